@@ -1,0 +1,65 @@
+-- The truth about D1. Every text that a user typed is sealed (src/crypto/seal.ts, docs/security.md); in the clear
+-- are ids, versions, times, key ids, the blind index of titles and operation ids. Applying it twice changes nothing.
+
+-- A row proves that the root key of this id is the right one: a known text, sealed under it.
+CREATE TABLE IF NOT EXISTS root_keys (
+  id    TEXT NOT NULL PRIMARY KEY,
+  proof TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The allow-list: a signed token without its row is refused.
+CREATE TABLE IF NOT EXISTS tokens (
+  id          TEXT    NOT NULL PRIMARY KEY,
+  root_key_id TEXT    NOT NULL,
+  sealed      TEXT    NOT NULL, -- name, dialect, vaults
+  created_at  INTEGER NOT NULL, -- Unix milliseconds
+  expires_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- (content_version, attribute_version) is the fence of every commit: see src/store/commit.ts.
+CREATE TABLE IF NOT EXISTS vaults (
+  id                TEXT    NOT NULL PRIMARY KEY,
+  root_key_id       TEXT    NOT NULL, -- the root key that wraps the two keys below
+  data_key_id       TEXT    NOT NULL,
+  data_key          TEXT    NOT NULL,
+  index_key         TEXT    NOT NULL,
+  sealed            TEXT    NOT NULL, -- name, description
+  attribute_version INTEGER NOT NULL,
+  content_version   INTEGER NOT NULL,
+  items             INTEGER NOT NULL,
+  created_at        INTEGER NOT NULL,
+  updated_at        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS items (
+  vault_id    TEXT    NOT NULL,
+  id          TEXT    NOT NULL,
+  version     INTEGER NOT NULL,
+  title_index TEXT    NOT NULL,
+  overview    TEXT    NOT NULL, -- sealed: the summary
+  details     TEXT    NOT NULL, -- sealed: sections and fields
+  PRIMARY KEY (vault_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS items_by_title ON items (vault_id, title_index);
+
+-- One row a write, inserted in the batch that has its effect. The id is the operation's UUIDv7, so one B-tree
+-- answers both "did this operation happen?" and "what happened last?".
+CREATE TABLE IF NOT EXISTS activity (
+  vault_id TEXT NOT NULL,
+  id       TEXT NOT NULL,
+  action   TEXT NOT NULL, -- CREATE UPDATE DELETE
+  actor    TEXT NOT NULL, -- a token's id, or "admin"
+  item_id  TEXT,          -- NULL: the vault itself
+  version  INTEGER,       -- the Item's, after the write
+  PRIMARY KEY (vault_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- What a write that came with an Idempotency-Key answered. Kept a day.
+CREATE TABLE IF NOT EXISTS replays (
+  vault_id TEXT NOT NULL,
+  key      TEXT NOT NULL, -- a hash of the token's id and the Idempotency-Key
+  id       TEXT NOT NULL, -- the operation's
+  sealed   TEXT NOT NULL, -- a hash of the request, and the answer
+  PRIMARY KEY (vault_id, key)
+) STRICT, WITHOUT ROWID;

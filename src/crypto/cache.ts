@@ -1,0 +1,28 @@
+/**
+ * A map that forgets: at most `limit` entries, each for at most `ttl` milliseconds. For key objects and verified
+ * signatures, which are costly to make again. Never for anything that was decrypted.
+ */
+export interface Cache<V> {
+  get(key: string, now: number): V | undefined;
+  set(key: string, value: V, now: number): void;
+  clear(): void;
+}
+
+export function createCache<V>(limit: number, ttl: number): Cache<V> {
+  const entries = new Map<string, { value: V; until: number }>();
+  return {
+    get(key, now) {
+      const entry = entries.get(key);
+      if (entry && now < entry.until) return entry.value;
+      entries.delete(key);
+      return undefined;
+    },
+    set(key, value, now) {
+      entries.delete(key);
+      // A Map keeps the order of insertion: its first key is the oldest entry.
+      if (entries.size >= limit) entries.delete(entries.keys().next().value!);
+      entries.set(key, { value, until: now + ttl });
+    },
+    clear: () => entries.clear(),
+  };
+}

@@ -1,0 +1,105 @@
+import { invalid, ok, type Result } from "../model/result.ts";
+
+/** Generated values and their entropy (section 1.7 of the contract). */
+
+const SETS = {
+  LETTERS: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+  DIGITS: "0123456789",
+  SYMBOLS: "!@.-_*",
+} as const;
+
+export interface PasswordRecipe {
+  /** 1–64. */
+  readonly length: number;
+  readonly characterSets: readonly (keyof typeof SETS)[];
+  readonly excludeCharacters: string;
+}
+
+export interface Password {
+  readonly value: string;
+  /** Bits, rounded to two places. */
+  readonly entropy: number;
+}
+
+/**
+ * Draws a value of the recipe; every valid string is equally likely.
+ * In: the recipe, and a source of random bytes. Errors: 400 when the recipe leaves no character.
+ */
+export function generatePassword(recipe: PasswordRecipe, random: (size: number) => Uint8Array): Result<Password> {
+  const sets = [...new Set(recipe.characterSets)]
+    .map((set) => [...SETS[set]].filter((character) => !recipe.excludeCharacters.includes(character)))
+    .filter((set) => set.length > 0);
+  const alphabet = sets.flat();
+  if (alphabet.length === 0) return invalid("recipe: leaves no character to draw from");
+  // A value shorter than the number of sets cannot hold one of each.
+  const required = recipe.length >= sets.length ? sets : [];
+  const entropy = round(
+    log2(
+      countValid(
+        recipe.length,
+        alphabet.length,
+        required.map((set) => set.length),
+      ),
+    ),
+  );
+  for (;;) {
+    const value = draw(alphabet, recipe.length, random);
+    if (required.every((set) => set.some((character) => value.includes(character)))) return ok({ value, entropy });
+  }
+}
+
+/** `length` characters, each equally likely: bytes past the last whole multiple of the alphabet's size are thrown away. */
+function draw(alphabet: readonly string[], length: number, random: (size: number) => Uint8Array): string {
+  const bound = 256 - (256 % alphabet.length);
+  let value = "";
+  while (value.length < length) {
+    for (const byte of random(length - value.length)) {
+      if (byte < bound) value += alphabet[byte % alphabet.length];
+    }
+  }
+  return value;
+}
+
+/**
+ * How many strings of `length` over `alphabet` characters hold one of each set (inclusion and exclusion over the sets
+ * that are missing). In: the sizes of the sets, which are disjoint.
+ */
+export function countValid(length: number, alphabet: number, sets: readonly number[]): bigint {
+  const [size, ...rest] = sets;
+  if (size === undefined) return BigInt(alphabet) ** BigInt(length);
+  return countValid(length, alphabet, rest) - countValid(length, alphabet - size, rest);
+}
+
+/** The binary logarithm of a positive integer, to the precision of a double. */
+function log2(count: bigint): number {
+  const shift = Math.max(0, count.toString(2).length - 60);
+  return shift + Math.log2(Number(count >> BigInt(shift)));
+}
+
+const round = (bits: number) => Math.round(bits * 100) / 100;
+
+const CLASSES = [
+  [/[a-z]/, 26],
+  [/[A-Z]/, 26],
+  [/[0-9]/, 10],
+  [/[\x20-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e]/, 33],
+  [/[^\x20-\x7e]/, 100],
+] as const;
+const ESTIMATED = 1024;
+
+/**
+ * An upper estimate of the entropy of a value that was not generated here: the character classes in use say how many
+ * characters there were to choose from; one that repeats or continues its predecessor counts as one bit.
+ * Linear, and only the first 1,024 characters count. Out: bits, rounded to two places.
+ */
+export function estimateEntropy(value: string): number {
+  const pool = CLASSES.reduce((sum, [pattern, size]) => sum + (pattern.test(value) ? size : 0), 0);
+  let bits = 0;
+  let before = Number.NaN;
+  for (const character of value.slice(0, ESTIMATED)) {
+    const point = character.codePointAt(0)!;
+    bits += Math.abs(point - before) <= 1 ? 1 : Math.log2(pool);
+    before = point;
+  }
+  return round(bits);
+}

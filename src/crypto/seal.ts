@@ -1,0 +1,102 @@
+import { idBytes } from "../model/ids.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+
+/**
+ * Sealed text: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce, bound to the place where it lies.
+ *
+ *     base64( version 1 | algorithm 1 | nonce 12 | ciphertext | tag 16 )
+ *
+ * The nonce is never derived from a version: a restored database repeats versions.
+ */
+
+/** What a sealed text is. The number is part of the authenticated data: never reuse one. */
+export const KINDS = { dataKey: 1, indexKey: 2, vault: 3, overview: 4, details: 5, replay: 6, token: 7, proof: 8 } as const;
+
+/** The place of a sealed text. It opens nowhere else. */
+export interface Place {
+  readonly kind: keyof typeof KINDS;
+  /** Canonical UUIDs; `NOWHERE` for what belongs to no vault. */
+  readonly vault: string;
+  readonly record: string;
+  readonly version: number;
+  /** The id of the key: at most 32 ASCII characters. */
+  readonly key: string;
+}
+
+export const NOWHERE = "00000000-0000-0000-0000-000000000000";
+
+const FORMAT = 1;
+const AES_256_GCM = 1;
+const NONCE = 12;
+const HEADER = 2;
+const TAG = 16;
+const KEY_ID = 32;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Fixed width, so that no two places give the same bytes: kind 1, vault 16, record 16, version 8, key id 32. */
+function authenticated(place: Place): Uint8Array {
+  const bytes = new Uint8Array(1 + 16 + 16 + 8 + KEY_ID);
+  bytes[0] = KINDS[place.kind];
+  bytes.set(idBytes(place.vault), 1);
+  bytes.set(idBytes(place.record), 17);
+  new DataView(bytes.buffer).setBigUint64(33, BigInt(place.version));
+  bytes.set(encoder.encode(place.key).subarray(0, KEY_ID), 41);
+  return bytes;
+}
+
+/** How long the sealed form of a text is, in characters of base64. */
+export const sealedLength = (text: string): number => 4 * Math.ceil((HEADER + NONCE + encoder.encode(text).length + TAG) / 3);
+
+const algorithm = (nonce: Uint8Array, place: Place) => ({
+  name: "AES-GCM",
+  iv: nonce,
+  additionalData: authenticated(place),
+  tagLength: 8 * TAG,
+});
+
+/** Seals a text (well-formed UTF-16) under an AES-256-GCM key. Out: base64. */
+export async function seal(key: CryptoKey, place: Place, text: string): Promise<string> {
+  return sealBytes(key, place, encoder.encode(text));
+}
+
+export async function sealBytes(key: CryptoKey, place: Place, plain: Uint8Array): Promise<string> {
+  const nonce = crypto.getRandomValues(new Uint8Array(NONCE));
+  const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, place), key, plain));
+  const out = new Uint8Array(HEADER + NONCE + sealed.length);
+  out.set([FORMAT, AES_256_GCM]);
+  out.set(nonce, HEADER);
+  out.set(sealed, HEADER + NONCE);
+  return out.toBase64();
+}
+
+/** Opens a sealed text. Errors: `integrity`, for whatever is wrong with it; nothing of it comes out then. */
+export async function open(key: CryptoKey, place: Place, sealed: string): Promise<Result<string>> {
+  const opened = await openBytes(key, place, sealed);
+  return opened.ok ? ok(decoder.decode(opened.value)) : opened;
+}
+
+export async function openBytes(key: CryptoKey, place: Place, sealed: string): Promise<Result<Uint8Array>> {
+  try {
+    const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
+    if (bytes[0] !== FORMAT || bytes[1] !== AES_256_GCM) return fail("integrity");
+    const nonce = bytes.subarray(HEADER, HEADER + NONCE);
+    return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, place), key, bytes.subarray(HEADER + NONCE))));
+  } catch {
+    return fail("integrity");
+  }
+}
+
+/** The blind index of a text: HMAC-SHA-256 (RFC 2104), cut to 16 bytes, in base64. Equal texts of one vault have equal indexes. */
+export async function blindIndex(key: CryptoKey, text: string): Promise<string> {
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))).subarray(0, 16).toBase64();
+}
+
+/** SHA-256, cut to 16 bytes, in base64: names a thing without keeping it. The parts are separated by their lengths. */
+export async function fingerprint(...parts: readonly (string | Uint8Array)[]): Promise<string> {
+  const bytes = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));
+  const lengths = encoder.encode(bytes.map((part) => part.length).join(","));
+  const whole = new Uint8Array(await new Blob([lengths, ...bytes]).arrayBuffer());
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", whole)).subarray(0, 16).toBase64();
+}

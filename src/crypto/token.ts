@@ -1,0 +1,108 @@
+import { type JWTPayload, jwtVerify, SignJWT } from "jose";
+import type { Dialect } from "../model/ids.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { createCache } from "./cache.ts";
+import type { Keyring, RootKey } from "./keyring.ts";
+
+/** Access tokens: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), which this service alone issues and reads. */
+
+export type Permission = "r" | "w" | "rw";
+
+export interface Claims {
+  /** `jti`: the token's row in the allow-list. */
+  readonly id: string;
+  /** `sub`. */
+  readonly name: string;
+  readonly dialect: Dialect;
+  /** Canonical ids of vaults. */
+  readonly vaults: Readonly<Record<string, Permission>>;
+  /** `iat` and `exp`: Unix seconds. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+const ISSUER = "item-vault";
+const AUDIENCE = "item-vault";
+const LONGEST = 16 * 1024;
+const MINUTE = 60_000;
+const verified = createCache<Claims>(1024, MINUTE);
+
+const header = (key: RootKey) => ({ alg: "EdDSA", typ: "JWT", kid: key.id });
+const encodedHeader = (key: RootKey) => encode(new TextEncoder().encode(JSON.stringify(header(key))));
+const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+
+/** Signs a token under the active key. Out: the compact form (RFC 7515 section 3.1). */
+export function signToken(keyring: Keyring, claims: Claims): Promise<string> {
+  return new SignJWT({ dialect: claims.dialect, vaults: { ...claims.vaults } })
+    .setProtectedHeader(header(keyring.active))
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject(claims.name)
+    .setJti(claims.id)
+    .setIssuedAt(claims.issuedAt)
+    .setExpirationTime(claims.expiresAt)
+    .sign(keyring.active.signing);
+}
+
+/**
+ * Reads a token. In: the text, Unix milliseconds, and the Unix second before which none is accepted.
+ * Out: its claims. Errors: `unauthorized`, whatever the fault. A signature that held is remembered for a minute, its
+ * times are looked at each time; whether the token was revoked is the store's to say.
+ */
+export async function verifyToken(keyring: Keyring, token: string, now: number, notBefore: number): Promise<Result<Claims>> {
+  const name = `${keyring.id}.${token}`;
+  const known = verified.get(name, now);
+  const claims = known ?? (await check(keyring, token, now));
+  if (!claims || now >= claims.expiresAt * 1000 || claims.issuedAt < notBefore) return fail("unauthorized");
+  if (!known) verified.set(name, claims, now);
+  return ok(claims);
+}
+
+async function check(keyring: Keyring, token: string, now: number): Promise<Claims | undefined> {
+  const key = shape(keyring, token);
+  if (!key) return undefined;
+  try {
+    const { payload } = await jwtVerify(token, key.verifying, {
+      algorithms: ["EdDSA"],
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      typ: "JWT",
+      requiredClaims: ["iss", "aud", "sub", "jti", "iat", "exp"],
+      currentDate: new Date(now),
+    });
+    return read(payload, now);
+  } catch {
+    return undefined; // the error may quote the token
+  }
+}
+
+/**
+ * The key of a token that is written as this service writes it: three parts of unpadded base64url in their only
+ * spelling (RFC 4648 section 3.5), and a header equal to the one that it gives out, byte for byte. So the algorithm comes
+ * from the key, and no header parameter is ever interpreted.
+ */
+function shape(keyring: Keyring, token: string): RootKey | undefined {
+  if (token.length > LONGEST || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
+  const parts = token.split(".");
+  const canonical = parts.every((part) => {
+    try {
+      return encode(Uint8Array.fromBase64(part, { alphabet: "base64url" })) === part;
+    } catch {
+      return false;
+    }
+  });
+  return canonical ? [...keyring.keys.values()].find((key) => encodedHeader(key) === parts[0]) : undefined;
+}
+
+/** The claims that this service signed have this shape: whatever has another was not issued by `signToken`. */
+function read(payload: JWTPayload, now: number): Claims | undefined {
+  const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults } = payload;
+  if (typeof id !== "string" || typeof name !== "string" || typeof issuedAt !== "number" || typeof expiresAt !== "number")
+    return undefined;
+  if (issuedAt * 1000 > now + MINUTE || (dialect !== "uuid" && dialect !== "connect") || typeof vaults !== "object" || !vaults)
+    return undefined;
+  return { id, name, dialect, vaults: vaults as Record<string, Permission>, issuedAt, expiresAt };
+}
+
+/** Whether a permission covers another: `rw` covers all. */
+export const covers = (has: Permission | undefined, needs: Permission): boolean => has === "rw" || has === needs;

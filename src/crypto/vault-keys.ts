@@ -1,0 +1,87 @@
+import { fail, ok, type Result } from "../model/result.ts";
+import { createCache } from "./cache.ts";
+import type { Keyring, RootKey } from "./keyring.ts";
+import { openBytes, type Place, sealBytes } from "./seal.ts";
+
+/** A vault's own keys: random, wrapped under a root key. Whoever deletes the wrapped keys has destroyed the vault. */
+
+export interface VaultKeys {
+  /** The id of the data key: 32 hexadecimal digits. */
+  readonly id: string;
+  /** AES-256-GCM. */
+  readonly data: CryptoKey;
+  /** HMAC-SHA-256. */
+  readonly index: CryptoKey;
+}
+
+/** As the store keeps them. */
+export interface WrappedKeys {
+  readonly rootKeyId: string;
+  readonly dataKeyId: string;
+  readonly dataKey: string;
+  readonly indexKey: string;
+}
+
+const MINUTES = 60_000;
+const unwrapped = createCache<{ wrapped: string; keys: VaultKeys }>(512, 5 * MINUTES);
+
+const place = (kind: "dataKey" | "indexKey", vault: string, root: RootKey): Place => ({
+  kind,
+  vault,
+  record: vault,
+  version: 1,
+  key: root.id,
+});
+
+/** Makes the keys of a new vault, wrapped under the active root key. In: the vault's id, a canonical UUID. */
+export async function createVaultKeys(keyring: Keyring, vault: string): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
+  const root = keyring.active;
+  const [data, index] = [random(32), random(32)];
+  const dataKeyId = random(16).toHex();
+  const wrapped = {
+    rootKeyId: root.id,
+    dataKeyId,
+    dataKey: await sealBytes(root.wrapping, place("dataKey", vault, root), data),
+    indexKey: await sealBytes(root.wrapping, place("indexKey", vault, root), index),
+  };
+  return { keys: await importKeys(dataKeyId, data, index), wrapped };
+}
+
+/**
+ * Unwraps the keys of a vault. Key objects are cached together with their wrapped bytes: a row that changed is unwrapped anew.
+ * Errors: `misconfigured` when the root key is missing or is not the one that wrapped them.
+ */
+export async function unwrapVaultKeys(
+  keyring: Keyring,
+  vault: string,
+  row: WrappedKeys,
+  now: number,
+): Promise<Result<VaultKeys>> {
+  const root = keyring.keys.get(row.rootKeyId);
+  if (!root) return fail("misconfigured", "a root key is missing");
+  const wrapped = [row.rootKeyId, row.dataKeyId, row.dataKey, row.indexKey].join();
+  const cached = unwrapped.get(name(keyring, vault), now);
+  if (cached?.wrapped === wrapped) return ok(cached.keys);
+  const data = await openBytes(root.wrapping, place("dataKey", vault, root), row.dataKey);
+  const index = await openBytes(root.wrapping, place("indexKey", vault, root), row.indexKey);
+  if (!data.ok || !index.ok) return fail("misconfigured", "a vault's keys do not open");
+  const keys = await importKeys(row.dataKeyId, data.value, index.value);
+  unwrapped.set(name(keyring, vault), { wrapped, keys }, now);
+  return ok(keys);
+}
+
+/** The keys of a vault that this isolate has unwrapped in the last minutes, if it has. */
+export const recallVaultKeys = (keyring: Keyring, vault: string, now: number): VaultKeys | undefined =>
+  unwrapped.get(name(keyring, vault), now)?.keys;
+
+const name = (keyring: Keyring, vault: string) => `${keyring.id}.${vault}`;
+
+async function importKeys(id: string, data: Uint8Array, index: Uint8Array): Promise<VaultKeys> {
+  return {
+    id,
+    data: await crypto.subtle.importKey("raw", data, "AES-GCM", false, ["encrypt", "decrypt"]),
+    index: await crypto.subtle.importKey("raw", index, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]),
+  };
+}
+
+const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));

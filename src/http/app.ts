@@ -1,0 +1,40 @@
+import { Hono } from "hono";
+import { fail } from "../model/result.ts";
+import { report } from "../store/report.ts";
+import { createToken, listTokens, revokeToken } from "./admin-tokens.ts";
+import { createVault, deleteVault, listAllVaults, updateVault } from "./admin-vaults.ts";
+import { health, heartbeat } from "./health.ts";
+import { createItem, deleteItem, patchItem, replaceItem } from "./item-writes.ts";
+import { getItem, listItems } from "./items.ts";
+import { plainPath } from "./path.ts";
+import { type App, refuse, route } from "./route.ts";
+import { getVault, listVaults } from "./vaults.ts";
+
+/** The service on one page. */
+export const app = new Hono<App>({ getPath: plainPath });
+
+app.use(async (c, next) => {
+  await next();
+  c.header("1Password-Connect-Version", "1.8.1"); // the SDKs look at it
+  c.header("Cache-Control", "no-store");
+});
+
+route(app, "/heartbeat", { GET: heartbeat });
+route(app, "/health", { GET: health });
+
+route(app, "/v1/vaults", { GET: listVaults });
+route(app, "/v1/vaults/:vault", { GET: getVault });
+route(app, "/v1/vaults/:vault/items", { GET: listItems, POST: createItem });
+route(app, "/v1/vaults/:vault/items/:item", { GET: getItem, PUT: replaceItem, PATCH: patchItem, DELETE: deleteItem });
+
+route(app, "/v1/admin/vaults", { GET: listAllVaults, POST: createVault });
+route(app, "/v1/admin/vaults/:vault", { PATCH: updateVault, DELETE: deleteVault });
+route(app, "/v1/admin/tokens", { GET: listTokens, POST: createToken });
+route(app, "/v1/admin/tokens/:token", { DELETE: revokeToken });
+
+app.notFound((c) => refuse(c, fail("route_not_found").failure));
+
+app.onError((error, c) => {
+  report("a request", error);
+  return refuse(c, fail("internal").failure);
+});

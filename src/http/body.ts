@@ -1,0 +1,57 @@
+import { LIMITS } from "../model/limits.ts";
+import { fail, invalid, ok, type Result } from "../model/result.ts";
+
+/** A request's body, within bounds. */
+export interface Body {
+  readonly bytes: Uint8Array;
+  readonly json: unknown;
+}
+
+/** Reads a JSON body (RFC 8259), whatever its Content-Type says. Errors: 400, 413, 415; none quotes the body. */
+export async function readBody(request: Request): Promise<Result<Body>> {
+  const encoding = request.headers.get("Content-Encoding");
+  if (encoding && encoding.toLowerCase() !== "identity") return fail("encoding");
+  const bytes = await readBytes(request);
+  if (!bytes.ok) return bytes;
+  const json = parse(bytes.value);
+  return json.ok ? ok({ bytes: bytes.value, json: json.value }) : json;
+}
+
+async function readBytes(request: Request): Promise<Result<Uint8Array>> {
+  const tooLarge = fail("body_too_large", String(LIMITS.body));
+  const declared = request.headers.get("Content-Length");
+  if (declared !== null) {
+    // The runtime holds the body to the length that it declares.
+    return Number(declared) <= LIMITS.body ? ok(new Uint8Array(await request.arrayBuffer())) : tooLarge;
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > LIMITS.body) return tooLarge;
+    chunks.push(chunk);
+  }
+  return ok(new Uint8Array(await new Blob(chunks).arrayBuffer()));
+}
+
+function parse(bytes: Uint8Array): Result<unknown> {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+    if (!isShallow(text)) return invalid(`the body is nested more than ${LIMITS.jsonDepth} deep`);
+    return ok(JSON.parse(text));
+  } catch {
+    return invalid("the body is not valid JSON"); // the error quotes it
+  }
+}
+
+/** Whether arrays and objects nest within the limit: looked at before JSON.parse builds them. */
+function isShallow(text: string): boolean {
+  let depth = 0;
+  // A string is skipped whole; one that does not end is JSON.parse's to refuse.
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
+    if (token === "[" || token === "{") depth++;
+    else if (token === "]" || token === "}") depth--;
+    if (depth > LIMITS.jsonDepth) return false;
+  }
+  return true;
+}

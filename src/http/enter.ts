@@ -1,0 +1,86 @@
+import { openKeyring, type Keyring } from "../crypto/keyring.ts";
+import { type Claims, covers, type Permission, verifyToken } from "../crypto/token.ts";
+import { parseId } from "../model/ids.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import type { Store } from "../store/database.ts";
+import type { Visit } from "../store/gate.ts";
+import { readItem } from "../store/items.ts";
+import { readVault } from "../store/vaults.ts";
+import { checkRootKeys } from "../store/root-keys.ts";
+import type { Call } from "./route.ts";
+
+/** The checks before any I/O, in the order of the contract (1.4): token, form of the vault's id, scope. */
+
+/** Whose request it is. */
+export interface Caller {
+  readonly store: Store;
+  readonly claims: Claims;
+}
+
+/** A caller in one of the token's vaults. */
+export interface Entry extends Caller, Visit {}
+
+/** Reads the token. Errors: `misconfigured`, `unauthorized`. */
+export async function authenticate(c: Call): Promise<Result<Caller>> {
+  const store = await openStore(c);
+  if (!store.ok) return store;
+  const notBefore = readNotBefore(c.env.TOKENS_NOT_BEFORE);
+  if (Number.isNaN(notBefore)) return fail("misconfigured", "TOKENS_NOT_BEFORE is not a time");
+  // One space, and nothing around it: two Authorization headers arrive joined by a comma, and do not match.
+  const token = /^Bearer ([\w.-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
+  if (token === undefined) return fail("unauthorized");
+  const claims = await verifyToken(store.value.keyring, token, store.value.now, notBefore);
+  return claims.ok ? ok({ store: store.value, claims: claims.value }) : blame(store.value);
+}
+
+/**
+ * Reads the token, and whether it reaches the vault of the path in this way.
+ * `outside` is what a vault is to those whom the token does not let in: `out_of_scope` (403) or, on the endpoints that
+ * know no 403, `vault_not_found` (404).
+ */
+export async function enter(c: Call, needs: Permission, outside: "out_of_scope" | "vault_not_found"): Promise<Result<Entry>> {
+  const caller = await authenticate(c);
+  if (!caller.ok) return caller;
+  const { store, claims } = caller.value;
+  const vault = parseId(c.req.param("vault") ?? "");
+  if (vault === undefined) return fail("vault_id");
+  if (!covers(claims.vaults[vault], needs)) return fail(outside);
+  return ok({ store, claims, token: claims.id, vault });
+}
+
+/**
+ * A refusal that the contract puts behind those of the store: that of a bad body, for one. So the vault and, where the
+ * path names one, the item are looked for first, and what is wrong with them is answered instead.
+ */
+export async function refuseInOrder(
+  { store, token, vault }: Entry,
+  item: string | undefined,
+  refusal: Refusal,
+): Promise<Refusal> {
+  const visit = { token, vault };
+  const found = await (item === undefined ? readVault(store, visit) : readItem(store, visit, item));
+  return found.ok ? refusal : found;
+}
+
+export async function openStore(c: Call): Promise<Result<Store>> {
+  const keyring = await openKeyring(c.env.ROOT_KEYS);
+  return keyring.ok ? ok({ db: c.env.DB, keyring: keyring.value, now: Date.now() }) : keyring;
+}
+
+/** The Unix second before which no token is accepted; NaN when the variable is malformed, and then none is. */
+const readNotBefore = (text: string | undefined): number => (text ? Date.parse(text) / 1000 : 0);
+
+const MINUTE = 60_000;
+let lastCheck: { keyring: Keyring; until: number; result: Result<undefined> } | undefined;
+
+/**
+ * A token that does not verify is its holder's fault, or that of wrong root keys: then no token verifies, and the answer
+ * is 503. Which of the two it is costs a D1 call at most once a minute, so that bad tokens cannot be used to make load.
+ */
+async function blame(store: Store): Promise<Refusal> {
+  if (lastCheck?.keyring !== store.keyring || store.now >= lastCheck.until) {
+    lastCheck = { keyring: store.keyring, until: store.now + MINUTE, result: await checkRootKeys(store) };
+  }
+  const { result } = lastCheck;
+  return !result.ok && result.failure.kind === "misconfigured" ? result : fail("unauthorized");
+}

@@ -1,0 +1,34 @@
+import { parseFilter } from "../model/filter.ts";
+import { parseId } from "../model/ids.ts";
+import { fail, ok } from "../model/result.ts";
+import { readItem, readSummaries } from "../store/items.ts";
+import { entityTag, isCurrent } from "./conditions.ts";
+import { enter, refuseInOrder } from "./enter.ts";
+import { rawQuery } from "./path.ts";
+import { presentItem, presentSummary } from "./present.ts";
+import type { Handler } from "./route.ts";
+
+/** Endpoints 1 and 3: reading the Items of a vault. */
+
+export const listItems: Handler = async (c) => {
+  const entry = await enter(c, "r", "vault_not_found");
+  if (!entry.ok) return entry;
+  const { store, claims } = entry.value;
+  const filter = parseFilter(rawQuery(c.req.url), "items");
+  if (!filter.ok) return refuseInOrder(entry.value, undefined, filter);
+  const items = await readSummaries(store, entry.value, filter.value);
+  return items.ok ? ok(c.json(items.value.map((item) => presentSummary(item, claims.dialect)))) : items;
+};
+
+export const getItem: Handler = async (c) => {
+  const entry = await enter(c, "r", "out_of_scope");
+  if (!entry.ok) return entry;
+  const { store, claims } = entry.value;
+  const id = parseId(c.req.param("item")!);
+  if (id === undefined) return refuseInOrder(entry.value, undefined, fail("item_id"));
+  const item = await readItem(store, entry.value, id);
+  if (!item.ok) return item;
+  const headers = { ETag: entityTag(item.value.version) };
+  if (isCurrent(c.req.header("If-None-Match"), item.value.version)) return ok(c.body(null, 304, headers));
+  return ok(c.json(presentItem(item.value, claims.dialect), 200, headers));
+};

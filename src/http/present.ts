@@ -1,0 +1,51 @@
+import { type Dialect, writeId } from "../model/ids.ts";
+import type { Field, Item, Summary } from "../model/item.ts";
+import type { Vault } from "../model/vault.ts";
+
+/** From the model to the wire (contract 1.2 and 1.3), in the dialect of the token. The only place that knows either. */
+
+const time = (milliseconds: number) => new Date(milliseconds).toISOString();
+
+export function presentSummary(item: Summary, dialect: Dialect): object {
+  return {
+    id: writeId(item.id, dialect),
+    title: item.title,
+    vault: { id: writeId(item.vault, dialect) },
+    category: item.category,
+    urls: item.urls,
+    favorite: item.favorite,
+    tags: item.tags,
+    version: item.version,
+    state: item.state,
+    createdAt: time(item.createdAt),
+    updatedAt: time(item.updatedAt),
+    lastEditedBy: writeId(item.lastEditedBy, dialect),
+  };
+}
+
+export function presentItem(item: Item, dialect: Dialect): object {
+  return { ...presentSummary(item, dialect), sections: item.sections, fields: item.fields.map(presentField), files: [] };
+}
+
+/** What PUT answers. In the dialect `connect` the version is the one that was replaced: the Terraform provider waits for +1. */
+export function presentReplaced(item: Item, dialect: Dialect): object {
+  return presentItem(dialect === "connect" ? { ...item, version: item.version - 1 } : item, dialect);
+}
+
+function presentField({ section, ...field }: Field): object {
+  return { ...field, section: section === undefined ? undefined : { id: section } };
+}
+
+export function presentVault(vault: Vault, dialect: Dialect): object {
+  return {
+    id: writeId(vault.id, dialect),
+    name: vault.name,
+    description: vault.description,
+    attributeVersion: vault.attributeVersion,
+    contentVersion: vault.contentVersion,
+    items: vault.items,
+    type: "USER_CREATED",
+    createdAt: time(vault.createdAt),
+    updatedAt: time(vault.updatedAt),
+  };
+}

@@ -1,0 +1,58 @@
+import { fingerprint } from "../crypto/seal.ts";
+import { operationId } from "../model/ids.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { Answer, Change, Idempotency, Operation } from "../model/operation.ts";
+import { fail, invalid, ok, type Result } from "../model/result.ts";
+import { report } from "../store/report.ts";
+import type { Call } from "./route.ts";
+
+/** How a write reaches the coordinator of its vault. */
+
+export interface Write {
+  readonly vault: string;
+  /** The token's id, or `admin`. */
+  readonly actor: string;
+  /** Bytes of the request's body. */
+  readonly size: number;
+  readonly idempotency: Idempotency | undefined;
+  readonly change: Change;
+}
+
+const TRIES = 3;
+
+/**
+ * Sends a write to its vault's coordinator. Out: what it answers. Errors: what it refuses; `unavailable`.
+ * A coordinator that was reset loses its callers, not their writes: a new stub is asked again, with the same operation,
+ * which takes effect once. One that is overloaded is left alone
+ * (developers.cloudflare.com/durable-objects/best-practices/error-handling).
+ */
+export async function send(c: Call, write: Write): Promise<Result<Answer>> {
+  const operation: Operation = { ...write, id: operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10))) };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await c.env.COORDINATOR.getByName(write.vault).write(operation);
+    } catch (error) {
+      report("a call to a coordinator", error);
+      if (attempt === TRIES || (error as { overloaded?: boolean }).overloaded) return fail("unavailable");
+    }
+  }
+}
+
+/**
+ * Reads `Idempotency-Key`: up to 255 visible characters. It belongs to the token and the vault, and is bound to method,
+ * path and body. Neither it nor the body is kept, only hashes of them.
+ * In: the ids that the path names, in canonical form, so that either form of an id is the same request.
+ */
+export async function readIdempotency(
+  c: Call,
+  actor: string,
+  ids: readonly string[],
+  body: Uint8Array = new Uint8Array(),
+): Promise<Result<Idempotency | undefined>> {
+  const key = c.req.header("Idempotency-Key");
+  if (key === undefined) return ok(undefined);
+  if (!/^[\x21-\x7e]+$/.test(key) || key.length > LIMITS.idempotencyKey) {
+    return invalid(`Idempotency-Key: is not 1 to ${LIMITS.idempotencyKey} visible ASCII characters`);
+  }
+  return ok({ key: await fingerprint(actor, key), request: await fingerprint(c.req.method, ids.join("/"), body) });
+}

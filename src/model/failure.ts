@@ -1,0 +1,61 @@
+/** Every way in which a request can fail, with its status and its words: the error table of docs/api.md as data. */
+
+/** The ids of a request as its client wrote them, to be echoed. */
+export interface Names {
+  readonly vault?: string | undefined;
+  readonly item?: string | undefined;
+  readonly token?: string | undefined;
+}
+
+type Row = readonly [status: number, message: (names: Names, detail: string) => string, retryAfterSeconds?: number];
+
+const text = (words: string) => () => words;
+const ECHO = 64;
+const echo = (id = "") => id.slice(0, ECHO);
+
+const failures = {
+  invalid: [400, (_, detail) => detail],
+  vault_id: [400, text("Invalid Vault UUID")],
+  item_id: [400, text("Invalid Item UUID")],
+  token_id: [400, text("Invalid Token UUID")],
+  category: [400, text("Invalid item category")],
+  missing_field: [400, (_, detail) => `The item doesn't have a ${echo(detail)} field.`],
+  filter: [400, text("Unsupported request filter")],
+  unauthorized: [401, text("Invalid token signature")],
+  out_of_scope: [403, (names) => `vault ${echo(names.vault)} is not in scope`],
+  vault_not_found: [404, (names) => `vault ${echo(names.vault)} not found`],
+  item_not_found: [404, (names) => `item ${echo(names.item)} not found`],
+  token_not_found: [404, (names) => `token ${echo(names.token)} not found`],
+  route_not_found: [404, text("Not found")],
+  method_not_allowed: [405, (_, allowed) => `Method not allowed; this path serves ${allowed}`],
+  idempotency: [409, text("This Idempotency-Key came with another request before")],
+  overtaken: [409, text("The write took effect and was overtaken by a later one: read the item")],
+  precondition: [412, text("If-Match names another version than the current one")],
+  body_too_large: [413, (_, limit) => `The body is larger than ${limit} bytes`],
+  encoding: [415, text("Content-Encoding is not supported: send the body as it is")],
+  internal: [500, text("Internal Server Error")],
+  integrity: [500, text("integrity: a stored record does not open as what it claims to be")],
+  busy: [503, text("Too many writes are waiting: try again"), 1],
+  unavailable: [503, text("A storage call failed: try again"), 1],
+  misconfigured: [503, text("The service is not configured rightly: see /health"), 60],
+} satisfies Record<string, Row>;
+
+export type FailureKind = keyof typeof failures;
+
+/** Plain data, so that it crosses Durable Object RPC as it is. `detail` is never a value that a user typed. */
+export interface Failure {
+  readonly kind: FailureKind;
+  readonly detail?: string;
+}
+
+export interface Description {
+  readonly status: number;
+  readonly message: string;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** The failure in the words of the contract. In: the failure, and the ids as the client wrote them (cut at 64 characters). */
+export function describe(failure: Failure, names: Names = {}): Description {
+  const [status, message, retryAfterSeconds]: Row = failures[failure.kind];
+  return { status, message: message(names, failure.detail ?? ""), retryAfterSeconds };
+}

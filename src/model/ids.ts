@@ -1,0 +1,71 @@
+/** Ids: 128 bits, stored as the canonical text of a UUID (RFC 9562), written in one of two forms. */
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const SHORT = /^[a-z0-9]{26}$/;
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"; // RFC 4648 section 6, in lower case
+
+/** Which form of an id a token's holder reads. */
+export type Dialect = "uuid" | "connect";
+
+/**
+ * Reads an id in either form.
+ * In: any text. Out: the canonical UUID; or the text itself when it has the form of an id but cannot name anything
+ * (no stored id looks like it, so every look-up misses); or `undefined` when it has no form of an id.
+ */
+export function parseId(text: string): string | undefined {
+  if (UUID.test(text)) return text.toLowerCase();
+  if (!SHORT.test(text)) return undefined;
+  let bits = 0n;
+  for (const character of text) {
+    const digit = BASE32.indexOf(character);
+    if (digit < 0) return text;
+    bits = (bits << 5n) | BigInt(digit);
+  }
+  // 26 digits carry 130 bits: the last two are padding and must be zero (RFC 4648 section 3.5).
+  return (bits & 3n) === 0n ? hyphenate((bits >> 2n).toString(16).padStart(32, "0")) : text;
+}
+
+/** The id in the form of the dialect. In: a canonical UUID. */
+export function writeId(id: string, dialect: Dialect): string {
+  return dialect === "uuid" ? id : base32(fromHex(id.replaceAll("-", "")));
+}
+
+/** Unpadded lower-case base32 (RFC 4648 section 6): 16 bytes give 26 characters. */
+export function base32(bytes: Uint8Array): string {
+  let out = "";
+  let buffer = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte;
+    bits += 8;
+    for (; bits >= 5; bits -= 5) out += BASE32[(buffer >> (bits - 5)) & 31];
+    buffer &= (1 << bits) - 1;
+  }
+  return bits > 0 ? out + BASE32[(buffer << (5 - bits)) & 31] : out;
+}
+
+/** The 16 bytes of a canonical UUID. */
+export const idBytes = (id: string): Uint8Array => fromHex(id.replaceAll("-", ""));
+
+/**
+ * A UUIDv7 (RFC 9562 section 5.7): ids made later sort later.
+ * In: Unix milliseconds, and 10 random bytes.
+ */
+export function operationId(now: number, random: Uint8Array): string {
+  const hex = now.toString(16).padStart(12, "0") + toHex(random);
+  const variant = (8 + (random[2]! & 3)).toString(16);
+  return hyphenate(`${hex.slice(0, 12)}7${hex.slice(13, 16)}${variant}${hex.slice(17, 32)}`);
+}
+
+/** A UUIDv4-shaped id (RFC 9562 section 5.4) of the given 16 bytes. */
+export function uuidOf(bytes: Uint8Array): string {
+  const hex = toHex(bytes);
+  return hyphenate(`${hex.slice(0, 12)}4${hex.slice(13, 16)}${(8 + (bytes[8]! & 3)).toString(16)}${hex.slice(17, 32)}`);
+}
+
+const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+const fromHex = (hex: string) => Uint8Array.from({ length: hex.length / 2 }, (_, i) => parseInt(hex.slice(2 * i, 2 * i + 2), 16));
+
+const hyphenate = (hex: string) =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -1,0 +1,106 @@
+/** What an Item is: the words of the contract, and the shape that the store keeps and the presenter writes. */
+
+export const CATEGORIES = [
+  "LOGIN",
+  "PASSWORD",
+  "API_CREDENTIAL",
+  "SERVER",
+  "DATABASE",
+  "CREDIT_CARD",
+  "MEMBERSHIP",
+  "PASSPORT",
+  "SOFTWARE_LICENSE",
+  "OUTDOOR_LICENSE",
+  "SECURE_NOTE",
+  "WIRELESS_ROUTER",
+  "BANK_ACCOUNT",
+  "DRIVER_LICENSE",
+  "IDENTITY",
+  "REWARD_PROGRAM",
+  "DOCUMENT",
+  "EMAIL_ACCOUNT",
+  "SOCIAL_SECURITY_NUMBER",
+  "MEDICAL_RECORD",
+  "SSH_KEY",
+  "CUSTOM",
+] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+export const FIELD_TYPES = [
+  "STRING",
+  "EMAIL",
+  "CONCEALED",
+  "URL",
+  "OTP",
+  "DATE",
+  "MONTH_YEAR",
+  "MENU",
+  "SSHKEY",
+  "ADDRESS",
+  "PHONE",
+  "GENDER",
+  "REFERENCE",
+  "FILE",
+  "CREDIT_CARD_NUMBER",
+  "CREDIT_CARD_TYPE",
+] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+
+export const PURPOSES = ["", "USERNAME", "PASSWORD", "NOTES"] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
+export const CHARACTER_SETS = ["LETTERS", "DIGITS", "SYMBOLS"] as const;
+export type CharacterSet = (typeof CHARACTER_SETS)[number];
+
+/** How a value is generated: `length` 1–64, the sets to draw from, and the characters to leave out. */
+export interface Recipe {
+  readonly length: number;
+  readonly characterSets: readonly CharacterSet[];
+  readonly excludeCharacters: string;
+}
+
+export interface Url {
+  readonly href: string;
+  readonly label?: string | undefined;
+  readonly primary?: boolean | undefined;
+}
+
+export interface Section {
+  readonly id: string;
+  readonly label: string;
+}
+
+export interface Field {
+  readonly id: string;
+  /** The id of a section of the same Item. */
+  readonly section?: string | undefined;
+  readonly type: FieldType;
+  readonly purpose: Purpose;
+  readonly label: string;
+  readonly value: string;
+  /** Bits; of a field with purpose PASSWORD that has a value. */
+  readonly entropy?: number | undefined;
+}
+
+/** All that a list shows: it holds no secret, and the store seals it apart from the details. */
+export interface Summary {
+  readonly id: string;
+  readonly vault: string;
+  readonly version: number;
+  readonly title: string;
+  readonly category: Category;
+  readonly tags: readonly string[];
+  readonly urls: readonly Url[];
+  readonly favorite: boolean;
+  readonly state?: "ARCHIVED" | "DELETED" | undefined;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** The id of the token that wrote last. */
+  readonly lastEditedBy: string;
+}
+
+export interface Item extends Summary {
+  readonly sections: readonly Section[];
+  readonly fields: readonly Field[];
+}

@@ -1,0 +1,24 @@
+/** Every bound that a client can run into. Sizes are bytes of UTF-8; times are seconds. */
+export const LIMITS = {
+  body: 1024 * 1024,
+  jsonDepth: 32,
+  list: 1_000, // fields, operations, tags, urls, sections: each
+  string: 64 * 1024,
+  title: 1024,
+  filter: 4 * 1024,
+  item: 512 * 1024, // sealed, as stored
+  idempotencyKey: 255,
+  tokenVaults: 100,
+  tokenLifetime: 365 * 24 * 60 * 60,
+  tokenLifetimeDefault: 90 * 24 * 60 * 60,
+  waitingWrites: 256, // a vault
+  waitingBytes: 16 * 1024 * 1024, // a vault
+} as const;
+
+const encoder = new TextEncoder();
+
+/** Whether the text is at most `limit` bytes of UTF-8. A UTF-16 unit takes one to three bytes, so most texts need no encoding. */
+export function fits(text: string, limit: number): boolean {
+  if (text.length > limit) return false;
+  return text.length * 3 <= limit || encoder.encode(text).length <= limit;
+}

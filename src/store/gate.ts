@@ -1,0 +1,37 @@
+import { fail, ok, type Result } from "../model/result.ts";
+import { call, type Store } from "./database.ts";
+import { type OpenVault, openVault, type VaultRow } from "./vaults.ts";
+
+/** Who reads, and where: every read asks for both in the same D1 call as the data. */
+export interface Visit {
+  /** The token's id: without its row it is revoked. */
+  readonly token: string;
+  /** A canonical UUID, or a text that names nothing. */
+  readonly vault: string;
+}
+
+/** One row, whatever exists: the vault's columns are NULL when it does not. */
+const GATE = `
+  SELECT EXISTS (SELECT 1 FROM tokens WHERE id = ?1) AS token, vaults.*
+  FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?2`;
+
+type GateRow = Partial<VaultRow> & { token: number };
+
+/**
+ * Reads rows of a vault behind its gate, in one D1 call.
+ * Out: the vault with its keys, and the rows. Errors, in this order: `unauthorized` (revoked), `vault_not_found`.
+ */
+export async function readBehindGate<Row>(
+  store: Store,
+  visit: Visit,
+  statement: D1PreparedStatement,
+): Promise<Result<{ opened: OpenVault; rows: Row[] }>> {
+  const read = await call<[GateRow, Row]>(store.db, store.db.prepare(GATE).bind(visit.token, visit.vault), statement);
+  if (!read.ok) return read;
+  const [gates, rows] = read.value;
+  const gate = gates[0];
+  if (!gate?.token) return fail("unauthorized");
+  if (!gate.id) return fail("vault_not_found");
+  const opened = await openVault(store, gate as VaultRow);
+  return opened.ok ? ok({ opened: opened.value, rows }) : opened;
+}

@@ -1,0 +1,87 @@
+import type { Action } from "../model/operation.ts";
+import type { Item } from "../model/item.ts";
+import { ok, type Result } from "../model/result.ts";
+import { call, type Store } from "./database.ts";
+import { type ItemRow, openItem } from "./items.ts";
+import { openReplay, type Replay, type ReplayRow } from "./replays.ts";
+import { type OpenVault, openVault, type VaultRow } from "./vaults.ts";
+
+/** All that a group of writes to one vault needs to know, brought by one D1 call. */
+export interface Snapshot {
+  /** Absent when there is no such vault. */
+  readonly opened: OpenVault | undefined;
+  /** The tokens that are still in. */
+  readonly tokens: ReadonlySet<string>;
+  /** A record that does not open spoils only the operations on it. */
+  readonly items: ReadonlyMap<string, Result<Item>>;
+  /** The operations that took effect already, by their ids. */
+  readonly done: ReadonlyMap<string, Done>;
+  readonly replays: ReadonlyMap<string, Result<Replay>>;
+}
+
+/** What the activity log says of an operation. */
+export interface Done {
+  readonly action: Action;
+  readonly item: string | null;
+  readonly version: number | null;
+}
+
+export interface Wanted {
+  readonly vault: string;
+  readonly tokens: readonly string[];
+  readonly items: readonly string[];
+  readonly operations: readonly string[];
+  /** The keys of replays. */
+  readonly replays: readonly string[];
+}
+
+const SQL = {
+  vault: "SELECT * FROM vaults WHERE id = ?1",
+  tokens: "SELECT id FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
+  items: "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+  done: "SELECT id, action, item_id AS item, version FROM activity WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+  replays: "SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?2))",
+};
+
+/** Reads what is wanted, at one moment. Errors: `unavailable`, and those of opening the vault. */
+export async function readSnapshot(store: Store, wanted: Wanted): Promise<Result<Snapshot>> {
+  const { db } = store;
+  const inVault = (sql: string, ids: readonly string[]) => db.prepare(sql).bind(wanted.vault, JSON.stringify(ids));
+  const read = await call<[VaultRow, { id: string }, ItemRow, Done & { id: string }, ReplayRow]>(
+    db,
+    db.prepare(SQL.vault).bind(wanted.vault),
+    db.prepare(SQL.tokens).bind(JSON.stringify(wanted.tokens)),
+    inVault(SQL.items, wanted.items),
+    inVault(SQL.done, wanted.operations),
+    inVault(SQL.replays, wanted.replays),
+  );
+  if (!read.ok) return read;
+  const [vaults, tokens, items, done, replays] = read.value;
+  const opened = vaults[0] && (await openVault(store, vaults[0]));
+  if (opened && !opened.ok) return opened;
+  const keys = opened?.value.keys;
+  return ok({
+    opened: opened?.value,
+    tokens: new Set(tokens.map((row) => row.id)),
+    // Rows of a vault that is gone are gone with it: without keys there is nothing to open.
+    items: await openEach(
+      keys ? items : [],
+      (row) => row.id,
+      (row) => openItem(keys!, wanted.vault, row),
+    ),
+    done: new Map(done.map((row) => [row.id, row])),
+    replays: await openEach(
+      keys ? replays : [],
+      (row) => row.key,
+      (row) => openReplay(keys!, wanted.vault, row),
+    ),
+  });
+}
+
+async function openEach<Row, V>(
+  rows: readonly Row[],
+  name: (row: Row) => string,
+  open: (row: Row) => Promise<V>,
+): Promise<Map<string, V>> {
+  return new Map(await Promise.all(rows.map(async (row) => [name(row), await open(row)] as const)));
+}

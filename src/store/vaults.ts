@@ -1,0 +1,95 @@
+import type { Place } from "../crypto/seal.ts";
+import { open, seal } from "../crypto/seal.ts";
+import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../crypto/vault-keys.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import type { Vault } from "../model/vault.ts";
+import { call, type Store } from "./database.ts";
+import { readBehindGate, type Visit } from "./gate.ts";
+
+/** Vaults as D1 keeps them, and how they are read. Who writes them: commit.ts. */
+
+export interface VaultRow {
+  id: string;
+  root_key_id: string;
+  data_key_id: string;
+  data_key: string;
+  index_key: string;
+  sealed: string;
+  attribute_version: number;
+  content_version: number;
+  items: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** A vault with its keys. */
+export interface OpenVault {
+  readonly vault: Vault;
+  readonly keys: VaultKeys;
+}
+
+const place = (vault: string, version: number, keys: VaultKeys): Place => ({
+  kind: "vault",
+  vault,
+  record: vault,
+  version,
+  key: keys.id,
+});
+
+/** Seals what a user typed of a vault: its name and description. */
+export const sealVault = (keys: VaultKeys, { id, name, description, attributeVersion }: Vault): Promise<string> =>
+  seal(keys.data, place(id, attributeVersion, keys), JSON.stringify({ name, description }));
+
+/** Opens a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
+export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
+  const keys = await unwrapVaultKeys(store.keyring, row.id, wrapped(row), store.now);
+  if (!keys.ok) return keys;
+  const text = await open(keys.value.data, place(row.id, row.attribute_version, keys.value), row.sealed);
+  if (!text.ok) return text;
+  const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
+  const { id, attribute_version: attributeVersion, content_version: contentVersion, items } = row;
+  const times = { createdAt: row.created_at, updatedAt: row.updated_at };
+  return ok({ keys: keys.value, vault: { id, name, description, attributeVersion, contentVersion, items, ...times } });
+}
+
+const wrapped = (row: VaultRow): WrappedKeys => ({
+  rootKeyId: row.root_key_id,
+  dataKeyId: row.data_key_id,
+  dataKey: row.data_key,
+  indexKey: row.index_key,
+});
+
+/** One vault. Errors: `unauthorized` (revoked), `vault_not_found`. */
+export async function readVault(store: Store, visit: Visit): Promise<Result<Vault>> {
+  const read = await readBehindGate(store, visit, store.db.prepare("SELECT 1"));
+  return read.ok ? ok(read.value.opened.vault) : read;
+}
+
+/** The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked). */
+export async function readVaults(store: Store, token: string, ids: readonly string[]): Promise<Result<Vault[]>> {
+  const read = await call<[{ id: string }, VaultRow]>(
+    store.db,
+    store.db.prepare("SELECT id FROM tokens WHERE id = ?1").bind(token),
+    store.db.prepare("SELECT * FROM vaults WHERE id IN (SELECT value FROM json_each(?1))").bind(JSON.stringify(ids)),
+  );
+  if (!read.ok) return read;
+  const [tokens, rows] = read.value;
+  return tokens.length > 0 ? openAll(store, rows) : fail("unauthorized");
+}
+
+/** Every vault there is. For the admin routes. */
+export async function readAllVaults(store: Store): Promise<Result<Vault[]>> {
+  const read = await call<[VaultRow]>(store.db, store.db.prepare("SELECT * FROM vaults"));
+  return read.ok ? openAll(store, read.value[0]) : read;
+}
+
+/** Oldest first, so that a new vault does not move the others. */
+async function openAll(store: Store, rows: readonly VaultRow[]): Promise<Result<Vault[]>> {
+  const vaults: Vault[] = [];
+  for (const row of rows) {
+    const opened = await openVault(store, row);
+    if (!opened.ok) return opened;
+    vaults.push(opened.value.vault);
+  }
+  return ok(vaults.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)));
+}

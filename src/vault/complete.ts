@@ -1,0 +1,98 @@
+import { estimateEntropy, generatePassword, type Password } from "../crypto/password.ts";
+import { base32 } from "../model/ids.ts";
+import { CHARACTER_SETS, type Field, type Item, type Purpose, type Section } from "../model/item.ts";
+import type { FieldInput, ItemInput, RecipeInput } from "../model/item-input.ts";
+import { LIMITS } from "../model/limits.ts";
+import { fail, invalid, ok, type Result } from "../model/result.ts";
+import { isDate, isMonthYear } from "./dates.ts";
+
+/** Random bytes. A parameter, so that the functions here are pure. */
+export type Random = (size: number) => Uint8Array;
+
+/** What an Item has that its writer does not give. */
+export type Frame = Pick<Item, "id" | "vault" | "version" | "createdAt" | "updatedAt" | "lastEditedBy" | "state">;
+
+/** The id and label that a purpose gives a field without its own. */
+const NAMES: Record<Purpose, string | undefined> = {
+  "": undefined,
+  USERNAME: "username",
+  PASSWORD: "password",
+  NOTES: "notesPlain",
+};
+
+/**
+ * Makes an Item of what its writer gave (contract 1.2 and 1.7): ids, labels and types that are absent, sections that are
+ * only named by fields, values that are to be generated, entropy.
+ * In: `before`, the fields that the Item had: an unchanged value keeps its entropy.
+ * Errors: 400, with the place.
+ */
+export function complete(input: ItemInput, frame: Frame, before: readonly Field[], random: Random): Result<Item> {
+  const fields: Field[] = [];
+  for (const [index, given] of input.fields.entries()) {
+    const field = completeField(given, before, random);
+    if (!field.ok) return { ok: false, failure: { ...field.failure, detail: `fields[${index}].${field.failure.detail}` } };
+    fields.push(field.value);
+  }
+  const { title, category, tags, urls, favorite } = input;
+  const sections = completeSections(input, random);
+  const item: Item = { ...frame, title, category, tags, urls, favorite, sections, fields };
+  return checkWhole(item) ?? ok(item);
+}
+
+function completeField(given: FieldInput, before: readonly Field[], random: Random): Result<Field> {
+  const purpose = given.purpose ?? "";
+  const id = given.id ?? NAMES[purpose] ?? base32(random(16));
+  const generated: Result<Password | undefined> =
+    given.generate && !given.value ? generatePassword(withDefaults(given.recipe), random) : ok(undefined);
+  if (!generated.ok) return generated;
+  const value = generated.value?.value ?? given.value ?? "";
+  const type = purpose === "PASSWORD" ? "CONCEALED" : (given.type ?? "STRING");
+  if (type === "DATE" && value !== "" && !isDate(value)) return invalid("value: is not a date (YYYY-MM-DD or Unix seconds)");
+  if (type === "MONTH_YEAR" && value !== "" && !isMonthYear(value)) return invalid("value: is not a month (YYYYMM or YYYY/MM)");
+  const known = before.find((field) => field.id === id && field.value === value)?.entropy;
+  const entropy =
+    purpose === "PASSWORD" && value !== "" ? (generated.value?.entropy ?? known ?? estimateEntropy(value)) : undefined;
+  return ok({ id, section: given.section?.id, type, purpose, label: given.label ?? NAMES[purpose] ?? "", value, entropy });
+}
+
+const withDefaults = (recipe: RecipeInput | undefined) => {
+  const sets = (recipe?.characterSets ?? []).filter((set) => set !== undefined);
+  const characterSets = sets.length > 0 ? sets : CHARACTER_SETS;
+  return { length: recipe?.length ?? 32, characterSets, excludeCharacters: recipe?.excludeCharacters ?? "" };
+};
+
+/** The declared sections, then those that a field names without their being declared. */
+function completeSections(input: ItemInput, random: Random): Section[] {
+  const sections = input.sections.map(({ id, label }) => ({ id: id ?? base32(random(16)), label: label ?? "" }));
+  const known = new Set(sections.map((section) => section.id));
+  for (const { section } of input.fields) {
+    if (section && !known.has(section.id)) {
+      known.add(section.id);
+      sections.push({ id: section.id, label: section.label ?? "" });
+    }
+  }
+  return sections;
+}
+
+function checkWhole({ category, fields, sections, tags, urls }: Item): Result<never> | undefined {
+  for (const [name, list] of Object.entries({ fields, sections, tags, urls })) {
+    if (list.length > LIMITS.list) return invalid(`${name}: has more than ${LIMITS.list} entries`);
+  }
+  for (const [name, list] of Object.entries({ fields, sections })) {
+    const twice = firstRepeated(list.map((entry) => entry.id));
+    if (twice !== undefined) return invalid(`${name}[${twice}].id: another one has this id`);
+  }
+  const purposes = fields.map((field, index) => field.purpose || String(index));
+  const twice = firstRepeated(purposes);
+  if (twice !== undefined) return invalid(`fields[${twice}].purpose: another field has this purpose`);
+  return category === "PASSWORD" && !purposes.includes("PASSWORD") ? fail("missing_field", "password") : undefined;
+}
+
+function firstRepeated(names: readonly string[]): number | undefined {
+  const seen = new Set<string>();
+  for (const [index, name] of names.entries()) {
+    if (seen.has(name)) return index;
+    seen.add(name);
+  }
+  return undefined;
+}

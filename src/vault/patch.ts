@@ -1,0 +1,139 @@
+import type { Item } from "../model/item.ts";
+import {
+  fieldAttributes,
+  fieldInput,
+  type ItemInput,
+  itemAttributes,
+  readCategory,
+  readItem,
+  sectionInput,
+  urlAttributes,
+  urlInput,
+} from "../model/item-input.ts";
+import type { PatchOperation } from "../model/patch-input.ts";
+import { parseIndex, parsePointer } from "../model/pointer.ts";
+import { fail, invalid, ok, type Refusal, type Result } from "../model/result.ts";
+import { text } from "../model/text.ts";
+import { editAttribute, editEntry, editRecord, READ_ONLY, valueOf } from "./patch-edit.ts";
+
+/**
+ * PATCH: a closed grammar of paths (contract 1.6), applied to a draft of the Item; `complete` makes an Item of it.
+ *
+ *     /   /<attribute>   /tags/<index|->   /urls/<index|->[/<attribute>]
+ *     /sections[/<id>[/label]]   /fields[/<id>[/<attribute>]]
+ */
+
+/** Applies the operations in order, all or none. Errors: 400, naming the operation's index and path. */
+export function applyPatch(item: Item, operations: readonly PatchOperation[]): Result<ItemInput> {
+  let draft = draftOf(item);
+  for (const [index, operation] of operations.entries()) {
+    const next = applyOne(draft, operation, item);
+    if (!next.ok) return locate(next, index, operation.path);
+    draft = next.value;
+  }
+  return ok(draft);
+}
+
+const draftOf = ({ title, category, favorite, tags, urls, sections, fields }: Item): ItemInput => ({
+  title,
+  category,
+  favorite,
+  tags: [...tags],
+  urls: urls.map(({ href, label, primary }) => ({ href, label, primary })),
+  sections: sections.map((section) => ({ ...section })),
+  fields: fields.map(({ entropy: _entropy, section, ...field }) => ({
+    ...field,
+    section: section === undefined ? undefined : { id: section, label: undefined },
+    generate: undefined,
+    recipe: undefined,
+  })),
+});
+
+function locate({ failure }: Refusal, index: number, path: string): Refusal {
+  return failure.kind === "invalid"
+    ? invalid(`operation ${index} (${path.slice(0, 64)}): ${failure.detail}`)
+    : { ok: false, failure };
+}
+
+type Edit = (draft: ItemInput, operation: PatchOperation, rest: readonly string[], item: Item) => Result<ItemInput>;
+
+function applyOne(draft: ItemInput, operation: PatchOperation, item: Item): Result<ItemInput> {
+  const tokens = parsePointer(operation.path);
+  if (!tokens.ok) return tokens;
+  const [attribute = "", ...rest] = tokens.value;
+  const edit = edits.get(attribute);
+  if (!edit) return invalid(READ_ONLY.has(attribute) ? "is read-only" : "names no attribute that can be changed");
+  return edit(draft, operation, rest, item);
+}
+
+const edits = new Map<string, Edit>([
+  ["", replaceWhole],
+  ["category", editCategory],
+  ["title", (draft, operation, rest) => setAttribute(draft, operation, rest, "title")],
+  ["favorite", (draft, operation, rest) => setAttribute(draft, operation, rest, "favorite")],
+  ["tags", editTags],
+  ["urls", editUrls],
+  ["sections", editSections],
+  ["fields", editFields],
+]);
+
+function replaceWhole(_: ItemInput, operation: PatchOperation, rest: readonly string[], item: Item): Result<ItemInput> {
+  if (rest.length > 0 || operation.op !== "replace") return invalid("the whole Item can only be replaced");
+  return readItem(operation.value, item.vault, { current: item.category });
+}
+
+function editCategory(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+  if (rest.length > 0) return invalid("the path goes too deep");
+  const category = readCategory(operation.op === "remove" ? undefined : operation.value);
+  return category.ok ? ok({ ...draft, category: category.value }) : category;
+}
+
+type Attribute = keyof typeof itemAttributes;
+
+function setAttribute(draft: ItemInput, operation: PatchOperation, rest: readonly string[], name: Attribute): Result<ItemInput> {
+  if (rest.length > 0) return invalid("the path goes too deep");
+  const value = valueOf<unknown>(operation, itemAttributes[name]);
+  return value.ok ? ok({ ...draft, [name]: value.value }) : value;
+}
+
+function editTags(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+  const [token, ...deeper] = rest;
+  if (token === undefined || deeper.length > 0) return setAttribute(draft, operation, deeper, "tags");
+  const tags = editEntry(draft.tags, token, operation, text());
+  return tags.ok ? ok({ ...draft, tags: tags.value }) : tags;
+}
+
+function editUrls(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+  const [token, attribute, ...deeper] = rest;
+  if (token === undefined || deeper.length > 0) return setAttribute(draft, operation, deeper, "urls");
+  if (attribute === undefined) {
+    const urls = editEntry(draft.urls, token, operation, urlInput);
+    return urls.ok ? ok({ ...draft, urls: urls.value }) : urls;
+  }
+  const index = parseIndex(token, draft.urls.length, "replace");
+  if (!index.ok) return index;
+  const url = editAttribute(draft.urls[index.value]!, attribute, operation, urlAttributes);
+  return url.ok ? ok({ ...draft, urls: draft.urls.with(index.value, url.value) }) : url;
+}
+
+function editSections(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+  const adds = operation.op === "add" && !Array.isArray(operation.value);
+  if (rest.length === 0 && !adds) return setAttribute(draft, operation, rest, "sections");
+  const sections = editRecord(draft.sections, rest, operation, sectionInput, { label: sectionInput.shape.label }, () =>
+    invalid("there is no such section"),
+  );
+  if (!sections.ok) return sections;
+  // Without their section, the fields of a removed one would call it back.
+  const left = operation.op === "remove" && rest.length === 1 ? rest[0] : undefined;
+  const fields =
+    left === undefined
+      ? draft.fields
+      : draft.fields.map((field) => (field.section?.id === left ? { ...field, section: undefined } : field));
+  return ok({ ...draft, sections: sections.value, fields });
+}
+
+function editFields(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+  if (rest.length === 0 && operation.op !== "add") return setAttribute(draft, operation, rest, "fields");
+  const fields = editRecord(draft.fields, rest, operation, fieldInput, fieldAttributes, (id) => fail("missing_field", id));
+  return fields.ok ? ok({ ...draft, fields: fields.value }) : fields;
+}

@@ -1,0 +1,77 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import worker from "../../src/index.ts";
+
+/** The service as its clients see it: real requests to the real Worker. Every test takes a fresh vault. */
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; `undefined` when it is empty or no JSON. */
+  readonly body: any;
+}
+
+export interface Request_ {
+  readonly headers?: HeadersInit;
+  /** Sent as JSON; a string or bytes are sent as they are. */
+  readonly body?: unknown;
+  /** Other bindings than the Worker's own: a wrapped D1, for one. */
+  readonly env?: Partial<Env>;
+}
+
+/** Sends one request. In: method, path (with query) and the rest. */
+export async function send(method: string, path: string, { headers, body, env: bindings }: Request_ = {}): Promise<Reply> {
+  const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
+  const request = new Request(`https://vault.test${path}`, { method, headers, body: raw ? body : JSON.stringify(body) });
+  const context = createExecutionContext();
+  const response = await worker.fetch(request, { ...env, ...bindings }, context);
+  const text = await response.text();
+  await waitOnExecutionContext(context);
+  return { status: response.status, headers: response.headers, text, body: parse(text) };
+}
+
+function parse(text: string): any {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends requests with a token. */
+export type Client = (method: string, path: string, request?: Request_) => Promise<Reply>;
+
+export const client =
+  (token: string): Client =>
+  (method, path, { headers, ...rest } = {}) =>
+    send(method, path, { ...rest, headers: { Authorization: `Bearer ${token}`, ...(headers as Record<string, string>) } });
+
+export const admin = client(env.ADMIN_TOKEN);
+
+export type Permission = "r" | "w" | "rw";
+
+/** Makes a vault. Out: its canonical id. */
+export async function makeVault(name = "Test"): Promise<string> {
+  return (await admin("POST", "/v1/admin/vaults", { body: { name } })).body.id;
+}
+
+/** Issues a token. Out: the answer of the admin route, with the token in it. */
+export async function makeToken(
+  vaults: Record<string, Permission>,
+  options: { dialect?: "uuid" | "connect"; expiresIn?: number; name?: string } = {},
+): Promise<{ id: string; token: string }> {
+  return (await admin("POST", "/v1/admin/tokens", { body: { name: "test", vaults, ...options } })).body;
+}
+
+/** A fresh vault, and a client that reads and writes it. `items` is the path of its Items. */
+export async function freshVault(
+  dialect: "uuid" | "connect" = "uuid",
+): Promise<{ vault: string; items: string; call: Client; token: string }> {
+  const vault = await makeVault();
+  const { token } = await makeToken({ [vault]: "rw" }, { dialect });
+  return { vault, items: `/v1/vaults/${vault}/items`, call: client(token), token };
+}
+
+/** An Item as small as can be. */
+export const LOGIN = { title: "Login", category: "LOGIN" };
