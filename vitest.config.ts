@@ -16,5 +16,6 @@ export default defineConfig({
       },
     })),
   ],
-  test: { setupFiles: ["./test/support/setup.ts"] },
+  // What the service logs about faults that a test injects is shown when the test fails.
+  test: { setupFiles: ["./test/support/setup.ts"], silent: "passed-only" },
 });

@@ -70,7 +70,10 @@ export async function readItem(store: Store, visit: Visit, item: string): Promis
   return rows[0] ? openItem(opened.keys, visit.vault, rows[0]) : fail("item_not_found");
 }
 
-const SUMMARIES = "SELECT id, version, overview FROM items WHERE vault_id = ?1";
+const SUMMARIES = "SELECT id, version, overview FROM items WHERE vault_id = ?1 ORDER BY id";
+// Without the hint SQLite takes the primary key and looks at every Item of the vault.
+const SUMMARIES_BY_TITLE = `
+  SELECT id, version, overview FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2 ORDER BY id`;
 type SummaryRow = Omit<ItemRow, "details">;
 type Read<Row> = Awaited<ReturnType<typeof readBehindGate<Row>>>;
 
@@ -82,7 +85,7 @@ export async function readSummaries(store: Store, visit: Visit, filter: Filter |
   const byTitle = filter?.attribute === "title" && filter.operator === "eq";
   const read = await (byTitle
     ? readByTitle(store, visit, filter.value)
-    : readBehindGate<SummaryRow>(store, visit, store.db.prepare(`${SUMMARIES} ORDER BY id`).bind(visit.vault)));
+    : readBehindGate<SummaryRow>(store, visit, store.db.prepare(SUMMARIES).bind(visit.vault)));
   if (!read.ok) return read;
   const { opened, rows } = read.value;
   const summaries = await Promise.all(rows.map((row) => openSummary(opened.keys, visit.vault, row)));
@@ -102,7 +105,7 @@ async function readByTitle(store: Store, visit: Visit, title: string): Promise<R
   let keys = recallVaultKeys(store.keyring, visit.vault, store.now);
   for (;;) {
     const index = keys && (await blindIndex(keys.index, title));
-    const statement = store.db.prepare(`${SUMMARIES} AND title_index = ?2 ORDER BY id`).bind(visit.vault, index ?? "");
+    const statement = store.db.prepare(SUMMARIES_BY_TITLE).bind(visit.vault, index ?? "");
     const read = await readBehindGate<SummaryRow>(store, visit, statement);
     if (!read.ok || read.value.opened.keys.id === keys?.id) return read;
     keys = read.value.opened.keys;

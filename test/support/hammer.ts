@@ -1,0 +1,91 @@
+import { env } from "cloudflare:workers";
+import { type Hooks, rebindCoordinator, seeded, sleep, wrapDatabase } from "./bindings.ts";
+import { type Client, freshVault, LOGIN, type Reply } from "./service.ts";
+
+/** Many clients at one Item, each adding fields of its own: what each was told, and what is there in the end. */
+
+export interface Hammering {
+  readonly clients: number;
+  /** PATCHes a client. */
+  readonly each: number;
+  /** How many Durable Objects believe to be the vault's coordinator. */
+  readonly coordinators?: number;
+  /** What happens around the D1 calls of the coordinators, besides a few milliseconds of waiting. */
+  readonly hooks?: (random: () => number) => Hooks;
+  /** Whether the clients send an Idempotency-Key and come back after a 503; else they ask once. */
+  readonly keyed?: boolean;
+  readonly seed?: number;
+}
+
+export interface Outcome {
+  readonly acknowledged: readonly Reply[];
+  readonly refused: readonly Reply[];
+  /** The field ids that were acknowledged. */
+  readonly promised: readonly string[];
+  /** The Item afterwards. */
+  readonly item: { readonly version: number; readonly fields: readonly { readonly id: string }[] };
+  /** The rows of the activity log for the Item, creation included. */
+  readonly logged: number;
+}
+
+export async function hammer({ clients, each, coordinators = 1, hooks, keyed = true, seed = 1 }: Hammering): Promise<Outcome> {
+  const { vault, items, call } = await freshVault();
+  const { body: created } = await call("POST", items, { body: LOGIN });
+  const random = seeded(seed);
+  const names = Array.from({ length: coordinators }, (_, index) => (index === 0 ? vault : `${vault} again ${index}`));
+  for (const name of names) await rebindCoordinator(name, { DB: unhurried(random, hooks?.(random) ?? {}) });
+  const bindings = { COORDINATOR: shared(names) };
+  const patch = async (id: string): Promise<[string, Reply]> => {
+    const body = [{ op: "add", path: `/fields/${id}`, value: { value: id } }];
+    const path = `${items}/${created.id}`;
+    return [id, await (keyed ? retried(call, path, body, id, bindings) : call("PATCH", path, { body, env: bindings }))];
+  };
+  const work = Array.from({ length: clients }, async (_, client) => {
+    const replies: [string, Reply][] = [];
+    for (let n = 0; n < each; n++) replies.push(await patch(`c${client}n${n}`));
+    return replies;
+  });
+  const replies = (await Promise.all(work)).flat();
+  const { body: item } = await call("GET", `${items}/${created.id}`);
+  const log = await env.DB.prepare("SELECT count(*) AS n FROM activity WHERE vault_id = ? AND item_id = ?")
+    .bind(vault, created.id)
+    .first<number>("n");
+  return {
+    acknowledged: replies.filter(([, reply]) => reply.status === 200).map(([, reply]) => reply),
+    refused: replies.filter(([, reply]) => reply.status !== 200).map(([, reply]) => reply),
+    promised: replies.filter(([, reply]) => reply.status === 200).map(([id]) => id),
+    item,
+    logged: log ?? 0,
+  };
+}
+
+/** As a client should: a 503 says when to come back, and the Idempotency-Key makes coming back safe. */
+async function retried(call: Client, path: string, body: unknown, key: string, bindings: Partial<Env>): Promise<Reply> {
+  for (let attempt = 0; ; attempt++) {
+    const reply = await call("PATCH", path, { body, headers: { "Idempotency-Key": key }, env: bindings });
+    if (reply.status !== 503 || attempt === 5) return reply;
+    await sleep(5);
+  }
+}
+
+/** The simulator hides races: a request often runs to its end before the next is taken. So every D1 call waits a little, before and after. */
+function unhurried(random: () => number, { before, after, rewrite }: Hooks): D1Database {
+  return wrapDatabase(env.DB, {
+    rewrite,
+    before: async (statements) => {
+      await sleep(random() * 4);
+      await before?.(statements);
+    },
+    after: async (results) => {
+      await sleep(random() * 4);
+      await after?.(results);
+    },
+  });
+}
+
+/** A namespace in which one name leads to several objects in turn. */
+function shared(names: readonly string[]): Env["COORDINATOR"] {
+  let turn = 0;
+  const getByName = () => env.COORDINATOR.getByName(names[turn++ % names.length]!);
+  return { getByName } as unknown as Env["COORDINATOR"];
+}
