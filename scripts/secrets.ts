@@ -20,3 +20,12 @@ export function ensureSecrets(path: string): { ADMIN_TOKEN: string } {
   if (!ADMIN_TOKEN) throw new Error(`${path} has no ADMIN_TOKEN: the demo vault is made with it`);
   return { ADMIN_TOKEN };
 }
+
+// `npm run secrets -- FILE`: makes the file for a deployment.
+if (import.meta.main) {
+  const path = process.argv[2];
+  if (!path) throw new Error("usage: npm run secrets -- FILE");
+  if (existsSync(path)) throw new Error(`${path} is there already, and stays as it is`);
+  ensureSecrets(path);
+  console.log(`${path} holds new secrets. Keep a copy where no backup of the database is.`);
+}
