@@ -11,7 +11,10 @@ async function ask(given: object) {
   return { vault, ...(await admin("POST", "/v1/admin/tokens", { body: { name: "n", vaults: { [vault]: "r" }, ...given } })) };
 }
 
-const lifetime = (body: { createdAt: string; expiresAt: string }) => (Date.parse(body.expiresAt) - Date.parse(body.createdAt)) / 1000;
+const lifetime = (body: { createdAt: string; expiresAt: string }) =>
+  (Date.parse(body.expiresAt) - Date.parse(body.createdAt)) / 1000;
+
+const some = (size: number) => Object.fromEntries(Array.from({ length: size }, () => [crypto.randomUUID(), "r"]));
 
 describe("POST /v1/admin/tokens", () => {
   it("answers 200 with the token and what it may", async () => {
@@ -95,7 +98,6 @@ describe("POST /v1/admin/tokens", () => {
   });
 
   it("takes 100 vaults, and refuses 101", async () => {
-    const some = (size: number) => Object.fromEntries(Array.from({ length: size }, () => [crypto.randomUUID(), "r"]));
     expect((await ask({ vaults: some(100) })).status).toBe(200);
     const { status, body } = await ask({ vaults: some(101) });
     expect(status).toBe(400);

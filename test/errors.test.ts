@@ -152,9 +152,10 @@ describe("an id in a message", () => {
   it("is cut at 64 characters", async () => {
     const { items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
-    const remove = (name: string) => call("PATCH", `${items}/${id}`, { body: [{ op: "remove", path: `/fields/${name}` }] });
-    expectError(await remove("f".repeat(64)), 400, `The item doesn't have a ${"f".repeat(64)} field.`);
-    expectError(await remove("f".repeat(65)), 400, `The item doesn't have a ${"f".repeat(64)} field.`);
+    const name = (field: string) =>
+      call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: `/fields/${field}`, value: {} }] });
+    expectError(await name("f".repeat(64)), 400, `The item doesn't have a ${"f".repeat(64)} field.`);
+    expectError(await name("f".repeat(65)), 400, `The item doesn't have a ${"f".repeat(64)} field.`);
   });
 
   it("is not echoed when it has no form of an id, however long", async () => {
@@ -168,7 +169,15 @@ describe("HEAD", () => {
   it("answers as GET does, without the body", async () => {
     const { vault, items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
-    for (const path of [`${items}/${id}`, items, `/v1/vaults/${vault}`, "/v1/vaults", "/v1/nothing", `${items}/x`, "/heartbeat"]) {
+    for (const path of [
+      `${items}/${id}`,
+      items,
+      `/v1/vaults/${vault}`,
+      "/v1/vaults",
+      "/v1/nothing",
+      `${items}/x`,
+      "/heartbeat",
+    ]) {
       const [get, head] = [await call("GET", path), await call("HEAD", path)];
       expect(head.status).toBe(get.status);
       expect(head.text).toBe("");

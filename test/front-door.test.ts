@@ -46,13 +46,16 @@ describe("Every response", () => {
     expect(reply.headers.get("Cache-Control")).toBe("no-store");
   });
 
-  it.each(RESPONSES.filter(([status]) => status >= 400))("that is an error has the error body: %i, %s", async (status, _, ask) => {
-    const { call, vault, items } = await freshVault();
-    const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
-    const reply = await ask({ call, vault, items, item });
-    expect(reply.headers.get("Content-Type")).toMatch(/^application\/json/);
-    expect(reply.body).toEqual({ status, message: expect.stringMatching(/./) });
-  });
+  it.each(RESPONSES.filter(([status]) => status >= 400))(
+    "that is an error has the error body: %i, %s",
+    async (status, _, ask) => {
+      const { call, vault, items } = await freshVault();
+      const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+      const reply = await ask({ call, vault, items, item });
+      expect(reply.headers.get("Content-Type")).toMatch(/^application\/json/);
+      expect(reply.body).toEqual({ status, message: expect.stringMatching(/./) });
+    },
+  );
 });
 
 describe("A path", () => {
@@ -80,15 +83,23 @@ describe("A path", () => {
     expect((await send("GET", path)).status).toBe(200);
   });
 
-  it.each(["/", "/v1", "/v1/", "/vaults", "/vaults/{v}", "/vaults/{v}/items", "/v2/vaults", "/V1/vaults", "/v1/heartbeat", "/v1/vaults/{v}/x"])(
-    "that is not served is a 404 in the shape of errors: %s",
-    async (path) => {
-      const { vault, call } = await freshVault();
-      const { status, body } = await call("GET", path.replace("{v}", vault));
-      expect(status).toBe(404);
-      expect(body).toEqual({ status: 404, message: expect.stringMatching(/./) });
-    },
-  );
+  it.each([
+    "/",
+    "/v1",
+    "/v1/",
+    "/vaults",
+    "/vaults/{v}",
+    "/vaults/{v}/items",
+    "/v2/vaults",
+    "/V1/vaults",
+    "/v1/heartbeat",
+    "/v1/vaults/{v}/x",
+  ])("that is not served is a 404 in the shape of errors: %s", async (path) => {
+    const { vault, call } = await freshVault();
+    const { status, body } = await call("GET", path.replace("{v}", vault));
+    expect(status).toBe(404);
+    expect(body).toEqual({ status: 404, message: expect.stringMatching(/./) });
+  });
 
   it.each([
     ["PUT", "/v1/vaults", "GET, HEAD"],

@@ -48,7 +48,7 @@ function parse(bytes: Uint8Array): Result<unknown> {
 function isShallow(text: string): boolean {
   let depth = 0;
   // A string is skipped whole; one that does not end is JSON.parse's to refuse.
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
+  for (const [token] of text.matchAll(/"(?:[^"\\]+|\\.)*"?|[[\]{}]/gs)) {
     if (token === "[" || token === "{") depth++;
     else if (token === "]" || token === "}") depth--;
     if (depth > LIMITS.jsonDepth) return false;
