@@ -62,7 +62,11 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, where: RegExp])
   ["writes to vaults and Items", /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|activity)\b/, /^store\/commit\.ts$/],
   ["commits", /writeCommit/, /^(store\/commit|vault\/group)\.ts$/],
   ["the clock", /Date\.now\(/, /^(http\/|vault\/coordinator\.ts)/],
-  ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http\/|crypto\/(seal|vault-keys|keyring)\.ts|vault\/group\.ts)/],
+  [
+    "randomness",
+    /getRandomValues|randomUUID|Math\.random/,
+    /^(http\/|crypto\/(seal|chunked|vault-keys|keyring)\.ts|vault\/group\.ts)/,
+  ],
   ["classes", /^export (default )?class\b|^class\b/m, /^vault\/coordinator\.ts$/],
   ["logs", /console\./, /^store\/report\.ts$/],
 ];

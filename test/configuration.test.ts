@@ -86,10 +86,10 @@ describe("ROOT_KEYS", () => {
   });
 });
 
-describe("TOKENS_NOT_BEFORE", () => {
-  const notBefore = (text: string) => ({ TOKENS_NOT_BEFORE: text as "" });
-  const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+const notBefore = (text: string) => ({ TOKENS_NOT_BEFORE: text as "" });
+const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
+describe("TOKENS_NOT_BEFORE", () => {
   it("refuses every token that is older, with the 401 of all token faults", async () => {
     const { items, call } = await freshVault();
     const { body } = await call("GET", items, { env: notBefore(inMinutes(1)) });

@@ -3,6 +3,7 @@ import { writeId } from "../src/model/ids.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "./support/service.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 const SHORT = /^[a-z2-7]{26}$/;
 
 /** The ways in which a client may write an id. */
@@ -13,7 +14,7 @@ const FORMS = {
 };
 const forms = Object.entries(FORMS).map(([form, write]) => ({ form, write }));
 
-/** What has the form of an id and names nothing. The last one is base32 whose padding bits are not zero. */
+/** What has the form of an id and names nothing. */
 const NAMELESS = ["00000000000000000000000000", "11111111111111111111111111", "z".repeat(26), "h6uf6zcxc5cwfm74fsld6zvpuz"];
 
 const FORMLESS = [
@@ -56,6 +57,15 @@ describe("An id in a request", () => {
     const { status, body } = await call("GET", `${items}/${id}`);
     expect(status).toBe(404);
     expect(body).toEqual({ status: 404, message: `item ${id} not found` });
+  });
+
+  it.each([1, 2, 3])("in base32 has one spelling: with its padding bits set to %i it names nothing", async (padding) => {
+    const { vault, items, call } = await freshVault("connect");
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const respell = (short: string) => short.slice(0, -1) + BASE32[BASE32.indexOf(short.at(-1)!) + padding]!;
+    expect((await call("GET", `${items}/${respell(id)}`)).body.message).toBe(`item ${respell(id)} not found`);
+    const other = respell(writeId(vault, "connect"));
+    expect((await call("GET", `/v1/vaults/${other}/items`)).body.message).toBe(`vault ${other} not found`);
   });
 
   it.each(forms)("that names no Item is echoed as it was written: $form", async ({ write }) => {

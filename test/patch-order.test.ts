@@ -81,7 +81,11 @@ describe("PATCH of /", () => {
 
   it("ignores the read-only attributes of the value, so that an Item that was read can be sent back", async () => {
     const { before, patch } = await made({ ...LOGIN, fields: [{ id: "x", value: "1" }] });
-    const { body } = await patch({ op: "replace", path: "/", value: { ...before, title: "New", version: 77, state: "ARCHIVED" } });
+    const { body } = await patch({
+      op: "replace",
+      path: "/",
+      value: { ...before, title: "New", version: 77, state: "ARCHIVED" },
+    });
     expect(body).toEqual({ ...before, title: "New", version: 2, updatedAt: body.updatedAt });
   });
 

@@ -11,14 +11,19 @@ import type { Handler } from "./route.ts";
 
 /** /v1/admin/tokens: tokens are issued, listed and revoked here. */
 
+const PERMISSIONS = new Set<unknown>(["r", "w", "rw"] satisfies Permission[]);
+
+/** `{"<vault id>": "r" | "w" | "rw"}`. No `z.record`: it drops a key `__proto__` without a word. */
 const scope = z
-  .record(z.string(), z.enum(["r", "w", "rw"], "is not r, w or rw"))
-  .refine((record) => Object.keys(record).length <= LIMITS.tokenVaults, `names more than ${LIMITS.tokenVaults} vaults`)
-  .transform((record, context): Record<string, Permission> => {
-    const entries = Object.entries(record).map(([id, permission]) => [parseId(id), permission] as const);
+  .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "is not an object")
+  .transform((object, context): Record<string, Permission> => {
+    const entries = Object.entries(object).map(([id, permission]) => [parseId(id), permission as Permission] as const);
     const ids = new Set(entries.map(([id]) => id));
-    if (ids.has(undefined)) context.addIssue({ code: "custom", message: "has a key that is no vault id" });
-    if (ids.size < entries.length) context.addIssue({ code: "custom", message: "names a vault twice" });
+    const refuse = (message: string) => context.addIssue({ code: "custom", message });
+    if (entries.length > LIMITS.tokenVaults) refuse(`names more than ${LIMITS.tokenVaults} vaults`);
+    else if (ids.has(undefined)) refuse("has a key that is no vault id");
+    else if (ids.size < entries.length) refuse("names a vault twice");
+    else if (entries.some(([, permission]) => !PERMISSIONS.has(permission))) refuse("has a permission that is not r, w or rw");
     return Object.fromEntries(entries) as Record<string, Permission>;
   });
 

@@ -27,6 +27,8 @@ route(app, "/v1/vaults/:vault", { GET: getVault });
 route(app, "/v1/vaults/:vault/items", { GET: listItems, POST: createItem });
 route(app, "/v1/vaults/:vault/items/:item", { GET: getItem, PUT: replaceItem, PATCH: patchItem, DELETE: deleteItem });
 
+// Without its secret there is no admin.
+app.use("/v1/admin/*", async (c, next) => (c.env.ADMIN_TOKEN ? next() : c.notFound()));
 route(app, "/v1/admin/vaults", { GET: listAllVaults, POST: createVault });
 route(app, "/v1/admin/vaults/:vault", { PATCH: updateVault, DELETE: deleteVault });
 route(app, "/v1/admin/tokens", { GET: listTokens, POST: createToken });

@@ -1,3 +1,4 @@
+import * as z from "zod";
 import { openKeyring, type Keyring } from "../crypto/keyring.ts";
 import { type Claims, covers, type Permission, verifyToken } from "../crypto/token.ts";
 import { parseId } from "../model/ids.ts";
@@ -28,8 +29,8 @@ export async function authenticate(c: Call): Promise<Result<Caller>> {
   if (Number.isNaN(notBefore)) return fail("misconfigured", "TOKENS_NOT_BEFORE is not a time");
   // One space, and nothing around it: two Authorization headers arrive joined by a comma, and do not match.
   const token = /^Bearer ([\w.-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
-  if (token === undefined) return fail("unauthorized");
-  const claims = await verifyToken(store.value.keyring, token, store.value.now, notBefore);
+  const claims =
+    token === undefined ? fail("unauthorized") : await verifyToken(store.value.keyring, token, store.value.now, notBefore);
   return claims.ok ? ok({ store: store.value, claims: claims.value }) : blame(store.value);
 }
 
@@ -67,11 +68,17 @@ export async function openStore(c: Call): Promise<Result<Store>> {
   return keyring.ok ? ok({ db: c.env.DB, keyring: keyring.value, now: Date.now() }) : keyring;
 }
 
-/** The Unix second before which no token is accepted; NaN when the variable is malformed, and then none is. */
-const readNotBefore = (text: string | undefined): number => (text ? Date.parse(text) / 1000 : 0);
+const rfc3339 = z.iso.datetime({ offset: true });
+
+/**
+ * The Unix second before which no token is accepted; NaN when the variable is no RFC 3339 time, and then none is.
+ * What `Date.parse` takes for a date besides ("restore 2" is one in 2001) would let every token in.
+ */
+const readNotBefore = (text: string | undefined): number =>
+  text ? (rfc3339.safeParse(text).success ? Date.parse(text) / 1000 : Number.NaN) : 0;
 
 const MINUTE = 60_000;
-let lastCheck: { keyring: Keyring; until: number; result: Result<undefined> } | undefined;
+let lastCheck: { keyring: Keyring; until: number; blame: Refusal } | undefined;
 
 /**
  * A token that does not verify is its holder's fault, or that of wrong root keys: then no token verifies, and the answer
@@ -79,8 +86,9 @@ let lastCheck: { keyring: Keyring; until: number; result: Result<undefined> } | 
  */
 async function blame(store: Store): Promise<Refusal> {
   if (lastCheck?.keyring !== store.keyring || store.now >= lastCheck.until) {
-    lastCheck = { keyring: store.keyring, until: store.now + MINUTE, result: await checkRootKeys(store) };
+    const checked = await checkRootKeys(store);
+    if (!checked.ok && checked.failure.kind !== "misconfigured") return checked;
+    lastCheck = { keyring: store.keyring, until: store.now + MINUTE, blame: checked.ok ? fail("unauthorized") : checked };
   }
-  const { result } = lastCheck;
-  return !result.ok && result.failure.kind === "misconfigured" ? result : fail("unauthorized");
+  return lastCheck.blame;
 }

@@ -47,7 +47,7 @@ function decode(raw: string): string {
   const blanks = /%20| /.test(raw) ? raw : raw.replaceAll("+", " ");
   return blanks.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     const bytes = escapes.match(/[^%]{2}/g)!.map((hex) => parseInt(hex, 16));
-    return new TextDecoder().decode(Uint8Array.from(bytes));
+    return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(Uint8Array.from(bytes));
   });
 }
 

@@ -7,7 +7,7 @@ import { explain } from "./text.ts";
 const operation = z.object({
   op: z.enum(["add", "remove", "replace"], "is not add, remove or replace"),
   path: z.string(),
-  value: z.unknown(),
+  value: z.unknown().optional(), // `remove` has none
 });
 
 export type PatchOperation = z.output<typeof operation>;

@@ -10,6 +10,8 @@ import { type OpenVault, openVault, type VaultRow } from "./vaults.ts";
 export interface Snapshot {
   /** Absent when there is no such vault. */
   readonly opened: OpenVault | undefined;
+  /** Whether there ever was: the log of a deleted vault keeps its deletion. */
+  readonly existed: boolean;
   /** The tokens that are still in. */
   readonly tokens: ReadonlySet<string>;
   /** A record that does not open spoils only the operations on it. */
@@ -36,7 +38,10 @@ export interface Wanted {
 }
 
 const SQL = {
-  vault: "SELECT * FROM vaults WHERE id = ?1",
+  // One row, whatever exists: the vault's columns are NULL when it does not.
+  vault: `
+    SELECT EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1) AS existed, vaults.*
+    FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?1`,
   tokens: "SELECT id FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
   items: "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
   done: "SELECT id, action, item_id AS item, version FROM activity WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
@@ -47,7 +52,7 @@ const SQL = {
 export async function readSnapshot(store: Store, wanted: Wanted): Promise<Result<Snapshot>> {
   const { db } = store;
   const inVault = (sql: string, ids: readonly string[]) => db.prepare(sql).bind(wanted.vault, JSON.stringify(ids));
-  const read = await call<[VaultRow, { id: string }, ItemRow, Done & { id: string }, ReplayRow]>(
+  const read = await call<[Partial<VaultRow> & { existed: number }, { id: string }, ItemRow, Done & { id: string }, ReplayRow]>(
     db,
     db.prepare(SQL.vault).bind(wanted.vault),
     db.prepare(SQL.tokens).bind(JSON.stringify(wanted.tokens)),
@@ -57,11 +62,13 @@ export async function readSnapshot(store: Store, wanted: Wanted): Promise<Result
   );
   if (!read.ok) return read;
   const [vaults, tokens, items, done, replays] = read.value;
-  const opened = vaults[0] && (await openVault(store, vaults[0]));
+  const [vault] = vaults;
+  const opened = vault?.id ? await openVault(store, vault as VaultRow) : undefined;
   if (opened && !opened.ok) return opened;
   const keys = opened?.value.keys;
   return ok({
     opened: opened?.value,
+    existed: vault?.existed === 1,
     tokens: new Set(tokens.map((row) => row.id)),
     // Rows of a vault that is gone are gone with it: without keys there is nothing to open.
     items: await openEach(

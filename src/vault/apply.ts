@@ -28,6 +28,8 @@ export interface Plan {
 /** What the operations of a group see and change, one after the other. */
 export interface Working {
   vault: Vault | undefined;
+  /** Whether there ever was such a vault. */
+  readonly existed: boolean;
   readonly items: Map<string, Result<Item>>;
   readonly replays: Map<string, Result<Replay>>;
 }
@@ -35,7 +37,12 @@ export interface Working {
 /** Applies a group of operations to a snapshot of their vault, in order. Nothing here waits, reads a clock or rolls dice. */
 export function applyGroup(vault: string, snapshot: Snapshot, operations: readonly Operation[], given: Circumstances): Plan {
   const before = snapshot.opened;
-  const working: Working = { vault: before?.vault, items: new Map(snapshot.items), replays: new Map(snapshot.replays) };
+  const working: Working = {
+    vault: before?.vault,
+    existed: snapshot.existed,
+    items: new Map(snapshot.items),
+    replays: new Map(snapshot.replays),
+  };
   const entries: Entry[] = [];
   const replays = new Map<string, Replay>();
   const answers = operations.map((operation): Result<Answer> => {

@@ -56,8 +56,9 @@ const changes: { readonly [K in Change["kind"]]: Apply<K> } = {
   },
 
   "create-vault": (working, { name, description }, { vault: id, now }) => {
-    // The id is derived from the Idempotency-Key: whoever comes back with it after a day meets the vault, not its answer.
-    if (working.vault) return fail("idempotency");
+    // The id is derived from the Idempotency-Key: whoever comes back with it after a day, or after the vault's deletion,
+    // finds that it was used, but not its answer.
+    if (working.vault || working.existed) return fail("idempotency");
     const versions = { attributeVersion: 1, contentVersion: 0, items: 0 };
     return settle(working, "CREATE", { id, name, description, ...versions, createdAt: now, updatedAt: now });
   },

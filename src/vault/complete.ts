@@ -1,24 +1,17 @@
 import { estimateEntropy, generatePassword, type Password } from "../crypto/password.ts";
 import { base32 } from "../model/ids.ts";
-import { CHARACTER_SETS, type Field, type Item, type Purpose, type Section } from "../model/item.ts";
+import { CHARACTER_SETS, type Field, type Item } from "../model/item.ts";
 import type { FieldInput, ItemInput, RecipeInput } from "../model/item-input.ts";
 import { LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { isDate, isMonthYear } from "./dates.ts";
+import { PURPOSE_NAMES, withNames } from "./names.ts";
 
 /** Random bytes. A parameter, so that the functions here are pure. */
 export type Random = (size: number) => Uint8Array;
 
 /** What an Item has that its writer does not give. */
 export type Frame = Pick<Item, "id" | "vault" | "version" | "createdAt" | "updatedAt" | "lastEditedBy" | "state">;
-
-/** The id and label that a purpose gives a field without its own. */
-const NAMES: Record<Purpose, string | undefined> = {
-  "": undefined,
-  USERNAME: "username",
-  PASSWORD: "password",
-  NOTES: "notesPlain",
-};
 
 /**
  * Makes an Item of what its writer gave (contract 1.2 and 1.7): ids, labels and types that are absent, sections that are
@@ -28,20 +21,20 @@ const NAMES: Record<Purpose, string | undefined> = {
  */
 export function complete(input: ItemInput, frame: Frame, before: readonly Field[], random: Random): Result<Item> {
   const fields: Field[] = [];
-  for (const [index, given] of input.fields.entries()) {
+  const { title, category, tags, urls, favorite, ...named } = withNames(input);
+  for (const [index, given] of named.fields.entries()) {
     const field = completeField(given, before, random);
     if (!field.ok) return { ok: false, failure: { ...field.failure, detail: `fields[${index}].${field.failure.detail}` } };
     fields.push(field.value);
   }
-  const { title, category, tags, urls, favorite } = input;
-  const sections = completeSections(input, random);
+  const sections = named.sections.map(({ id, label }) => ({ id: id ?? base32(random(16)), label: label ?? "" }));
   const item: Item = { ...frame, title, category, tags, urls, favorite, sections, fields };
   return checkWhole(item) ?? ok(item);
 }
 
 function completeField(given: FieldInput, before: readonly Field[], random: Random): Result<Field> {
   const purpose = given.purpose ?? "";
-  const id = given.id ?? NAMES[purpose] ?? base32(random(16));
+  const id = given.id ?? base32(random(16));
   const generated: Result<Password | undefined> =
     given.generate && !given.value ? generatePassword(withDefaults(given.recipe), random) : ok(undefined);
   if (!generated.ok) return generated;
@@ -52,7 +45,15 @@ function completeField(given: FieldInput, before: readonly Field[], random: Rand
   const known = before.find((field) => field.id === id && field.value === value)?.entropy;
   const entropy =
     purpose === "PASSWORD" && value !== "" ? (generated.value?.entropy ?? known ?? estimateEntropy(value)) : undefined;
-  return ok({ id, section: given.section?.id, type, purpose, label: given.label ?? NAMES[purpose] ?? "", value, entropy });
+  return ok({
+    id,
+    section: given.section?.id,
+    type,
+    purpose,
+    label: given.label ?? PURPOSE_NAMES[purpose] ?? "",
+    value,
+    entropy,
+  });
 }
 
 const withDefaults = (recipe: RecipeInput | undefined) => {
@@ -60,19 +61,6 @@ const withDefaults = (recipe: RecipeInput | undefined) => {
   const characterSets = sets.length > 0 ? sets : CHARACTER_SETS;
   return { length: recipe?.length ?? 32, characterSets, excludeCharacters: recipe?.excludeCharacters ?? "" };
 };
-
-/** The declared sections, then those that a field names without their being declared. */
-function completeSections(input: ItemInput, random: Random): Section[] {
-  const sections = input.sections.map(({ id, label }) => ({ id: id ?? base32(random(16)), label: label ?? "" }));
-  const known = new Set(sections.map((section) => section.id));
-  for (const { section } of input.fields) {
-    if (section && !known.has(section.id)) {
-      known.add(section.id);
-      sections.push({ id: section.id, label: section.label ?? "" });
-    }
-  }
-  return sections;
-}
 
 function checkWhole({ category, fields, sections, tags, urls }: Item): Result<never> | undefined {
   for (const [name, list] of Object.entries({ fields, sections, tags, urls })) {

@@ -2,7 +2,7 @@ import type * as z from "zod";
 import type { PatchOperation } from "../model/patch-input.ts";
 import { parseIndex } from "../model/pointer.ts";
 import { invalid, ok, type Refusal, type Result } from "../model/result.ts";
-import { explain } from "../model/text.ts";
+import { explain, text } from "../model/text.ts";
 
 /** The three ways in which a PATCH edits: a list by index, a list by id, an attribute by name. None changes its input. */
 
@@ -41,12 +41,17 @@ export function editRecord<R extends { id?: string | undefined }>(
   }
   if (index < 0 && operation.op !== "add") return missing(id);
   if (operation.op === "remove") return ok(list.toSpliced(index, 1));
+  const named = entryId.safeParse(id);
+  if (!named.success) return invalid(`the path's ${explain(named.error, "id")}`);
   const entry = valueOf(operation, schema);
   if (!entry.ok) return entry;
   if (entry.value.id !== undefined && entry.value.id !== id) return invalid("the value has another id than the path");
-  const named = { ...entry.value, id };
-  return ok(index < 0 ? [...list, named] : list.with(index, named));
+  const edited = { ...entry.value, id };
+  return ok(index < 0 ? [...list, edited] : list.with(index, edited));
 }
+
+/** An id that comes by the path has to be one that could have come by a body. */
+const entryId = text().min(1, "is empty");
 
 /** Edits a list by index. */
 export function editEntry<V>(list: V[], token: string, operation: PatchOperation, schema: z.ZodType<V>): Result<V[]> {

@@ -14,6 +14,7 @@ import type { PatchOperation } from "../model/patch-input.ts";
 import { parseIndex, parsePointer } from "../model/pointer.ts";
 import { fail, invalid, ok, type Refusal, type Result } from "../model/result.ts";
 import { text } from "../model/text.ts";
+import { withNames } from "./names.ts";
 import { editAttribute, editEntry, editRecord, READ_ONLY, valueOf } from "./patch-edit.ts";
 
 /**
@@ -29,7 +30,7 @@ export function applyPatch(item: Item, operations: readonly PatchOperation[]): R
   for (const [index, operation] of operations.entries()) {
     const next = applyOne(draft, operation, item);
     if (!next.ok) return locate(next, index, operation.path);
-    draft = next.value;
+    draft = withNames(next.value);
   }
   return ok(draft);
 }
@@ -77,9 +78,9 @@ const edits = new Map<string, Edit>([
   ["fields", editFields],
 ]);
 
-function replaceWhole(_: ItemInput, operation: PatchOperation, rest: readonly string[], item: Item): Result<ItemInput> {
+function replaceWhole(draft: ItemInput, operation: PatchOperation, rest: readonly string[], item: Item): Result<ItemInput> {
   if (rest.length > 0 || operation.op !== "replace") return invalid("the whole Item can only be replaced");
-  return readItem(operation.value, item.vault, { current: item.category });
+  return readItem(operation.value, item.vault, { current: draft.category });
 }
 
 function editCategory(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
@@ -118,18 +119,23 @@ function editUrls(draft: ItemInput, operation: PatchOperation, rest: readonly st
 
 function editSections(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
   const adds = operation.op === "add" && !Array.isArray(operation.value);
-  if (rest.length === 0 && !adds) return setAttribute(draft, operation, rest, "sections");
-  const sections = editRecord(draft.sections, rest, operation, sectionInput, { label: sectionInput.shape.label }, () =>
-    invalid("there is no such section"),
-  );
-  if (!sections.ok) return sections;
+  const edited =
+    rest.length > 0 || adds ? editOneSection(draft, operation, rest) : setAttribute(draft, operation, rest, "sections");
+  if (!edited.ok || operation.op !== "remove" || rest.length > 1) return edited;
   // Without their section, the fields of a removed one would call it back.
-  const left = operation.op === "remove" && rest.length === 1 ? rest[0] : undefined;
-  const fields =
-    left === undefined
-      ? draft.fields
-      : draft.fields.map((field) => (field.section?.id === left ? { ...field, section: undefined } : field));
-  return ok({ ...draft, sections: sections.value, fields });
+  const [gone] = rest;
+  const fields = draft.fields.map((field) =>
+    gone === undefined || field.section?.id === gone ? { ...field, section: undefined } : field,
+  );
+  return ok({ ...edited.value, fields });
+}
+
+const noSuchSection = () => invalid("there is no such section");
+
+function editOneSection(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
+  const { label } = sectionInput.shape;
+  const sections = editRecord(draft.sections, rest, operation, sectionInput, { label }, noSuchSection);
+  return sections.ok ? ok({ ...draft, sections: sections.value }) : sections;
 }
 
 function editFields(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
