@@ -130,16 +130,22 @@ const record = fc.tuple(op, id, id, word).chain(([how, name, other, text]) => {
 const REFUSED: object = expect.objectContaining({ ok: false });
 const distinct = (list: Ref[]) => new Set(list.map((one) => one.id)).size === list.length;
 
-/** What must come of the steps, and the result that says so. */
-function expected(steps: Step[]): [outcome: "made" | "stopped" | "twice", result: object] {
-  const model = structuredClone(START);
-  const stopped = steps.findIndex(({ run }) => !run(model));
-  if (stopped >= 0) return ["stopped", { ok: false, failure: refusal(stopped, steps[stopped]!.operation.path) }];
-  if (!distinct(model.fields) || !distinct(model.sections)) return ["twice", REFUSED];
+/** Takes a step; a section that a field then names and nobody declared is added. */
+function take(model: Model, { run }: Step): boolean {
+  const taken = run(model);
   for (const { section } of model.fields) {
     if (section === undefined || model.sections.some((one) => one.id === section)) continue;
     model.sections.push({ id: section, label: "" });
   }
+  return taken;
+}
+
+/** What must come of the steps, and the result that says so. */
+function expected(steps: Step[]): [outcome: "made" | "stopped" | "twice", result: object] {
+  const model = structuredClone(START);
+  const stopped = steps.findIndex((step) => !take(model, step));
+  if (stopped >= 0) return ["stopped", { ok: false, failure: refusal(stopped, steps[stopped]!.operation.path) }];
+  if (!distinct(model.fields) || !distinct(model.sections)) return ["twice", REFUSED];
   return ["made", { ok: true, value: itemOf(model) }];
 }
 
