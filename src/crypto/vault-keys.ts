@@ -6,7 +6,7 @@ import { openBytes, type Place, sealBytes } from "./seal.ts";
 /** A vault's own keys: random, wrapped under a root key. Whoever deletes the wrapped keys has destroyed the vault. */
 
 export interface VaultKeys {
-  /** The id of the data key: 32 hexadecimal digits. */
+  /** The id of both: the 32 hexadecimal digits of a UUID. */
   readonly id: string;
   /** AES-256-GCM. */
   readonly data: CryptoKey;
@@ -25,10 +25,11 @@ export interface WrappedKeys {
 const MINUTES = 60_000;
 const unwrapped = createCache<{ wrapped: string; keys: VaultKeys }>(512, 5 * MINUTES);
 
-const place = (kind: "dataKey" | "indexKey", vault: string, root: RootKey): Place => ({
+/** A wrapped key is bound to its vault, to its own id and to that of the root key. */
+const place = (kind: "dataKey" | "indexKey", vault: string, id: string, root: RootKey): Place => ({
   kind,
   vault,
-  record: vault,
+  record: id,
   version: 1,
   key: root.id,
 });
@@ -37,12 +38,12 @@ const place = (kind: "dataKey" | "indexKey", vault: string, root: RootKey): Plac
 export async function createVaultKeys(keyring: Keyring, vault: string): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
   const root = keyring.active;
   const [data, index] = [random(32), random(32)];
-  const dataKeyId = random(16).toHex();
+  const dataKeyId = crypto.randomUUID();
   const wrapped = {
     rootKeyId: root.id,
     dataKeyId,
-    dataKey: await sealBytes(root.wrapping, place("dataKey", vault, root), data),
-    indexKey: await sealBytes(root.wrapping, place("indexKey", vault, root), index),
+    dataKey: await sealBytes(root.wrapping, place("dataKey", vault, dataKeyId, root), data),
+    indexKey: await sealBytes(root.wrapping, place("indexKey", vault, dataKeyId, root), index),
   };
   return { keys: await importKeys(dataKeyId, data, index), wrapped };
 }
@@ -62,8 +63,8 @@ export async function unwrapVaultKeys(
   const wrapped = [row.rootKeyId, row.dataKeyId, row.dataKey, row.indexKey].join();
   const cached = unwrapped.get(name(keyring, vault), now);
   if (cached?.wrapped === wrapped) return ok(cached.keys);
-  const data = await openBytes(root.wrapping, place("dataKey", vault, root), row.dataKey);
-  const index = await openBytes(root.wrapping, place("indexKey", vault, root), row.indexKey);
+  const data = await openBytes(root.wrapping, place("dataKey", vault, row.dataKeyId, root), row.dataKey);
+  const index = await openBytes(root.wrapping, place("indexKey", vault, row.dataKeyId, root), row.indexKey);
   if (!data.ok || !index.ok) return fail("misconfigured", "a vault's keys do not open");
   const keys = await importKeys(row.dataKeyId, data.value, index.value);
   unwrapped.set(name(keyring, vault), { wrapped, keys }, now);
@@ -78,7 +79,7 @@ const name = (keyring: Keyring, vault: string) => `${keyring.id}.${vault}`;
 
 async function importKeys(id: string, data: Uint8Array, index: Uint8Array): Promise<VaultKeys> {
   return {
-    id,
+    id: id.replaceAll("-", ""),
     data: await crypto.subtle.importKey("raw", data, "AES-GCM", false, ["encrypt", "decrypt"]),
     index: await crypto.subtle.importKey("raw", index, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]),
   };

@@ -6,7 +6,8 @@ import { invalid, ok, type Result } from "../model/result.ts";
 export const entityTag = (version: number): string => `"${version}"`;
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
-const LIST = new RegExp(String.raw`^\s*${TAG}\s*(?:,\s*${TAG}\s*)*$`);
+/** Empty elements count for nothing (RFC 9110 section 5.6.1.2). */
+const LIST = new RegExp(String.raw`^[\s,]*${TAG}(?:\s*,[\s,]*${TAG})*[\s,]*$`);
 
 /**
  * Reads `If-Match` (RFC 9110 section 13.1.1). Only strong tags count: a weak one matches nothing.

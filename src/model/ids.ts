@@ -53,14 +53,18 @@ export const idBytes = (id: string): Uint8Array => fromHex(id.replaceAll("-", ""
  */
 export function operationId(now: number, random: Uint8Array): string {
   const hex = now.toString(16).padStart(12, "0") + toHex(random);
-  const variant = (8 + (random[2]! & 3)).toString(16);
-  return hyphenate(`${hex.slice(0, 12)}7${hex.slice(13, 16)}${variant}${hex.slice(17, 32)}`);
+  return stamped(hex, 7);
 }
 
 /** A UUIDv4-shaped id (RFC 9562 section 5.4) of the given 16 bytes. */
 export function uuidOf(bytes: Uint8Array): string {
-  const hex = toHex(bytes);
-  return hyphenate(`${hex.slice(0, 12)}4${hex.slice(13, 16)}${(8 + (bytes[8]! & 3)).toString(16)}${hex.slice(17, 32)}`);
+  return stamped(toHex(bytes), 4);
+}
+
+/** 32 hexadecimal digits as a UUID, with version and variant in their places (RFC 9562 section 4). */
+function stamped(hex: string, version: number): string {
+  const variant = 8 + (parseInt(hex[16]!, 16) & 3);
+  return hyphenate(`${hex.slice(0, 12)}${version}${hex.slice(13, 16)}${variant.toString(16)}${hex.slice(17)}`);
 }
 
 const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

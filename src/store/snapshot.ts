@@ -3,7 +3,7 @@ import type { Item } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import { call, type Store } from "./database.ts";
 import { type ItemRow, openItem } from "./items.ts";
-import { openReplay, type Replay, type ReplayRow } from "./replays.ts";
+import { oldestReplay, openReplay, type Replay, type ReplayRow } from "./replays.ts";
 import { type OpenVault, openVault, type VaultRow } from "./vaults.ts";
 
 /** All that a group of writes to one vault needs to know, brought by one D1 call. */
@@ -18,6 +18,7 @@ export interface Snapshot {
   readonly items: ReadonlyMap<string, Result<Item>>;
   /** The operations that took effect already, by their ids. */
   readonly done: ReadonlyMap<string, Done>;
+  /** Those of the last day. */
   readonly replays: ReadonlyMap<string, Result<Replay>>;
 }
 
@@ -45,7 +46,7 @@ const SQL = {
   tokens: "SELECT id FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
   items: "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
   done: "SELECT id, action, item_id AS item, version FROM activity WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
-  replays: "SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?2))",
+  replays: "SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?2)) AND id >= ?3",
 };
 
 /** Reads what is wanted, at one moment. Errors: `unavailable`, and those of opening the vault. */
@@ -58,7 +59,7 @@ export async function readSnapshot(store: Store, wanted: Wanted): Promise<Result
     db.prepare(SQL.tokens).bind(JSON.stringify(wanted.tokens)),
     inVault(SQL.items, wanted.items),
     inVault(SQL.done, wanted.operations),
-    inVault(SQL.replays, wanted.replays),
+    db.prepare(SQL.replays).bind(wanted.vault, JSON.stringify(wanted.replays), oldestReplay(store.now)),
   );
   if (!read.ok) return read;
   const [vaults, tokens, items, done, replays] = read.value;

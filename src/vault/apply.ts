@@ -3,7 +3,7 @@ import { type Action, ADMIN, type Answer, type Operation } from "../model/operat
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Commit, Entry } from "../store/commit.ts";
-import { oldestReplay, type Replay } from "../store/replays.ts";
+import type { Replay } from "../store/replays.ts";
 import type { Done, Snapshot } from "../store/snapshot.ts";
 import { applyChange, type Changed } from "./changes.ts";
 import type { Random } from "./complete.ts";
@@ -48,7 +48,7 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
   const answers = operations.map((operation): Result<Answer> => {
     const done = snapshot.done.get(operation.id);
     if (done) return recall(operation, done, working, given);
-    const earlier = admit(operation, snapshot, working, given.now);
+    const earlier = admit(operation, snapshot, working);
     if (earlier) return earlier;
     const { id, actor, change } = operation;
     const changed = applyChange(working, change, { vault, actor, now: given.now, random: given.random(id) });
@@ -79,14 +79,13 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
 }
 
 /** Who may not write, what has no vault, and what was asked before: the answer, or `undefined` to go on. */
-function admit(operation: Operation, snapshot: Snapshot, working: Working, now: number): Result<Answer> | undefined {
+function admit(operation: Operation, snapshot: Snapshot, working: Working): Result<Answer> | undefined {
   const { actor, change, idempotency } = operation;
   if (actor !== ADMIN && !snapshot.tokens.has(actor)) return fail("unauthorized");
   if (!working.vault && change.kind !== "create-vault") return fail("vault_not_found");
   const replay = idempotency && working.replays.get(idempotency.key);
   if (!replay) return undefined;
   if (!replay.ok) return replay;
-  if (replay.value.id < oldestReplay(now)) return undefined;
   return replay.value.request === idempotency.request ? ok(replay.value.answer) : fail("idempotency");
 }
 
