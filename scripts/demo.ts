@@ -14,7 +14,10 @@ export interface Demo {
 export async function createDemo(base: string, adminToken: string, path: string): Promise<Demo> {
   const known = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Demo) : undefined;
   if (known && (await reads(base, known))) return known;
-  const vault = known?.vault ?? (await post(base, "/v1/admin/vaults", adminToken, { name: "Demo" })).id;
+  const vault =
+    known && (await exists(base, adminToken, known.vault))
+      ? known.vault
+      : (await post(base, "/v1/admin/vaults", adminToken, { name: "Demo" })).id;
   const { token } = await post(base, "/v1/admin/tokens", adminToken, { name: "demo", vaults: { [vault]: "rw" } });
   const demo = { vault, token, item: (await post(base, `/v1/vaults/${vault}/items`, token, LOGIN)).id };
   writeFileSync(path, JSON.stringify(demo), { mode: 0o600 });
@@ -34,6 +37,11 @@ const LOGIN = {
 async function reads(base: string, { vault, item, token }: Demo): Promise<boolean> {
   const headers = { Authorization: `Bearer ${token}` };
   return (await fetch(`${base}/v1/vaults/${vault}/items/${item}`, { headers })).ok;
+}
+
+async function exists(base: string, adminToken: string, vault: string): Promise<boolean> {
+  const response = await fetch(`${base}/v1/admin/vaults`, { headers: { Authorization: `Bearer ${adminToken}` } });
+  return ((await response.json()) as { id: string }[]).some(({ id }) => id === vault);
 }
 
 async function post(base: string, path: string, token: string, body: object): Promise<{ id: string; token: string }> {

@@ -33,7 +33,10 @@ server.on("exit", (code) => process.exit(stopping ? 0 : (code ?? 1)));
 
 let stopping = false;
 await listening();
-const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json");
+const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json").catch((error: Error) => {
+  stop();
+  exit(`The demo could not be made: ${error.message}`);
+});
 console.log(greeting());
 
 function applySchema(): void {

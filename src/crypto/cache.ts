@@ -5,7 +5,6 @@
 export interface Cache<V> {
   get(key: string, now: number): V | undefined;
   set(key: string, value: V, now: number): void;
-  clear(): void;
 }
 
 export function createCache<V>(limit: number, ttl: number): Cache<V> {
@@ -19,10 +18,12 @@ export function createCache<V>(limit: number, ttl: number): Cache<V> {
     },
     set(key, value, now) {
       entries.delete(key);
-      // A Map keeps the order of insertion: its first key is the oldest entry.
-      if (entries.size >= limit) entries.delete(entries.keys().next().value!);
+      // A Map keeps the order of insertion, which is that of expiry.
+      for (const [oldest, { until }] of entries) {
+        if (until > now && entries.size < limit) break;
+        entries.delete(oldest);
+      }
       entries.set(key, { value, until: now + ttl });
     },
-    clear: () => entries.clear(),
   };
 }

@@ -1,3 +1,4 @@
+import { concat } from "./bytes.ts";
 import { idBytes } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 
@@ -64,11 +65,7 @@ export async function seal(key: CryptoKey, place: Place, text: string): Promise<
 export async function sealBytes(key: CryptoKey, place: Place, plain: Uint8Array): Promise<string> {
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE));
   const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, place), key, plain));
-  const out = new Uint8Array(HEADER + NONCE + sealed.length);
-  out.set([FORMAT, AES_256_GCM]);
-  out.set(nonce, HEADER);
-  out.set(sealed, HEADER + NONCE);
-  return out.toBase64();
+  return concat(Uint8Array.of(FORMAT, AES_256_GCM), nonce, sealed).toBase64();
 }
 
 /** Opens a sealed text. Errors: `integrity`, for whatever is wrong with it; nothing of it comes out then. */
@@ -97,6 +94,5 @@ export async function blindIndex(key: CryptoKey, text: string): Promise<string> 
 export async function fingerprint(...parts: readonly (string | Uint8Array)[]): Promise<string> {
   const bytes = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));
   const lengths = encoder.encode(bytes.map((part) => part.length).join(","));
-  const whole = new Uint8Array(await new Blob([lengths, ...bytes]).arrayBuffer());
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", whole)).subarray(0, 16).toBase64();
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", concat(lengths, ...bytes))).subarray(0, 16).toBase64();
 }

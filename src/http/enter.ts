@@ -77,18 +77,22 @@ const rfc3339 = z.iso.datetime({ offset: true });
 const readNotBefore = (text: string | undefined): number =>
   text ? (rfc3339.safeParse(text).success ? Date.parse(text) / 1000 : Number.NaN) : 0;
 
-const MINUTE = 60_000;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
 let lastCheck: { keyring: Keyring; until: number; blame: Refusal } | undefined;
 
 /**
  * A token that does not verify is its holder's fault, or that of wrong root keys: then no token verifies, and the answer
- * is 503. Which of the two it is costs a D1 call at most once a minute, so that bad tokens cannot be used to make load.
+ * is 503. Which of the two it is costs an isolate a D1 call a minute, so that bad tokens cannot be used to make load.
  */
 async function blame(store: Store): Promise<Refusal> {
   if (lastCheck?.keyring !== store.keyring || store.now >= lastCheck.until) {
+    // Set before the wait: those who come meanwhile do not ask as well.
+    const check = (lastCheck = { keyring: store.keyring, until: store.now + MINUTE, blame: fail("unauthorized") });
     const checked = await checkRootKeys(store);
-    if (!checked.ok && checked.failure.kind !== "misconfigured") return checked;
-    lastCheck = { keyring: store.keyring, until: store.now + MINUTE, blame: checked.ok ? fail("unauthorized") : checked };
+    if (!checked.ok && checked.failure.kind === "misconfigured") check.blame = checked;
+    if (!checked.ok && checked.failure.kind !== "misconfigured") check.until = store.now + SECOND;
+    return check.blame;
   }
   return lastCheck.blame;
 }

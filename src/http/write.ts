@@ -21,7 +21,7 @@ export interface Write {
 const TRIES = 3;
 
 /**
- * Sends a write to its vault's coordinator. Out: what it answers. Errors: what it refuses; `unavailable`.
+ * Sends a write to its vault's coordinator. Out: what it answers. Errors: what it refuses; `unavailable`; `uncertain`, when it may have taken effect.
  * A coordinator that was reset loses its callers, not their writes: a new stub is asked again, with the same operation,
  * which takes effect once. One that is overloaded is left alone
  * (developers.cloudflare.com/durable-objects/best-practices/error-handling).
@@ -33,7 +33,8 @@ export async function send(c: Call, write: Write): Promise<Result<Answer>> {
       return await c.env.COORDINATOR.getByName(write.vault).write(operation);
     } catch (error) {
       report("a call to a coordinator", error);
-      if (attempt === TRIES || (error as { overloaded?: boolean }).overloaded) return fail("unavailable");
+      if ((error as { overloaded?: boolean }).overloaded) return fail(attempt === 1 ? "unavailable" : "uncertain");
+      if (attempt === TRIES) return fail("uncertain");
     }
   }
 }

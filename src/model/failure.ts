@@ -36,6 +36,12 @@ const failures = {
   internal: [500, text("Internal Server Error")],
   integrity: [500, text("integrity: a stored record does not open as what it claims to be")],
   busy: [503, text("Too many writes are waiting: try again"), 1],
+  uncertain: [
+    503,
+    text(
+      "A storage call gave no answer: the write may have taken effect. Only with the same Idempotency-Key is it safe to send again",
+    ),
+  ],
   unavailable: [503, text("A storage call failed: try again"), 1],
   misconfigured: [503, text("The service is not configured rightly: see /health"), 60],
 } satisfies Record<string, Row>;

@@ -39,12 +39,13 @@ export function parseFilter(query: string, list: keyof typeof GRAMMAR): Result<F
 }
 
 /**
- * A query that has `%20` (or a bare blank) comes from a client that percent-encodes blanks, and its `+` is a plus;
+ * A filter that has `%20` (or a bare blank) comes from a client that percent-encodes blanks, and its `+` is a plus;
  * any other comes from one that writes blanks as `+` (application/x-www-form-urlencoded).
  * A `%` that starts no valid escape is a `%`.
  */
 function decode(raw: string): string {
-  const blanks = /%20| /.test(raw) ? raw : raw.replaceAll("+", " ");
+  const filter = raw.slice(0, Math.max(raw.lastIndexOf('"'), raw.lastIndexOf("%22")) + 1);
+  const blanks = /%20| /.test(filter) ? raw : raw.replaceAll("+", " ");
   return blanks.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     const bytes = escapes.match(/[^%]{2}/g)!.map((hex) => parseInt(hex, 16));
     return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(Uint8Array.from(bytes));

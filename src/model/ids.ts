@@ -27,7 +27,7 @@ export function parseId(text: string): string | undefined {
 
 /** The id in the form of the dialect. In: a canonical UUID. */
 export function writeId(id: string, dialect: Dialect): string {
-  return dialect === "uuid" ? id : base32(fromHex(id.replaceAll("-", "")));
+  return dialect === "uuid" ? id : base32(idBytes(id));
 }
 
 /** Unpadded lower-case base32 (RFC 4648 section 6): 16 bytes give 26 characters. */
@@ -44,21 +44,24 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? out + BASE32[(buffer << (5 - bits)) & 31] : out;
 }
 
-/** The 16 bytes of a canonical UUID. */
-export const idBytes = (id: string): Uint8Array => fromHex(id.replaceAll("-", ""));
+/** The 16 bytes of a canonical UUID. Throws on any other spelling: two texts must never stand for the same bytes. */
+export function idBytes(id: string): Uint8Array {
+  if (!UUID.test(id) || id !== id.toLowerCase()) throw new Error("not a canonical id");
+  return Uint8Array.fromHex(id.replaceAll("-", ""));
+}
 
 /**
  * A UUIDv7 (RFC 9562 section 5.7): ids made later sort later.
  * In: Unix milliseconds, and 10 random bytes.
  */
 export function operationId(now: number, random: Uint8Array): string {
-  const hex = now.toString(16).padStart(12, "0") + toHex(random);
+  const hex = now.toString(16).padStart(12, "0") + random.toHex();
   return stamped(hex, 7);
 }
 
 /** A UUIDv4-shaped id (RFC 9562 section 5.4) of the given 16 bytes. */
 export function uuidOf(bytes: Uint8Array): string {
-  return stamped(toHex(bytes), 4);
+  return stamped(bytes.toHex(), 4);
 }
 
 /** 32 hexadecimal digits as a UUID, with version and variant in their places (RFC 9562 section 4). */
@@ -66,10 +69,6 @@ function stamped(hex: string, version: number): string {
   const variant = 8 + (parseInt(hex[16]!, 16) & 3);
   return hyphenate(`${hex.slice(0, 12)}${version}${hex.slice(13, 16)}${variant.toString(16)}${hex.slice(17)}`);
 }
-
-const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-const fromHex = (hex: string) => Uint8Array.from({ length: hex.length / 2 }, (_, i) => parseInt(hex.slice(2 * i, 2 * i + 2), 16));
 
 const hyphenate = (hex: string) =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -50,14 +50,6 @@ export const PURPOSES = ["", "USERNAME", "PASSWORD", "NOTES"] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
 export const CHARACTER_SETS = ["LETTERS", "DIGITS", "SYMBOLS"] as const;
-export type CharacterSet = (typeof CHARACTER_SETS)[number];
-
-/** How a value is generated: `length` 1–64, the sets to draw from, and the characters to leave out. */
-export interface Recipe {
-  readonly length: number;
-  readonly characterSets: readonly CharacterSet[];
-  readonly excludeCharacters: string;
-}
 
 export interface Url {
   readonly href: string;

@@ -30,7 +30,11 @@ export interface Commit {
 
 export interface ItemChange {
   readonly id: string;
+  /** Whether it has a row. */
+  readonly existed: boolean;
+  /** As it was; absent when it did not exist, or did not open. */
   readonly before: Item | undefined;
+  /** As it is to be; absent when it is to go. */
   readonly after: Item | undefined;
 }
 
@@ -117,11 +121,11 @@ const fencedEntries = (db: D1Database, commit: Commit, fence: Vault) =>
 const columns = (keys: WrappedKeys) => [keys.rootKeyId, keys.dataKeyId, keys.dataKey, keys.indexKey];
 
 async function itemStatement(db: D1Database, vault: string, keys: VaultKeys, change: ItemChange): Promise<D1PreparedStatement> {
-  const { before, after } = change;
+  const { existed, before, after } = change;
   if (!after) return db.prepare(SQL.deleteItem).bind(vault, change.id);
   const { id, version, overview, details, title_index } = await sealItem(keys, after);
   const texts = [vault, id, version, overview, details];
-  if (!before) return db.prepare(SQL.insertItem).bind(...texts, title_index);
-  if (before.title === after.title) return db.prepare(SQL.updateItem).bind(...texts);
+  if (!existed) return db.prepare(SQL.insertItem).bind(...texts, title_index);
+  if (before?.title === after.title) return db.prepare(SQL.updateItem).bind(...texts);
   return db.prepare(SQL.renameItem).bind(...texts, title_index);
 }

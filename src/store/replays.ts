@@ -1,7 +1,7 @@
 import { open, type Place, seal } from "../crypto/seal.ts";
 import type { VaultKeys } from "../crypto/vault-keys.ts";
 import type { Answer, Idempotency } from "../model/operation.ts";
-import { ok, type Result } from "../model/result.ts";
+import { fail, ok, type Result } from "../model/result.ts";
 import { call } from "./database.ts";
 
 /** What the writes with an Idempotency-Key answered, kept a day so that a repeated request gets the first answer. */
@@ -34,18 +34,29 @@ const place = (vault: string, id: string, keys: VaultKeys): Place => ({
   key: keys.id,
 });
 
-/** Seals the answer, with the request that it belongs to. */
-export const sealReplay = (keys: VaultKeys, vault: string, { id, request, answer }: Replay): Promise<string> =>
-  seal(keys.data, place(vault, id, keys), JSON.stringify({ request, answer }));
+/** Seals the answer, with the request and the key that it belongs to. */
+export const sealReplay = (keys: VaultKeys, vault: string, { id, key, request, answer }: Replay): Promise<string> =>
+  seal(keys.data, place(vault, id, keys), JSON.stringify({ key, request, answer }));
 
 /** Errors: `integrity`. */
 export async function openReplay(keys: VaultKeys, vault: string, row: ReplayRow): Promise<Result<Replay>> {
   const text = await open(keys.data, place(vault, row.id, keys), row.sealed);
   if (!text.ok) return text;
-  return ok({ key: row.key, id: row.id, ...(JSON.parse(text.value) as Pick<Replay, "request" | "answer">) });
+  const replay = { ...(JSON.parse(text.value) as Omit<Replay, "id">), id: row.id };
+  // The key names the token: an answer must not move to another's.
+  return replay.key === row.key ? ok(replay) : fail("integrity");
 }
 
-/** Forgets what is older than a day. For the cron trigger. */
+const FORGET = `
+  DELETE FROM replays
+  WHERE (vault_id, key) IN (SELECT vault_id, key FROM replays WHERE id < ?1 LIMIT 1000)
+  RETURNING id`;
+
+/** Forgets what is older than a day, a thousand at a time. For the cron trigger: throws when D1 fails, so that the run shows as failed. */
 export async function forgetReplays(db: D1Database, now: number): Promise<void> {
-  await call(db, db.prepare("DELETE FROM replays WHERE id < ?1").bind(oldestReplay(now)));
+  for (;;) {
+    const forgotten = await call(db, db.prepare(FORGET).bind(oldestReplay(now)));
+    if (!forgotten.ok) throw new Error("replays could not be forgotten");
+    if (forgotten.value[0].length === 0) return;
+  }
 }

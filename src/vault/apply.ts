@@ -1,11 +1,11 @@
 import type { Item } from "../model/item.ts";
-import { type Action, ADMIN, type Answer, type Operation } from "../model/operation.ts";
+import { ADMIN, type Answer, type Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Commit, Entry } from "../store/commit.ts";
 import type { Replay } from "../store/replays.ts";
-import type { Done, Snapshot } from "../store/snapshot.ts";
-import { applyChange, type Changed } from "./changes.ts";
+import type { Snapshot } from "../store/snapshot.ts";
+import { applyChange } from "./changes.ts";
 import type { Random } from "./complete.ts";
 
 /** What the outside world gives to a group of operations. */
@@ -45,42 +45,40 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
   };
   const entries: Entry[] = [];
   const replays = new Map<string, Replay>();
-  const answers = operations.map((operation): Result<Answer> => {
-    const done = snapshot.done.get(operation.id);
-    if (done) return recall(operation, done, working, given);
-    const earlier = admit(operation, snapshot, working);
+  // A caller that lost its connection asks again: then the same operation may wait twice in one group.
+  const answered = new Map<string, Result<Answer>>();
+  const applyOne = (operation: Operation): Result<Answer> => {
+    const { id, actor, change, idempotency } = operation;
+    const earlier = answered.get(id) ?? recall(operation, snapshot, given.attempted) ?? admit(operation, snapshot, working);
     if (earlier) return earlier;
-    const { id, actor, change } = operation;
     const changed = applyChange(working, change, { vault, actor, now: given.now, random: given.random(id) });
     if (!changed.ok) return changed;
-    const { answer, action } = changed.value;
-    if (action) {
-      entries.push(entryOf(operation, action, changed.value));
-      if (operation.idempotency) {
-        const replay = { ...operation.idempotency, id: operation.id, answer };
-        replays.set(replay.key, replay);
-        working.replays.set(replay.key, ok(replay));
-      }
+    const { answer, action, item = null, version = null } = changed.value;
+    if (!action) return ok(answer);
+    entries.push({ id, action, actor, item, version });
+    if (idempotency) {
+      const replay = { ...idempotency, id, answer };
+      replays.set(replay.key, replay);
+      working.replays.set(replay.key, ok(replay));
     }
     return ok(answer);
+  };
+  const answers = operations.map((operation) => {
+    const answer = applyOne(operation);
+    answered.set(operation.id, answer);
+    return answer;
   });
-  if (entries.length === 0) return { answers, commit: undefined };
+  const after = working.vault;
+  // Also nothing to write: a vault that came and went within the group.
+  if (entries.length === 0 || (!before && !after)) return { answers, commit: undefined };
   return {
     answers,
-    commit: {
-      vault,
-      before,
-      after: working.vault,
-      items: changedItems(snapshot, working),
-      entries,
-      replays: [...replays.values()],
-    },
+    commit: { vault, before, after, items: changedItems(snapshot, working), entries, replays: [...replays.values()] },
   };
 }
 
 /** Who may not write, what has no vault, and what was asked before: the answer, or `undefined` to go on. */
-function admit(operation: Operation, snapshot: Snapshot, working: Working): Result<Answer> | undefined {
-  const { actor, change, idempotency } = operation;
+function admit({ actor, change, idempotency }: Operation, snapshot: Snapshot, working: Working): Result<Answer> | undefined {
   if (actor !== ADMIN && !snapshot.tokens.has(actor)) return fail("unauthorized");
   if (!working.vault && change.kind !== "create-vault") return fail("vault_not_found");
   const replay = idempotency && working.replays.get(idempotency.key);
@@ -89,30 +87,32 @@ function admit(operation: Operation, snapshot: Snapshot, working: Working): Resu
   return replay.value.request === idempotency.request ? ok(replay.value.answer) : fail("idempotency");
 }
 
-/** The answer of an operation that took effect before: its caller lost the first one. */
-function recall(operation: Operation, done: Done, working: Working, given: Circumstances): Result<Answer> {
-  const attempted = given.attempted.get(operation.id);
-  if (attempted) return ok(attempted);
-  const replay = operation.idempotency && working.replays.get(operation.idempotency.key);
-  if (replay?.ok && replay.value.id === operation.id) return ok(replay.value.answer);
+/** The answer of an operation that took effect before: its caller, or this coordinator, lost the first one. */
+function recall(
+  { id, idempotency }: Operation,
+  snapshot: Snapshot,
+  attempted: Circumstances["attempted"],
+): Result<Answer> | undefined {
+  const done = snapshot.done.get(id);
+  if (!done) return undefined;
+  const answer = attempted.get(id);
+  if (answer && (answer.item?.version ?? null) === (done.action === "DELETE" ? null : done.version)) return ok(answer);
+  const replay = idempotency && snapshot.replays.get(idempotency.key);
+  if (replay?.ok && replay.value.id === id) return ok(replay.value.answer);
   if (done.action === "DELETE") return ok({});
-  if (done.item === null) return working.vault ? ok({ vault: working.vault }) : fail("overtaken");
-  const item = working.items.get(done.item);
+  if (done.item === null) return snapshot.opened ? ok({ vault: snapshot.opened.vault }) : fail("overtaken");
+  const item = snapshot.items.get(done.item);
   return item?.ok && item.value.version === done.version ? ok({ item: item.value }) : fail("overtaken");
 }
 
-function entryOf({ id, actor }: Operation, action: Action, { item, version }: Changed): Entry {
-  return { id, action, actor, item: item ?? null, version: version ?? null };
-}
-
 function changedItems(snapshot: Snapshot, working: Working): Commit["items"] {
-  const ids = new Set([...snapshot.items.keys(), ...working.items.keys()]);
-  return [...ids]
-    .map((id) => ({ id, before: valueIn(snapshot.items, id), after: valueIn(working.items, id) }))
-    .filter(({ before, after }) => before !== after);
+  const ids = [...new Set([...snapshot.items.keys(), ...working.items.keys()])];
+  return ids
+    .filter((id) => snapshot.items.get(id) !== working.items.get(id))
+    .map((id) => {
+      const before = snapshot.items.get(id);
+      return { id, existed: before !== undefined, before: valueOf(before), after: valueOf(working.items.get(id)) };
+    });
 }
 
-function valueIn(items: ReadonlyMap<string, Result<Item>>, id: string): Item | undefined {
-  const item = items.get(id);
-  return item?.ok ? item.value : undefined;
-}
+const valueOf = (item: Result<Item> | undefined): Item | undefined => (item?.ok ? item.value : undefined);

@@ -49,10 +49,12 @@ const changes: { readonly [K in Change["kind"]]: Apply<K> } = {
 
   "delete-item": (working, { item: id, ifMatch }, { now }) => {
     const current = find(working, id, ifMatch);
-    if (!current.ok) return current;
+    // What does not open can still be thrown away, by whoever does not ask for a version of it.
+    const broken = !current.ok && current.failure.kind === "integrity" && ifMatch === undefined;
+    if (!current.ok && !broken) return current;
     working.items.delete(id);
     count(working, now, -1);
-    return ok({ answer: {}, action: "DELETE", item: id, version: current.value.version });
+    return ok({ answer: {}, action: "DELETE", item: id });
   },
 
   "create-vault": (working, { name, description }, { vault: id, now }) => {
@@ -73,6 +75,7 @@ const changes: { readonly [K in Change["kind"]]: Apply<K> } = {
   "delete-vault": (working) => {
     working.vault = undefined;
     working.items.clear();
+    working.replays.clear();
     return ok({ answer: {}, action: "DELETE" });
   },
 };

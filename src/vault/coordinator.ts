@@ -7,8 +7,8 @@ import { report } from "../store/report.ts";
 import { commitGroup } from "./group.ts";
 import { createQueue } from "./queue.ts";
 
-/** A group holds the rows of all its Items in memory: 64 Items of 512 KiB are 32 MiB. */
-const GROUP = 64;
+/** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
+const GROUP = 32;
 
 /**
  * The Durable Object of one vault: every write to the vault goes through it, and so has a place in one order.

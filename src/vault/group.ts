@@ -1,4 +1,5 @@
-import type { Failure } from "../model/failure.ts";
+import type { FailureKind } from "../model/failure.ts";
+import { concat } from "../crypto/bytes.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
 import { type Commit, writeCommit } from "../store/commit.ts";
@@ -23,20 +24,26 @@ export async function commitGroup(store: Store, operations: readonly Operation[]
   // The same time and the same random bytes in each attempt: two attempts on one snapshot answer the same, so it does
   // not matter which of them took effect.
   const given = { now: store.now, random: (id: string) => bytes.get(id)!(), attempted };
+  let lost: FailureKind = "unavailable";
   for (let written = 0; ; written++) {
     if (written > 0) await pause(written);
     const last = written === WRITES;
     const snapshot = await readSnapshot(store, wanted);
     if (!snapshot.ok) {
-      if (last || snapshot.failure.kind !== "unavailable") return operations.map(() => snapshot);
+      if (snapshot.failure.kind !== "unavailable") return operations.map(() => snapshot);
+      if (last) return operations.map(() => fail(lost));
       continue;
     }
     const plan = applyGroup(wanted.vault, snapshot.value, operations, given);
     if (!plan.commit) return plan.answers;
-    if (last) return withhold(plan, plan.commit, operations);
+    // Only what the snapshot proves is an answer: the rest of the plan rests on what was not written.
+    if (last) return operations.map(({ id }, index) => (snapshot.value.done.has(id) ? plan.answers[index]! : fail(lost)));
     const outcome = await writeCommit(store, plan.commit);
     if (outcome === "committed") return plan.answers;
-    if (outcome === "unknown") remember(plan, plan.commit, operations, attempted);
+    if (outcome === "unknown") {
+      remember(plan, plan.commit, operations, attempted);
+      lost = "uncertain";
+    }
   }
 }
 
@@ -51,14 +58,6 @@ function wantedBy(operations: readonly Operation[]): Wanted {
   };
 }
 
-/** The answers of a plan that was not written: what it would have changed did not happen. */
-function withhold(plan: Plan, commit: Commit, operations: readonly Operation[]): readonly Result<Answer>[] {
-  const unwritten = new Set(commit.entries.map((entry) => entry.id));
-  return plan.answers.map((answer, index) =>
-    unwritten.has(operations[index]!.id) ? fail("unavailable" satisfies Failure["kind"]) : answer,
-  );
-}
-
 function remember(plan: Plan, commit: Commit, operations: readonly Operation[], attempted: Map<string, Answer>): void {
   const written = new Set(commit.entries.map((entry) => entry.id));
   for (const [index, answer] of plan.answers.entries()) {
@@ -67,16 +66,20 @@ function remember(plan: Plan, commit: Commit, operations: readonly Operation[], 
   }
 }
 
+/** As many bytes as `getRandomValues` gives at once. */
+const MOST_RANDOM = 65_536;
+
 /** Random bytes that can be played again: each call of the tape starts it from the beginning. */
 function createTape(): () => Random {
-  const pieces: Uint8Array[] = [];
+  let tape: Uint8Array = new Uint8Array();
   return () => {
     let position = 0;
     return (size) => {
-      const piece = pieces[position];
-      // Another size is asked for when another state is being written: what follows is then new as well.
-      if (piece?.length !== size) pieces.splice(position, Infinity, crypto.getRandomValues(new Uint8Array(size)));
-      return pieces[position++]!;
+      const end = position + size;
+      // Few operations draw more than a little, so it starts small.
+      while (tape.length < end)
+        tape = concat(tape, crypto.getRandomValues(new Uint8Array(Math.min(tape.length + 256, MOST_RANDOM))));
+      return tape.subarray(position, (position = end));
     };
   };
 }

@@ -30,7 +30,7 @@ export function applyPatch(item: Item, operations: readonly PatchOperation[]): R
   for (const [index, operation] of operations.entries()) {
     const next = applyOne(draft, operation, item);
     if (!next.ok) return locate(next, index, operation.path);
-    draft = withNames(next.value);
+    draft = next.value.fields === draft.fields ? next.value : withNames(next.value);
   }
   return ok(draft);
 }

@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { writeId } from "../../src/model/ids.ts";
+import { admin, freshVault, LOGIN, makeVault, send } from "../support/service.ts";
+
+const NOWHERE = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+
+const ROUTES = [
+  ["GET", "/v1/admin/vaults"],
+  ["POST", "/v1/admin/vaults"],
+  ["PATCH", `/v1/admin/vaults/${NOWHERE}`],
+  ["DELETE", `/v1/admin/vaults/${NOWHERE}`],
+  ["GET", "/v1/admin/tokens"],
+  ["POST", "/v1/admin/tokens"],
+  ["DELETE", `/v1/admin/tokens/${NOWHERE}`],
+] as const;
+
+describe("The admin routes", () => {
+  it.each(ROUTES)("are shut without the admin token: %s %s", async (method, path) => {
+    const { token } = await freshVault();
+    const faults = [undefined, "", "Bearer", "Bearer ", "Bearer wrong", "Basic test-admin-token", "test-admin-token"];
+    for (const Authorization of [...faults, "Bearer test-admin-token2", "Bearer TEST-ADMIN-TOKEN", `Bearer ${token}`]) {
+      const { status, headers, body } = await send(method, path, {
+        headers: Authorization === undefined ? {} : { Authorization },
+      });
+      expect(status).toBe(401);
+      expect(headers.get("WWW-Authenticate")).toBe("Bearer");
+      expect(body).toEqual({ status: 401, message: "Invalid token signature" });
+    }
+  });
+
+  it.each(ROUTES)("do not exist without the secret ADMIN_TOKEN: %s %s", async (method, path) => {
+    for (const ADMIN_TOKEN of [undefined, ""]) {
+      const { status, body } = await admin(method, path, { env: { ADMIN_TOKEN } });
+      expect(status).toBe(404);
+      expect(body).toEqual((await admin(method, "/v1/nothing/here")).body);
+    }
+  });
+
+  it("do not exist without the secret for any other method either: the answer is that of an unknown path", async () => {
+    const { status, body } = await admin("PUT", "/v1/admin/vaults", { env: { ADMIN_TOKEN: undefined } });
+    expect(status).toBe(404);
+    expect(body).toEqual({ status: 404, message: expect.any(String) });
+  });
+
+  it.each(["", "/{v}", "/{v}/items"])("alone take the admin token: GET /v1/vaults%s is a 401", async (rest) => {
+    const { status, body } = await admin("GET", `/v1/vaults${rest.replace("{v}", await makeVault())}`);
+    expect(status).toBe(401);
+    expect(body).toEqual({ status: 401, message: "Invalid token signature" });
+  });
+});
+
+describe("POST /v1/admin/vaults", () => {
+  it("answers 200 with the new vault", async () => {
+    const { status, body } = await admin("POST", "/v1/admin/vaults", { body: { name: " N\u{1F511} ", description: "D" } });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      name: " N\u{1F511} ",
+      description: "D",
+      attributeVersion: 1,
+      contentVersion: 0,
+      items: 0,
+      type: "USER_CREATED",
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      updatedAt: body.createdAt,
+    });
+  });
+
+  it.each([{}, { name: "" }, { name: null }, { name: 5 }, { name: "x", description: 5 }, [], "x", { name: "x".repeat(1025) }])(
+    "refuses %j",
+    async (body) => {
+      const reply = await admin("POST", "/v1/admin/vaults", { body });
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual({ status: 400, message: expect.any(String) });
+    },
+  );
+});
+
+describe("GET /v1/admin/vaults", () => {
+  it("lists every vault, in the shape that POST answered", async () => {
+    const made = [];
+    for (const name of ["One", "Two"]) made.push((await admin("POST", "/v1/admin/vaults", { body: { name } })).body);
+    const { status, body } = await admin("GET", "/v1/admin/vaults");
+    expect(status).toBe(200);
+    expect(body).toEqual(expect.arrayContaining(made));
+  });
+});
+
+describe("PATCH /v1/admin/vaults/{v}", () => {
+  it.each([{ name: "New" }, { description: "New" }, { name: "A", description: "B" }])(
+    "changes what it gives: %j",
+    async (change) => {
+      const { body: before } = await admin("POST", "/v1/admin/vaults", { body: { name: "Old", description: "Old" } });
+      const { status, body } = await admin("PATCH", `/v1/admin/vaults/${before.id}`, { body: change });
+      expect(status).toBe(200);
+      expect(body).toEqual({ ...before, ...change, attributeVersion: 2, updatedAt: body.updatedAt });
+      expect((await admin("GET", "/v1/admin/vaults")).body).toContainEqual(body);
+    },
+  );
+
+  it("leaves the Items readable", async () => {
+    const { vault, items, call } = await freshVault();
+    const { body: item } = await call("POST", items, { body: LOGIN });
+    await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "New" } });
+    expect((await call("GET", `${items}/${item.id}`)).body).toEqual(item);
+  });
+
+  it.each([{ name: "" }, { name: 5 }, [], "x"])("refuses %j", async (body) => {
+    expect((await admin("PATCH", `/v1/admin/vaults/${await makeVault()}`, { body })).status).toBe(400);
+  });
+});
+
+describe("DELETE /v1/admin/vaults/{v}", () => {
+  it("makes the vault and its Items unreachable", async () => {
+    const { vault, items, call } = await freshVault();
+    const { body: item } = await call("POST", items, { body: { title: "Gone", category: "LOGIN" } });
+    const { status, text } = await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    expect([status, text]).toEqual([204, ""]);
+    const gone = { status: 404, message: `vault ${vault} not found` };
+    expect((await call("GET", `${items}/${item.id}`)).body).toEqual(gone);
+    expect((await call("GET", items)).body).toEqual(gone);
+    expect((await call("POST", items, { body: LOGIN })).body).toEqual(gone);
+    expect((await admin("GET", "/v1/admin/vaults")).text).not.toContain(vault);
+  });
+});
+
+describe("A vault in the path of an admin route", () => {
+  it.each(["PATCH", "DELETE"])("can be written in either form: %s", async (method) => {
+    for (const write of [(id: string) => id.toUpperCase(), (id: string) => writeId(id, "connect")]) {
+      const path = `/v1/admin/vaults/${write(await makeVault())}`;
+      expect((await admin(method, path, { body: method === "PATCH" ? { name: "New" } : undefined })).status).toBeLessThan(300);
+    }
+  });
+
+  it.each(["PATCH", "DELETE"])("is a 404 that echoes it when it is not there: %s", async (method) => {
+    for (const id of [NOWHERE, NOWHERE.toUpperCase(), "0".repeat(26)]) {
+      const { body } = await admin(method, `/v1/admin/vaults/${id}`, { body: method === "PATCH" ? { name: "New" } : undefined });
+      expect(body).toEqual({ status: 404, message: `vault ${id} not found` });
+    }
+  });
+
+  it.each(["PATCH", "DELETE"])("is a 400 when it has no form of an id: %s", async (method) => {
+    const { body } = await admin(method, "/v1/admin/vaults/x", { body: method === "PATCH" ? { name: "New" } : undefined });
+    expect(body).toEqual({ status: 400, message: "Invalid Vault UUID" });
+  });
+});

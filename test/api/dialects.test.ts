@@ -1,0 +1,158 @@
+import { describe, expect, it } from "vitest";
+import { writeId } from "../../src/model/ids.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+const SHORT = /^[a-z2-7]{26}$/;
+
+/** The ways in which a client may write an id. */
+const FORMS = {
+  UUID: (id: string) => id,
+  "upper-case UUID": (id: string) => id.toUpperCase(),
+  base32: (id: string) => writeId(id, "connect"),
+};
+const forms = Object.entries(FORMS).map(([form, write]) => ({ form, write }));
+
+/** What has the form of an id and names nothing. */
+const NAMELESS = ["00000000000000000000000000", "11111111111111111111111111", "z".repeat(26), "h6uf6zcxc5cwfm74fsld6zvpuz"];
+
+const FORMLESS = [
+  "x __proto__ H6UF6ZCXC5CWFM74FSLD6ZVPUY h6uf6zcxc5cwfm74fsld6zvpu= 3fa85f6457174562b3fc2c963f66afa6".split(" "),
+  ["a".repeat(25), "a".repeat(27), "{3fa85f64-5717-4562-b3fc-2c963f66afa6}", "3fa85f64-5717-4562-b3fc-2c963f66afag"],
+  ["3fa85f64-5717-4562-b3fc-2c963f66afa6%20", "%00", "%zz", "%ff", "a%2Fb"],
+].flat();
+
+it("The two forms of an id are those of the contract's example", async () => {
+  const uuid = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+  const { body } = await admin("POST", "/v1/admin/tokens", { body: { name: "n", vaults: { h6uf6zcxc5cwfm74fsld6zvpuy: "r" } } });
+  expect(body.vaults).toEqual({ [uuid]: "r" });
+  expect(writeId(uuid, "connect")).toBe("h6uf6zcxc5cwfm74fsld6zvpuy");
+});
+
+describe("An id in a request", () => {
+  it.each(forms)("can be written as $form, in the path", async ({ write }) => {
+    const { vault, items, call } = await freshVault();
+    const { body: item } = await call("POST", `/v1/vaults/${write(vault)}/items`, { body: LOGIN });
+    const path = `/v1/vaults/${write(vault)}/items/${write(item.id)}`;
+    expect((await call("GET", `/v1/vaults/${write(vault)}`)).body.id).toBe(vault);
+    expect((await call("GET", `/v1/vaults/${write(vault)}/items`)).body[0].id).toBe(item.id);
+    expect((await call("GET", path)).body).toEqual(item);
+    expect((await call("PUT", path, { body: { ...LOGIN, vault: { id: vault } } })).body.version).toBe(2);
+    expect((await call("PATCH", path, { body: [{ op: "add", path: "/tags/-", value: "t" }] })).body.version).toBe(3);
+    expect((await call("DELETE", path)).status).toBe(204);
+    expect((await call("GET", items)).body).toEqual([]);
+  });
+
+  it.each(forms)("can be written as $form, in the body's vault.id", async ({ write }) => {
+    const { vault, items, call } = await freshVault();
+    const body = { ...LOGIN, vault: { id: write(vault) } };
+    const { status, body: item } = await call("POST", items, { body });
+    expect(status).toBe(200);
+    expect((await call("PUT", `${items}/${item.id}`, { body })).body).toMatchObject({ version: 2, vault: { id: vault } });
+  });
+
+  it.each(NAMELESS)("that has the form of an id and names no Item is a 404 that echoes it: %s", async (id) => {
+    const { items, call } = await freshVault();
+    const { status, body } = await call("GET", `${items}/${id}`);
+    expect(status).toBe(404);
+    expect(body).toEqual({ status: 404, message: `item ${id} not found` });
+  });
+
+  it.each([1, 2, 3])("in base32 has one spelling: with its padding bits set to %i it names nothing", async (padding) => {
+    const { vault, items, call } = await freshVault("connect");
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const respell = (short: string) => short.slice(0, -1) + BASE32[BASE32.indexOf(short.at(-1)!) + padding]!;
+    expect((await call("GET", `${items}/${respell(id)}`)).body.message).toBe(`item ${respell(id)} not found`);
+    const other = respell(writeId(vault, "connect"));
+    expect((await call("GET", `/v1/vaults/${other}/items`)).body.message).toBe(`vault ${other} not found`);
+  });
+
+  it.each(forms)("that names no Item is echoed as it was written: $form", async ({ write }) => {
+    const { items, call } = await freshVault();
+    const id = write("3fa85f64-5717-4562-b3fc-2c963f66afa6");
+    expect((await call("DELETE", `${items}/${id}`)).body).toEqual({ status: 404, message: `item ${id} not found` });
+  });
+
+  it.each(NAMELESS)("that has the form of an id and names no vault is out of scope, or not found in a list: %s", async (id) => {
+    const { call } = await freshVault();
+    const one = await call("GET", `/v1/vaults/${id}/items/${id}`);
+    expect([one.status, one.body.message]).toEqual([403, `vault ${id} is not in scope`]);
+    const list = await call("GET", `/v1/vaults/${id}/items`);
+    expect([list.status, list.body.message]).toEqual([404, `vault ${id} not found`]);
+  });
+
+  it.each(FORMLESS)("that has no form of an id is a 400: %s", async (id) => {
+    const { vault, items, call } = await freshVault();
+    for (const path of [`/v1/vaults/${id}`, `/v1/vaults/${id}/items`, `/v1/vaults/${id}/items/${vault}`]) {
+      expect((await call("GET", path)).body).toEqual({ status: 400, message: "Invalid Vault UUID" });
+    }
+    expect((await call("POST", `/v1/vaults/${id}/items`, { body: LOGIN })).body.message).toBe("Invalid Vault UUID");
+    for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
+      const body = { PUT: { ...LOGIN, vault: { id: vault } }, PATCH: [] }[method];
+      expect((await call(method, `${items}/${id}`, { body })).body).toEqual({ status: 400, message: "Invalid Item UUID" });
+    }
+  });
+});
+
+describe.each([
+  { dialect: "uuid", form: UUID },
+  { dialect: "connect", form: SHORT },
+] as const)("A token of the dialect $dialect", ({ dialect, form }) => {
+  it("reads every id in its form", async () => {
+    const vault = await makeVault();
+    const { id, token } = await makeToken({ [vault]: "rw" }, { dialect });
+    const call = client(token);
+    const items = `/v1/vaults/${vault}/items`;
+    const { body: created } = await call("POST", items, { body: LOGIN });
+    const path = `${items}/${created.id}`;
+    const ids = { id: created.id, vault: { id: writeId(vault, dialect) }, lastEditedBy: writeId(id, dialect) };
+    expect(created.id).toMatch(form);
+    expect(ids.vault.id).toMatch(form);
+    expect(ids.lastEditedBy).toMatch(form);
+    expect(created).toMatchObject(ids);
+    expect((await call("GET", path)).body).toMatchObject(ids);
+    expect((await call("GET", items)).body).toMatchObject([ids]);
+    expect((await call("PUT", path, { body: { ...LOGIN, vault: { id: vault } } })).body).toMatchObject(ids);
+    expect((await call("PATCH", path, { body: [{ op: "add", path: "/tags/-", value: "t" }] })).body).toMatchObject(ids);
+    expect((await call("GET", `/v1/vaults/${vault}`)).body).toMatchObject({ id: ids.vault.id });
+    expect((await call("GET", "/v1/vaults")).body).toMatchObject([{ id: ids.vault.id }]);
+  });
+
+  it("reads the Items that a token of the other dialect wrote", async () => {
+    const { vault, items, call } = await freshVault(dialect === "uuid" ? "connect" : "uuid");
+    const { body: item } = await call("POST", items, { body: LOGIN });
+    const { token } = await makeToken({ [vault]: "r" }, { dialect });
+    const { body } = await client(token)("GET", `${items}/${item.id}`);
+    expect(body.id).toMatch(form);
+    expect(body.lastEditedBy).toMatch(form);
+  });
+});
+
+describe("The version in the answer to PUT", () => {
+  it.each([
+    { dialect: "uuid", answered: [2, 3] },
+    { dialect: "connect", answered: [1, 2] },
+  ] as const)("is $answered for the first and second PUT in the dialect $dialect; GET gives the new one", async (row) => {
+    const { vault, items, call } = await freshVault(row.dialect);
+    const path = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+    for (const [index, answered] of row.answered.entries()) {
+      const put = await call("PUT", path, { body: { ...LOGIN, title: "Next", vault: { id: vault } } });
+      expect(put.body).toMatchObject({ title: "Next", version: answered });
+      const get = await call("GET", path);
+      expect(get.body.version).toBe(index + 2);
+      expect(put.headers.get("ETag")).toBe(get.headers.get("ETag"));
+    }
+  });
+
+  it.each(["uuid", "connect"] as const)(
+    "is the only one that knows dialects: POST and PATCH give the new one in %s",
+    async (dialect) => {
+      const { items, call } = await freshVault(dialect);
+      const { body: item } = await call("POST", items, { body: LOGIN });
+      expect(item.version).toBe(1);
+      const patch = [{ op: "add", path: "/tags/-", value: "t" }];
+      expect((await call("PATCH", `${items}/${item.id}`, { body: patch })).body.version).toBe(2);
+    },
+  );
+});

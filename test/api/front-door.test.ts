@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { admin, type Client, freshVault, LOGIN, makeVault, type Reply, send } from "../support/service.ts";
+
+/** What every response has in common, and which paths are served. */
+
+interface Given {
+  readonly call: Client;
+  readonly vault: string;
+  readonly items: string;
+  /** The path of an Item. */
+  readonly item: string;
+}
+
+const RESPONSES: readonly (readonly [status: number, what: string, ask: (given: Given) => Promise<Reply>])[] = [
+  [200, "heartbeat", () => send("GET", "/heartbeat")],
+  [200, "health", () => send("GET", "/health")],
+  [200, "a list", ({ call, items }) => call("GET", items)],
+  [200, "an Item", ({ call, item }) => call("GET", item)],
+  [200, "a created Item", ({ call, items }) => call("POST", items, { body: LOGIN })],
+  [200, "the vaults", ({ call }) => call("GET", "/v1/vaults")],
+  [200, "HEAD", ({ call, item }) => call("HEAD", item)],
+  [200, "an admin route", () => admin("GET", "/v1/admin/tokens")],
+  [204, "a deleted Item", ({ call, item }) => call("DELETE", item)],
+  [304, "an Item that the client has", ({ call, item }) => call("GET", item, { headers: { "If-None-Match": '"1"' } })],
+  [400, "a bad id", ({ call, items }) => call("GET", `${items}/x`)],
+  [400, "a bad body", ({ call, items }) => call("POST", items, { body: "{" })],
+  [401, "no token", () => send("GET", "/v1/vaults")],
+  [401, "no admin token", () => send("GET", "/v1/admin/vaults")],
+  [403, "a foreign vault", async ({ call }) => call("GET", `/v1/vaults/${await makeVault()}`)],
+  [404, "no such Item", ({ call, items, vault }) => call("GET", `${items}/${vault}`)],
+  [404, "no such route", () => send("GET", "/nothing/here")],
+  [405, "a method that is not served", ({ call, items }) => call("PUT", items)],
+  [412, "a failed precondition", ({ call, item }) => call("DELETE", item, { headers: { "If-Match": '"9"' } })],
+  [413, "a body too large", ({ call, items }) => call("POST", items, { body: " ".repeat(1024 * 1024 + 1) })],
+  [415, "an encoded body", ({ call, items }) => call("POST", items, { body: "x", headers: { "Content-Encoding": "gzip" } })],
+  [503, "wrong root keys", ({ call, items }) => call("GET", items, { env: { ROOT_KEYS: "{}" } })],
+];
+
+describe("Every response", () => {
+  it.each(RESPONSES)("carries the version of Connect and is not to be stored: %i, %s", async (status, _, ask) => {
+    const { call, vault, items } = await freshVault();
+    const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+    const reply = await ask({ call, vault, items, item });
+    expect(reply.status).toBe(status);
+    expect(reply.headers.get("1Password-Connect-Version")).toBe("1.8.1");
+    expect(reply.headers.get("Cache-Control")).toBe("no-store");
+  });
+
+  it.each(RESPONSES.filter(([status]) => status >= 400))(
+    "that is an error has the error body: %i, %s",
+    async (status, _, ask) => {
+      const { call, vault, items } = await freshVault();
+      const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+      const reply = await ask({ call, vault, items, item });
+      expect(reply.headers.get("Content-Type")).toMatch(/^application\/json/);
+      expect(reply.body).toEqual({ status, message: expect.stringMatching(/./) });
+    },
+  );
+});
+
+describe("A path", () => {
+  it.each(["/v1/vaults/", "//v1/vaults", "/v1//vaults", "/v1///vaults//", "/v1/vaults/?", "//v1//vaults//?x=y"])(
+    "with slashes too many is served as the plain one: %s",
+    async (path) => {
+      const { call } = await freshVault();
+      const reply = await call("GET", path);
+      expect(reply.status).toBe(200);
+      expect(reply.body).toEqual((await call("GET", "/v1/vaults")).body);
+      expect(reply.headers.get("Location")).toBeNull();
+    },
+  );
+
+  it("with slashes too many is served for writes too, and the ids in it are read", async () => {
+    const { vault, call } = await freshVault();
+    const { status, body: item } = await call("POST", `//v1//vaults//${vault}//items/`, { body: LOGIN });
+    expect(status).toBe(200);
+    expect((await call("GET", `/v1/vaults/${vault}/items//${item.id}/`)).body).toEqual(item);
+    expect((await call("DELETE", `/v1//vaults/${vault}/items/${item.id}//`)).status).toBe(204);
+  });
+
+  it.each(["/heartbeat/", "//heartbeat"])("with slashes too many is served at the root: %s", async (path) => {
+    expect((await send("GET", path)).text).toBe((await send("GET", "/heartbeat")).text);
+    expect((await send("GET", path)).status).toBe(200);
+  });
+
+  it.each([
+    "/",
+    "/v1",
+    "/v1/",
+    "/vaults",
+    "/vaults/{v}",
+    "/vaults/{v}/items",
+    "/v2/vaults",
+    "/V1/vaults",
+    "/v1/heartbeat",
+    "/v1/vaults/{v}/x",
+  ])("that is not served is a 404 in the shape of errors: %s", async (path) => {
+    const { vault, call } = await freshVault();
+    const { status, body } = await call("GET", path.replace("{v}", vault));
+    expect(status).toBe(404);
+    expect(body).toEqual({ status: 404, message: expect.stringMatching(/./) });
+  });
+
+  it.each([
+    ["PUT", "/v1/vaults", "GET, HEAD"],
+    ["POST", "/v1/vaults/{v}", "GET, HEAD"],
+    ["DELETE", "/v1/vaults/{v}/items", "GET, HEAD, POST"],
+    ["POST", "/v1/vaults/{v}/items/{v}", "GET, HEAD, PUT, PATCH, DELETE"],
+    ["POST", "/heartbeat", "GET, HEAD"],
+  ])("does not take every method: %s %s is a 405 that names those that it takes", async (method, path, allowed) => {
+    const { vault, call } = await freshVault();
+    const { status, headers } = await call(method, path.replaceAll("{v}", vault));
+    expect(status).toBe(405);
+    expect(headers.get("Allow")).toBe(allowed);
+  });
+});

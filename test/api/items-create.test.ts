@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { freshVault, LOGIN, makeVault } from "../support/service.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+const CATEGORIES = [
+  ..."LOGIN PASSWORD API_CREDENTIAL SERVER DATABASE CREDIT_CARD MEMBERSHIP PASSPORT SOFTWARE_LICENSE".split(" "),
+  ..."OUTDOOR_LICENSE SECURE_NOTE WIRELESS_ROUTER BANK_ACCOUNT DRIVER_LICENSE IDENTITY REWARD_PROGRAM DOCUMENT".split(" "),
+  ..."EMAIL_ACCOUNT SOCIAL_SECURITY_NUMBER MEDICAL_RECORD SSH_KEY CUSTOM".split(" "),
+];
+
+describe("POST /v1/vaults/{v}/items", () => {
+  it("answers 200 with the whole Item, its lists empty where nothing was given", async () => {
+    const { vault, items, call } = await freshVault();
+    const { status, headers, body } = await call("POST", items, { body: LOGIN });
+    expect(status).toBe(200);
+    expect(headers.get("Content-Type")).toMatch(/^application\/json/);
+    expect(body).toEqual({
+      id: expect.stringMatching(UUID),
+      title: "Login",
+      vault: { id: vault },
+      category: "LOGIN",
+      urls: [],
+      favorite: false,
+      tags: [],
+      version: 1,
+      createdAt: expect.stringMatching(TIME),
+      updatedAt: body.createdAt,
+      lastEditedBy: expect.stringMatching(UUID),
+      sections: [],
+      fields: [],
+      files: [],
+    });
+  });
+
+  it("gives the version as ETag", async () => {
+    const { items, call } = await freshVault();
+    expect((await call("POST", items, { body: LOGIN })).headers.get("ETag")).toBe('"1"');
+  });
+
+  it("keeps all that was given, in the given order", async () => {
+    const { items, call } = await freshVault();
+    const given = {
+      title: " Bank \u{1F3E6} e\u0301 ",
+      category: "BANK_ACCOUNT",
+      favorite: true,
+      tags: ["z", "a", "10", "2", "a"],
+      urls: [{ href: "" }, { href: "https://b.test", label: "B", primary: true }, { href: "a", label: "", primary: false }],
+      sections: [
+        { id: "s2", label: "Second" },
+        { id: "s1", label: "First" },
+      ],
+      fields: [
+        { id: "b", type: "STRING", purpose: "", label: "B", value: "1", section: { id: "s1" } },
+        { id: "a", type: "URL", purpose: "", label: "", value: "2" },
+      ],
+    };
+    const { body: item } = await call("POST", items, { body: given });
+    expect(item).toMatchObject(given);
+    expect((await call("GET", `${items}/${item.id}`)).body).toEqual(item);
+  });
+
+  it.each(CATEGORIES)("takes the category %s in any case and answers it in upper case", async (category) => {
+    const { items, call } = await freshVault();
+    const fields = [{ purpose: "PASSWORD" }];
+    for (const written of [category, category.toLowerCase(), category[0]! + category.slice(1).toLowerCase()]) {
+      expect((await call("POST", items, { body: { category: written, fields } })).body).toMatchObject({ category });
+    }
+  });
+
+  it.each([undefined, null, "", "LOGINS", "LOGIN ", "SSH-KEY", "\u017fSH_KEY", "__proto__", 5, true, ["LOGIN"], {}])(
+    "refuses the category %j",
+    async (category) => {
+      const { items, call } = await freshVault();
+      const { status, body } = await call("POST", items, { body: { title: "x", category } });
+      expect(status).toBe(400);
+      expect(body).toEqual({ status: 400, message: "Invalid item category" });
+    },
+  );
+
+  it("refuses a PASSWORD Item without its password field, however a field is named, and stores nothing", async () => {
+    const { items, call } = await freshVault();
+    const body = { category: "password", fields: [{ id: "password", label: "password", type: "CONCEALED", value: "x" }] };
+    expect((await call("POST", items, { body })).body).toEqual({
+      status: 400,
+      message: "The item doesn't have a password field.",
+    });
+    expect((await call("GET", items)).body).toEqual([]);
+  });
+});
+
+describe("What a new Item is refused for", () => {
+  it.each([
+    ["an array", []],
+    ["null", "null"],
+    ["a text", '"x"'],
+    ["a number", "5"],
+    ["no JSON", "{title:"],
+    ["nothing", undefined],
+    ["a url without href", { ...LOGIN, urls: [{ label: "x" }] }],
+    ["tags that are no texts", { ...LOGIN, tags: [1] }],
+    ["a list that is none", { ...LOGIN, fields: {} }],
+    ["a title that is no text", { ...LOGIN, title: 5 }],
+    ["a favorite that is no boolean", { ...LOGIN, favorite: "yes" }],
+    ["a vault that is no object", { ...LOGIN, vault: "x" }],
+    ["a vault id of no form", { ...LOGIN, vault: { id: "x" } }],
+  ])("%s is a 400, and nothing is stored", async (_, body) => {
+    const { items, call } = await freshVault();
+    const reply = await call("POST", items, { body });
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual({ status: 400, message: expect.stringMatching(/./) });
+    expect((await call("GET", items)).body).toEqual([]);
+  });
+
+  it("naming another vault than the path's is a 400", async () => {
+    const { items, call } = await freshVault();
+    const { status, body } = await call("POST", items, { body: { ...LOGIN, vault: { id: await makeVault() } } });
+    expect(status).toBe(400);
+    expect(body.message).toContain("vault");
+  });
+});

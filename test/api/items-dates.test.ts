@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { freshVault, LOGIN, type Reply } from "../support/service.ts";
+
+/** Creates an Item with one field. */
+async function create(field: object): Promise<Reply> {
+  const { items, call } = await freshVault();
+  return call("POST", items, { body: { ...LOGIN, fields: [field] } });
+}
+
+const REFUSED = { status: 400, message: expect.stringMatching(/^fields\[0\]\.value: /) };
+
+const DAYS = ["2024-02-29", "1999-12-31", "2000-01-01", "2000-02-29", "0", "1700000000", "-86400", ""];
+const NO_DAYS = [
+  // Days that no calendar has, other orders and separators, other forms of a time, something around it.
+  "2023-02-29 1900-02-29 2024-04-31 2024-13-01 2024-00-10 2024-01-00".split(" "),
+  "2024/01/01 2024-1-1 31.12.2024 12-31-2024 24-01-01 2024-01".split(" "),
+  "2024-01-01T00:00:00Z now 1e9 1.5 +5 0x10".split(" "),
+  [" 0", "2024-01-01\n", " ", "2024-01-01 "],
+].flat();
+
+const MONTHS = ["202401", "202412", "2024/01", "2024/12", "190006", ""];
+const NO_MONTHS = [
+  "202400 202413 2024/00 2024/13 2024-12 2024/1 12/2024 122024 24/12 2024".split(" "),
+  "2024//12 2024/123 2024/12/01 december 1700000000".split(" "),
+  [" 202412", "202412\n", " "],
+].flat();
+
+describe.each([
+  { type: "DATE", good: DAYS, bad: NO_DAYS },
+  { type: "MONTH_YEAR", good: MONTHS, bad: NO_MONTHS },
+])("A field of type $type", ({ type, good, bad }) => {
+  it.each(good)("can have the value %j, which comes back as it is", async (value) => {
+    expect((await create({ type, value })).body.fields[0]).toMatchObject({ type, value });
+  });
+
+  it.each(bad)("cannot have the value %j", async (value) => {
+    expect((await create({ type, value })).body).toEqual(REFUSED);
+  });
+
+  it("is validated when its type is written in lower case, and in a PUT", async () => {
+    expect((await create({ type: type.toLowerCase(), value: "x" })).body).toEqual(REFUSED);
+    const { vault, items, call } = await freshVault();
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const body = { ...LOGIN, vault: { id: vault }, fields: [{ type, value: "x" }] };
+    expect((await call("PUT", `${items}/${id}`, { body })).body).toEqual(REFUSED);
+  });
+});

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
+
+const FULL = {
+  title: "Full",
+  category: "LOGIN",
+  favorite: true,
+  tags: ["t"],
+  urls: [{ href: "u" }],
+  sections: [{ id: "s", label: "S" }],
+  fields: [{ id: "f", type: "EMAIL", purpose: "", label: "F", value: "v", section: { id: "s" } }],
+};
+
+/** A fresh vault with one Item in it. `put` replaces it; the vault is named, as PUT needs it, unless the body says otherwise. */
+async function existing(body: object = FULL) {
+  const fresh = await freshVault();
+  const { vault, items, call } = fresh;
+  const { body: item } = await call("POST", items, { body });
+  const path = `${items}/${item.id}`;
+  return { ...fresh, item, path, put: (next: object) => call("PUT", path, { body: { vault: { id: vault }, ...next } }) };
+}
+
+describe("PUT /v1/vaults/{v}/items/{i}", () => {
+  it("answers 200 with the whole new Item, which GET then gives too", async () => {
+    const { path, item, call, put } = await existing();
+    const next = { ...FULL, title: "Next", category: "server", tags: [], fields: [{ ...FULL.fields[0], value: "w" }] };
+    const { status, headers, body } = await put(next);
+    expect(status).toBe(200);
+    expect(headers.get("ETag")).toBe('"2"');
+    expect(body).toEqual({ ...item, ...next, category: "SERVER", version: 2, updatedAt: body.updatedAt });
+    expect((await call("GET", path)).body).toEqual(body);
+  });
+
+  it("replaces all: what is absent is gone", async () => {
+    const { item, put } = await existing();
+    const { body } = await put({ category: "LOGIN" });
+    const empty = { title: "", favorite: false, tags: [], urls: [], sections: [], fields: [] };
+    expect(body).toEqual({ ...item, ...empty, version: 2, updatedAt: body.updatedAt });
+  });
+
+  it.each([undefined, null, {}, { id: "" }, { id: null }])("needs the vault: %j is a 400", async (vault) => {
+    const { path, call, item, put } = await existing();
+    const { status, body } = await put({ ...FULL, vault });
+    expect(status).toBe(400);
+    expect(body).toEqual({ status: 400, message: "The item doesn't have a vault field." });
+    expect((await call("GET", path)).body).toEqual(item);
+  });
+
+  it.each([undefined, null])("needs the category: %j is a 400", async (category) => {
+    const { path, call, item, put } = await existing();
+    const { body } = await put({ ...FULL, category });
+    expect(body).toEqual({ status: 400, message: "The item doesn't have a category field." });
+    expect((await call("GET", path)).body).toEqual(item);
+  });
+
+  it.each(["LOGINS", "__proto__", 5])("refuses the category %j", async (category) => {
+    const { put } = await existing();
+    expect((await put({ ...FULL, category })).body).toEqual({ status: 400, message: "Invalid item category" });
+  });
+
+  it("refuses a PASSWORD Item without its password field", async () => {
+    const { put } = await existing();
+    const { body } = await put({ ...FULL, category: "PASSWORD" });
+    expect(body).toEqual({ status: 400, message: "The item doesn't have a password field." });
+  });
+
+  it("refuses a body that names another vault, even one that the token writes", async () => {
+    const { vault, path } = await existing();
+    const other = await makeVault();
+    const { token } = await makeToken({ [vault]: "rw", [other]: "rw" });
+    const { status, body } = await client(token)("PUT", path, { body: { ...LOGIN, vault: { id: other } } });
+    expect(status).toBe(400);
+    expect(body.message).toContain("vault");
+  });
+
+  it("ignores the read-only attributes", async () => {
+    const { item, put } = await existing(LOGIN);
+    const id = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+    const times = { createdAt: "0001-01-01T00:00:00Z", updatedAt: "2099-01-01T00:00:00Z" };
+    const readOnly = { id, version: 99, ...times, lastEditedBy: id, state: "DELETED", files: [{ id: "f" }] };
+    const { body } = await put({ ...LOGIN, ...readOnly });
+    expect(body).toEqual({ ...item, version: 2, updatedAt: body.updatedAt });
+    expect(Date.parse(body.updatedAt)).toBeLessThan(Date.parse(times.updatedAt));
+  });
+
+  it("ignores the entropy and the totp of a field", async () => {
+    const { item, put } = await existing({ ...LOGIN, fields: [{ purpose: "PASSWORD", generate: true }] });
+    const { body } = await put({ ...LOGIN, fields: [{ ...item.fields[0], entropy: 1, totp: "123456" }] });
+    expect(body.fields).toEqual(item.fields);
+  });
+
+  it("takes what GET gave, whole, and changes nothing but version and time", async () => {
+    const { item, put } = await existing();
+    const { body } = await put(item);
+    expect(body).toEqual({ ...item, version: 2, updatedAt: body.updatedAt });
+  });
+
+  it("of an Item that is not there is a 404, and makes none", async () => {
+    const { vault, items, call } = await freshVault();
+    const id = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+    const { status, body } = await call("PUT", `${items}/${id}`, { body: { ...LOGIN, id, vault: { id: vault } } });
+    expect(status).toBe(404);
+    expect(body).toEqual({ status: 404, message: `item ${id} not found` });
+    expect((await call("GET", items)).body).toEqual([]);
+  });
+});
+
+describe("What a write moves", () => {
+  afterEach(() => vi.useRealTimers());
+
+  it("the version: 1 at creation, 1 more for each PUT and PATCH, and none for a write that is refused", async () => {
+    const { item, path, call, put } = await existing();
+    const patch = [{ op: "replace", path: "/title", value: "Patched" }];
+    const versions = [item.version];
+    for (const reply of [await put(LOGIN), await call("PATCH", path, { body: patch }), await put({ category: "x" })]) {
+      versions.push(reply.body.version);
+    }
+    expect(versions).toEqual([1, 2, 3, undefined]);
+    expect((await put(LOGIN)).body.version).toBe(4);
+    expect((await call("GET", path)).headers.get("ETag")).toBe('"4"');
+  });
+
+  it("lastEditedBy: the id of the token that wrote last", async () => {
+    const { vault, item, items, path, call } = await existing();
+    const other = await makeToken({ [vault]: "rw" });
+    expect(item.lastEditedBy).not.toBe(other.id);
+    const patch = [{ op: "replace", path: "/title", value: "Patched" }];
+    expect((await client(other.token)("PATCH", path, { body: patch })).body.lastEditedBy).toBe(other.id);
+    expect((await call("GET", items)).body[0].lastEditedBy).toBe(other.id);
+    const { body } = await call("PUT", path, { body: { ...LOGIN, vault: { id: vault } } });
+    expect(body.lastEditedBy).toBe(item.lastEditedBy);
+  });
+
+  it("updatedAt with the clock, never createdAt", async () => {
+    const now = Date.now();
+    vi.useFakeTimers({ now, toFake: ["Date"] });
+    const { item, put } = await existing();
+    vi.setSystemTime(now + 5000);
+    const { body } = await put(FULL);
+    expect([item.createdAt, item.updatedAt, body.createdAt].map(Date.parse)).toEqual([now, now, now]);
+    expect(Date.parse(body.updatedAt)).toBe(now + 5000);
+  });
+
+  it("updatedAt never back, not even with a clock that goes back", async () => {
+    const now = Date.now();
+    vi.useFakeTimers({ now, toFake: ["Date"] });
+    const { vault, item, path, call, put } = await existing();
+    vi.setSystemTime(now - 5000);
+    const other = await call("POST", `/v1/vaults/${vault}/items`, { body: LOGIN });
+    expect(Date.parse(other.body.updatedAt)).toBe(now - 5000);
+    const patch = [{ op: "replace", path: "/title", value: "Patched" }];
+    expect((await put(FULL)).body.updatedAt).toBe(item.updatedAt);
+    expect((await call("PATCH", path, { body: patch })).body.updatedAt).toBe(item.updatedAt);
+    expect((await call("GET", `/v1/vaults/${vault}`)).body.updatedAt).toBe(item.updatedAt);
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { admin, type Client, client, freshVault, LOGIN, type Reply } from "../support/service.ts";
+
+/** Each limit of the contract (section 3): one under it and at it is served, one over it is a 400 that names it. */
+
+interface World {
+  readonly items: string;
+  readonly item: string;
+  readonly call: Client;
+}
+
+async function makeWorld(): Promise<World> {
+  const { items, call } = await freshVault();
+  const { body } = await call("POST", items, { body: { ...LOGIN, fields: [{ id: "f", value: "x" }], urls: [{ href: "x" }] } });
+  return { items, item: `${items}/${body.id}`, call };
+}
+
+type Ask = (world: World, size: number) => Promise<Reply>;
+
+const post =
+  (attributes: (size: number) => object): Ask =>
+  ({ items, call }, size) =>
+    call("POST", items, { body: { ...LOGIN, ...attributes(size) } });
+const patch =
+  (operations: (size: number) => object[]): Ask =>
+  ({ item, call }, size) =>
+    call("PATCH", item, { body: operations(size) });
+const list = <E>(size: number, entry: (index: number) => E) => Array.from({ length: size }, (_, index) => entry(index));
+
+/** A text of so many bytes of UTF-8, as far as the character goes. */
+const text = (bytes: number, character = "a") => {
+  const width = new TextEncoder().encode(character).length;
+  return character.repeat(bytes / width) + "a".repeat(bytes % width);
+};
+
+const LISTS: readonly (readonly [string, Ask])[] = [
+  ["fields", post((size) => ({ fields: list(size, (index) => ({ id: `f${index}` })) }))],
+  ["sections", post((size) => ({ sections: list(size, (index) => ({ id: `s${index}` })) }))],
+  [
+    "sections, of which fields name some",
+    post((size) => ({ sections: list(size - 1, (index) => ({ id: `s${index}` })), fields: [{ section: { id: "undeclared" } }] })),
+  ],
+  ["tags", post((size) => ({ tags: list(size, (index) => `t${index}`) }))],
+  ["urls", post((size) => ({ urls: list(size, () => ({ href: "" })) }))],
+  ["operations of a PATCH", patch((size) => list(size, () => ({ op: "replace", path: "/favorite", value: true })))],
+  [
+    "tags, the last by PATCH",
+    patch((size) => [
+      { op: "add", path: "/tags", value: list(size - 1, String) },
+      { op: "add", path: "/tags/-", value: "x" },
+    ]),
+  ],
+  [
+    "urls, the last by PATCH",
+    patch((size) => [
+      { op: "replace", path: "/urls", value: list(size - 1, () => ({ href: "" })) },
+      { op: "add", path: "/urls/-", value: { href: "" } },
+    ]),
+  ],
+  [
+    "fields, the last by PATCH",
+    patch((size) => [
+      { op: "replace", path: "/fields", value: list(size - 1, (index) => ({ id: `f${index}` })) },
+      { op: "add", path: "/fields", value: {} },
+    ]),
+  ],
+  [
+    "sections, the last by PATCH",
+    patch((size) => [
+      { op: "replace", path: "/sections", value: list(size - 1, (index) => ({ id: `s${index}` })) },
+      { op: "add", path: "/sections/x", value: {} },
+    ]),
+  ],
+];
+
+const STRINGS: readonly (readonly [string, (value: string) => Ask])[] = [
+  ["a field's value", (value) => post(() => ({ fields: [{ value }] }))],
+  ["a field's label", (label) => post(() => ({ fields: [{ label }] }))],
+  ["a field's id", (id) => post(() => ({ fields: [{ id }] }))],
+  ["a section's id", (id) => post(() => ({ sections: [{ id }] }))],
+  ["a section's label", (label) => post(() => ({ sections: [{ id: "s", label }] }))],
+  ["the id of a field's section", (id) => post(() => ({ fields: [{ section: { id } }] }))],
+  ["a tag", (tag) => post(() => ({ tags: [tag] }))],
+  ["a Url's href", (href) => post(() => ({ urls: [{ href }] }))],
+  ["a Url's label", (label) => post(() => ({ urls: [{ href: "", label }] }))],
+  ["the characters that a recipe excludes", (excludeCharacters) => post(() => ({ fields: [{ recipe: { excludeCharacters } }] }))],
+  ["a field's value, by PATCH", (value) => patch(() => [{ op: "replace", path: "/fields/f/value", value }])],
+  ["a field's id, by the path of a PATCH", (id) => patch(() => [{ op: "add", path: `/fields/${id}`, value: {} }])],
+  ["a section's id, by the path of a PATCH", (id) => patch(() => [{ op: "add", path: `/sections/${id}`, value: {} }])],
+  ["a tag, by PATCH", (value) => patch(() => [{ op: "add", path: "/tags/-", value }])],
+  ["a Url's href, by PATCH", (value) => patch(() => [{ op: "replace", path: "/urls/0/href", value }])],
+  ["a vault's description", (description) => () => admin("POST", "/v1/admin/vaults", { body: { name: "v", description } })],
+];
+
+const TITLES: readonly (readonly [string, (value: string) => Ask])[] = [
+  ["a title", (title) => post(() => ({ title }))],
+  ["a title, by PATCH", (value) => patch(() => [{ op: "replace", path: "/title", value }])],
+  ["a vault's name", (name) => () => admin("POST", "/v1/admin/vaults", { body: { name } })],
+  ["a token's name", (name) => () => admin("POST", "/v1/admin/tokens", { body: { name, vaults: {} } })],
+];
+
+const filter =
+  (attribute: string, character: string): Ask =>
+  ({ items, call }, size) =>
+    call("GET", `${items}?filter=${encodeURIComponent(`${attribute} "${text(size, character)}"`)}`);
+
+const inBytes = (rows: typeof STRINGS, limit: number) =>
+  rows.flatMap(([name, ask]) =>
+    ["a", "é", "€", "😀"].map((character) => {
+      const sized: Ask = (world, size) => ask(text(size, character))(world, size);
+      return [`${name} in bytes of UTF-8, of ${character}`, limit, sized] as const;
+    }),
+  );
+
+const LIMITS: readonly (readonly [string, number, Ask])[] = [
+  ...LISTS.map(([name, ask]) => [name, 1_000, ask] as const),
+  ...inBytes(STRINGS, 64 * 1024),
+  ...inBytes(TITLES, 1024),
+  ["a filter for a title", 4096, filter("title eq", "a")],
+  ["a filter for a part of a title, of é", 4096, filter("title co", "é")],
+  ["a filter for a tag, of 😀", 4096, filter("tag eq", "😀")],
+  ["a filter for a vault", 4096, ({ call }, size) => call("GET", `/v1/vaults?filter=name+eq+"${text(size)}"`)],
+  ["the depth of JSON", 32, post((size) => ({ unknown: JSON.parse("[".repeat(size - 1) + "]".repeat(size - 1)) }))],
+  ["the depth of JSON, of objects", 32, post((size) => JSON.parse('{"x":'.repeat(size) + "1" + "}".repeat(size)))],
+  [
+    "an Idempotency-Key",
+    255,
+    ({ items, call }, size) => call("POST", items, { body: LOGIN, headers: { "Idempotency-Key": text(size) } }),
+  ],
+  [
+    "the vaults of a token",
+    100,
+    (_, size) =>
+      admin("POST", "/v1/admin/tokens", {
+        body: { name: "t", vaults: Object.fromEntries(list(size, () => [crypto.randomUUID(), "r"] as const)) },
+      }),
+  ],
+  [
+    "the lifetime of a token",
+    365 * 24 * 3600,
+    (_, expiresIn) => admin("POST", "/v1/admin/tokens", { body: { name: "t", vaults: {}, expiresIn } }),
+  ],
+];
+
+describe("a limit", () => {
+  it.each(LIMITS)("%s: %d is served, and one less", async (_, limit, ask) => {
+    const world = await makeWorld();
+    for (const size of [limit - 1, limit]) expect((await ask(world, size)).status).toBe(200);
+  });
+
+  it.each(LIMITS)("%s: one more than %d is a 400 that names the limit", async (_, limit, ask) => {
+    const { status, body } = await ask(await makeWorld(), limit + 1);
+    expect(status).toBe(400);
+    expect(body).toEqual({ status: 400, message: expect.stringMatching(String.raw`(?<!\d)${limit}(?!\d)`) });
+  });
+});
+
+describe("the depth of JSON", () => {
+  it("does not count brackets inside a text", async () => {
+    const { items, call } = await makeWorld();
+    const title = `\\"${"[{".repeat(100)}\\`;
+    expect((await call("POST", items, { body: { ...LOGIN, title } })).body.title).toBe(title);
+  });
+});
+
+describe("a token at every limit", () => {
+  it("is served: 100 vaults, and a name that JSON writes as long as can be", async () => {
+    const { vault, items } = await freshVault();
+    const vaults = Object.fromEntries([vault, ...list(99, () => crypto.randomUUID())].map((id) => [id, "rw"]));
+    const { body } = await admin("POST", "/v1/admin/tokens", { body: { name: "\0".repeat(1024), vaults } });
+    expect((await client(body.token)("GET", items)).status).toBe(200);
+  });
+});

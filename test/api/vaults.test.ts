@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
+
+describe("GET /v1/vaults", () => {
+  it("lists the vaults that the token reads, and no others", async () => {
+    const [read, written, other] = [await makeVault("Read"), await makeVault("Written"), await makeVault("Other")];
+    const { token } = await makeToken({ [read]: "r", [written]: "w" });
+    const { status, body } = await client(token)("GET", "/v1/vaults");
+    expect(status).toBe(200);
+    expect(body.map((vault: { id: string }) => vault.id)).toEqual([read]);
+    expect(other).not.toBe(read);
+  });
+
+  it("gives each vault as GET of the vault does", async () => {
+    const { vault, call } = await freshVault();
+    expect((await call("GET", "/v1/vaults")).body).toEqual([(await call("GET", `/v1/vaults/${vault}`)).body]);
+  });
+
+  it("is an empty list for a token that reads no vault", async () => {
+    const { token } = await makeToken({ [await makeVault()]: "w" });
+    const { status, body } = await client(token)("GET", "/v1/vaults");
+    expect(status).toBe(200);
+    expect(body).toEqual([]);
+  });
+
+  it("leaves out a vault that was deleted", async () => {
+    const [kept, gone] = [await makeVault("Kept"), await makeVault("Gone")];
+    const { token } = await makeToken({ [kept]: "r", [gone]: "rw" });
+    await admin("DELETE", `/v1/admin/vaults/${gone}`);
+    const { body } = await client(token)("GET", "/v1/vaults");
+    expect(body.map((vault: { id: string }) => vault.id)).toEqual([kept]);
+  });
+});
+
+describe("GET /v1/vaults/{v}", () => {
+  it("gives the vault its whole shape", async () => {
+    const { vault, call } = await freshVault();
+    const { status, body } = await call("GET", `/v1/vaults/${vault}`);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: vault,
+      name: "Test",
+      description: "",
+      attributeVersion: 1,
+      contentVersion: 0,
+      items: 0,
+      type: "USER_CREATED",
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      updatedAt: body.createdAt,
+    });
+  });
+
+  it("counts its Items, and every write to them as a version of the content", async () => {
+    const { vault, items, call } = await freshVault();
+    const count = async () => {
+      const { body } = await call("GET", `/v1/vaults/${vault}`);
+      return [body.items, body.contentVersion, body.attributeVersion];
+    };
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    expect(await count()).toEqual([1, 1, 1]);
+    await call("POST", items, { body: LOGIN });
+    expect(await count()).toEqual([2, 2, 1]);
+    await call("PUT", `${items}/${id}`, { body: { ...LOGIN, vault: { id: vault } } });
+    expect(await count()).toEqual([2, 3, 1]);
+    await call("PATCH", `${items}/${id}`, { body: [{ op: "add", path: "/tags/-", value: "t" }] });
+    expect(await count()).toEqual([2, 4, 1]);
+    await call("DELETE", `${items}/${id}`);
+    expect(await count()).toEqual([1, 5, 1]);
+  });
+
+  it("counts no write that is refused or changes nothing", async () => {
+    const { vault, items, call } = await freshVault();
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const { body: before } = await call("GET", `/v1/vaults/${vault}`);
+    expect((await call("POST", items, { body: {} })).status).toBe(400);
+    expect((await call("PUT", `${items}/${id}`, { body: LOGIN })).status).toBe(400);
+    expect((await call("PATCH", `${items}/${id}`, { body: [] })).status).toBe(200);
+    expect((await call("DELETE", `${items}/${vault}`)).status).toBe(404);
+    expect((await call("GET", `/v1/vaults/${vault}`)).body).toEqual(before);
+  });
+
+  it("counts a change of its name as a version of its attributes", async () => {
+    const { vault, call } = await freshVault();
+    await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "New" } });
+    expect((await call("GET", `/v1/vaults/${vault}`)).body).toMatchObject({
+      name: "New",
+      attributeVersion: 2,
+      contentVersion: 0,
+      items: 0,
+    });
+  });
+
+  it("is a 403 for a vault that the token does not name, whether it exists or not", async () => {
+    const { call } = await freshVault();
+    for (const vault of [await makeVault(), "3fa85f64-5717-4562-b3fc-2c963f66afa6"]) {
+      const { status, body } = await call("GET", `/v1/vaults/${vault}`);
+      expect(status).toBe(403);
+      expect(body).toEqual({ status: 403, message: `vault ${vault} is not in scope` });
+    }
+  });
+
+  it("is a 403 for a token that only writes the vault", async () => {
+    const vault = await makeVault();
+    const { token } = await makeToken({ [vault]: "w" });
+    expect((await client(token)("GET", `/v1/vaults/${vault}`)).body).toEqual({
+      status: 403,
+      message: `vault ${vault} is not in scope`,
+    });
+  });
+
+  it("is a 404 for a vault that the token names and that was deleted", async () => {
+    const { vault, call } = await freshVault();
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    const { status, body } = await call("GET", `/v1/vaults/${vault}`);
+    expect(status).toBe(404);
+    expect(body).toEqual({ status: 404, message: `vault ${vault} not found` });
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import type { Hooks } from "../support/bindings.ts";
+import { hammer, type Outcome } from "../support/hammer.ts";
+
+const MANY = { clients: 50, each: 10 };
+const versions = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+/** Nothing lost, nothing twice: each acknowledged write has a version of its own, and its field is there once. */
+function expectExact({ acknowledged, refused, promised, item, logged }: Outcome): void {
+  expect(refused.map((reply) => reply.text)).toEqual([]);
+  expect(acknowledged.map((reply) => reply.body.version).toSorted((a, b) => a - b)).toEqual(versions(2, 501));
+  expect(item.version).toBe(501);
+  expect(item.fields.map((field) => field.id).toSorted()).toEqual(promised.toSorted());
+  expect(logged).toBe(501);
+}
+
+/** One D1 call in ten throws: half of them before anything happened, half when all of it has. */
+function failing(random: () => number): Hooks {
+  const fail = () => {
+    if (random() < 0.05) throw new Error("D1_ERROR: Network connection lost.");
+  };
+  return { before: fail, after: fail };
+}
+
+/** The fence of store/commit.ts, taken out: the look-up always finds the vault. */
+const unfenced = (): Hooks => ({
+  rewrite: (sql) => sql.replace("AND content_version = ?2 AND attribute_version = ?3", "AND ?2 >= 0 AND ?3 >= 0"),
+});
+
+describe("500 PATCHes of one Item by 50 clients", () => {
+  it("all take effect, once each, in one order", async () => {
+    expectExact(await hammer(MANY));
+  });
+
+  it("all take effect, once each, with two coordinators over the vault", async () => {
+    expectExact(await hammer({ ...MANY, coordinators: 2 }));
+  });
+
+  it("all take effect, once each, when one D1 call in ten fails before or after its commit", async () => {
+    expectExact(await hammer({ ...MANY, hooks: failing }));
+  });
+
+  it("all take effect, once each, with two coordinators and failing D1 calls", async () => {
+    expectExact(await hammer({ ...MANY, coordinators: 2, hooks: failing, seed: 2 }));
+  });
+
+  it("need no Idempotency-Key for that: the coordinator finds out what became of an attempt", async () => {
+    expectExact(await hammer({ ...MANY, hooks: failing, keyed: false, seed: 5 }));
+  });
+
+  it("are lost without the fence: this test can fail", async () => {
+    const { promised, item } = await hammer({ ...MANY, coordinators: 2, hooks: unfenced });
+    expect(item.fields.length).toBeLessThan(promised.length);
+  });
+});

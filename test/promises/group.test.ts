@@ -1,0 +1,128 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Operation } from "../../src/model/operation.ts";
+import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
+
+/** What operations that share a commit do to each other: nothing. */
+
+let call: Client;
+let vault: string;
+let items: string;
+
+beforeEach(async () => {
+  ({ vault, items, call } = await freshVault());
+});
+
+const lost = new Error("D1_ERROR: Network connection lost.");
+const writes = (results: D1Result[]) => results.some((result) => result.meta.rows_written > 0);
+
+/** D1 that takes its time, and then fails as told. */
+const slow = (hooks: Parameters<typeof wrapDatabase>[1] = {}) =>
+  rebindCoordinator(vault, {
+    DB: wrapDatabase(env.DB, {
+      ...hooks,
+      before: async (statements) => {
+        await sleep(5);
+        await hooks.before?.(statements);
+      },
+    }),
+  });
+
+/** Runs the requests so that all but the first share one commit. */
+async function together<T>(...requests: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const first = call("POST", items, { body: LOGIN });
+  await sleep(3);
+  const replies = await Promise.all(requests.map((request) => request()));
+  await first;
+  return replies;
+}
+
+/** No commit is let through; snapshots are. */
+const refuseCommits = () => slow({ rewrite: (sql) => (sql.includes("INSERT INTO activity") ? "SELECT no_such_column" : sql) });
+
+describe("a group whose commit never comes through", () => {
+  it("acknowledges nothing that rests on it: not the second of two writes with one key, not an empty PATCH", async () => {
+    const { body: item } = await call("POST", items, { body: LOGIN });
+    await refuseCommits();
+    const headers = { "Idempotency-Key": "same" };
+    const replies = await together(
+      () => call("POST", items, { body: LOGIN, headers }),
+      () => call("POST", items, { body: LOGIN, headers }),
+      () => call("PATCH", `${items}/${item.id}`, { body: [{ op: "replace", path: "/title", value: "never" }] }),
+      () => call("PATCH", `${items}/${item.id}`, { body: [] }),
+    );
+    expect(replies.map((reply) => reply.status)).toEqual([503, 503, 503, 503]);
+    await rebindCoordinator(vault, { DB: env.DB });
+    expect((await call("GET", items)).body).toMatchObject([{ id: item.id, title: "Login", version: 1 }]);
+  });
+});
+
+/** A namespace whose stubs send each operation twice at once. */
+const doubled = {
+  COORDINATOR: {
+    getByName: (name: string) => ({
+      write: async (operation: Operation) => {
+        const stub = env.COORDINATOR.getByName(name);
+        return (await Promise.all([stub.write(operation), stub.write(operation)]))[1];
+      },
+    }),
+  } as unknown as Env["COORDINATOR"],
+};
+
+describe("one operation that arrives twice in a group", () => {
+  it("takes effect once, answers both times, and leaves the others alone", async () => {
+    await slow();
+    const replies = await together(
+      () => call("POST", items, { body: { ...LOGIN, title: "Doubled" }, env: doubled }),
+      () => call("POST", items, { body: { ...LOGIN, title: "Innocent" } }),
+    );
+    expect(replies.map((reply) => reply.status)).toEqual([200, 200]);
+    const titles = (await call("GET", items)).body.map((item: { title: string }) => item.title);
+    expect(titles.toSorted()).toEqual(["Doubled", "Innocent", "Login"]);
+  });
+});
+
+describe("a write whose outcome nobody knows", () => {
+  it("is a 503 that says so, without Retry-After: to send it again might double it", async () => {
+    let gone = false;
+    await slow({
+      before: () => {
+        if (gone) throw lost;
+      },
+      after: (results) => {
+        gone ||= writes(results);
+        if (gone) throw lost;
+      },
+    });
+    const { status, headers, body } = await call("POST", items, { body: LOGIN });
+    expect([status, headers.get("Retry-After")]).toEqual([503, null]);
+    expect(body.message).toMatch(/may have taken effect/);
+    await rebindCoordinator(vault, { DB: env.DB });
+    expect((await call("GET", items)).body).toHaveLength(1);
+  });
+});
+
+describe("the deletion of a vault", () => {
+  it("takes along what a key in the same group would repeat", async () => {
+    await slow();
+    const headers = { "Idempotency-Key": "again" };
+    await call("POST", items, { body: LOGIN, headers });
+    const replies = await together(
+      () => admin("DELETE", `/v1/admin/vaults/${vault}`),
+      () => call("POST", items, { body: LOGIN, headers }),
+    );
+    expect(replies.map((reply) => reply.status)).toEqual([204, 404]);
+  });
+});
+
+describe("an Item that does not open", () => {
+  it("can be deleted without If-Match, and then the list is whole again", async () => {
+    const { body: item } = await call("POST", items, { body: LOGIN });
+    await env.DB.prepare("UPDATE items SET overview = details WHERE id = ?").bind(item.id).run();
+    expect((await call("DELETE", `${items}/${item.id}`, { headers: { "If-Match": '"1"' } })).status).toBe(500);
+    expect((await call("DELETE", `${items}/${item.id}`)).status).toBe(204);
+    expect((await call("GET", items)).body).toEqual([]);
+    expect((await call("GET", `/v1/vaults/${vault}`)).body.items).toBe(0);
+  });
+});

@@ -1,0 +1,160 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
+
+/** A sealed text opens where it was sealed and nowhere else: whoever can write to D1 cannot rearrange secrets. */
+
+const INTEGRITY = { status: 500, message: "integrity: a stored record does not open as what it claims to be" };
+
+let call: Client;
+let vault: string;
+let items: string;
+let one: string;
+let two: string;
+
+beforeEach(async () => {
+  ({ vault, items, call } = await freshVault());
+  [one, two] = [await make("One"), await make("Two")];
+});
+
+const make = async (title: string): Promise<string> =>
+  (await call("POST", items, { body: { ...LOGIN, title, fields: [{ purpose: "PASSWORD", value: `secret of ${title}` }] } })).body
+    .id;
+
+const sql = (text: string, ...values: unknown[]) =>
+  env.DB.prepare(text)
+    .bind(...values)
+    .run();
+const read = async (id: string) => (await call("GET", `${items}/${id}`)).body;
+
+describe("a sealed text", () => {
+  it.each(["overview", "details"])("does not open in another Item: %s", async (column) => {
+    await sql(`UPDATE items SET ${column} = (SELECT ${column} FROM items WHERE id = ?1) WHERE id = ?2`, one, two);
+    expect(await read(two)).toEqual(INTEGRITY);
+    expect((await read(one)).title).toBe("One");
+  });
+
+  it("does not open in another column", async () => {
+    await sql("UPDATE items SET overview = details WHERE id = ?1", one);
+    expect(await read(one)).toEqual(INTEGRITY);
+    await sql("UPDATE items SET details = overview WHERE id = ?1", two);
+    expect(await read(two)).toEqual(INTEGRITY);
+  });
+
+  it("does not open at another version: an old one cannot be passed off as the new one", async () => {
+    const old = await env.DB.prepare("SELECT overview, details FROM items WHERE id = ?")
+      .bind(one)
+      .first<Record<string, string>>();
+    await call("PATCH", `${items}/${one}`, { body: [{ op: "replace", path: "/title", value: "New" }] });
+    await sql("UPDATE items SET overview = ?1, details = ?2 WHERE id = ?3", old!["overview"], old!["details"], one);
+    expect(await read(one)).toEqual(INTEGRITY);
+    await sql("UPDATE items SET version = 9 WHERE id = ?1", two);
+    expect(await read(two)).toEqual(INTEGRITY);
+  });
+
+  it("does not open in another vault", async () => {
+    const other = await freshVault();
+    await sql("UPDATE items SET vault_id = ?1 WHERE id = ?2", other.vault, one);
+    expect((await other.call("GET", `${other.items}/${one}`)).body).toEqual(INTEGRITY);
+  });
+
+  it("does not open under another id", async () => {
+    const id = crypto.randomUUID();
+    await sql("UPDATE items SET id = ?1 WHERE id = ?2", id, one);
+    expect(await read(id)).toEqual(INTEGRITY);
+  });
+
+  it("does not open after one character changed", async () => {
+    const row = await env.DB.prepare("SELECT details FROM items WHERE id = ?").bind(one).first<string>("details");
+    const changed = row!.slice(0, 60) + (row![60] === "A" ? "B" : "A") + row!.slice(61);
+    await sql("UPDATE items SET details = ?1 WHERE id = ?2", changed, one);
+    expect(await read(one)).toEqual(INTEGRITY);
+  });
+
+  it("of a vault does not open in another, nor at another version", async () => {
+    const other = await freshVault();
+    await sql("UPDATE vaults SET sealed = (SELECT sealed FROM vaults WHERE id = ?1) WHERE id = ?2", vault, other.vault);
+    expect((await other.call("GET", `/v1/vaults/${other.vault}`)).body).toEqual(INTEGRITY);
+    await sql("UPDATE vaults SET attribute_version = 7 WHERE id = ?1", vault);
+    expect((await call("GET", `/v1/vaults/${vault}`)).body).toEqual(INTEGRITY);
+  });
+
+  it("of a token does not open in another token's row", async () => {
+    const [a, b] = [await makeToken({ [vault]: "r" }, { name: "a" }), await makeToken({ [vault]: "r" }, { name: "b" })];
+    await sql("UPDATE tokens SET sealed = (SELECT sealed FROM tokens WHERE id = ?1) WHERE id = ?2", a.id, b.id);
+    expect((await admin("GET", "/v1/admin/tokens")).body).toEqual(INTEGRITY);
+    await sql("DELETE FROM tokens WHERE id = ?1", b.id);
+  });
+
+  it("of a replayed answer does not open for another operation", async () => {
+    const headers = { "Idempotency-Key": "once" };
+    const body = { ...LOGIN, title: "Three" };
+    await call("POST", items, { body, headers });
+    await sql("UPDATE replays SET id = substr(id, 1, 35) || iif(substr(id, 36) = '0', '1', '0') WHERE vault_id = ?1", vault);
+    expect((await call("POST", items, { body, headers })).body).toEqual(INTEGRITY);
+  });
+});
+
+describe("the wrapped keys of a vault", () => {
+  it("do not unwrap in another vault: both its data and its keys moved stay shut", async () => {
+    const other = await freshVault();
+    await sql(
+      `UPDATE vaults SET (data_key_id, data_key, index_key, sealed) =
+         (SELECT data_key_id, data_key, index_key, sealed FROM vaults WHERE id = ?1) WHERE id = ?2`,
+      vault,
+      other.vault,
+    );
+    expect((await other.call("GET", other.items)).status).toBe(503);
+  });
+});
+
+describe("a list", () => {
+  it("with one record that does not open is refused whole", async () => {
+    await sql("UPDATE items SET overview = details WHERE id = ?1", one);
+    expect((await call("GET", items)).body).toEqual(INTEGRITY);
+  });
+
+  it("opens no secret: it is served although every one of them is damaged", async () => {
+    await sql("UPDATE items SET details = 'damaged' WHERE vault_id = ?1", vault);
+    expect((await call("GET", items)).body).toHaveLength(2);
+  });
+});
+
+describe("a write to a record that does not open", () => {
+  it("is refused, changes nothing, and holds up no other", async () => {
+    await sql("UPDATE items SET details = overview WHERE id = ?1", one);
+    const body = [{ op: "replace", path: "/title", value: "New" }];
+    const replies = await Promise.all([one, two].map((id) => call("PATCH", `${items}/${id}`, { body })));
+    expect(replies.map((reply) => reply.status)).toEqual([500, 200]);
+    expect(await env.DB.prepare("SELECT version FROM items WHERE id = ?").bind(one).first("version")).toBe(1);
+  });
+});
+
+it("tokens of a deleted row stay out", async () => {
+  const { id, token } = await makeToken({ [vault]: "r" });
+  await sql("DELETE FROM tokens WHERE id = ?1", id);
+  expect((await client(token)("GET", items)).status).toBe(401);
+});
+
+describe("an id in another spelling", () => {
+  it("is another place: a row copied to its id in upper case does not open", async () => {
+    await sql("UPDATE items SET id = upper(id) WHERE id = ?1", one);
+    expect((await call("GET", items)).body).toEqual(INTEGRITY);
+  });
+});
+
+describe("a kept answer", () => {
+  it("does not open for the key of another token", async () => {
+    const other = client((await makeToken({ [vault]: "w" })).token);
+    const headers = { "Idempotency-Key": "mine" };
+    await call("POST", items, { body: LOGIN, headers });
+    const key = await env.DB.prepare("SELECT key FROM replays WHERE vault_id = ?").bind(vault).first("key");
+    await other("POST", items, { body: LOGIN, headers });
+    // The other's row away, and the first one in its place.
+    const { results } = await env.DB.prepare("DELETE FROM replays WHERE vault_id = ? AND key <> ? RETURNING key")
+      .bind(vault, key)
+      .all();
+    await sql("UPDATE replays SET key = ?1 WHERE vault_id = ?2", results[0]!["key"], vault);
+    expect((await other("POST", items, { body: LOGIN, headers })).body).toEqual(INTEGRITY);
+  });
+});

@@ -1,0 +1,94 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseFilter } from "../../src/model/filter.ts";
+
+/** Contract 1.5: whatever a title is, a client that encodes it as its language does finds it. */
+
+const title = (value: string) => ({ ok: true, value: { attribute: "title", operator: "eq", value } });
+
+/** Go's url.QueryEscape: https://pkg.go.dev/net/url#QueryEscape. */
+const queryEscape = (text: string) =>
+  Array.from(new TextEncoder().encode(text), (byte) => {
+    const character = String.fromCharCode(byte);
+    if (/[A-Za-z0-9_.~-]/.test(character)) return character;
+    return character === " " ? "+" : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }).join("");
+
+describe("parseFilter", () => {
+  const hostile = fc.constantFrom(
+    '"',
+    "\\",
+    "&",
+    "%",
+    "+",
+    " ",
+    "#",
+    "=",
+    "'",
+    "%20",
+    "%2B",
+    "&filter=",
+    "\ufeff",
+    "\n",
+    "\0",
+    "é",
+    "😀",
+  );
+  const text = fc
+    .array(fc.oneof(hostile, fc.string({ unit: "binary", maxLength: 3 })), { maxLength: 12 })
+    .map((parts) => parts.join(""));
+  const wellFormed = text.filter((value) => value.isWellFormed());
+
+  it.each([
+    ["encodeURIComponent", encodeURIComponent],
+    ["Go's QueryEscape", queryEscape],
+  ])("reads every title that %s encoded, its quotes escaped", (_, encode) => {
+    fc.assert(
+      fc.property(wellFormed, (value) => {
+        const written = `title eq "${value.replaceAll('"', '\\"')}"`;
+        expect(parseFilter(`filter=${encode(written)}`, "items")).toEqual(title(value));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ["encodeURIComponent", encodeURIComponent],
+    ["Go's QueryEscape", queryEscape],
+  ])("reads every title that %s encoded, its quotes bare", (_, encode) => {
+    fc.assert(
+      fc.property(
+        wellFormed.filter((value) => !value.includes('\\"')),
+        (value) => {
+          expect(parseFilter(`filter=${encode(`title eq "${value}"`)}`, "items")).toEqual(title(value));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("answers, and never throws, whatever the query is", () => {
+    const piece = fc.constantFrom(
+      "filter=",
+      "title eq ",
+      "tag%20eq%20",
+      '"',
+      "%22",
+      "%",
+      "%2",
+      "%ff%fe",
+      "&",
+      "+",
+      "\\",
+      "\ud800",
+      "\udc00",
+    );
+    const query = fc.array(fc.oneof(piece, fc.string({ unit: "binary" })), { maxLength: 12 }).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(query, fc.constantFrom("items" as const, "vaults" as const), (raw, list) => {
+        expect(typeof parseFilter(raw, list).ok).toBe("boolean");
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,89 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createQueue, type QueueOptions } from "../../src/vault/queue.ts";
+
+interface Op {
+  readonly id: number;
+  readonly size: number;
+}
+
+const op = (id: number, size = 1): Op => ({ id, size });
+
+function queueOf(options: Partial<QueueOptions<Op, string>>) {
+  const groups: number[][] = [];
+  const commit = async (group: readonly Op[]) => {
+    groups.push(group.map(({ id }) => id));
+    return options.commit ? options.commit(group) : group.map(({ id }) => `done ${id}`);
+  };
+  const limits = { waiting: 256, waitingBytes: 1_000_000, group: 64 };
+  return { groups, queue: createQueue<Op, string>({ busy: "busy", failed: () => "failed", ...limits, ...options, commit }) };
+}
+
+describe("the queue of a coordinator", () => {
+  it("commits what arrives alone at once, and what arrives meanwhile together, in the order of arrival", async () => {
+    const { queue, groups } = queueOf({});
+    const answers = await Promise.all([1, 2, 3, 4].map((id) => queue.submit(op(id))));
+    expect(answers).toEqual(["done 1", "done 2", "done 3", "done 4"]);
+    expect(groups).toEqual([[1], [2, 3, 4]]);
+  });
+
+  it("keeps a group within its bound", async () => {
+    const { queue, groups } = queueOf({ group: 2 });
+    await Promise.all([1, 2, 3, 4, 5].map((id) => queue.submit(op(id))));
+    expect(groups).toEqual([[1], [2, 3], [4, 5]]);
+  });
+
+  it("answers busy to what would be one too many, and to it alone", async () => {
+    const { queue } = queueOf({ waiting: 2 });
+    const answers = await Promise.all([1, 2, 3, 4].map((id) => queue.submit(op(id))));
+    expect(answers).toEqual(["done 1", "done 2", "done 3", "busy"]);
+  });
+
+  it("answers busy to what would be too many bytes, and takes a small one after it", async () => {
+    const { queue } = queueOf({ waitingBytes: 10 });
+    const answers = await Promise.all([op(1, 10), op(2, 6), op(3, 5), op(4, 4)].map((one) => queue.submit(one)));
+    expect(answers).toEqual(["done 1", "done 2", "busy", "done 4"]);
+    expect(await queue.submit(op(5, 10))).toBe("done 5");
+  });
+
+  it("goes on after a commit that throws, whose group is told so", async () => {
+    let thrown = false;
+    const { queue } = queueOf({
+      commit: async (group) => {
+        if (thrown) return group.map(({ id }) => `done ${id}`);
+        thrown = true;
+        throw new Error("a bug");
+      },
+    });
+    expect(await Promise.all([1, 2].map((id) => queue.submit(op(id))))).toEqual(["failed", "done 2"]);
+  });
+
+  it("in every order of arrivals and commits: one commit at a time, each operation once, in order, with its own answer", async () => {
+    const property = fc.asyncProperty(
+      fc.scheduler(),
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (s, count, group) => {
+        let running = 0;
+        const { queue, groups } = queueOf({
+          group,
+          commit: async (ops) => {
+            expect(++running).toBe(1);
+            await s.schedule(Promise.resolve(), "commit");
+            running--;
+            return ops.map(({ id }) => `done ${id}`);
+          },
+        });
+        const order: number[] = [];
+        const submissions = Array.from({ length: count }, async (_, id) => {
+          await s.schedule(Promise.resolve(), `arrival ${id}`);
+          order.push(id);
+          expect(await queue.submit(op(id))).toBe(`done ${id}`);
+        });
+        await s.waitFor(Promise.all(submissions));
+        expect(groups.flat()).toEqual(order);
+      },
+    );
+    await fc.assert(property, { numRuns: 300 });
+  });
+});

@@ -1,0 +1,140 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { KINDS, NOWHERE, open, openBytes, type Place, seal, sealBytes, sealedLength } from "../../src/crypto/seal.ts";
+
+/** Contract 2.4: a sealed text opens in its own place, whole, and nowhere else. */
+
+const aesKey = () =>
+  crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]) as Promise<CryptoKey>;
+const key = await aesKey();
+
+const PLACE: Place = {
+  kind: "details",
+  vault: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
+  record: "c0ffee00-5717-4562-b3fc-2c963f66afa6",
+  version: 7,
+  key: "k1",
+};
+const TEXT = "attack at dawn: é😀";
+const INTEGRITY = { ok: false, failure: { kind: "integrity" } };
+
+const wellFormed = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.string({ unit: fc.constantFrom("\ufeff", "\0", "é", "😀", "a", "\ufffd") }),
+);
+const bytesOf = (sealed: string) => Uint8Array.fromBase64(sealed);
+
+describe("a sealed text", () => {
+  it("opens as what was sealed, whatever it is", async () => {
+    await fc.assert(
+      fc.asyncProperty(wellFormed, async (text) => {
+        expect(await open(key, PLACE, await seal(key, PLACE, text))).toEqual({ ok: true, value: text });
+      }),
+    );
+  });
+
+  it("opens as the bytes that were sealed, whatever they are", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array(), async (bytes) => {
+        expect(await openBytes(key, PLACE, await sealBytes(key, PLACE, bytes))).toEqual({ ok: true, value: bytes });
+      }),
+    );
+  });
+
+  it("is as long as sealedLength says", async () => {
+    await fc.assert(
+      fc.asyncProperty(wellFormed, async (text) => {
+        expect(await seal(key, PLACE, text)).toHaveLength(sealedLength(text));
+      }),
+    );
+  });
+
+  it("begins with the bytes of its format: version 1, algorithm 1", async () => {
+    expect([...bytesOf(await seal(key, PLACE, TEXT)).subarray(0, 2)]).toEqual([1, 1]);
+  });
+
+  it("is another one each time, nonce and all, though text and place are the same", async () => {
+    const sealed = await Promise.all(Array.from({ length: 50 }, () => seal(key, PLACE, TEXT)));
+    expect(new Set(sealed).size).toBe(50);
+    expect(new Set(sealed.map((one) => bytesOf(one).slice(2, 14).toHex())).size).toBe(50);
+    expect(new Set(sealed.map((one) => bytesOf(one).slice(14, 20).toHex())).size).toBe(50);
+  });
+
+  it("does not hold the text", async () => {
+    expect(new TextDecoder("latin1").decode(bytesOf(await seal(key, PLACE, TEXT)))).not.toContain("dawn");
+  });
+});
+
+describe("a sealed text is refused as a whole", () => {
+  it("when any bit of it is flipped", async () => {
+    const bytes = bytesOf(await seal(key, PLACE, TEXT));
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const flipped = Uint8Array.from(bytes);
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      expect(await open(key, PLACE, flipped.toBase64()), `bit ${bit}`).toEqual(INTEGRITY);
+    }
+  });
+
+  it("when any of its ends is missing", async () => {
+    const sealed = await seal(key, PLACE, TEXT);
+    for (let length = 0; length < sealed.length; length++) {
+      expect(await open(key, PLACE, sealed.slice(0, length)), `${length} characters`).toEqual(INTEGRITY);
+    }
+    const bytes = bytesOf(sealed);
+    for (let length = 0; length < bytes.length; length++) {
+      expect(await open(key, PLACE, bytes.slice(0, length).toBase64()), `${length} bytes`).toEqual(INTEGRITY);
+    }
+  });
+
+  it("when something follows it", async () => {
+    const sealed = await seal(key, PLACE, TEXT);
+    expect(await open(key, PLACE, new Uint8Array([...bytesOf(sealed), 0]).toBase64())).toEqual(INTEGRITY);
+    expect(await open(key, PLACE, `${sealed}AAAA`)).toEqual(INTEGRITY);
+  });
+
+  it("when it is no sealed text at all", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.string(), fc.base64String()), async (text) => {
+        expect(await open(key, PLACE, text)).toEqual(INTEGRITY);
+      }),
+    );
+  });
+
+  it("under another key", async () => {
+    expect(await open(await aesKey(), PLACE, await seal(key, PLACE, TEXT))).toEqual(INTEGRITY);
+  });
+
+  it("as another kind: none of the kinds opens as any other", async () => {
+    const kinds = Object.keys(KINDS) as Place["kind"][];
+    for (const kind of kinds) {
+      const sealed = await seal(key, { ...PLACE, kind }, TEXT);
+      for (const other of kinds) {
+        expect(await open(key, { ...PLACE, kind: other }, sealed)).toEqual(
+          kind === other ? { ok: true, value: TEXT } : INTEGRITY,
+        );
+      }
+    }
+    expect(new Set(Object.values(KINDS)).size).toBe(kinds.length);
+  });
+
+  it.each<[string, Partial<Place>]>([
+    ["another vault", { vault: PLACE.record }],
+    ["no vault", { vault: NOWHERE }],
+    ["a vault of one bit more", { vault: PLACE.vault.replace(/6$/, "7") }],
+    ["another record", { record: PLACE.vault }],
+    ["a record of one bit more", { record: PLACE.record.replace(/6$/, "7") }],
+    ["vault and record exchanged", { vault: PLACE.record, record: PLACE.vault }],
+    ["the version after", { version: 8 }],
+    ["the version before", { version: 6 }],
+    ["a version of which only the high bits differ", { version: 7 + 2 ** 40 }],
+    ["another key id", { key: "k2" }],
+    ["a key id that begins like it", { key: "k11" }],
+    ["a shorter key id", { key: "k" }],
+    ["no key id", { key: "" }],
+  ])("in %s", async (_, change) => {
+    const sealed = await seal(key, PLACE, TEXT);
+    expect(await open(key, { ...PLACE, ...change }, sealed)).toEqual(INTEGRITY);
+    const there = await seal(key, { ...PLACE, ...change }, TEXT);
+    expect(await open(key, PLACE, there)).toEqual(INTEGRITY);
+  });
+});

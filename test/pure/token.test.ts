@@ -1,0 +1,186 @@
+import { env } from "cloudflare:workers";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
+import { type Claims, covers, type Permission, signToken, verifyToken } from "../../src/crypto/token.ts";
+
+/** The two pure functions of tokens: what is signed is read back, and nothing else is. */
+
+async function keyringOf(secret: string = env.ROOT_KEYS): Promise<Keyring> {
+  const keyring = await openKeyring(secret);
+  if (!keyring.ok) throw new Error("no keyring");
+  return keyring.value;
+}
+
+const NOW = 1_800_000_000; // Unix seconds
+const REFUSED = { ok: false, failure: { kind: "unauthorized" } };
+
+/** No two tests share a token, so none meets the other's cached signature. */
+const makeClaims = (claims: Partial<Claims> = {}): Claims => ({
+  id: crypto.randomUUID(),
+  name: "a token",
+  dialect: "uuid",
+  vaults: { [crypto.randomUUID()]: "rw" },
+  issuedAt: NOW,
+  expiresAt: NOW + 3600,
+  ...claims,
+});
+
+const permission = fc.constantFrom<Permission>("r", "w", "rw");
+const claims: fc.Arbitrary<Claims> = fc.record({
+  id: fc.uuid(),
+  name: fc.string({ unit: "grapheme", minLength: 1, maxLength: 200 }),
+  dialect: fc.constantFrom("uuid", "connect"),
+  vaults: fc.dictionary(fc.uuid(), permission, { maxKeys: 10, noNullPrototype: true }),
+  issuedAt: fc.integer({ min: 0, max: NOW }),
+  expiresAt: fc.integer({ min: NOW + 1, max: 2 ** 40 }),
+});
+
+describe("verifyToken", () => {
+  it("reads back whatever signToken signed", async () => {
+    const keyring = await keyringOf();
+    await fc.assert(
+      fc.asyncProperty(claims, async (given) => {
+        const token = await signToken(keyring, given);
+        expect(await verifyToken(keyring, token, NOW * 1000, 0)).toEqual({ ok: true, value: given });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("refuses a token with any one character changed", async () => {
+    const keyring = await keyringOf();
+    const token = await signToken(keyring, makeClaims());
+    const character = fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") },
+      { weight: 1, arbitrary: fc.string({ unit: "binary", minLength: 1, maxLength: 1 }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.nat(token.length - 1), character, async (at, other) => {
+        fc.pre(token[at] !== other);
+        expect(await verifyToken(keyring, token.slice(0, at) + other + token.slice(at + 1), NOW * 1000, 0)).toEqual(REFUSED);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
+  });
+
+  it("refuses a token with every other spelling of its last character", async () => {
+    const keyring = await keyringOf();
+    const token = await signToken(keyring, makeClaims());
+    for (const last of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") {
+      const { ok } = await verifyToken(keyring, token.slice(0, -1) + last, NOW * 1000, 0);
+      expect(ok).toBe(last === token.at(-1));
+    }
+  });
+
+  it("refuses a token cut anywhere, at its end or at its beginning", async () => {
+    const keyring = await keyringOf();
+    const token = await signToken(keyring, makeClaims());
+    for (let at = 1; at < token.length; at++) {
+      expect(await verifyToken(keyring, token.slice(0, at), NOW * 1000, 0)).toEqual(REFUSED);
+      expect(await verifyToken(keyring, token.slice(at), NOW * 1000, 0)).toEqual(REFUSED);
+    }
+    expect(await verifyToken(keyring, "", NOW * 1000, 0)).toEqual(REFUSED);
+  });
+
+  it("refuses a token with one character put in anywhere", async () => {
+    const keyring = await keyringOf();
+    const token = await signToken(keyring, makeClaims());
+    await fc.assert(
+      fc.asyncProperty(fc.nat(token.length), fc.constantFrom(..."Aa0-_.= \t\n\r\0+/"), async (at, extra) => {
+        expect(await verifyToken(keyring, token.slice(0, at) + extra + token.slice(at), NOW * 1000, 0)).toEqual(REFUSED);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("refuses any other text, and never throws", async () => {
+    const keyring = await keyringOf();
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary", maxLength: 300 }), async (text) => {
+        expect(await verifyToken(keyring, text, NOW * 1000, 0)).toEqual(REFUSED);
+      }),
+    );
+  });
+});
+
+describe("the times of a token", () => {
+  it.each([
+    ["a millisecond before exp", 3600_000 - 1, true],
+    ["at exp", 3600_000, false],
+    ["after exp", 3600_001, false],
+    ["when it was issued", 0, true],
+    ["a minute before it was issued, for clocks differ", -60_000, true],
+    ["more than a minute before it was issued", -60_001, false],
+  ])("%s", async (_, milliseconds, accepted) => {
+    const keyring = await keyringOf();
+    const token = await signToken(keyring, makeClaims());
+    expect((await verifyToken(keyring, token, NOW * 1000 + milliseconds, 0)).ok).toBe(accepted);
+  });
+
+  it("are looked at again when the signature is remembered: it does not outlive exp", async () => {
+    const keyring = await keyringOf();
+    const token = await signToken(keyring, makeClaims({ expiresAt: NOW + 10 }));
+    expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
+    expect(await verifyToken(keyring, token, NOW * 1000 + 9_999, 0)).toMatchObject({ ok: true });
+    expect(await verifyToken(keyring, token, NOW * 1000 + 10_000, 0)).toEqual(REFUSED);
+    expect(await verifyToken(keyring, token, NOW * 1000 + 9_999, 0)).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    [NOW - 1, true],
+    [NOW, true],
+    [NOW + 1, false],
+    [NOW + 0.5, false],
+  ])("refuse what was issued before `notBefore`, also when its signature is remembered: %d", async (notBefore, accepted) => {
+    const keyring = await keyringOf();
+    const token = await signToken(keyring, makeClaims());
+    expect((await verifyToken(keyring, token, NOW * 1000, notBefore)).ok).toBe(accepted);
+    expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
+    expect((await verifyToken(keyring, token, NOW * 1000, notBefore)).ok).toBe(accepted);
+  });
+});
+
+const ROOT = (byte: string) => btoa(byte.repeat(32));
+const secret = (active: string, keys: Record<string, string>) => JSON.stringify({ active, keys });
+
+describe("the keys of a token", () => {
+  it("one keyring's remembered signature does not serve another with the same key id", async () => {
+    const token = await signToken(await keyringOf(), makeClaims());
+    expect(await verifyToken(await keyringOf(), token, NOW * 1000, 0)).toMatchObject({ ok: true });
+    const other = await keyringOf(secret("k1", { k1: ROOT("x") }));
+    expect(await verifyToken(other, token, NOW * 1000, 0)).toEqual(REFUSED);
+  });
+
+  it("an old key that is still there goes on to verify, one that was taken out does not", async () => {
+    const token = await signToken(await keyringOf(secret("old", { old: ROOT("a") })), makeClaims());
+    const both = await keyringOf(secret("new", { old: ROOT("a"), new: ROOT("b") }));
+    expect(await verifyToken(both, token, NOW * 1000, 0)).toMatchObject({ ok: true });
+    const alone = await keyringOf(secret("new", { new: ROOT("b") }));
+    expect(await verifyToken(alone, token, NOW * 1000, 0)).toEqual(REFUSED);
+  });
+
+  it("a key verifies under its own id alone", async () => {
+    const token = await signToken(await keyringOf(secret("a", { a: ROOT("a") })), makeClaims());
+    const renamed = await keyringOf(secret("b", { b: ROOT("a") }));
+    expect(await verifyToken(renamed, token, NOW * 1000, 0)).toEqual(REFUSED);
+  });
+});
+
+describe("covers", () => {
+  it.each([
+    ["r", "r", true],
+    ["r", "w", false],
+    ["r", "rw", false],
+    ["w", "r", false],
+    ["w", "w", true],
+    ["w", "rw", false],
+    ["rw", "r", true],
+    ["rw", "w", true],
+    ["rw", "rw", true],
+    [undefined, "r", false],
+    [undefined, "w", false],
+    [undefined, "rw", false],
+  ] as const)("%s covers %s: %s", (has, needs, answer) => expect(covers(has, needs)).toBe(answer));
+});
