@@ -43,6 +43,17 @@ CREATE TABLE IF NOT EXISTS items (
 
 CREATE INDEX IF NOT EXISTS items_by_title ON items (vault_id, title_index);
 
+-- The content lies in R2 under <vault>/<id>/<generation>.
+CREATE TABLE IF NOT EXISTS files (
+  vault_id   TEXT    NOT NULL,
+  item_id    TEXT    NOT NULL,
+  id         TEXT    NOT NULL,
+  generation TEXT    NOT NULL,
+  size       INTEGER NOT NULL, -- bytes, before sealing
+  sealed     TEXT    NOT NULL, -- name, section, the content's key
+  PRIMARY KEY (vault_id, item_id, id)
+) STRICT, WITHOUT ROWID;
+
 -- One row a write, inserted in the batch that has its effect. The id is the operation's UUIDv7, so one B-tree
 -- answers both "did this operation happen?" and "what happened last?".
 CREATE TABLE IF NOT EXISTS activity (

@@ -11,7 +11,17 @@ import { fail, ok, type Result } from "../model/result.ts";
  */
 
 /** What a sealed text is. The number is part of the authenticated data: never reuse one. */
-export const KINDS = { dataKey: 1, indexKey: 2, vault: 3, overview: 4, details: 5, replay: 6, token: 7, proof: 8 } as const;
+export const KINDS = {
+  dataKey: 1,
+  indexKey: 2,
+  vault: 3,
+  overview: 4,
+  details: 5,
+  replay: 6,
+  token: 7,
+  proof: 8,
+  file: 9,
+} as const;
 
 /** The place of a sealed text. It opens nowhere else. */
 export interface Place {

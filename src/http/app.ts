@@ -3,6 +3,8 @@ import { fail } from "../model/result.ts";
 import { report } from "../store/report.ts";
 import { createToken, listTokens, revokeToken } from "./admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./admin-vaults.ts";
+import { deleteFile, replaceContent, uploadFile } from "./file-writes.ts";
+import { getContent, getFile, listFiles } from "./files.ts";
 import { health, heartbeat } from "./health.ts";
 import { createItem, deleteItem, patchItem, replaceItem } from "./item-writes.ts";
 import { getItem, listItems } from "./items.ts";
@@ -25,6 +27,11 @@ route(app, "/health", { GET: health });
 route(app, "/v1/vaults", { GET: listVaults });
 route(app, "/v1/vaults/:vault", { GET: getVault });
 route(app, "/v1/vaults/:vault/items", { GET: listItems, POST: createItem });
+const FILES = "/v1/vaults/:vault/items/:item/files";
+route(app, FILES, { GET: listFiles, POST: uploadFile });
+route(app, `${FILES}/:file`, { GET: getFile, DELETE: deleteFile });
+route(app, `${FILES}/:file/content`, { GET: getContent, PUT: replaceContent });
+
 route(app, "/v1/vaults/:vault/items/:item", { GET: getItem, PUT: replaceItem, PATCH: patchItem, DELETE: deleteItem });
 
 // Without its secret there is no admin.

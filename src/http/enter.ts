@@ -49,6 +49,27 @@ export async function enter(c: Call, needs: Permission, outside: "out_of_scope" 
   return ok({ store, claims, token: claims.id, vault });
 }
 
+/** An entry to an Item. */
+export interface ItemEntry extends Entry {
+  /** A canonical UUID, or a text that names nothing. */
+  readonly item: string;
+}
+
+/** As `enter`, and the form of the item's id; a wrong one is refused after the vault was looked for. */
+export async function enterItem(
+  c: Call,
+  needs: Permission,
+  outside: "out_of_scope" | "vault_not_found",
+): Promise<Result<ItemEntry>> {
+  const entry = await enter(c, needs, outside);
+  if (!entry.ok) return entry;
+  const item = parseId(c.req.param("item") ?? "");
+  return item === undefined ? refuseInOrder(entry.value, undefined, fail("item_id")) : ok({ ...entry.value, item });
+}
+
+/** The id of the file that the path names: a plain string, so what names nothing is just not found. */
+export const fileId = (c: Call): string => parseId(c.req.param("file") ?? "") ?? c.req.param("file") ?? "";
+
 /**
  * A refusal that the contract puts behind those of the store: that of a bad body, for one. So the vault and, where the
  * path names one, the item are looked for first, and what is wrong with them is answered instead.

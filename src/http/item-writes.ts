@@ -1,12 +1,11 @@
 import type { Permission } from "../crypto/token.ts";
-import { parseId } from "../model/ids.ts";
 import { readItem } from "../model/item-input.ts";
 import type { Change, Precondition } from "../model/operation.ts";
 import { readPatch } from "../model/patch-input.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { ok, type Result } from "../model/result.ts";
 import { readBody } from "./body.ts";
 import { entityTag, readIfMatch } from "./conditions.ts";
-import { type Entry, enter, refuseInOrder } from "./enter.ts";
+import { enter, enterItem, type Entry, refuseInOrder } from "./enter.ts";
 import { presentItem, presentReplaced } from "./present.ts";
 import type { Call, Handler } from "./route.ts";
 import { readIdempotency, send } from "./write.ts";
@@ -44,10 +43,9 @@ type Read = (json: unknown, vault: string, item: string, ifMatch: Precondition |
 
 /** A write to an Item that is there; without `read` it has no body and deletes. */
 async function edit(c: Call, needs: Permission, present: Present, read: Read | undefined): Promise<Result<Response>> {
-  const entry = await enter(c, needs, "out_of_scope");
+  const entry = await enterItem(c, needs, "out_of_scope");
   if (!entry.ok) return entry;
-  const item = parseId(c.req.param("item")!);
-  if (item === undefined) return refuseInOrder(entry.value, undefined, fail("item_id"));
+  const { item } = entry.value;
   const ifMatch = readIfMatch(c.req.header("If-Match"));
   if (!ifMatch.ok) return refuseInOrder(entry.value, item, ifMatch);
   const readChange = read && ((json: unknown, vault: string) => read(json, vault, item, ifMatch.value));

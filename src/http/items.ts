@@ -1,9 +1,8 @@
 import { parseFilter } from "../model/filter.ts";
-import { parseId } from "../model/ids.ts";
-import { fail, ok } from "../model/result.ts";
+import { ok } from "../model/result.ts";
 import { readItem, readSummaries } from "../store/items.ts";
 import { entityTag, isCurrent } from "./conditions.ts";
-import { enter, refuseInOrder } from "./enter.ts";
+import { enter, enterItem, refuseInOrder } from "./enter.ts";
 import { rawQuery } from "./path.ts";
 import { presentItem, presentSummary } from "./present.ts";
 import type { Handler } from "./route.ts";
@@ -21,12 +20,10 @@ export const listItems: Handler = async (c) => {
 };
 
 export const getItem: Handler = async (c) => {
-  const entry = await enter(c, "r", "out_of_scope");
+  const entry = await enterItem(c, "r", "out_of_scope");
   if (!entry.ok) return entry;
   const { store, claims } = entry.value;
-  const id = parseId(c.req.param("item")!);
-  if (id === undefined) return refuseInOrder(entry.value, undefined, fail("item_id"));
-  const item = await readItem(store, entry.value, id);
+  const item = await readItem(store, entry.value, entry.value.item);
   if (!item.ok) return item;
   const headers = { ETag: entityTag(item.value.version) };
   if (isCurrent(c.req.header("If-None-Match"), item.value.version)) return ok(c.body(null, 304, headers));

@@ -1,3 +1,4 @@
+import type { File } from "../model/file.ts";
 import { type Dialect, writeId } from "../model/ids.ts";
 import type { Field, Item, Summary } from "../model/item.ts";
 import type { Vault } from "../model/vault.ts";
@@ -24,7 +25,8 @@ export function presentSummary(item: Summary, dialect: Dialect): object {
 }
 
 export function presentItem(item: Item, dialect: Dialect): object {
-  return { ...presentSummary(item, dialect), sections: item.sections, fields: item.fields.map(presentField), files: [] };
+  const files = item.files.map((file) => presentFile(file, item, dialect));
+  return { ...presentSummary(item, dialect), sections: item.sections, fields: item.fields.map(presentField), files };
 }
 
 /** What PUT answers. In the dialect `connect` the version is the one that was replaced: the Terraform provider waits for +1. */
@@ -34,6 +36,20 @@ export function presentReplaced(item: Item, dialect: Dialect): object {
 
 function presentField({ section, ...field }: Field): object {
   return { ...field, section: section === undefined ? undefined : { id: section } };
+}
+
+/** A File of an Item. `content` is its bytes, where they were asked for. */
+export function presentFile(file: File, item: Pick<Item, "id" | "vault">, dialect: Dialect, content?: Uint8Array): object {
+  const [vaultId, itemId, id] = [item.vault, item.id, file.id].map((one) => writeId(one, dialect));
+  const path = `v1/vaults/${vaultId}/items/${itemId}/files/${id}/content`;
+  return {
+    id,
+    name: file.name,
+    size: file.size,
+    content_path: dialect === "connect" ? `/${path}` : path,
+    section: file.section === undefined ? undefined : { id: file.section },
+    content: content?.toBase64(),
+  };
 }
 
 export function presentVault(vault: Vault, dialect: Dialect): object {

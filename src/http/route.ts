@@ -23,9 +23,10 @@ export function route(app: Hono<App>, path: string, handlers: Readonly<Record<st
 
 /** The one place that writes an error body (contract 1.4). */
 export function refuse(c: Call, failure: Failure): Response {
-  const { vault, item, token } = c.req.param() as Record<string, string>;
-  const { status, message, retryAfterSeconds } = describe(failure, { vault, item, token });
+  const { vault, item, file, token } = c.req.param() as Record<string, string>;
+  const { status, message, retryAfterSeconds } = describe(failure, { vault, item, file, token });
   if (status === 401) c.header("WWW-Authenticate", "Bearer");
+  if (status === 416) c.header("Content-Range", `bytes */${failure.detail}`);
   if (status === 405) c.header("Allow", failure.detail);
   if (retryAfterSeconds !== undefined) c.header("Retry-After", String(retryAfterSeconds));
   return c.json({ status, message }, status as ContentfulStatusCode);

@@ -1,4 +1,5 @@
 import { fingerprint } from "../crypto/seal.ts";
+import type { ContentPlace } from "../model/file.ts";
 import { operationId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Answer, Change, Idempotency, Operation } from "../model/operation.ts";
@@ -35,6 +36,19 @@ export async function send(c: Call, write: Write): Promise<Result<Answer>> {
       report("a call to a coordinator", error);
       if ((error as { overloaded?: boolean }).overloaded) return fail(attempt === 1 ? "unavailable" : "uncertain");
       if (attempt === TRIES) return fail("uncertain");
+    }
+  }
+}
+
+/** Tells the coordinator of a content that is about to be uploaded. Errors: `unavailable`. */
+export async function expectContent(c: Call, place: ContentPlace): Promise<Result<undefined>> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await c.env.COORDINATOR.getByName(place.vault).expect(place);
+      return ok(undefined);
+    } catch (error) {
+      report("a call to a coordinator", error);
+      if (attempt === TRIES) return fail("unavailable");
     }
   }
 }

@@ -4,6 +4,7 @@
 export interface Names {
   readonly vault?: string | undefined;
   readonly item?: string | undefined;
+  readonly file?: string | undefined;
   readonly token?: string | undefined;
 }
 
@@ -25,13 +26,20 @@ const failures = {
   out_of_scope: [403, (names) => `vault ${echo(names.vault)} is not in scope`],
   vault_not_found: [404, (names) => `vault ${echo(names.vault)} not found`],
   item_not_found: [404, (names) => `item ${echo(names.item)} not found`],
+  file_not_found: [404, (names) => `file ${echo(names.file)} not found`],
   token_not_found: [404, (names) => `token ${echo(names.token)} not found`],
   route_not_found: [404, text("Not found")],
   method_not_allowed: [405, (_, allowed) => `Method not allowed; this path serves ${allowed}`],
   idempotency: [409, text("This Idempotency-Key came with another request before")],
   overtaken: [409, text("The write took effect and was overtaken by a later one: read the item")],
   precondition: [412, text("If-Match names another version than the current one")],
+  too_large_to_inline: [
+    413,
+    ({ vault, item }, file) =>
+      `File is too large to inline in request. Use the /v1/vaults/${echo(vault)}/items/${echo(item)}/files/${file}/content endpoint instead.`,
+  ],
   body_too_large: [413, (_, limit) => `The body is larger than ${limit} bytes`],
+  range: [416, text("The range lies beyond the file")],
   encoding: [415, text("Content-Encoding is not supported: send the body as it is")],
   internal: [500, text("Internal Server Error")],
   integrity: [500, text("integrity: a stored record does not open as what it claims to be")],

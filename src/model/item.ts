@@ -1,3 +1,5 @@
+import type { File } from "./file.ts";
+
 /** What an Item is: the words of the contract, and the shape that the store keeps and the presenter writes. */
 
 export const CATEGORIES = [
@@ -95,4 +97,5 @@ export interface Summary {
 export interface Item extends Summary {
   readonly sections: readonly Section[];
   readonly fields: readonly Field[];
+  readonly files: readonly File[];
 }

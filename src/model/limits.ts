@@ -7,6 +7,8 @@ export const LIMITS = {
   title: 1024,
   filter: 4 * 1024,
   item: 512 * 1024, // sealed, as stored
+  file: 100_000_000, // what Cloudflare lets through in one request
+  fileName: 1024,
   idempotencyKey: 255,
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,

@@ -1,3 +1,4 @@
+import type { KeyedFile } from "./file.ts";
 import type { Item } from "./item.ts";
 import type { ItemInput } from "./item-input.ts";
 import type { PatchOperation } from "./patch-input.ts";
@@ -40,12 +41,25 @@ export type Change =
       readonly ifMatch?: Precondition | undefined;
     }
   | { readonly kind: "delete-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
+  | { readonly kind: "add-file"; readonly item: string; readonly file: KeyedFile; readonly ifMatch?: Precondition | undefined }
+  | {
+      readonly kind: "replace-content";
+      readonly item: string;
+      readonly file: NewContent;
+      readonly ifMatch?: Precondition | undefined;
+    }
+  | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
   | { readonly kind: "create-vault"; readonly name: string; readonly description: string }
   | { readonly kind: "update-vault"; readonly name?: string | undefined; readonly description?: string | undefined }
   | { readonly kind: "delete-vault" };
 
-/** What a write answers: the Item or Vault as this write left it; nothing after a deletion. */
+/** New content of a File that stays what it is otherwise. */
+export type NewContent = Pick<KeyedFile, "id" | "size" | "generation" | "key">;
+
+/** What a write answers: the Item or Vault as this write left it (a File is in its Item); nothing after their deletion. */
 export interface Answer {
+  /** The id of the File that was written. */
+  readonly file?: string | undefined;
   readonly item?: Item | undefined;
   readonly vault?: Vault | undefined;
 }

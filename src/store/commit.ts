@@ -1,14 +1,12 @@
-import type { VaultKeys, WrappedKeys } from "../crypto/vault-keys.ts";
-import { createVaultKeys } from "../crypto/vault-keys.ts";
-import type { Item } from "../model/item.ts";
+import { createVaultKeys, type WrappedKeys } from "../crypto/vault-keys.ts";
+import type { ContentPlace } from "../model/file.ts";
 import type { Action } from "../model/operation.ts";
 import type { Vault } from "../model/vault.ts";
 import { type Attempt, attempt, type Store } from "./database.ts";
-import { sealItem } from "./items.ts";
 import { type Replay, sealReplay } from "./replays.ts";
 import { proofStatement } from "./root-keys.ts";
-import type { OpenVault } from "./vaults.ts";
-import { sealVault } from "./vaults.ts";
+import { type FileChange, fileStatement, type ItemChange, itemStatements } from "./row-changes.ts";
+import { type OpenVault, sealVault } from "./vaults.ts";
 
 /**
  * What a group of writes did to a vault, written by one batch: all of it or nothing.
@@ -24,18 +22,11 @@ export interface Commit {
   /** The vault as it is to be; absent when it is to go, with all its rows. */
   readonly after: Vault | undefined;
   readonly items: readonly ItemChange[];
+  readonly files: readonly FileChange[];
+  /** Contents that no row holds any more: to be watched before the rows go. */
+  readonly dropped: readonly ContentPlace[];
   readonly entries: readonly Entry[];
   readonly replays: readonly Replay[];
-}
-
-export interface ItemChange {
-  readonly id: string;
-  /** Whether it has a row. */
-  readonly existed: boolean;
-  /** As it was; absent when it did not exist, or did not open. */
-  readonly before: Item | undefined;
-  /** As it is to be; absent when it is to go. */
-  readonly after: Item | undefined;
 }
 
 /** One row of the activity log. */
@@ -62,15 +53,10 @@ const SQL = {
   updateVault: `
     UPDATE vaults SET sealed = coalesce(?2, sealed), attribute_version = ?3, content_version = ?4, items = ?5, updated_at = ?6
     WHERE id = ?1`,
-  insertItem: "INSERT INTO items (vault_id, id, version, overview, details, title_index) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-  updateItem: "UPDATE items SET version = ?3, overview = ?4, details = ?5 WHERE vault_id = ?1 AND id = ?2",
-  // Apart, because naming an indexed column writes its index even when the value stays.
-  renameItem: "UPDATE items SET version = ?3, overview = ?4, details = ?5, title_index = ?6 WHERE vault_id = ?1 AND id = ?2",
-  deleteItem: "DELETE FROM items WHERE vault_id = ?1 AND id = ?2",
   replay: `
     INSERT INTO replays (vault_id, key, id, sealed) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (vault_id, key) DO UPDATE SET id = excluded.id, sealed = excluded.sealed`,
-  deleteVault: ["items", "replays"]
+  deleteVault: ["items", "files", "replays"]
     .map((table) => `DELETE FROM ${table} WHERE vault_id = ?1`)
     .concat("DELETE FROM vaults WHERE id = ?1"),
   deleteHistory: "DELETE FROM activity WHERE vault_id = ?1 AND id NOT IN (SELECT value ->> 'id' FROM json_each(?2))",
@@ -99,14 +85,16 @@ async function keep(store: Store, commit: Commit, after: Vault): Promise<D1Prepa
       ]
     : [db.prepare(SQL.updateVault).bind(...state)];
   const entries = fencedEntries(db, commit, before?.vault ?? after);
-  const items = await Promise.all(commit.items.map((change) => itemStatement(db, commit.vault, keys, change)));
+  const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change)));
+  const items = await Promise.all(commit.items.map((change) => itemStatements(db, commit.vault, keys, change)));
   const replays = await Promise.all(
     commit.replays.map(async (replay) =>
       db.prepare(SQL.replay).bind(commit.vault, replay.key, replay.id, await sealReplay(keys, commit.vault, replay)),
     ),
   );
-  // The fence looks at the versions before they move; a new vault's row has to be there first.
-  return [...(created ? [...vault, entries] : [entries, ...vault]), ...items, ...replays];
+  // The fence looks at the versions before they move; a new vault's row has to be there first. An Item that goes takes
+  // its Files along, those that the same commit gave it too.
+  return [...(created ? [...vault, entries] : [entries, ...vault]), ...files, ...items.flat(), ...replays];
 }
 
 function destroy({ db }: Store, commit: Commit): D1PreparedStatement[] {
@@ -119,13 +107,3 @@ const fencedEntries = (db: D1Database, commit: Commit, fence: Vault) =>
   db.prepare(SQL.entries).bind(commit.vault, fence.contentVersion, fence.attributeVersion, JSON.stringify(commit.entries));
 
 const columns = (keys: WrappedKeys) => [keys.rootKeyId, keys.dataKeyId, keys.dataKey, keys.indexKey];
-
-async function itemStatement(db: D1Database, vault: string, keys: VaultKeys, change: ItemChange): Promise<D1PreparedStatement> {
-  const { existed, before, after } = change;
-  if (!after) return db.prepare(SQL.deleteItem).bind(vault, change.id);
-  const { id, version, overview, details, title_index } = await sealItem(keys, after);
-  const texts = [vault, id, version, overview, details];
-  if (!existed) return db.prepare(SQL.insertItem).bind(...texts, title_index);
-  if (before?.title === after.title) return db.prepare(SQL.updateItem).bind(...texts);
-  return db.prepare(SQL.renameItem).bind(...texts, title_index);
-}

@@ -19,17 +19,19 @@ type GateRow = Partial<VaultRow> & { token: number };
 
 /**
  * Reads rows of a vault behind its gate, in one D1 call.
- * Out: the vault with its keys, and the rows. Errors, in this order: `unauthorized` (revoked), `vault_not_found`.
+ * Out: the vault with its keys, and the rows of each statement. Errors, in this order: `unauthorized` (revoked),
+ * `vault_not_found`, those of opening the vault.
  */
-export async function readBehindGate<Row>(
+export async function readBehindGate<Rows extends unknown[]>(
   store: Store,
   visit: Visit,
-  statement: D1PreparedStatement,
-): Promise<Result<{ opened: OpenVault; rows: Row[] }>> {
-  const read = await call<[GateRow, Row]>(store.db, store.db.prepare(GATE).bind(visit.token, visit.vault), statement);
+  ...statements: { [K in keyof Rows]: D1PreparedStatement }
+): Promise<Result<{ opened: OpenVault; rows: { [K in keyof Rows]: Rows[K][] } }>> {
+  const gateStatement = store.db.prepare(GATE).bind(visit.token, visit.vault);
+  const read = await call<[GateRow, ...Rows]>(store.db, gateStatement, ...statements);
   if (!read.ok) return read;
-  const [gates, rows] = read.value;
-  const gate = gates[0];
+  const [gates, ...rows] = read.value;
+  const [gate] = gates;
   if (!gate?.token) return fail("unauthorized");
   if (!gate.id) return fail("vault_not_found");
   const opened = await openVault(store, gate as VaultRow);

@@ -1,7 +1,9 @@
 import type { Action } from "../model/operation.ts";
+import type { ContentRef } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import { call, type Store } from "./database.ts";
+import { FILE_COLUMNS, type FileRow } from "./files.ts";
 import { type ItemRow, openItem } from "./items.ts";
 import { oldestReplay, openReplay, type Replay, type ReplayRow } from "./replays.ts";
 import { type OpenVault, openVault, type VaultRow } from "./vaults.ts";
@@ -16,6 +18,8 @@ export interface Snapshot {
   readonly tokens: ReadonlySet<string>;
   /** A record that does not open spoils only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
+  /** The rows of Files, by the ids of their Items. */
+  readonly filesOf: ReadonlyMap<string, readonly ContentRef[]>;
   /** The operations that took effect already, by their ids. */
   readonly done: ReadonlyMap<string, Done>;
   /** Those of the last day. */
@@ -45,6 +49,7 @@ const SQL = {
     FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?1`,
   tokens: "SELECT id FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
   items: "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+  files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2)) ORDER BY id`,
   done: "SELECT id, action, item_id AS item, version FROM activity WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
   replays: "SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?2)) AND id >= ?3",
 };
@@ -53,20 +58,24 @@ const SQL = {
 export async function readSnapshot(store: Store, wanted: Wanted): Promise<Result<Snapshot>> {
   const { db } = store;
   const inVault = (sql: string, ids: readonly string[]) => db.prepare(sql).bind(wanted.vault, JSON.stringify(ids));
-  const read = await call<[Partial<VaultRow> & { existed: number }, { id: string }, ItemRow, Done & { id: string }, ReplayRow]>(
+  const read = await call<
+    [Partial<VaultRow> & { existed: number }, { id: string }, ItemRow, FileRow, Done & { id: string }, ReplayRow]
+  >(
     db,
     db.prepare(SQL.vault).bind(wanted.vault),
     db.prepare(SQL.tokens).bind(JSON.stringify(wanted.tokens)),
     inVault(SQL.items, wanted.items),
+    inVault(SQL.files, wanted.items),
     inVault(SQL.done, wanted.operations),
     db.prepare(SQL.replays).bind(wanted.vault, JSON.stringify(wanted.replays), oldestReplay(store.now)),
   );
   if (!read.ok) return read;
-  const [vaults, tokens, items, done, replays] = read.value;
+  const [vaults, tokens, items, files, done, replays] = read.value;
   const [vault] = vaults;
   const opened = vault?.id ? await openVault(store, vault as VaultRow) : undefined;
   if (opened && !opened.ok) return opened;
   const keys = opened?.value.keys;
+  const filesOf = Map.groupBy(files, (row) => row.item_id);
   return ok({
     opened: opened?.value,
     existed: vault?.existed === 1,
@@ -75,8 +84,9 @@ export async function readSnapshot(store: Store, wanted: Wanted): Promise<Result
     items: await openEach(
       keys ? items : [],
       (row) => row.id,
-      (row) => openItem(keys!, wanted.vault, row),
+      (row) => openItem(keys!, wanted.vault, row, filesOf.get(row.id) ?? []),
     ),
+    filesOf,
     done: new Map(done.map((row) => [row.id, row])),
     replays: await openEach(
       keys ? replays : [],

@@ -61,7 +61,7 @@ const wrapped = (row: VaultRow): WrappedKeys => ({
 
 /** One vault. Errors: `unauthorized` (revoked), `vault_not_found`. */
 export async function readVault(store: Store, visit: Visit): Promise<Result<Vault>> {
-  const read = await readBehindGate(store, visit, store.db.prepare("SELECT 1"));
+  const read = await readBehindGate(store, visit);
   return read.ok ? ok(read.value.opened.vault) : read;
 }
 

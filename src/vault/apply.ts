@@ -1,9 +1,11 @@
+import type { ContentPlace } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import { ADMIN, type Answer, type Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Commit, Entry } from "../store/commit.ts";
 import type { Replay } from "../store/replays.ts";
+import type { FileChange } from "../store/row-changes.ts";
 import type { Snapshot } from "../store/snapshot.ts";
 import { applyChange } from "./changes.ts";
 import type { Random } from "./complete.ts";
@@ -32,6 +34,11 @@ export interface Working {
   readonly existed: boolean;
   readonly items: Map<string, Result<Item>>;
   readonly replays: Map<string, Result<Replay>>;
+  /** What the store has of the Files of each Item, though the Item may not open. */
+  readonly filesOf: Snapshot["filesOf"];
+  readonly files: FileChange[];
+  /** Contents that no row will hold any more. */
+  readonly dropped: ContentPlace[];
 }
 
 /** Applies a group of operations to a snapshot of their vault, in order. Nothing here waits, reads a clock or rolls dice. */
@@ -42,6 +49,9 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
     existed: snapshot.existed,
     items: new Map(snapshot.items),
     replays: new Map(snapshot.replays),
+    filesOf: snapshot.filesOf,
+    files: [],
+    dropped: [],
   };
   const entries: Entry[] = [];
   const replays = new Map<string, Replay>();
@@ -71,10 +81,9 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
   const after = working.vault;
   // Also nothing to write: a vault that came and went within the group.
   if (entries.length === 0 || (!before && !after)) return { answers, commit: undefined };
-  return {
-    answers,
-    commit: { vault, before, after, items: changedItems(snapshot, working), entries, replays: [...replays.values()] },
-  };
+  const { files, dropped } = working;
+  const items = changedItems(snapshot, working);
+  return { answers, commit: { vault, before, after, items, files, dropped, entries, replays: [...replays.values()] } };
 }
 
 /** Who may not write, what has no vault, and what was asked before: the answer, or `undefined` to go on. */

@@ -11,7 +11,7 @@ import { PURPOSE_NAMES, withNames } from "./names.ts";
 export type Random = (size: number) => Uint8Array;
 
 /** What an Item has that its writer does not give. */
-export type Frame = Pick<Item, "id" | "vault" | "version" | "createdAt" | "updatedAt" | "lastEditedBy" | "state">;
+export type Frame = Pick<Item, "id" | "vault" | "version" | "createdAt" | "updatedAt" | "lastEditedBy" | "state" | "files">;
 
 /**
  * Makes an Item of what its writer gave (contract 1.2 and 1.7): ids, labels and types that are absent, sections that are

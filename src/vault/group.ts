@@ -15,9 +15,13 @@ const WRITES = 5;
  * Carries out a group of operations on one vault: read what they need, apply them, write what they changed.
  * What the fence held back is read and applied anew. After a write of unknown outcome the next read finds the
  * operations in the activity log, or not; either way each takes effect once.
- * In: a store with a fresh clock. Out: an answer an operation, in order.
+ * In: a store with a fresh clock; `watch`, which notes the contents that a commit will leave behind. Out: an answer an operation, in order.
  */
-export async function commitGroup(store: Store, operations: readonly Operation[]): Promise<readonly Result<Answer>[]> {
+export async function commitGroup(
+  store: Store,
+  operations: readonly Operation[],
+  watch: (commit: Commit) => Promise<void>,
+): Promise<readonly Result<Answer>[]> {
   const wanted = wantedBy(operations);
   const attempted = new Map<string, Answer>();
   const bytes = new Map(operations.map((operation) => [operation.id, createTape()]));
@@ -38,6 +42,7 @@ export async function commitGroup(store: Store, operations: readonly Operation[]
     if (!plan.commit) return plan.answers;
     // Only what the snapshot proves is an answer: the rest of the plan rests on what was not written.
     if (last) return operations.map(({ id }, index) => (snapshot.value.done.has(id) ? plan.answers[index]! : fail(lost)));
+    await watch(plan.commit);
     const outcome = await writeCommit(store, plan.commit);
     if (outcome === "committed") return plan.answers;
     if (outcome === "unknown") {

@@ -7,7 +7,7 @@ import { applyPatch } from "../../src/vault/patch.ts";
 
 /** PATCH answers, and never throws, whatever it is asked. */
 
-const FRAME = { id: "i", vault: "v", version: 1, createdAt: 0, updatedAt: 0, lastEditedBy: "x" };
+const FRAME = { id: "i", vault: "v", version: 1, createdAt: 0, updatedAt: 0, lastEditedBy: "x", files: [] };
 const ITEM: Item = {
   ...FRAME,
   title: "T",

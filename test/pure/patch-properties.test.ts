@@ -14,6 +14,7 @@ const FRAME = {
   createdAt: 0,
   updatedAt: 0,
   lastEditedBy: "x",
+  files: [],
 };
 const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));
 

@@ -1,4 +1,4 @@
-import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import worker from "../../src/index.ts";
 
@@ -20,14 +20,17 @@ export interface Request_ {
   readonly env?: Partial<Env>;
 }
 
-/** Sends one request. In: method, path (with query) and the rest. */
-export async function send(method: string, path: string, { headers, body, env: bindings }: Request_ = {}): Promise<Reply> {
+/** Sends one request. In: method, path (with query) and the rest. Out: the response, its body unread. */
+export async function fetchRaw(method: string, path: string, { headers, body, env: bindings }: Request_ = {}): Promise<Response> {
   const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
   const request = new Request(`https://vault.test${path}`, { method, headers, body: raw ? body : JSON.stringify(body) });
-  const context = createExecutionContext();
-  const response = await worker.fetch(request, { ...env, ...bindings }, context);
+  return worker.fetch(request, { ...env, ...bindings }, createExecutionContext());
+}
+
+/** Sends one request and reads its answer. */
+export async function send(method: string, path: string, request: Request_ = {}): Promise<Reply> {
+  const response = await fetchRaw(method, path, request);
   const text = await response.text();
-  await waitOnExecutionContext(context);
   return { status: response.status, headers: response.headers, text, body: parse(text) };
 }
 

@@ -1,0 +1,81 @@
+import { fail, ok, type Result } from "../model/result.ts";
+import { concat } from "./bytes.ts";
+
+/**
+ * C2SP chunked encryption (c2sp.org/chunked-encryption), with HKDF-Expand-SHA-512 and AEAD_AES_256_GCM:
+ *
+ *     salt 24 | commitment 32 | chunk 0 | chunk 1 | …
+ *
+ * Chunks are 16 KiB and a tag each; the last is always shorter and may be empty, so a cut is always seen.
+ */
+
+export const CHUNK = 16 * 1024;
+const TAG = 16;
+export const SEALED_CHUNK = CHUNK + TAG;
+const SALT = 24;
+const COMMITMENT = 32;
+export const HEADER = SALT + COMMITMENT;
+const KEY = 32;
+const NONCE = 12;
+
+/** How many bytes `size` bytes are when sealed. */
+export const sealedFileSize = (size: number): number => HEADER + size + TAG * chunkCount(size);
+
+/** How many chunks `size` bytes make: a multiple of 16 KiB ends with an empty one. */
+export const chunkCount = (size: number): number => Math.floor(size / CHUNK) + 1;
+
+/** Where sealed chunk `index` begins. */
+export const chunkOffset = (index: number): number => HEADER + index * SEALED_CHUNK;
+
+/** One message: its header, and how its chunks are sealed and opened. */
+export interface ChunkCipher {
+  readonly header: Uint8Array;
+  readonly seal: (chunk: Uint8Array, index: number) => Promise<Uint8Array>;
+  /** Rejects when the chunk is not the one of this message at this place. */
+  readonly open: (sealed: Uint8Array, index: number) => Promise<Uint8Array>;
+}
+
+/** A cipher for a new message. In: the input key (32 random bytes) and the context that the message is bound to. */
+export async function createCipher(inputKey: Uint8Array, context: Uint8Array): Promise<ChunkCipher> {
+  return cipherOf(inputKey, context, crypto.getRandomValues(new Uint8Array(SALT)));
+}
+
+/** The cipher of a message with this header. Errors: `integrity`, when key, context and commitment do not belong together. */
+export async function recoverCipher(inputKey: Uint8Array, context: Uint8Array, header: Uint8Array): Promise<Result<ChunkCipher>> {
+  if (header.length !== HEADER) return fail("integrity");
+  const cipher = await cipherOf(inputKey, context, header.subarray(0, SALT));
+  return crypto.subtle.timingSafeEqual(cipher.header, header) ? ok(cipher) : fail("integrity");
+}
+
+async function cipherOf(inputKey: Uint8Array, context: Uint8Array, salt: Uint8Array): Promise<ChunkCipher> {
+  const info = concat(new TextEncoder().encode("c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0"), salt, context);
+  const derived = await expand(inputKey, info, KEY + NONCE + COMMITMENT);
+  const key = await crypto.subtle.importKey("raw", derived.subarray(0, KEY), "AES-GCM", false, ["encrypt", "decrypt"]);
+  const base = derived.subarray(KEY, KEY + NONCE);
+  const algorithm = (index: number) => ({ name: "AES-GCM", iv: nonceOf(base, index), tagLength: 8 * TAG });
+  return {
+    header: concat(salt, derived.subarray(KEY + NONCE)),
+    seal: async (chunk, index) => new Uint8Array(await crypto.subtle.encrypt(algorithm(index), key, chunk)),
+    open: async (sealed, index) => new Uint8Array(await crypto.subtle.decrypt(algorithm(index), key, sealed)),
+  };
+}
+
+/** The base nonce XOR the number of the chunk, big-endian: 32 bits hold 64 TiB. */
+function nonceOf(base: Uint8Array, index: number): Uint8Array {
+  const nonce = base.slice();
+  const view = new DataView(nonce.buffer);
+  view.setUint32(NONCE - 4, view.getUint32(NONCE - 4) ^ index);
+  return nonce;
+}
+
+/** HKDF-Expand with SHA-512 (RFC 5869 section 2.3). Web Crypto has it only together with Extract. */
+async function expand(key: Uint8Array, info: Uint8Array, length: number): Promise<Uint8Array> {
+  const hmac = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-512" }, false, ["sign"]);
+  const out = new Uint8Array(length);
+  let block = new Uint8Array();
+  for (let filled = 0, counter = 1; filled < length; filled += block.length, counter++) {
+    block = new Uint8Array(await crypto.subtle.sign("HMAC", hmac, concat(block, info, Uint8Array.of(counter))));
+    out.set(block.subarray(0, length - filled), filled);
+  }
+  return out;
+}

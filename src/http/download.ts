@@ -1,0 +1,42 @@
+import { create as createDisposition } from "content-disposition";
+import type { ContentPlace, KeyedFile } from "../model/file.ts";
+import { ok, type Result } from "../model/result.ts";
+import { pump } from "../store/blobs.ts";
+import { openContent } from "../store/contents.ts";
+import { report } from "../store/report.ts";
+import { readRange } from "./range.ts";
+import type { Call } from "./route.ts";
+
+/** A content on its way out: whole or in part (RFC 9110 section 14), opened as it is read. */
+
+/** Answers with the bytes of a File. Errors: `range`; `integrity`, when what is stored is not what the row says; `unavailable`. */
+export async function sendContent(c: Call, place: ContentPlace, file: KeyedFile): Promise<Result<Response>> {
+  const tag = `"${file.generation}"`;
+  const headers = {
+    "Content-Type": "application/octet-stream",
+    "Content-Disposition": createDisposition(file.name),
+    "X-Content-Type-Options": "nosniff",
+    "Accept-Ranges": "bytes",
+    ETag: tag,
+  };
+  if (hasTag(c.req.header("If-None-Match"), tag)) return ok(c.body(null, 304, headers));
+  const changed = (c.req.header("If-Range") ?? tag) !== tag;
+  const range = readRange(changed ? undefined : c.req.header("Range"), file.size);
+  if (!range.ok) return range;
+  const { start, end } = range.value ?? { start: 0, end: file.size - 1 };
+  const size = end - start + 1;
+  const partial: Record<string, string> = range.value ? { "Content-Range": `bytes ${start}-${end}/${file.size}` } : {};
+  const lengths = { "Content-Length": String(size), ...partial };
+  const status = range.value ? 206 : 200;
+  if (c.req.method === "HEAD") return ok(c.body(null, status, { ...headers, ...lengths }));
+  const content = await openContent(c.env.FILES, place, file, range.value);
+  if (!content.ok) return content;
+  const { readable, writable } = new FixedLengthStream(size);
+  // What fails now has no status any more: the stream breaks off before the length that it promised.
+  pump(content.value, writable).catch((error: unknown) => report("a download", error));
+  return ok(c.body(readable, status, { ...headers, ...lengths }));
+}
+
+/** Whether the client has this content already (RFC 9110 section 13.1.2). */
+const hasTag = (header: string | undefined, tag: string): boolean =>
+  header !== undefined && (header.trim() === "*" || header.includes(tag));

@@ -1,0 +1,19 @@
+import { fail, ok, type Result } from "../model/result.ts";
+import type { ByteRange } from "../store/contents.ts";
+
+/**
+ * Reads a `Range` header (RFC 9110 section 14.2).
+ * Out: the bytes asked for; `undefined`, for all of them, when there is no header or one that may be ignored: another
+ * unit, several ranges, a malformed one. Errors: `range` when it lies beyond the `size` bytes that there are.
+ */
+export function readRange(header: string | undefined, size: number): Result<ByteRange | undefined> {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
+  if (first === "" && last === "") return ok(undefined);
+  if (first === "")
+    return Number(last) > 0 && size > 0 ? ok({ start: Math.max(0, size - Number(last)), end: size - 1 }) : beyond(size);
+  if (last !== "" && Number(last) < Number(first)) return ok(undefined);
+  if (Number(first) >= size) return beyond(size);
+  return ok({ start: Number(first), end: last === "" ? size - 1 : Math.min(Number(last), size - 1) });
+}
+
+const beyond = (size: number) => fail("range", String(size));

@@ -1,0 +1,28 @@
+/** A File: bytes attached to an Item. Its content lies in R2, sealed under a key of its own. */
+export interface File {
+  readonly id: string;
+  readonly name: string;
+  /** Bytes of the content. */
+  readonly size: number;
+  /** The id of a section of the Item. */
+  readonly section?: string | undefined;
+  /** Names the content: a new one for each upload, so that no stored object is ever overwritten. */
+  readonly generation: string;
+}
+
+/** A File with what opens its content. It stays between the store and whoever seals or opens. */
+export interface KeyedFile extends File {
+  /** 32 random bytes, in base64. */
+  readonly key: string;
+}
+
+/** Names a content within its Item. */
+export type ContentRef = Pick<File, "id" | "generation">;
+
+/** Where a content belongs: it opens nowhere else. */
+export interface ContentPlace {
+  readonly vault: string;
+  readonly item: string;
+  readonly file: string;
+  readonly generation: string;
+}

@@ -1,0 +1,83 @@
+import { open, type Place, seal } from "../crypto/seal.ts";
+import type { VaultKeys } from "../crypto/vault-keys.ts";
+import type { KeyedFile } from "../model/file.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import type { Store } from "./database.ts";
+import { readBehindGate, type Visit } from "./gate.ts";
+
+/** The rows of Files: who they are, and the key of their content. The content itself: blobs.ts. */
+
+export interface FileRow {
+  item_id: string;
+  id: string;
+  generation: string;
+  size: number;
+  sealed: string;
+}
+
+export const FILE_COLUMNS = "item_id, id, generation, size, sealed";
+
+const place = (vault: string, id: string, keys: VaultKeys): Place => ({
+  kind: "file",
+  vault,
+  record: id,
+  version: 0,
+  key: keys.id,
+});
+
+type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"> & { item: string };
+
+/** Seals what a user typed of a File, its key, and what the row says in the clear: a changed row does not open. */
+export function sealFile(keys: VaultKeys, vault: string, item: string, file: KeyedFile): Promise<string> {
+  const { id, name, section, key, generation, size } = file;
+  return seal(keys.data, place(vault, id, keys), JSON.stringify({ name, section, key, generation, size, item } satisfies Sealed));
+}
+
+/** Opens a row. Errors: `integrity`. */
+export async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {
+  const text = await open(keys.data, place(vault, row.id, keys), row.sealed);
+  if (!text.ok) return text;
+  const { item, ...file } = JSON.parse(text.value) as Sealed;
+  const same = item === row.item_id && file.generation === row.generation && file.size === row.size;
+  return same ? ok({ ...file, id: row.id }) : fail("integrity");
+}
+
+/** Opens rows in their order. Errors: `integrity`, of the first that does not open. */
+export async function openFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<Result<KeyedFile[]>> {
+  const files: KeyedFile[] = [];
+  for (const row of rows) {
+    const file = await openFile(keys, vault, row);
+    if (!file.ok) return file;
+    files.push(file.value);
+  }
+  return ok(files);
+}
+
+const ITEM = "SELECT 1 AS here FROM items WHERE vault_id = ?1 AND id = ?2";
+const FILE = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3`;
+export const FILES_OF_ITEM = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 ORDER BY id`;
+
+/**
+ * The Files of an Item, with their keys, in one D1 call.
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`.
+ */
+export function readFiles(store: Store, visit: Visit, item: string): Promise<Result<KeyedFile[]>> {
+  return readRows(store, visit, item, store.db.prepare(FILES_OF_ITEM).bind(visit.vault, item));
+}
+
+/** One File of an Item. Errors: as `readFiles`, and then `file_not_found`. */
+export async function readFile(store: Store, visit: Visit, item: string, file: string): Promise<Result<KeyedFile>> {
+  const files = await readRows(store, visit, item, store.db.prepare(FILE).bind(visit.vault, item, file));
+  if (!files.ok) return files;
+  const [found] = files.value;
+  return found ? ok(found) : fail("file_not_found");
+}
+
+async function readRows(store: Store, visit: Visit, item: string, statement: D1PreparedStatement): Promise<Result<KeyedFile[]>> {
+  const present = store.db.prepare(ITEM).bind(visit.vault, item);
+  const read = await readBehindGate<[{ here: number }, FileRow]>(store, visit, present, statement);
+  if (!read.ok) return read;
+  const { opened, rows } = read.value;
+  const [items, files] = rows;
+  return items.length > 0 ? openFiles(opened.keys, visit.vault, files) : fail("item_not_found");
+}

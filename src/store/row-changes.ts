@@ -1,0 +1,66 @@
+import type { VaultKeys } from "../crypto/vault-keys.ts";
+import type { File, KeyedFile } from "../model/file.ts";
+import type { Item } from "../model/item.ts";
+import { sealFile } from "./files.ts";
+import { sealItem } from "./items.ts";
+
+/** What a commit does to the rows of Items and Files. Only commit.ts writes it: behind the fence. */
+
+export interface ItemChange {
+  readonly id: string;
+  /** Whether it has a row. */
+  readonly existed: boolean;
+  /** As it was; absent when it did not exist, or did not open. */
+  readonly before: Item | undefined;
+  /** As it is to be; absent when it is to go. */
+  readonly after: Item | undefined;
+}
+
+/** One row of a File: as it is to be, or to go. */
+export interface FileChange {
+  readonly item: string;
+  readonly id: string;
+  /** As it was; absent when it is new. */
+  readonly before: File | undefined;
+  /** As it is to be; absent when it is to go. */
+  readonly after: KeyedFile | undefined;
+}
+
+const SQL = {
+  insertItem: "INSERT INTO items (vault_id, id, version, overview, details, title_index) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+  updateItem: "UPDATE items SET version = ?3, overview = ?4, details = ?5 WHERE vault_id = ?1 AND id = ?2",
+  // Apart, because naming an indexed column writes its index even when the value stays.
+  renameItem: "UPDATE items SET version = ?3, overview = ?4, details = ?5, title_index = ?6 WHERE vault_id = ?1 AND id = ?2",
+  deleteItem: "DELETE FROM items WHERE vault_id = ?1 AND id = ?2",
+  deleteFiles: "DELETE FROM files WHERE vault_id = ?1 AND item_id = ?2",
+  insertFile: "INSERT INTO files (vault_id, item_id, id, generation, size, sealed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+  updateFile: "UPDATE files SET generation = ?4, size = ?5, sealed = ?6 WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3",
+  deleteFile: "DELETE FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3",
+};
+
+/** Writes an Item, or deletes it with its Files. */
+export async function itemStatements(
+  db: D1Database,
+  vault: string,
+  keys: VaultKeys,
+  { id, existed, before, after }: ItemChange,
+): Promise<D1PreparedStatement[]> {
+  if (!after) return [SQL.deleteItem, SQL.deleteFiles].map((sql) => db.prepare(sql).bind(vault, id));
+  const { version, overview, details, title_index } = await sealItem(keys, after);
+  const texts = [vault, id, version, overview, details];
+  if (!existed) return [db.prepare(SQL.insertItem).bind(...texts, title_index)];
+  if (before?.title === after.title) return [db.prepare(SQL.updateItem).bind(...texts)];
+  return [db.prepare(SQL.renameItem).bind(...texts, title_index)];
+}
+
+/** Writes the row of a File, or deletes it. */
+export async function fileStatement(
+  db: D1Database,
+  vault: string,
+  keys: VaultKeys,
+  { item, id, before, after }: FileChange,
+): Promise<D1PreparedStatement> {
+  if (!after) return db.prepare(SQL.deleteFile).bind(vault, item, id);
+  const sql = before ? SQL.updateFile : SQL.insertFile;
+  return db.prepare(sql).bind(vault, item, id, after.generation, after.size, await sealFile(keys, vault, item, after));
+}

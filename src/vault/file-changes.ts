@@ -1,0 +1,44 @@
+import type { File, KeyedFile } from "../model/file.ts";
+import type { Item } from "../model/item.ts";
+import { LIMITS } from "../model/limits.ts";
+import type { NewContent } from "../model/operation.ts";
+import { fail, invalid, ok, type Result } from "../model/result.ts";
+import type { FileChange } from "../store/row-changes.ts";
+
+/** What a write does to the Files of an Item: pure functions, from the Item to the Item with other Files. */
+
+export interface FileEdit {
+  readonly item: Item;
+  /** What the store has to do to the File's row. */
+  readonly change: FileChange;
+}
+
+/** A section that the File names without its being declared is added, as with fields. */
+export function addFile(item: Item, file: KeyedFile): Result<FileEdit> {
+  if (item.files.length >= LIMITS.list) return invalid(`files: has more than ${LIMITS.list} entries`);
+  const { section } = file;
+  const known = section === undefined || item.sections.some(({ id }) => id === section);
+  const sections = known ? item.sections : [...item.sections, { id: section, label: "" }];
+  return edited({ ...item, sections }, undefined, file);
+}
+
+/** Errors: `file_not_found`. */
+export function replaceContent(item: Item, content: NewContent): Result<FileEdit> {
+  const before = item.files.find(({ id }) => id === content.id);
+  return before ? edited(item, before, { ...before, ...content }) : fail("file_not_found");
+}
+
+/** Errors: `file_not_found`. */
+export function deleteFile(item: Item, id: string): Result<FileEdit> {
+  const before = item.files.find((file) => file.id === id);
+  return before ? edited(item, before, undefined) : fail("file_not_found");
+}
+
+function edited(item: Item, before: File | undefined, after: KeyedFile | undefined): Result<FileEdit> {
+  const id = (after ?? before)!.id;
+  const others = item.files.filter((file) => file.id !== id);
+  const files = after ? [...others, withoutKey(after)].toSorted((a, b) => (a.id < b.id ? -1 : 1)) : others;
+  return ok({ item: { ...item, files }, change: { item: item.id, id, before, after } });
+}
+
+const withoutKey = ({ key: _key, ...file }: KeyedFile): File => file;

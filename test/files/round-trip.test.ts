@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import { bytesOf, freshItem, pattern } from "../support/files.ts";
+
+const KIB = 1024;
+const SIZES = [0, 1, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 32 * KIB, KIB * KIB - 1, KIB * KIB, KIB * KIB + 1, 3 * KIB * KIB];
+
+describe("a file", () => {
+  it.each(SIZES)("of %i bytes comes back as it was", async (size) => {
+    const { upload, download } = await freshItem();
+    const bytes = pattern(size);
+    const { status, body } = await upload(bytes);
+    expect([status, body.size]).toEqual([200, size]);
+    const response = await download(body.id);
+    expect(response.headers.get("Content-Length")).toBe(String(size));
+    expect(await bytesOf(response)).toEqual(bytes);
+  });
+
+  it.each(SIZES)("of %i bytes, whose length the client does not tell, comes back as it was", async (size) => {
+    const { upload, download } = await freshItem();
+    const bytes = pattern(size);
+    const { status, body } = await upload(new Blob([bytes]).stream());
+    expect([status, body.size]).toEqual([200, size]);
+    expect(await bytesOf(await download(body.id))).toEqual(bytes);
+  });
+});
