@@ -3,45 +3,71 @@
  * Secrets, then tables, then the server, then the demo; each step leaves alone what an earlier start has made.
  */
 import { spawn, spawnSync } from "node:child_process";
+import { createServer } from "node:net";
 import { createDemo } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
 
 const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
 const port = Number(process.env.PORT ?? 8787);
 const base = `http://127.0.0.1:${port}`;
-const quiet = { ...process.env, WRANGLER_SEND_METRICS: "false", NO_UPDATE_NOTIFIER: "1" };
+const environment = {
+  ...process.env,
+  WRANGLER_SEND_METRICS: "false",
+  NO_UPDATE_NOTIFIER: "1",
+  // wrangler's local traces hold URLs, and so the titles in filters; its explorer is a console to D1 and R2 without a token.
+  X_LOCAL_OBSERVABILITY: "false",
+  X_LOCAL_EXPLORER: "false",
+};
 
 if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a port number");
-const { ADMIN_TOKEN } = ensureSecrets(".dev.vars");
+// Whoever listens there already would be given the admin token.
+if (!(await isFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start takes another.`);
+const { ADMIN_TOKEN } = secrets();
 applySchema();
 
-const server = spawn(
-  process.execPath,
-  [
-    WRANGLER,
-    "dev",
-    "--ip=127.0.0.1",
-    `--port=${port}`,
-    "--inspector-port=0",
-    "--log-level=warn",
-    "--show-interactive-dev-session=false",
-  ],
-  { stdio: ["ignore", "inherit", "inherit"], env: quiet },
-);
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+const options = [
+  "--ip=127.0.0.1",
+  `--port=${port}`,
+  "--inspector-port=0",
+  "--log-level=warn",
+  "--show-interactive-dev-session=false",
+];
+const server = spawn(process.execPath, [WRANGLER, "dev", ...options], {
+  stdio: ["ignore", "inherit", "inherit"],
+  env: environment,
+});
+let stopping = false;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
 server.on("exit", (code) => process.exit(stopping ? 0 : (code ?? 1)));
 
-let stopping = false;
 await listening();
 const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json").catch((error: Error) => {
   stop();
-  exit(`The demo could not be made: ${error.message}`);
+  exit(
+    `The demo could not be made: ${error.message}\nIs .dev.vars the one that .wrangler/state was made with? Without it, delete .wrangler to start anew.`,
+  );
 });
 console.log(greeting());
 
+function isFree(wanted: number): Promise<boolean> {
+  const probe = createServer();
+  return new Promise((resolve) => {
+    probe.once("error", () => resolve(false));
+    probe.listen(wanted, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
+}
+
+function secrets(): { ADMIN_TOKEN: string } {
+  try {
+    return ensureSecrets(".dev.vars");
+  } catch (error) {
+    return exit((error as Error).message);
+  }
+}
+
 function applySchema(): void {
   const args = [WRANGLER, "d1", "execute", "DB", "--local", "--yes", "--file=schema.sql"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env: quiet, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env: environment, encoding: "utf8" });
   if (status !== 0) exit(`schema.sql could not be applied:\n${stdout}${stderr}`);
 }
 
@@ -69,7 +95,7 @@ function exit(message: string): never {
 }
 
 function greeting(): string {
-  const { token, vault, item } = demo;
+  const { token, vault, item, file } = demo;
   const items = `${base}/v1/vaults/${vault}/items`;
   const curl = `curl -sS -H 'Authorization: Bearer ${token}'`;
   const patch = `'[{"op":"replace","path":"/fields/username/value","value":"grace"}]'`;
@@ -88,5 +114,11 @@ ${curl} ${items}/${item}
 
 Change one field:
 ${curl} -X PATCH -H 'Content-Type: application/json' -d ${patch} ${items}/${item}
+
+Attach a file:
+${curl} --data-binary @README.md '${items}/${item}/files?name=README.md'
+
+Download one:
+${curl} ${items}/${item}/files/${file}/content
 `;
 }

@@ -17,7 +17,16 @@ export async function readBody(request: Request): Promise<Result<Body>> {
   return json.ok ? ok({ bytes: bytes.value, json: json.value }) : json;
 }
 
+/** Errors: 413; 400 when the client breaks the body off, or does not keep to its framing. */
 async function readBytes(request: Request): Promise<Result<Uint8Array>> {
+  try {
+    return await readWithinBounds(request);
+  } catch {
+    return invalid("the body ended early, or is not what its headers say");
+  }
+}
+
+async function readWithinBounds(request: Request): Promise<Result<Uint8Array>> {
   const tooLarge = fail("body_too_large", String(LIMITS.body));
   const declared = request.headers.get("Content-Length");
   if (declared !== null) {

@@ -50,14 +50,23 @@ async function* regrouped(pieces: AsyncGenerator<Uint8Array>, size: number): Asy
   if (length > 0) yield concat(...kept);
 }
 
-/** Writes the pieces into a stream. An error among them aborts it, so that its end never looks like that of the whole. */
+/**
+ * Writes the pieces into a stream, and makes each while the one before it is being taken.
+ * An error among them aborts the stream, so that its end never looks like that of the whole.
+ */
 export async function pump(pieces: AsyncGenerator<Uint8Array>, writable: WritableStream<Uint8Array>): Promise<void> {
   const writer = writable.getWriter();
   try {
-    for await (const piece of pieces) await writer.write(piece);
+    for (let next = await pieces.next(); !next.done;) {
+      const following = pieces.next();
+      following.catch(() => undefined); // it is looked at below, unless the writing fails first
+      await writer.write(next.value);
+      next = await following;
+    }
     await writer.close();
   } catch (error) {
     await writer.abort(error).catch(() => undefined);
+    await pieces.return(undefined);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { fetchRaw, freshVault, LOGIN, type Reply, type Request_ } from "./service.ts";
+import { type Client, fetchRaw, freshVault, LOGIN, type Reply, type Request_ } from "./service.ts";
 
 /** An Item in a fresh vault, and the paths of its Files. */
 export async function freshItem(dialect: "uuid" | "connect" = "uuid") {
@@ -43,3 +43,43 @@ export const bytesOf = async (response: Response): Promise<Uint8Array> => new Ui
 /** The keys of all objects in R2 that belong to a vault. */
 export const objectsOf = async (vault: string): Promise<string[]> =>
   (await env.FILES.list({ prefix: `${vault}/` })).objects.map(({ key }) => key);
+
+/** An Item with one File in a section, and every kind of write to its Files. */
+export async function freshFile(bytes: Uint8Array = pattern(100), dialect: "uuid" | "connect" = "uuid") {
+  const fresh = await freshItem(dialect);
+  const { body: file } = await fresh.upload(bytes, "?name=f&section=s");
+  const one = `${fresh.files}/${file.id}`;
+  const write =
+    (method: string, path: string, standard?: Uint8Array) =>
+    (headers: Record<string, string> = {}, body: Uint8Array | undefined = standard): Promise<Reply> =>
+      fresh.call(method, path, { headers: { ...(body && lengthOf(body)), ...headers }, body });
+  const writes = {
+    POST: write("POST", `${fresh.files}?name=g`, pattern(200)),
+    PUT: write("PUT", `${one}/content`, pattern(300)),
+    DELETE: write("DELETE", one),
+  };
+  return { ...fresh, file, one, writes };
+}
+
+/** All that a write to a vault's Files can change: rows and objects, the Item and the versions. */
+export async function stateOf({ call, vault, path }: { call: Client; vault: string; path: string }) {
+  const { results: rows } = await env.DB.prepare("SELECT * FROM files WHERE vault_id = ?1 ORDER BY id").bind(vault).all();
+  const [item, { contentVersion }] = [(await call("GET", path)).body, (await call("GET", `/v1/vaults/${vault}`)).body];
+  return { rows, objects: await objectsOf(vault), item, contentVersion: contentVersion as number };
+}
+
+/** R2 that tells which ranges of objects it was asked for; `undefined` is a whole object. */
+export function watchedBucket(bucket: R2Bucket = env.FILES) {
+  const asked: unknown[] = [];
+  const watched = new Proxy(bucket, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...given: unknown[]) => {
+        if (name === "get") asked.push((given[1] as { range?: unknown } | undefined)?.range);
+        return Reflect.apply(value, target, given);
+      };
+    },
+  });
+  return { asked, bucket: watched };
+}

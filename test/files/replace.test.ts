@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
+import { client, makeToken } from "../support/service.ts";
+
+/** PUT …/files/{f}/content: the same File with other bytes. */
+
+describe("a replaced content", () => {
+  it("belongs to the File that it was: id, name and section; only the size is new", async () => {
+    const { writes, call, one, file } = await freshFile(pattern(100));
+    const { status, body } = await writes.PUT({}, pattern(300));
+    expect([status, body]).toEqual([200, { ...file, size: 300 }]);
+    expect((await call("GET", one)).body).toEqual(body);
+  });
+
+  it.each([0, 1, 16_384, 2 * 1024 * 1024])("is what a download gives from then on: %i bytes", async (size) => {
+    const { writes, download, file } = await freshFile(pattern(50_000));
+    const bytes = pattern(size).map((byte) => byte ^ 255);
+    expect((await writes.PUT({}, bytes)).body.size).toBe(size);
+    const response = await download(file.id);
+    expect(response.headers.get("Content-Length")).toBe(String(size));
+    expect(await bytesOf(response)).toEqual(bytes);
+  });
+
+  it("whose length the client does not tell comes back as it was", async () => {
+    const { call, one, download, file } = await freshFile();
+    expect((await call("PUT", `${one}/content`, { body: new Blob([pattern(70_000)]).stream() })).status).toBe(200);
+    expect(await bytesOf(await download(file.id))).toEqual(pattern(70_000));
+  });
+
+  it("without a body is empty", async () => {
+    const { call, one, download, file } = await freshFile();
+    expect((await call("PUT", `${one}/content`)).body.size).toBe(0);
+    expect((await bytesOf(await download(file.id))).length).toBe(0);
+  });
+
+  it("has another ETag, even when its bytes are the same", async () => {
+    const { writes, download, file } = await freshFile(pattern(300));
+    const before = (await download(file.id)).headers.get("ETag");
+    await writes.PUT({}, pattern(300));
+    expect((await download(file.id)).headers.get("ETag")).not.toBe(before);
+  });
+
+  it("never gives the old bytes again: not whole, not in ranges, not inline, not as unchanged", async () => {
+    const { writes, download, call, one, file } = await freshFile(pattern(100));
+    const tag = (await download(file.id)).headers.get("ETag")!;
+    const bytes = pattern(100).map((byte) => byte ^ 255);
+    await writes.PUT({}, bytes);
+    const part = await download(file.id, { headers: { Range: "bytes=10-19" } });
+    const resumed = await download(file.id, { headers: { Range: "bytes=10-19", "If-Range": tag } });
+    const conditional = await download(file.id, { headers: { "If-None-Match": tag } });
+    expect(await bytesOf(part)).toEqual(bytes.slice(10, 20));
+    expect([resumed.status, await bytesOf(resumed)]).toEqual([200, bytes]);
+    expect([conditional.status, await bytesOf(conditional)]).toEqual([200, bytes]);
+    expect((await call("GET", `${one}?inline_files=true`)).body.content).toBe(bytes.toBase64());
+  });
+
+  it("is one write to the Item, by whoever wrote it", async () => {
+    const world = await freshFile();
+    const before = await stateOf(world);
+    const writer = await makeToken({ [world.vault]: "rw" });
+    const reply = await client(writer.token)("PUT", `${world.one}/content`, { body: pattern(3) });
+    const after = await stateOf(world);
+    expect(after.item).toMatchObject({ version: before.item.version + 1, lastEditedBy: writer.id, files: [reply.body] });
+    expect([after.contentVersion, after.rows.length]).toEqual([before.contentVersion + 1, 1]);
+  });
+
+  it("ignores ?name= and ?section=: they belong to an upload", async () => {
+    const { call, one, file } = await freshFile();
+    const { body } = await call("PUT", `${one}/content?name=other&section=other`, { body: pattern(100) });
+    expect(body).toEqual(file);
+  });
+
+  it("leaves the other Files of the Item alone", async () => {
+    const { upload, writes, download } = await freshFile();
+    const other = (await upload(pattern(55), "?name=other")).body;
+    await writes.PUT();
+    expect(await bytesOf(await download(other.id))).toEqual(pattern(55));
+  });
+
+  it("of a File that is not there is a 404 with its id as the client wrote it, and nothing is stored", async () => {
+    const world = await freshFile();
+    const before = await stateOf(world);
+    for (const id of [crypto.randomUUID().toUpperCase(), "nonsense", "a b"]) {
+      const { body } = await world.call("PUT", `${world.files}/${encodeURIComponent(id)}/content`, { body: pattern(1) });
+      expect(body).toEqual({ status: 404, message: `file ${id} not found` });
+    }
+    expect(await stateOf(world)).toEqual(before);
+  });
+});

@@ -1,0 +1,116 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { keyOf, type Place } from "../support/faults.ts";
+import { freshItem, pattern } from "../support/files.ts";
+
+/** The row of a File opens where it was sealed and nowhere else, though its object was moved along. */
+
+const INTEGRITY = { status: 500, message: "integrity: a stored record does not open as what it claims to be" };
+const BYTES = pattern(1000);
+
+let at: Place;
+let one: string;
+let two: string;
+
+beforeEach(async () => {
+  at = await freshItem();
+  [one, two] = [(await at.upload(BYTES)).body.id, (await at.upload(BYTES)).body.id];
+});
+
+const sql = (text: string, ...values: unknown[]) =>
+  env.DB.prepare(text)
+    .bind(...values)
+    .run();
+
+async function copyObject(from: string, to: string) {
+  await env.FILES.put(to, await (await env.FILES.get(from))!.arrayBuffer());
+}
+
+/** Neither the Item nor its File, its list or its content is served, and nothing is written. */
+async function expectShut(file: string, { path, files, call, download } = at): Promise<void> {
+  const paths = [path, files, `${files}/${file}`, `${files}?inline_files=true`, `${files}/${file}?inline_files=true`];
+  for (const each of paths) expect([each, (await call("GET", each)).body]).toEqual([each, INTEGRITY]);
+  const response = await download(file);
+  expect([response.status, await response.json()]).toEqual([500, INTEGRITY]);
+  const replaced = await call("PUT", `${files}/${file}/content`, { body: BYTES, headers: { "Content-Length": "1000" } });
+  expect(replaced.body).toEqual(INTEGRITY);
+}
+
+describe("the row of a File", () => {
+  it("does not open in another Item of the vault; the Item that it left is whole", async () => {
+    const { body: item } = await at.call("POST", at.items, { body: { title: "Other", category: "DOCUMENT" } });
+    await sql("UPDATE files SET item_id = ?1 WHERE id = ?2", item.id, one);
+    const path = `${at.items}/${item.id}`;
+    const download: Place["download"] = (file, request) => at.download(`../../${item.id}/files/${file}`, request);
+    await expectShut(one, { ...at, path, files: `${path}/files`, download });
+    const { body } = await at.call("GET", at.path);
+    expect(body.files.map((file: { id: string }) => file.id)).toEqual([two]);
+  });
+
+  it("does not open in another vault", async () => {
+    const other = await freshItem();
+    const key = await keyOf(at.vault, one);
+    await sql("UPDATE files SET vault_id = ?1, item_id = ?2 WHERE id = ?3", other.vault, other.item, one);
+    await copyObject(key, await keyOf(other.vault, one));
+    await expectShut(one, other);
+  });
+
+  it("does not open under another id", async () => {
+    const id = crypto.randomUUID();
+    const key = await keyOf(at.vault, one);
+    await sql("UPDATE files SET id = ?1 WHERE id = ?2", id, one);
+    await copyObject(key, await keyOf(at.vault, id));
+    await expectShut(id);
+  });
+
+  it("does not open with the sealed text of another File", async () => {
+    await sql("UPDATE files SET sealed = (SELECT sealed FROM files WHERE id = ?1) WHERE id = ?2", two, one);
+    await expectShut(one);
+  });
+
+  it("does not open as a whole copy of another File's row but for the id, its object copied too", async () => {
+    const key = await keyOf(at.vault, two);
+    await sql(
+      "UPDATE files SET (generation, size, sealed) = (SELECT generation, size, sealed FROM files WHERE id = ?1) WHERE id = ?2",
+      two,
+      one,
+    );
+    await copyObject(key, await keyOf(at.vault, one));
+    await expectShut(one);
+  });
+
+  it.each([0, 999, 1001, -1])("does not open with another size: %i", async (size) => {
+    await sql("UPDATE files SET size = ?1 WHERE id = ?2", size, one);
+    await expectShut(one);
+  });
+
+  it("does not open with another generation, though its object has it", async () => {
+    const key = await keyOf(at.vault, one);
+    await sql("UPDATE files SET generation = ?1 WHERE id = ?2", crypto.randomUUID(), one);
+    await copyObject(key, await keyOf(at.vault, one));
+    await expectShut(one);
+  });
+
+  it("does not open with an older generation and the sealed text of the newer", async () => {
+    const old = await env.DB.prepare("SELECT generation FROM files WHERE id = ?").bind(one).first("generation");
+    await at.call("PUT", `${at.files}/${one}/content`, { body: BYTES, headers: { "Content-Length": "1000" } });
+    await sql("UPDATE files SET generation = ?1 WHERE id = ?2", old, one);
+    await expectShut(one);
+  });
+
+  it("does not open after one character of its sealed text changed, wherever it is", async () => {
+    const sealed = (await env.DB.prepare("SELECT sealed FROM files WHERE id = ?").bind(one).first<string>("sealed"))!;
+    for (const index of [...sealed.replaceAll("=", "").slice(0, -1)].keys()) {
+      const changed = sealed.slice(0, index) + (sealed[index] === "A" ? "B" : "A") + sealed.slice(index + 1);
+      await sql("UPDATE files SET sealed = ?1 WHERE id = ?2", changed, one);
+      expect([index, (await at.call("GET", `${at.files}/${one}`)).body]).toEqual([index, INTEGRITY]);
+    }
+  });
+
+  it("that does not open can be thrown away with its Item, and with its vault's list nothing is wrong", async () => {
+    await sql("UPDATE files SET size = 1 WHERE id = ?1", one);
+    expect((await at.call("GET", at.items)).body).toHaveLength(1);
+    expect((await at.call("DELETE", at.path)).status).toBe(204);
+    expect((await at.call("GET", at.items)).body).toEqual([]);
+  });
+});
