@@ -8,7 +8,8 @@ import { CHUNK, type ChunkCipher, SEALED_CHUNK } from "./chunked.ts";
 
 const CHUNKS = 64;
 
-export type Reader = ReadableStreamBYOBReader;
+/** What is needed of a BYOB reader. */
+export type Reader = Pick<ReadableStreamBYOBReader, "readAtLeast" | "cancel">;
 
 /** Reads a stream of bytes in pieces of exactly `size`; the last is shorter, at a multiple of `size` empty. */
 async function* pieces(reader: Reader, size: number): AsyncGenerator<Uint8Array> {

@@ -20,15 +20,16 @@ export async function sendContent(c: Call, place: ContentPlace, file: KeyedFile)
     ETag: tag,
   };
   if (hasTag(c.req.header("If-None-Match"), tag)) return ok(c.body(null, 304, headers));
+  const head = c.req.method === "HEAD"; // which knows no ranges
   const changed = (c.req.header("If-Range") ?? tag) !== tag;
-  const range = readRange(changed ? undefined : c.req.header("Range"), file.size);
+  const range = readRange(changed || head ? undefined : c.req.header("Range"), file.size);
   if (!range.ok) return range;
   const { start, end } = range.value ?? { start: 0, end: file.size - 1 };
   const size = end - start + 1;
   const partial: Record<string, string> = range.value ? { "Content-Range": `bytes ${start}-${end}/${file.size}` } : {};
   const lengths = { "Content-Length": String(size), ...partial };
   const status = range.value ? 206 : 200;
-  if (c.req.method === "HEAD") return ok(c.body(null, status, { ...headers, ...lengths }));
+  if (head) return ok(c.body(null, status, { ...headers, ...lengths }));
   const content = await openContent(c.env.FILES, place, file, range.value);
   if (!content.ok) return content;
   const { readable, writable } = new FixedLengthStream(size);

@@ -1,10 +1,10 @@
 import type { FailureKind } from "../model/failure.ts";
 import type { Change, NewContent, Precondition } from "../model/operation.ts";
-import { ok, type Result } from "../model/result.ts";
+import { ok, type Refusal, type Result } from "../model/result.ts";
 import { deleteContent } from "../store/contents.ts";
 import { readFile, readFiles } from "../store/files.ts";
 import { readIfMatch } from "./conditions.ts";
-import { enterItem, fileId, type ItemEntry, refuseInOrder } from "./enter.ts";
+import { enterItem, fileId, type ItemEntry } from "./enter.ts";
 import { presentFile } from "./present.ts";
 import type { Call, Handler } from "./route.ts";
 import { readName, readSection, readUpload, receive } from "./upload.ts";
@@ -30,8 +30,9 @@ export const uploadFile: Handler = async (c) => {
   }));
 };
 
+/** Needs both permissions: the answer shows a name that the request did not bring. */
 export const replaceContent: Handler = async (c) => {
-  const entry = await enterItem(c, "w", "out_of_scope");
+  const entry = await enterItem(c, "rw", "out_of_scope");
   if (!entry.ok) return entry;
   const { item, vault } = entry.value;
   const file = await readFile(entry.value.store, entry.value, item, fileId(c));
@@ -50,17 +51,22 @@ export const deleteFile: Handler = async (c) => {
   if (!entry.ok) return entry;
   const { item, vault, token: actor } = entry.value;
   const file = fileId(c);
-  const [ifMatch, idempotency] = [readIfMatch(c.req.header("If-Match")), await readIdempotency(c, actor, [vault, item, file])];
-  if (!ifMatch.ok) return refuseInOrder(entry.value, item, ifMatch);
-  if (!idempotency.ok) return refuseInOrder(entry.value, item, idempotency);
+  const ifMatch = readIfMatch(c.req.header("If-Match"));
+  const idempotency = ifMatch.ok ? await readIdempotency(c, actor, [vault, item, file]) : ifMatch;
+  if (!ifMatch.ok || !idempotency.ok) {
+    const found = await readFile(entry.value.store, entry.value, item, file);
+    return found.ok ? (idempotency as Refusal) : found;
+  }
   const change: Change = { kind: "delete-file", item, file, ifMatch: ifMatch.value };
   const answer = await send(c, { vault, actor, size: 0, idempotency: idempotency.value, change });
   return answer.ok ? ok(c.body(null, 204)) : answer;
 };
 
-/** What a coordinator answers when a write did not happen, and never will. */
+/**
+ * What a coordinator answers when a write did not happen and never will, not even by an earlier try that is still on its
+ * way: what it saw has moved the fence. A revoked token has not.
+ */
 const REFUSED = new Set<FailureKind>([
-  "unauthorized",
   "vault_not_found",
   "item_not_found",
   "file_not_found",

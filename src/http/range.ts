@@ -9,8 +9,9 @@ import type { ByteRange } from "../store/contents.ts";
 export function readRange(header: string | undefined, size: number): Result<ByteRange | undefined> {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
   if (first === "" && last === "") return ok(undefined);
-  if (first === "")
-    return Number(last) > 0 && size > 0 ? ok({ start: Math.max(0, size - Number(last)), end: size - 1 }) : beyond(size);
+  if (first === "" && Number(last) === 0) return beyond(size);
+  // The last bytes of nothing are all of it.
+  if (first === "") return ok(size === 0 ? undefined : { start: Math.max(0, size - Number(last)), end: size - 1 });
   if (last !== "" && Number(last) < Number(first)) return ok(undefined);
   if (Number(first) >= size) return beyond(size);
   return ok({ start: Number(first), end: last === "" ? size - 1 : Math.min(Number(last), size - 1) });

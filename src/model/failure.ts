@@ -35,8 +35,8 @@ const failures = {
   precondition: [412, text("If-Match names another version than the current one")],
   too_large_to_inline: [
     413,
-    ({ vault, item }, file) =>
-      `File is too large to inline in request. Use the /v1/vaults/${echo(vault)}/items/${echo(item)}/files/${file}/content endpoint instead.`,
+    ({ vault, item, file }, id) =>
+      `File is too large to inline in request. Use the /v1/vaults/${echo(vault)}/items/${echo(item)}/files/${echo(file ?? id)}/content endpoint instead.`,
   ],
   body_too_large: [413, (_, limit) => `The body is larger than ${limit} bytes`],
   range: [416, text("The range lies beyond the file")],

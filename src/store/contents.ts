@@ -12,7 +12,7 @@ import {
 import { openStream, type Reader, sealStream } from "../crypto/pieces.ts";
 import type { ContentPlace, KeyedFile } from "../model/file.ts";
 import { idBytes } from "../model/ids.ts";
-import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { fail, invalid, ok, type Refusal, type Result } from "../model/result.ts";
 import { putPieces } from "./blobs.ts";
 import { report } from "./report.ts";
 
@@ -30,7 +30,7 @@ export type See = (plain: Uint8Array, last: boolean) => Promise<Refusal | undefi
 
 /**
  * Seals a stream into R2. In: the content's key, and the stream's length where it is known.
- * Errors: what `see` answers; `unavailable`. Whatever goes wrong, no object is left.
+ * Errors: what `see` answers; 400 when the stream breaks off; `unavailable`. Whatever goes wrong, no object is left.
  */
 export async function putContent(
   bucket: R2Bucket,
@@ -42,6 +42,14 @@ export async function putContent(
 ): Promise<Result<undefined>> {
   const reader = stream.getReader({ mode: "byob" });
   let refusal: Refusal | undefined;
+  const source: Reader = {
+    cancel: (reason) => reader.cancel(reason),
+    readAtLeast: (least, view) =>
+      reader.readAtLeast(least, view).catch((error: unknown) => {
+        refusal = invalid("the body ended early, or is not what its headers say");
+        throw error;
+      }),
+  };
   const watched = async (plain: Uint8Array, last: boolean) => {
     refusal = await see(plain, last);
     if (refusal) throw new Error("refused");
@@ -51,7 +59,7 @@ export async function putContent(
     await putPieces(
       bucket,
       contentKey(place),
-      sealStream(cipher, reader, watched),
+      sealStream(cipher, source, watched),
       length === undefined ? undefined : sealedFileSize(length),
     );
     return ok(undefined);
@@ -83,13 +91,23 @@ export async function openContent(
 ): Promise<Result<AsyncGenerator<Uint8Array>>> {
   try {
     const found = await (range ? readSome(bucket, place, range) : readAll(bucket, place));
-    if (!found || found.size !== sealedFileSize(file.size)) return fail("integrity");
+    if (!found) return fail("integrity");
+    if (found.size !== sealedFileSize(file.size)) return await refuse(found);
     const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(place), found.header);
-    return cipher.ok ? await primed(cut(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 })) : cipher;
+    if (!cipher.ok) return await refuse(found);
+    return await primed(cut(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
   } catch (error) {
     report("a download", error);
-    return fail("unavailable");
+    // R2 throws on a range beyond the object: then it is the object that is not what the row says.
+    const object = await bucket.head(contentKey(place)).catch(() => undefined);
+    const damaged = object === null || (object !== undefined && object.size !== sealedFileSize(file.size));
+    return fail(damaged ? "integrity" : "unavailable");
   }
+}
+
+async function refuse({ reader }: Found): Promise<Refusal> {
+  await reader.cancel().catch(() => undefined); // the rest is not wanted
+  return fail("integrity");
 }
 
 /** Deletes a content that no row came to hold. What fails here, the watch list finds. */
@@ -144,6 +162,7 @@ async function* cut(cipher: ChunkCipher, reader: Reader, { start, end }: ByteRan
       yield piece.subarray(Math.max(0, start - position), Math.max(0, end + 1 - position));
       position += piece.length;
     }
+    if (position <= end) throw new Error("the content ended early");
   } finally {
     await reader.cancel().catch(() => undefined); // a reader that went away wants no more
   }

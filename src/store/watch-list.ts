@@ -25,24 +25,39 @@ export function createWatchList(sql: SqlStorage): void {
   );
 }
 
-/** Notes what to look at after `due` (Unix milliseconds). */
+/** Notes what to look at after `due` (Unix milliseconds), or later if it was noted for later. With a vault, all that is in it. */
 export function watch(sql: SqlStorage, watched: readonly Watched[], due: number): void {
   for (const { key, item } of watched) {
     sql.exec(
-      "INSERT INTO watched (key, item, due) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET due = excluded.due",
+      "INSERT INTO watched (key, item, due) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET due = max(due, excluded.due)",
       key,
       item,
       due,
     );
+    if (item === "") sql.exec("UPDATE watched SET due = max(due, ?2) WHERE substr(key, 1, length(?1)) = ?1", key, due);
   }
 }
 
-/** At most 100 of what is due. */
-export const dueAt = (sql: SqlStorage, now: number): Watched[] =>
-  sql.exec<{ key: string; item: string }>("SELECT key, item FROM watched WHERE due <= ?1 ORDER BY due LIMIT 100", now).toArray();
+/** What was read from the list. While it is looked at, the same key may be noted anew: that note is another. */
+export interface Due extends Watched {
+  readonly due: number;
+}
 
-export function unwatch(sql: SqlStorage, watched: readonly Watched[]): void {
-  for (const { key } of watched) sql.exec("DELETE FROM watched WHERE key = ?1", key);
+/** At most 100 of what is due. */
+export const dueAt = (sql: SqlStorage, now: number): Due[] =>
+  sql
+    .exec<{ key: string; item: string; due: number }>(
+      "SELECT key, item, due FROM watched WHERE due <= ?1 ORDER BY due LIMIT 100",
+      now,
+    )
+    .toArray();
+
+export function unwatch(sql: SqlStorage, watched: readonly Due[]): void {
+  for (const { key, due } of watched) sql.exec("DELETE FROM watched WHERE key = ?1 AND due = ?2", key, due);
+}
+
+export function postpone(sql: SqlStorage, watched: readonly Due[], until: number): void {
+  for (const { key, due } of watched) sql.exec("UPDATE watched SET due = ?3 WHERE key = ?1 AND due = ?2", key, due, until);
 }
 
 /** When something is due next: Unix milliseconds. */

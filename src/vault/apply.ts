@@ -1,6 +1,6 @@
 import type { ContentPlace } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
-import { ADMIN, type Answer, type Operation } from "../model/operation.ts";
+import { ADMIN, type Answer, type Change, type Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Commit, Entry } from "../store/commit.ts";
@@ -98,7 +98,7 @@ function admit({ actor, change, idempotency }: Operation, snapshot: Snapshot, wo
 
 /** The answer of an operation that took effect before: its caller, or this coordinator, lost the first one. */
 function recall(
-  { id, idempotency }: Operation,
+  { id, change, idempotency }: Operation,
   snapshot: Snapshot,
   attempted: Circumstances["attempted"],
 ): Result<Answer> | undefined {
@@ -111,7 +111,14 @@ function recall(
   if (done.action === "DELETE") return ok({});
   if (done.item === null) return snapshot.opened ? ok({ vault: snapshot.opened.vault }) : fail("overtaken");
   const item = snapshot.items.get(done.item);
-  return item?.ok && item.value.version === done.version ? ok({ item: item.value }) : fail("overtaken");
+  if (!item?.ok || item.value.version !== done.version) return fail("overtaken");
+  return ok({ item: item.value, file: fileOf(change) });
+}
+
+/** The id of the File that a change is about. */
+function fileOf(change: Change): string | undefined {
+  if (!("file" in change)) return undefined;
+  return typeof change.file === "string" ? change.file : change.file.id;
 }
 
 function changedItems(snapshot: Snapshot, working: Working): Commit["items"] {

@@ -19,7 +19,7 @@ export function applyChange(working: Working, change: Change, given: Given): Res
 const changes: { readonly [K in Change["kind"]]: Apply<K> } = {
   "create-item": (working, { item: id, input }, { vault, actor, now, random }) => {
     const frame = { id, vault, version: 1, lastEditedBy: actor, createdAt: now, updatedAt: now, files: [] };
-    return store(working, "CREATE", complete(input, frame, [], random), now);
+    return store(working, "CREATE", complete(input, frame, undefined, random), now);
   },
 
   "replace-item": (working, { item: id, input, ifMatch }, given) => edit(working, given, id, ifMatch, () => ok(input)),

@@ -1,6 +1,6 @@
 import { estimateEntropy, generatePassword, type Password } from "../crypto/password.ts";
 import { base32 } from "../model/ids.ts";
-import { CHARACTER_SETS, type Field, type Item } from "../model/item.ts";
+import { CHARACTER_SETS, type Field, type Item, type Section } from "../model/item.ts";
 import type { FieldInput, ItemInput, RecipeInput } from "../model/item-input.ts";
 import { LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
@@ -16,20 +16,28 @@ export type Frame = Pick<Item, "id" | "vault" | "version" | "createdAt" | "updat
 /**
  * Makes an Item of what its writer gave (contract 1.2 and 1.7): ids, labels and types that are absent, sections that are
  * only named by fields, values that are to be generated, entropy.
- * In: `before`, the fields that the Item had: an unchanged value keeps its entropy.
+ * In: `before`, the Item as it was: an unchanged value keeps its entropy, and a section that a File is in stays.
  * Errors: 400, with the place.
  */
-export function complete(input: ItemInput, frame: Frame, before: readonly Field[], random: Random): Result<Item> {
+export function complete(input: ItemInput, frame: Frame, before: Item | undefined, random: Random): Result<Item> {
   const fields: Field[] = [];
   const { title, category, tags, urls, favorite, ...named } = withNames(input);
   for (const [index, given] of named.fields.entries()) {
-    const field = completeField(given, before, random);
+    const field = completeField(given, before?.fields ?? [], random);
     if (!field.ok) return { ok: false, failure: { ...field.failure, detail: `fields[${index}].${field.failure.detail}` } };
     fields.push(field.value);
   }
-  const sections = named.sections.map(({ id, label }) => ({ id: id ?? base32(random(16)), label: label ?? "" }));
+  const declared = named.sections.map(({ id, label }) => ({ id: id ?? base32(random(16)), label: label ?? "" }));
+  const sections = [...declared, ...sectionsOfFiles(frame, declared, before)];
   const item: Item = { ...frame, title, category, tags, urls, favorite, sections, fields };
   return checkWhole(item) ?? ok(item);
+}
+
+/** The sections that Files are in and that are not declared: they keep their labels. */
+function sectionsOfFiles({ files }: Frame, declared: readonly Section[], before: Item | undefined): Section[] {
+  const known = new Set(declared.map(({ id }) => id));
+  const named = new Set(files.flatMap(({ section }) => (section === undefined || known.has(section) ? [] : [section])));
+  return [...named].map((id) => ({ id, label: before?.sections.find((section) => section.id === id)?.label ?? "" }));
 }
 
 function completeField(given: FieldInput, before: readonly Field[], random: Random): Result<Field> {

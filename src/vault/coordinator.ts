@@ -10,6 +10,7 @@ import {
   createWatchList,
   dueAt,
   nextDue,
+  postpone,
   sweep,
   unwatch,
   watch,
@@ -66,10 +67,10 @@ export class VaultCoordinator extends DurableObject<Env> {
     try {
       const swept = await sweep(this.env.DB, this.env.FILES, due);
       if (swept.ok) unwatch(sql, due);
-      else watch(sql, due, Date.now() + HOUR);
+      else postpone(sql, due, Date.now() + HOUR);
     } catch (error) {
       report("R2", error);
-      watch(sql, due, Date.now() + HOUR);
+      postpone(sql, due, Date.now() + HOUR);
     }
     const next = nextDue(sql);
     if (next !== undefined) await this.ctx.storage.setAlarm(next);

@@ -18,6 +18,7 @@ export function addFile(item: Item, file: KeyedFile): Result<FileEdit> {
   if (item.files.length >= LIMITS.list) return invalid(`files: has more than ${LIMITS.list} entries`);
   const { section } = file;
   const known = section === undefined || item.sections.some(({ id }) => id === section);
+  if (!known && item.sections.length >= LIMITS.list) return invalid(`sections: has more than ${LIMITS.list} entries`);
   const sections = known ? item.sections : [...item.sections, { id: section, label: "" }];
   return edited({ ...item, sections }, undefined, file);
 }

@@ -45,12 +45,7 @@ export function edit(
   if (!input.value) return ok({ answer: { item } });
   const { vault, createdAt, state, files } = item;
   const moved = nextVersion(item, actor, now);
-  return store(
-    working,
-    "UPDATE",
-    complete(input.value, { id, vault, createdAt, state, files, ...moved }, item.fields, random),
-    now,
-  );
+  return store(working, "UPDATE", complete(input.value, { id, vault, createdAt, state, files, ...moved }, item, random), now);
 }
 
 /** The steps of a write to an Item's Files: find, check, make the next version, store. */
@@ -61,10 +56,12 @@ export function editFiles(
   ifMatch: Precondition | undefined,
   make: (item: Item) => Result<FileEdit>,
 ): Result<Changed> {
-  const current = find(working, id, ifMatch);
+  const current = find(working, id, undefined);
   if (!current.ok) return current;
+  // Whether the File is there comes before whether the version is the right one.
   const made = make(current.value);
   if (!made.ok) return made;
+  if (ifMatch && !includesVersion(ifMatch, current.value.version)) return fail("precondition");
   const { item, change } = made.value;
   const stored = store(working, "UPDATE", ok({ ...item, ...nextVersion(current.value, actor, now) }), now);
   if (!stored.ok) return stored;

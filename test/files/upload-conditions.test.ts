@@ -40,7 +40,8 @@ describe("If-Match", () => {
   it("lets one of five uploads at once through, and of the others nothing is left", async () => {
     const world = await freshFile();
     const replies = await Promise.all(Array.from({ length: 5 }, () => world.writes.POST({ "If-Match": '"2"' })));
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412, 412]);
+    expect(replies.filter(({ status }) => status === 200).length).toBe(1);
+    expect(replies.filter(({ status }) => status === 412).length).toBe(4);
     const { rows, objects } = await stateOf(world);
     expect([rows.length, objects.length]).toEqual([2, 2]);
   });

@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
-import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { byteStream, DAY, expectNoOrphans, HOUR, later, type Place, ring, wrapBucket } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { admin, client, makeToken, type Reply } from "../support/service.ts";
@@ -78,36 +78,54 @@ async function expectChanged(bytes: Uint8Array, { files }: { files: number }): P
 
 const expectUnavailable = ({ status, headers }: Reply) => expect([status, headers.get("Retry-After")]).toEqual([503, "1"]);
 
+/** R2 whose uploads in parts do otherwise. */
+const parts = (change: (upload: R2MultipartUpload) => Partial<R2MultipartUpload>) =>
+  wrapBucket({
+    createMultipartUpload: async (key: string) => {
+      const upload = await env.FILES.createMultipartUpload(key);
+      const { uploadId } = upload;
+      const real: R2MultipartUpload = {
+        key,
+        uploadId,
+        uploadPart: (number, part) => upload.uploadPart(number, part),
+        complete: (all) => upload.complete(all),
+        abort: () => upload.abort(),
+      };
+      return { ...real, ...change(upload) };
+    },
+  });
+const down = () => Promise.reject(broken);
+
 describe("R2 that fails", () => {
-  /** R2 whose uploads in parts do otherwise. */
-  const parts = (change: (upload: R2MultipartUpload) => Partial<R2MultipartUpload>) =>
-    wrapBucket({
-      createMultipartUpload: async (key: string) => {
-        const upload = await env.FILES.createMultipartUpload(key);
-        const { uploadId } = upload;
-        const real: R2MultipartUpload = {
-          key,
-          uploadId,
-          uploadPart: (number, part) => upload.uploadPart(number, part),
-          complete: (all) => upload.complete(all),
-          abort: () => upload.abort(),
-        };
-        return { ...real, ...change(upload) };
-      },
-    });
-  const down = () => Promise.reject(broken);
   const FAULTS: readonly (readonly [string, Uint8Array, R2Bucket])[] = [
     ["the put, at once", NEW, wrapBucket({ put: down })],
-    ["the put, when all was sent", NEW, wrapBucket({ put: (_: string, body: ReadableStream) => new Response(body).bytes().then(down) })],
-    ["the put, although the object is stored", NEW, wrapBucket({ put: (key: string, body: ReadableStream) => env.FILES.put(key, body).then(down) })],
+    [
+      "the put, when all was sent",
+      NEW,
+      wrapBucket({ put: (_: string, body: ReadableStream) => new Response(body).bytes().then(down) }),
+    ],
+    [
+      "the put, although the object is stored",
+      NEW,
+      wrapBucket({ put: (key: string, body: ReadableStream) => env.FILES.put(key, body).then(down) }),
+    ],
   ];
   const PART_FAULTS: readonly (readonly [string, R2Bucket])[] = [
     ["the start of the parts", wrapBucket({ createMultipartUpload: down })],
     ["the first part", parts(() => ({ uploadPart: down }))],
-    ["the second part", parts((real) => ({ uploadPart: (number, part) => (number === 2 ? down() : real.uploadPart(number, part)) }))],
-    ["the second part, and the abort", parts((real) => ({ uploadPart: (number, part) => (number === 2 ? down() : real.uploadPart(number, part)), abort: down }))],
+    [
+      "the second part",
+      parts((real) => ({ uploadPart: (number, part) => (number === 2 ? down() : real.uploadPart(number, part)) })),
+    ],
+    [
+      "the second part, and the abort",
+      parts((real) => ({ uploadPart: (number, part) => (number === 2 ? down() : real.uploadPart(number, part)), abort: down })),
+    ],
     ["the end of the parts", parts(() => ({ complete: down }))],
-    ["the end of the parts, although the object is stored", parts((real) => ({ complete: (all) => real.complete(all).then(down) }))],
+    [
+      "the end of the parts, although the object is stored",
+      parts((real) => ({ complete: (all) => real.complete(all).then(down) })),
+    ],
   ];
 
   it.each(FAULTS)("%s: 503, the Item unchanged, nothing left over", async (_, bytes, bucket) => {
@@ -150,12 +168,12 @@ describe.each(UPLOADS)("%s: D1 that fails after R2", (name, upload, body) => {
   });
 
   it("for good, after the commit: a 503 that does not say that nothing happened, the Item changed", async () => {
-    let down = false;
+    let dead = false;
     const dying = wrapDatabase(env.DB, {
-      before: () => (down ? Promise.reject(lost) : undefined),
+      before: () => (dead ? Promise.reject(lost) : undefined),
       after: (results) => {
-        down ||= results.some(({ meta }) => meta.rows_written > 0);
-        if (down) throw lost;
+        dead ||= results.some(({ meta }) => meta.rows_written > 0);
+        if (dead) throw lost;
       },
     });
     await rebindCoordinator(at.vault, { DB: dying });
@@ -207,16 +225,19 @@ function coordinators(write: (real: (name?: string) => Promise<unknown>, attempt
   return { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
 }
 
+const evict = () => evictDurableObject(env.COORDINATOR.getByName(at.vault));
+
+/** An R2 before whose first answer the coordinator is gone. */
+const evictThenFail = async (): Promise<never> => {
+  await evict();
+  throw broken;
+};
+
 describe.each(UPLOADS)("%s: a coordinator that is evicted", (name, upload, body) => {
   const files = name.startsWith("POST") ? 2 : 1;
-  const evict = () => evictDurableObject(env.COORDINATOR.getByName(at.vault));
 
   it("between its note and the upload: the note is kept, also when the upload then fails", async () => {
-    const put = async (): Promise<never> => {
-      await evict();
-      throw broken;
-    };
-    const bucket = wrapBucket({ put, createMultipartUpload: put });
+    const bucket = wrapBucket({ put: evictThenFail, createMultipartUpload: evictThenFail });
     expectUnavailable(await upload(body(NEW), { env: { FILES: bucket } }));
     await expectUnchanged();
   });
@@ -271,23 +292,28 @@ describe.each(UPLOADS)("%s: a coordinator that is evicted", (name, upload, body)
 describe("an upload that is refused at the second try", () => {
   it("because its token was revoked, while the first try is still on its way to D1: no row is left without its content", async () => {
     const { id, token } = await makeToken({ [at.vault]: "rw" });
-    let open = () => {};
-    const gate = new Promise<void>((resolve) => (open = resolve));
+    const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let calls = 0;
     // The first D1 call of the coordinator reads, the second is the commit.
-    const slow = wrapDatabase(env.DB, { before: () => (++calls === 2 ? gate : undefined) });
+    const slow = wrapDatabase(env.DB, {
+      before: () => {
+        if (++calls !== 2) return undefined;
+        reached.resolve();
+        return gate.promise;
+      },
+    });
     await rebindCoordinator(at.vault, { DB: slow });
     let first: Promise<unknown> = Promise.resolve();
     const bindings = coordinators(async (real, attempt) => {
       if (attempt > 1) return real(`${at.vault} again`);
       first = real();
-      while (calls < 2) await sleep(1);
+      await reached.promise;
       await admin("DELETE", `/v1/admin/tokens/${id}`);
       throw reset;
     });
     const path = `${at.files}?name=new`;
     const { status } = await client(token)("POST", path, { body: NEW, headers: lengthOf(NEW), env: bindings });
-    open();
+    gate.resolve();
     await first;
     expect(status).toBeGreaterThanOrEqual(400);
     await expectClean();

@@ -85,9 +85,13 @@ describe("a name in Content-Disposition", () => {
 
   it("is bound by the same 1 KiB", async () => {
     const { upload } = await freshItem();
-    const named = (length: number) => ({ headers: { "Content-Disposition": `attachment; filename="${"x".repeat(length)}"` } });
-    expect((await upload(pattern(1), "", named(1025))).status).toBe(400);
-    expect((await upload(pattern(1), "", named(1024))).status).toBe(200);
+    for (const [length, status] of [
+      [1025, 400],
+      [1024, 200],
+    ] as const) {
+      const headers = { "Content-Disposition": `attachment; filename="${"x".repeat(length)}"` };
+      expect((await upload(pattern(1), "", { headers })).status).toBe(status);
+    }
   });
 });
 
@@ -98,7 +102,7 @@ describe("an upload without a name", () => {
     ["Content-Disposition without a filename", "", "attachment"],
     ["an empty filename", "", 'attachment; filename=""'],
     ["an empty filename*", "", "attachment; filename*=UTF-8''"],
-    ["no Content-Disposition at all", "", ";;;=\""],
+    ["no Content-Disposition at all", "", ';;;="'],
   ])("is a 400 that says where to give it, and nothing is stored: %s", async (_, query, header) => {
     const world = await freshItem();
     const before = await stateOf(world);

@@ -105,4 +105,16 @@ describe("the section of an upload", () => {
     expect(await objectsOf(vault)).toEqual([]);
     expect((await call("GET", path)).body.sections.length).toBe(1_000);
   });
+
+  it("is refused when it would make the Item larger than 512 KiB, and nothing is left", async () => {
+    const world = await freshItem();
+    const statuses: number[] = [];
+    for (const letter of "abcdefghi") {
+      statuses.push((await world.upload(pattern(1), `?name=f&section=${letter.repeat(65_536)}`)).status);
+    }
+    const stored = statuses.filter((status) => status === 200).length;
+    const { rows, objects, item } = await stateOf(world);
+    expect(statuses.at(-1)).toBe(400);
+    expect([stored > 0, rows.length, objects.length, item.version]).toEqual([true, stored, stored, 1 + stored]);
+  });
 });

@@ -16,6 +16,7 @@ import {
 
 const KEY = Uint8Array.from({ length: 32 }, (_, at) => at);
 const CONTEXT = new TextEncoder().encode("vault, item, file, generation");
+const REFUSED = /Decryption failed|Ciphertext length/;
 const INTEGRITY = { ok: false, failure: { kind: "integrity" } };
 
 /** Key, base nonce and commitment: HKDF-Expand over SHA-512. Its 76 bytes are two blocks, T(1) and a part of T(2). */
@@ -163,9 +164,9 @@ describe("the format", () => {
   );
 });
 
-describe("what belongs to another message", () => {
-  const flip = (bytes: Uint8Array, at: number) => bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
+const flip = (bytes: Uint8Array, at: number) => bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
 
+describe("what belongs to another message", () => {
   it("a header is refused with any other key or context", async () => {
     const { header } = await createCipher(KEY, CONTEXT);
     const others = [
@@ -195,8 +196,8 @@ describe("what belongs to another message", () => {
       fc.asyncProperty(fc.nat(2 ** 32 - 1), fc.nat(2 ** 32 - 1), async (index, elsewhere) => {
         fc.pre(index !== elsewhere);
         const sealed = await cipher.seal(CONTEXT, index);
-        await expect(cipher.open(sealed, elsewhere)).rejects.toThrow();
-        await expect(other.open(sealed, index)).rejects.toThrow();
+        await expect(cipher.open(sealed, elsewhere)).rejects.toThrow(REFUSED);
+        await expect(other.open(sealed, index)).rejects.toThrow(REFUSED);
       }),
       runs,
     );
@@ -206,9 +207,9 @@ describe("what belongs to another message", () => {
     const cipher = await createCipher(KEY, CONTEXT);
     const sealed = await cipher.seal(CONTEXT, 0);
     for (const at of sealed.keys()) {
-      await expect(cipher.open(flip(sealed, at), 0)).rejects.toThrow();
-      await expect(cipher.open(sealed.slice(0, at), 0)).rejects.toThrow();
+      await expect(cipher.open(flip(sealed, at), 0)).rejects.toThrow(REFUSED);
+      await expect(cipher.open(sealed.slice(0, at), 0)).rejects.toThrow(REFUSED);
     }
-    await expect(cipher.open(concat(sealed, Uint8Array.of(0)), 0)).rejects.toThrow();
+    await expect(cipher.open(concat(sealed, Uint8Array.of(0)), 0)).rejects.toThrow(REFUSED);
   });
 });

@@ -65,7 +65,7 @@ describe("applyPatch", () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 3 }), (operations) => {
         const draft = applyPatch(ITEM, operations);
-        const made = draft.ok ? complete(draft.value, FRAME, ITEM.fields, random) : draft;
+        const made = draft.ok ? complete(draft.value, FRAME, ITEM, random) : draft;
         seen[made.ok ? "made" : "refused"]++;
         expect(made).toEqual({ ok: made.ok, [made.ok ? "value" : "failure"]: expect.any(Object) });
       }),

@@ -170,7 +170,7 @@ describe("applyPatch", () => {
         );
         const [outcome, result] = expected(steps);
         seen[outcome]++;
-        expect(draft.ok ? complete(draft.value, FRAME, item.fields, random) : draft).toEqual(result);
+        expect(draft.ok ? complete(draft.value, FRAME, item, random) : draft).toEqual(result);
       }),
       { numRuns: 2000 },
     );

@@ -1,0 +1,119 @@
+import { parse } from "content-disposition";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bytesOf, freshFile, freshItem, pattern } from "../support/files.ts";
+import { fetchRaw } from "../support/service.ts";
+
+/** The headers of a download (endpoint 9), and what becomes of it without a body. */
+
+describe("a download", () => {
+  it("is bytes to be saved, not to be shown: these headers", async () => {
+    const { download, file } = await freshFile(pattern(100));
+    const { status, headers } = await download(file.id);
+    expect([status, Object.fromEntries(headers)]).toEqual([
+      200,
+      {
+        "1password-connect-version": "1.8.1",
+        "accept-ranges": "bytes",
+        "cache-control": "no-store",
+        "content-disposition": "attachment; filename=f",
+        "content-length": "100",
+        "content-type": "application/octet-stream",
+        etag: expect.stringMatching(/^"[\x21\x23-\x7e]+"$/),
+        "x-content-type-options": "nosniff",
+      },
+    ]);
+  });
+
+  it("of an empty file has no bytes, and says so", async () => {
+    const { download, file } = await freshFile(new Uint8Array());
+    const response = await download(file.id);
+    expect([response.status, response.headers.get("Content-Length")]).toEqual([200, "0"]);
+    expect((await bytesOf(response)).length).toBe(0);
+  });
+
+  it("has the same ETag each time, and no other File has it", async () => {
+    const { download, upload, file } = await freshFile(pattern(100));
+    const other = (await upload(pattern(100))).body.id;
+    const tag = async (id: string) => (await download(id)).headers.get("ETag");
+    expect(await tag(file.id)).toBe(await tag(file.id));
+    expect(await tag(other)).not.toBe(await tag(file.id));
+  });
+
+  it("with HEAD is its headers alone", async () => {
+    const { download, file, one, token } = await freshFile(pattern(100));
+    const head = await fetchRaw("HEAD", `${one}/content`, { headers: { Authorization: `Bearer ${token}` } });
+    expect([head.status, [...head.headers]]).toEqual([200, [...(await download(file.id)).headers]]);
+    expect((await bytesOf(head)).length).toBe(0);
+  });
+});
+
+/** Both forms of the name in a header: what an old client reads, and what a new one does. */
+async function namesOf(name: string, world?: Awaited<ReturnType<typeof freshItem>>) {
+  const { upload, download } = world ?? (await freshItem());
+  const { body } = await upload(pattern(1), `?name=${encodeURIComponent(name)}`);
+  const header = (await download(body.id)).headers.get("Content-Disposition")!;
+  const read = (extended: boolean) => parse(header, { extended }).parameters["filename"];
+  return { header, fallback: read(false), name: read(true) };
+}
+
+describe("Content-Disposition", () => {
+  it.each([
+    ["plain.txt", "plain.txt"],
+    ["with space; and = signs.txt", "with space; and = signs.txt"],
+    ['"quoted" and \\back', '"quoted" and \\back'],
+    ["two\r\nSet-Cookie: lines", "two??Set-Cookie: lines"],
+    ["null\0byte\x7f", "null?byte?"],
+    ["naïve.txt", "na?ve.txt"],
+    ["📎.pdf", "??.pdf"],
+    ["日本語", "???"],
+    ["100%41.txt", "100%41.txt"],
+    ["../../etc/passwd", "../../etc/passwd"],
+    ["it's*(a)/file?", "it's*(a)/file?"],
+    ["x".repeat(1024), "x".repeat(1024)],
+    ["📎".repeat(256), "??".repeat(256)],
+  ])("gives the name %j and an ASCII fallback", async (name, fallback) => {
+    const read = await namesOf(name);
+    expect(read).toEqual({ header: expect.stringMatching(/^attachment; filename=[\x20-\x7e]+$/), fallback, name });
+  });
+
+  it("gives every name back, in one line of ASCII", { timeout: 30_000 }, async () => {
+    const world = await freshItem();
+    const names = fc.string({ unit: "binary", minLength: 1, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(names, async (name) => {
+        const read = await namesOf(name, world);
+        expect(read.name).toBe(name);
+        expect(read.header).toMatch(/^attachment; filename=[\x20-\x7e]+$/);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("If-None-Match", () => {
+  it.each([
+    ["the ETag", (tag: string) => tag],
+    ["the ETag, weak", (tag: string) => `W/${tag}`],
+    ["the ETag among others", (tag: string) => `"a", ${tag}, "b"`],
+    ["*", () => "*"],
+  ])("that names what the client has is a 304 with the ETag and no body: %s", async (_, header) => {
+    const { download, file } = await freshFile();
+    const tag = (await download(file.id)).headers.get("ETag")!;
+    for (const range of [{}, { Range: "bytes=0-1" }] as Record<string, string>[]) {
+      const response = await download(file.id, { headers: { ...range, "If-None-Match": header(tag) } });
+      expect([response.status, response.headers.get("ETag"), await response.text()]).toEqual([304, tag, ""]);
+    }
+  });
+
+  it.each([
+    ["another tag", () => '"other"'],
+    ["the ETag without its quotes", (tag: string) => tag.replaceAll('"', "")],
+    ["nothing", () => ""],
+  ])("that names something else changes nothing: %s", async (_, header) => {
+    const { download, file } = await freshFile();
+    const tag = (await download(file.id)).headers.get("ETag")!;
+    const response = await download(file.id, { headers: { "If-None-Match": header(tag) } });
+    expect([response.status, await bytesOf(response)]).toEqual([200, pattern(100)]);
+  });
+});

@@ -1,0 +1,111 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { freshFile, pattern } from "../support/files.ts";
+import type { Reply } from "../support/service.ts";
+
+/** A random word in the name, the section and the content of Files: none turns up in D1, in R2, in a log, in an error. */
+
+const lines: string[] = [];
+const words: string[] = [];
+const canary = (): string => {
+  const word = `canary${crypto.randomUUID().replaceAll("-", "")}`;
+  words.push(word);
+  return word;
+};
+const bytesWith = (word: string): Uint8Array => new TextEncoder().encode(`${word} ${"x".repeat(20_000)} ${word}`);
+
+beforeEach(() => {
+  for (const method of ["log", "info", "warn", "error", "debug"] as const) {
+    vi.spyOn(console, method).mockImplementation((...values) => void lines.push(values.map(String).join(" ")));
+  }
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** The words as they are, and in base64, whatever stands before them. Percent-encoding leaves them as they are. */
+function spellings(word: string): string[] {
+  const shifted = [0, 1, 2].map((shift) => btoa("x".repeat(shift) + word).slice(shift === 0 ? 0 : 4, -4));
+  return [word, ...shifted];
+}
+const found = (haystack: string): string[] => words.filter((word) => spellings(word).some((text) => haystack.includes(text)));
+
+async function dumpOfDatabase(): Promise<string> {
+  const { results: tables } = await env.DB.prepare(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
+  ).all<{ name: string }>();
+  const rows = await Promise.all(tables.map(async ({ name }) => (await env.DB.prepare(`SELECT * FROM ${name}`).all()).results));
+  return JSON.stringify(rows);
+}
+
+/** Keys, metadata and bytes of every object. */
+async function dumpOfBucket(): Promise<string> {
+  const { objects } = await env.FILES.list({ include: ["customMetadata", "httpMetadata"] });
+  const latin1 = new TextDecoder("latin1");
+  const dumps = objects.map(async ({ key, customMetadata, httpMetadata }) => {
+    const bytes = await (await env.FILES.get(key))!.arrayBuffer();
+    return JSON.stringify([key, customMetadata, httpMetadata]) + latin1.decode(bytes);
+  });
+  return (await Promise.all(dumps)).join("\n");
+}
+
+async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
+  const { upload, call, files, one } = await freshFile(bytesWith(canary()));
+  const key = { "Idempotency-Key": canary() };
+  const name = canary();
+  const disposition = { "Content-Disposition": `attachment; filename="${canary()}"; filename*=UTF-8''${canary()}` };
+  const good = [
+    await upload(bytesWith(canary()), `?name=${name}&section=${canary()}`, { headers: key }),
+    await upload(bytesWith(canary()), "", { headers: disposition }),
+    await upload(new Blob([bytesWith(canary())]).stream(), `?name=${canary()}`),
+    await call("PUT", `${one}/content`, { body: bytesWith(canary()), headers: { "Content-Type": `text/${canary()}` } }),
+  ];
+  const failing = new Proxy(env.FILES, {
+    get: () => () => {
+      throw new Error(`R2 quotes ${name}`);
+    },
+  });
+  const bad = [
+    await upload(bytesWith(canary()), `?name=${canary()}&section=other`, { headers: key }),
+    await upload(bytesWith(canary()), `?name=${canary()}`, { headers: { "Content-Digest": `sha-256=:${canary()}:` } }),
+    await upload(bytesWith(canary()), `?name=${canary()}`, {
+      headers: { "Content-Digest": `sha-256=:${btoa("x".repeat(32))}:` },
+    }),
+    await upload(bytesWith(canary()), `?name=${canary()}`, { headers: { "Content-Encoding": canary() } }),
+    await upload(bytesWith(canary()), `?name=${canary()}`, { headers: { "If-Match": canary() } }),
+    await upload(bytesWith(canary()), `?name=${canary()}`, { headers: { "If-Match": '"99"' } }),
+    await upload(bytesWith(canary()), `?name=${canary().padEnd(2_000, "x")}`),
+    await upload(bytesWith(canary()), `?name=f&section=${canary().padEnd(70_000, "x")}`),
+    await upload(bytesWith(canary()), "", { headers: { "Content-Disposition": canary() } }),
+    await upload(bytesWith(canary()), `?name=${canary()}`, { env: { FILES: failing } }),
+    await upload(new Blob([bytesWith(canary())]).stream(), `?name=${canary()}`, { env: { FILES: failing } }),
+    await call("GET", `${files}?inline_files=${canary()}`),
+    await call("GET", `${one}/content`, { env: { FILES: failing } }),
+    await call("GET", `${one}/content`, { headers: { Range: "bytes=99999999-" } }),
+    await call("GET", `${one}?inline_files=true`, { env: { FILES: failing } }),
+  ];
+  return { good, bad };
+}
+
+it("nothing of a File that a user typed is in D1, in R2, in a log line or in an error", async () => {
+  const { good, bad } = await everyInput();
+  expect(good.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(bad.map(({ status }) => status).filter((status) => status < 400)).toEqual([]);
+  const [database, bucket] = [await dumpOfDatabase(), await dumpOfBucket()];
+  expect(database.length).toBeGreaterThan(3_000);
+  expect(bucket.length).toBeGreaterThan(5 * 20_000);
+  expect(lines.length).toBeGreaterThanOrEqual(3);
+  expect(words.length).toBeGreaterThan(30);
+  expect(found(database)).toEqual([]);
+  expect(found(bucket)).toEqual([]);
+  expect(found(lines.join("\n"))).toEqual([]);
+  expect(found(bad.map((reply) => reply.text + JSON.stringify([...reply.headers])).join("\n"))).toEqual([]);
+});
+
+it("would be found if it were there: in a row, in a key, in bytes, in base64", async () => {
+  const word = canary();
+  await env.FILES.put(`some/${word}`, pattern(1));
+  expect(found(await dumpOfBucket())).toContain(word);
+  await env.FILES.delete(`some/${word}`);
+  await env.FILES.put("some/key", bytesWith(word));
+  expect(found(await dumpOfBucket())).toContain(word);
+  for (const before of ["", "a", "ab", "abc"]) expect(found(btoa(`${before}${word} and more`))).toEqual([word]);
+});

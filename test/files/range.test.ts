@@ -1,0 +1,97 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readRange } from "../../src/http/range.ts";
+
+/** Which bytes a `Range` header asks for (RFC 9110 section 14.2). */
+
+const BEYOND = "beyond";
+/** The range; `undefined` for all bytes; `BEYOND` when there are none of them. */
+function read(header: string | undefined, size: number) {
+  const range = readRange(header, size);
+  return range.ok
+    ? range.value
+    : range.failure.kind === "range" && range.failure.detail === String(size)
+      ? BEYOND
+      : range.failure;
+}
+
+/** The positions that are asked for, counted out one by one. */
+function slowly(first: number | undefined, last: number | undefined, size: number): number[] {
+  const all = Array.from({ length: size }, (_, position) => position);
+  if (first === undefined) return all.filter((position) => size - position <= last!);
+  return all.filter((position) => position >= first && (last === undefined || position <= last));
+}
+
+describe("readRange", () => {
+  it.each([
+    ["bytes=0-0", 1, { start: 0, end: 0 }],
+    ["bytes=0-", 1, { start: 0, end: 0 }],
+    ["bytes=-1", 1, { start: 0, end: 0 }],
+    ["bytes=1-", 1, BEYOND],
+    ["bytes=0-0", 0, BEYOND],
+    ["bytes=-0", 1, BEYOND],
+    ["bytes=-0", 0, BEYOND],
+    [" bytes=2-3 ", 10, { start: 2, end: 3 }],
+    ["bytes=9-9", 10, { start: 9, end: 9 }],
+    ["bytes=9-10", 10, { start: 9, end: 9 }],
+    ["bytes=10-10", 10, BEYOND],
+    ["bytes=10-9", 10, undefined],
+    ["bytes=-9", 10, { start: 1, end: 9 }],
+    ["bytes=-11", 10, { start: 0, end: 9 }],
+    ["bytes=0-999999999999999", 10, { start: 0, end: 9 }],
+    ["bytes=999999999999999-", 10, BEYOND],
+    [undefined, 10, undefined],
+    ["", 10, undefined],
+    ["bytes=0-1,2-3", 10, undefined],
+    ["bytes=0-1,", 10, undefined],
+    ["bytes=0 - 1", 10, undefined],
+    ["bytes 0-1", 10, undefined],
+    ["items=0-1", 10, undefined],
+    ["bytes=a-b", 10, undefined],
+    ["bytes=+1-2", 10, undefined],
+    ["bytes=1e1-20", 100, undefined],
+    ["bytes=0-1\n", 10, { start: 0, end: 1 }],
+    ["x\nbytes=0-1", 10, undefined],
+  ])("of %j in %i bytes", (header, size, range) => {
+    expect(read(header, size)).toEqual(range);
+  });
+
+  it("takes the last bytes of nothing for all of it", () => {
+    expect(read("bytes=-5", 0)).toBeUndefined();
+  });
+
+  const number = fc.nat(40);
+  const ends = fc.oneof(
+    fc.tuple(number, number).filter(([first, last]) => first <= last),
+    fc.tuple(number, fc.constant(undefined)),
+    fc.tuple(fc.constant(undefined), number),
+  );
+
+  it("gives the positions that a slow reference counts out", () => {
+    fc.assert(
+      fc.property(ends, fc.integer({ min: 1, max: 40 }), ([first, last], size) => {
+        const positions = slowly(first, last, size);
+        const expected = positions.length > 0 ? { start: positions[0], end: positions.at(-1) } : BEYOND;
+        expect(read(`bytes=${first ?? ""}-${last ?? ""}`, size)).toEqual(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("gives a part of the file or all of it, whatever the header", () => {
+    const text = fc.string({ unit: fc.constantFrom(..."bytes=0123456789-, ") });
+    const header = fc.oneof(
+      text,
+      text.map((rest) => `bytes=${rest}`),
+    );
+    fc.assert(
+      fc.property(header, fc.nat(1_000), (given, size) => {
+        const range = read(given, size);
+        if (range === undefined || range === BEYOND) return;
+        const { start, end } = range as { start: number; end: number };
+        expect([start >= 0, start <= end, end < size]).toEqual([true, true, true]);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
