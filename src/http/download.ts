@@ -2,7 +2,7 @@ import { create as createDisposition } from "content-disposition";
 import type { ContentPlace, KeyedFile } from "../model/file.ts";
 import { ok, type Result } from "../model/result.ts";
 import { pump } from "../store/blobs.ts";
-import { openContent } from "../store/contents.ts";
+import { openContent } from "../store/open-content.ts";
 import { report } from "../store/report.ts";
 import { readRange } from "./range.ts";
 import type { Call } from "./route.ts";

@@ -1,7 +1,7 @@
 import type { KeyedFile } from "../model/file.ts";
 import { writeId } from "../model/ids.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import { readContent } from "../store/contents.ts";
+import { readContent } from "../store/open-content.ts";
 import { readFile, readFiles } from "../store/files.ts";
 import { sendContent } from "./download.ts";
 import { enterItem, fileId, type ItemEntry } from "./enter.ts";

@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../model/result.ts";
-import type { ByteRange } from "../store/contents.ts";
+import type { ByteRange } from "../store/open-content.ts";
 
 /**
  * Reads a `Range` header (RFC 9110 section 14.2).

@@ -1,28 +1,19 @@
 import { concat } from "../crypto/bytes.ts";
-import {
-  CHUNK,
-  chunkOffset,
-  type ChunkCipher,
-  createCipher,
-  HEADER,
-  recoverCipher,
-  SEALED_CHUNK,
-  sealedFileSize,
-} from "../crypto/chunked.ts";
-import { openStream, type Reader, sealStream } from "../crypto/pieces.ts";
-import type { ContentPlace, KeyedFile } from "../model/file.ts";
+import { createCipher, sealedFileSize } from "../crypto/chunked.ts";
+import { type Reader, sealStream } from "../crypto/pieces.ts";
+import type { ContentPlace } from "../model/file.ts";
 import { idBytes } from "../model/ids.ts";
 import { fail, invalid, ok, type Refusal, type Result } from "../model/result.ts";
 import { putPieces } from "./blobs.ts";
 import { report } from "./report.ts";
 
-/** The contents of Files in R2: sealed on the way in, opened on the way out, never whole in memory. */
+/** The contents of Files in R2, and their way in: sealed piece by piece, never whole in memory. Their way out: open-content.ts. */
 
 /** The name of a content's object: ids alone, never a user's name. Created once, never overwritten. */
 export const contentKey = ({ vault, file, generation }: ContentPlace): string => `${vault}/${file}/${generation}`;
 
 /** What binds a content to its place. */
-const contextOf = ({ vault, item, file, generation }: ContentPlace): Uint8Array =>
+export const contextOf = ({ vault, item, file, generation }: ContentPlace): Uint8Array =>
   concat(...[vault, item, file, generation].map(idBytes));
 
 /** Shown every plain piece of a content, and which is the last; what it answers ends the upload. */
@@ -71,114 +62,7 @@ export async function putContent(
   }
 }
 
-/** The bytes `start` to `end`, both included, of a content. */
-export interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-/**
- * Opens a content, or the chunks that a range needs.
- * Out: its bytes, in pieces; the first piece is open already, so what is wrong with it is an error and not a torn stream.
- * A later chunk that does not open makes the iteration throw. Errors: `integrity`, also when R2 holds more, less or other
- * bytes than the row says; `unavailable`.
- */
-export async function openContent(
-  bucket: R2Bucket,
-  place: ContentPlace,
-  file: KeyedFile,
-  range?: ByteRange,
-): Promise<Result<AsyncGenerator<Uint8Array>>> {
-  try {
-    const found = await (range ? readSome(bucket, place, range) : readAll(bucket, place));
-    if (!found) return fail("integrity");
-    if (found.size !== sealedFileSize(file.size)) return await refuse(found);
-    const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(place), found.header);
-    if (!cipher.ok) return await refuse(found);
-    return await primed(cut(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
-  } catch (error) {
-    report("a download", error);
-    // R2 throws on a range beyond the object: then it is the object that is not what the row says.
-    const object = await bucket.head(contentKey(place)).catch(() => undefined);
-    const damaged = object === null || (object !== undefined && object.size !== sealedFileSize(file.size));
-    return fail(damaged ? "integrity" : "unavailable");
-  }
-}
-
-async function refuse({ reader }: Found): Promise<Refusal> {
-  await reader.cancel().catch(() => undefined); // the rest is not wanted
-  return fail("integrity");
-}
-
 /** Deletes a content that no row came to hold. What fails here, the watch list finds. */
 export async function deleteContent(bucket: R2Bucket, place: ContentPlace): Promise<void> {
   await bucket.delete(contentKey(place)).catch((error: unknown) => report("R2", error));
-}
-
-/** A whole content, for a small one. Errors: as `openContent`. */
-export async function readContent(bucket: R2Bucket, place: ContentPlace, file: KeyedFile): Promise<Result<Uint8Array>> {
-  const opened = await openContent(bucket, place, file);
-  if (!opened.ok) return opened;
-  try {
-    return ok(concat(...(await Array.fromAsync(opened.value))));
-  } catch {
-    return fail("integrity");
-  }
-}
-
-interface Found {
-  /** Of the whole object, in bytes. */
-  readonly size: number;
-  readonly header: Uint8Array;
-  /** Stands at the first chunk that is wanted. */
-  readonly reader: Reader;
-}
-
-async function readAll(bucket: R2Bucket, place: ContentPlace): Promise<Found | undefined> {
-  const object = await bucket.get(contentKey(place));
-  if (!object) return undefined;
-  const reader = object.body.getReader({ mode: "byob" });
-  const { value } = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
-  return { size: object.size, header: value ?? new Uint8Array(), reader };
-}
-
-async function readSome(bucket: R2Bucket, place: ContentPlace, { start, end }: ByteRange): Promise<Found | undefined> {
-  const [first, last] = [Math.floor(start / CHUNK), Math.floor(end / CHUNK)];
-  const chunks = { offset: chunkOffset(first), length: (last - first + 1) * SEALED_CHUNK };
-  const [head, object] = await Promise.all([
-    bucket.get(contentKey(place), { range: { offset: 0, length: HEADER } }),
-    bucket.get(contentKey(place), { range: chunks }),
-  ]);
-  if (!head || !object) return undefined;
-  return { size: object.size, header: new Uint8Array(await head.arrayBuffer()), reader: object.body.getReader({ mode: "byob" }) };
-}
-
-/** The opened chunks, without what lies before and behind the range. */
-async function* cut(cipher: ChunkCipher, reader: Reader, { start, end }: ByteRange): AsyncGenerator<Uint8Array> {
-  const first = Math.floor(start / CHUNK);
-  let position = first * CHUNK;
-  try {
-    for await (const piece of openStream(cipher, reader, first)) {
-      yield piece.subarray(Math.max(0, start - position), Math.max(0, end + 1 - position));
-      position += piece.length;
-    }
-    if (position <= end) throw new Error("the content ended early");
-  } finally {
-    await reader.cancel().catch(() => undefined); // a reader that went away wants no more
-  }
-}
-
-/** The same pieces; the first has been made. */
-async function primed(pieces: AsyncGenerator<Uint8Array>): Promise<Result<AsyncGenerator<Uint8Array>>> {
-  try {
-    const first = await pieces.next();
-    return ok(
-      (async function* () {
-        if (!first.done) yield first.value;
-        yield* pieces;
-      })(),
-    );
-  } catch {
-    return fail("integrity"); // AES-GCM refused it
-  }
 }

@@ -30,7 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly RegExp[]>> = {
 };
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  http: ["hono", "hono/utils/http-status", "hono/utils/url", "zod", "../../package.json"],
+  http: ["hono", "content-disposition", "hono/utils/http-status", "hono/utils/url", "zod", "../../package.json"],
   vault: ["cloudflare:workers", "zod"],
   crypto: ["jose"],
   model: ["zod"],
@@ -66,7 +66,11 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, where: RegExp])
   ["answers over HTTP", /\bResponse\b|\bc\.json\(/, /^http\//],
   ["SQL", /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, /^store\//],
   ["D1 and R2 objects", /\b(D1Database|D1PreparedStatement|R2Bucket)\b/, /^store\//],
-  ["writes to vaults and Items", /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|activity)\b/, /^store\/commit\.ts$/],
+  [
+    "writes to vaults and Items",
+    /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|activity)\b/,
+    /^store\/(commit|row-changes)\.ts$/,
+  ],
   ["commits", /writeCommit/, /^(store\/commit|vault\/group)\.ts$/],
   ["the clock", /Date\.now\(/, /^(http\/|vault\/coordinator\.ts)/],
   [
