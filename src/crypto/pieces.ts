@@ -11,11 +11,16 @@ const CHUNKS = 64;
 /** What is needed of a BYOB reader. */
 export type Reader = Pick<ReadableStreamBYOBReader, "readAtLeast" | "cancel">;
 
-/** Reads a stream of bytes in pieces of exactly `size`; the last is shorter, at a multiple of `size` empty. */
+/**
+ * Reads a stream of bytes in pieces of exactly `size`; the last is shorter, at a multiple of `size` empty.
+ * All lie in one buffer, the next where the one before it lay: fresh memory costs more than the decryption.
+ */
 async function* pieces(reader: Reader, size: number): AsyncGenerator<Uint8Array> {
-  for (let length = size; length === size;) {
-    const { value } = await reader.readAtLeast(size, new Uint8Array(size));
-    const piece = value ?? new Uint8Array();
+  let buffer: ArrayBufferLike = new ArrayBuffer(size);
+  for (let length = size; length === size; ) {
+    const read: ReadableStreamReadResult<Uint8Array> = await reader.readAtLeast(size, new Uint8Array(buffer));
+    const piece: Uint8Array = read.value ?? new Uint8Array();
+    buffer = piece.buffer;
     length = piece.length;
     yield piece;
   }
