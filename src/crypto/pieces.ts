@@ -17,7 +17,7 @@ export type Reader = Pick<ReadableStreamBYOBReader, "readAtLeast" | "cancel">;
  */
 async function* pieces(reader: Reader, size: number): AsyncGenerator<Uint8Array> {
   let buffer: ArrayBufferLike = new ArrayBuffer(size);
-  for (let length = size; length === size; ) {
+  for (let length = size; length === size;) {
     const read: ReadableStreamReadResult<Uint8Array> = await reader.readAtLeast(size, new Uint8Array(buffer));
     const piece: Uint8Array = read.value ?? new Uint8Array();
     buffer = piece.buffer;
