@@ -1,40 +1,13 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
+import { canary, captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { freshFile, pattern } from "../support/files.ts";
 import type { Reply } from "../support/service.ts";
 
 /** A random word in the name, the section and the content of Files: none turns up in D1, in R2, in a log, in an error. */
 
-const lines: string[] = [];
-const words: string[] = [];
-const canary = (): string => {
-  const word = `canary${crypto.randomUUID().replaceAll("-", "")}`;
-  words.push(word);
-  return word;
-};
+const lines = captureLog();
 const bytesWith = (word: string): Uint8Array => new TextEncoder().encode(`${word} ${"x".repeat(20_000)} ${word}`);
-
-beforeEach(() => {
-  for (const method of ["log", "info", "warn", "error", "debug"] as const) {
-    vi.spyOn(console, method).mockImplementation((...values) => void lines.push(values.map(String).join(" ")));
-  }
-});
-afterEach(() => vi.restoreAllMocks());
-
-/** The words as they are, and in base64, whatever stands before them. Percent-encoding leaves them as they are. */
-function spellings(word: string): string[] {
-  const shifted = [0, 1, 2].map((shift) => btoa("x".repeat(shift) + word).slice(shift === 0 ? 0 : 4, -4));
-  return [word, ...shifted];
-}
-const found = (haystack: string): string[] => words.filter((word) => spellings(word).some((text) => haystack.includes(text)));
-
-async function dumpOfDatabase(): Promise<string> {
-  const { results: tables } = await env.DB.prepare(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
-  ).all<{ name: string }>();
-  const rows = await Promise.all(tables.map(async ({ name }) => (await env.DB.prepare(`SELECT * FROM ${name}`).all()).results));
-  return JSON.stringify(rows);
-}
 
 /** Keys, metadata and bytes of every object. */
 async function dumpOfBucket(): Promise<string> {

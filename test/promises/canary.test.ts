@@ -1,32 +1,29 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { canary, captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { admin, client, makeToken, type Reply, send } from "../support/service.ts";
 
 /** A random word in every place where a user can type: none of them may turn up where it is not sealed. */
 
-const lines: string[] = [];
-const words: string[] = [];
-const canary = (): string => {
-  const word = `canary${crypto.randomUUID().replaceAll("-", "")}`;
-  words.push(word);
-  return word;
-};
+const lines = captureLog();
 
-beforeEach(() => {
-  for (const method of ["log", "info", "warn", "error", "debug"] as const) {
-    vi.spyOn(console, method).mockImplementation((...values) => void lines.push(values.map(String).join(" ")));
-  }
+const item = () => ({
+  title: canary(),
+  category: "LOGIN",
+  tags: [canary()],
+  urls: [{ href: canary(), label: canary() }],
+  sections: [{ id: canary(), label: canary() }],
+  fields: [
+    { purpose: "USERNAME", value: canary() },
+    { purpose: "PASSWORD", value: canary() },
+    { id: canary(), label: canary(), value: canary(), section: { id: canary() } },
+    { label: canary(), generate: true, recipe: { excludeCharacters: canary() } },
+  ],
+  [canary()]: canary(),
 });
-afterEach(() => vi.restoreAllMocks());
 
-/** The words as they are, and in base64, whatever stands before them. */
-function spellings(word: string): string[] {
-  const shifted = [0, 1, 2].map((shift) => btoa("x".repeat(shift) + word).slice(shift === 0 ? 0 : 4, -4));
-  return [word, ...shifted];
-}
-
-const found = (haystack: string): string[] => words.filter((word) => spellings(word).some((text) => haystack.includes(text)));
+const headers = () => ({ "Idempotency-Key": canary(), "User-Agent": canary(), "X-Canary": canary() });
 
 async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
   const { body: vault } = await admin("POST", "/v1/admin/vaults", {
@@ -35,21 +32,6 @@ async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
   const { token } = await makeToken({ [vault.id]: "rw" }, { name: canary() });
   const call = client(token);
   const items = `/v1/vaults/${vault.id}/items`;
-  const item = () => ({
-    title: canary(),
-    category: "LOGIN",
-    tags: [canary()],
-    urls: [{ href: canary(), label: canary() }],
-    sections: [{ id: canary(), label: canary() }],
-    fields: [
-      { purpose: "USERNAME", value: canary() },
-      { purpose: "PASSWORD", value: canary() },
-      { id: canary(), label: canary(), value: canary(), section: { id: canary() } },
-      { label: canary(), generate: true, recipe: { excludeCharacters: canary() } },
-    ],
-    [canary()]: canary(),
-  });
-  const headers = () => ({ "Idempotency-Key": canary(), "User-Agent": canary(), "X-Canary": canary() });
   const created = await call("POST", items, { body: item(), headers: headers() });
   const path = `${items}/${created.body.id}`;
   const good = [
@@ -100,12 +82,7 @@ it("nothing that a user typed is in D1, a log line or an error body", async () =
   const { good, bad } = await everyInput();
   expect(good.map((reply) => reply.status)).toEqual([200, 200, 200, 200, 200]);
   expect(bad.map((reply) => reply.status).filter((status) => status < 400)).toEqual([]);
-  const { results: tables } = await env.DB.prepare(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
-  ).all<{ name: string }>();
-  const dump = JSON.stringify(
-    await Promise.all(tables.map(async ({ name }) => (await env.DB.prepare(`SELECT * FROM ${name}`).all()).results)),
-  );
+  const dump = await dumpOfDatabase();
   expect(dump.length).toBeGreaterThan(5_000);
   expect(lines.length).toBeGreaterThan(2);
   expect(words.length).toBeGreaterThan(100);
