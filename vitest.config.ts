@@ -17,5 +17,5 @@ export default defineConfig({
     })),
   ],
   // What the service logs about faults that a test injects is shown when the test fails.
-  test: { setupFiles: ["./test/support/setup.ts"], silent: "passed-only" },
+  test: { setupFiles: ["./test/support/setup.ts"], silent: "passed-only", testTimeout: 30_000 },
 });
