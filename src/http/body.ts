@@ -7,10 +7,13 @@ export interface Body {
   readonly json: unknown;
 }
 
+/** Whether a body comes compressed, which no endpoint takes. */
+export const isEncoded = (request: Request): boolean =>
+  (request.headers.get("Content-Encoding") || "identity").toLowerCase() !== "identity";
+
 /** Reads a JSON body (RFC 8259), whatever its Content-Type says. Errors: 400, 413, 415; none quotes the body. */
 export async function readBody(request: Request): Promise<Result<Body>> {
-  const encoding = request.headers.get("Content-Encoding");
-  if (encoding && encoding.toLowerCase() !== "identity") return fail("encoding");
+  if (isEncoded(request)) return fail("encoding");
   const bytes = await readBytes(request);
   if (!bytes.ok) return bytes;
   const json = parse(bytes.value);

@@ -1,4 +1,4 @@
-import type { KeyedFile } from "../model/file.ts";
+import { type KeyedFile, placeOf } from "../model/file.ts";
 import { writeId } from "../model/ids.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { readContent } from "../store/open-content.ts";
@@ -35,7 +35,7 @@ export const getContent: Handler = async (c) => {
   if (!entry.ok) return entry;
   const { store, vault, item } = entry.value;
   const file = await readFile(store, entry.value, item, fileId(c));
-  return file.ok ? sendContent(c, { vault, item, file: file.value.id, generation: file.value.generation }, file.value) : file;
+  return file.ok ? sendContent(c, placeOf(vault, item, file.value), file.value) : file;
 };
 
 /** `inline_files`, or `inline_content`: whether the contents are to come along. */
@@ -53,8 +53,7 @@ async function presentAll(c: Call, { vault, item, claims }: ItemEntry, files: re
   if (large) return fail("too_large_to_inline", writeId(large.id, claims.dialect));
   const presented: object[] = [];
   for (const file of files) {
-    const place = { vault, item, file: file.id, generation: file.generation };
-    const content = inline.value ? await readContent(c.env.FILES, place, file) : ok(undefined);
+    const content = inline.value ? await readContent(c.env.FILES, placeOf(vault, item, file), file) : ok(undefined);
     if (!content.ok) return content;
     presented.push(presentFile(file, { id: item, vault }, claims.dialect, content.value));
   }

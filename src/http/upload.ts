@@ -3,6 +3,7 @@ import type { ContentPlace } from "../model/file.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { putContent, type See } from "../store/contents.ts";
+import { isEncoded } from "./body.ts";
 import type { Call } from "./route.ts";
 
 /** A body that is the bytes of a file: what its headers say of it, and its way into R2. */
@@ -33,8 +34,7 @@ export interface Upload {
 
 /** Reads the headers of an upload. Errors: 400, 413, 415. */
 export function readUpload(c: Call): Result<Upload> {
-  const encoding = c.req.header("Content-Encoding");
-  if (encoding && encoding.toLowerCase() !== "identity") return fail("encoding");
+  if (isEncoded(c.req.raw)) return fail("encoding");
   const declared = c.req.header("Content-Length");
   const length = declared === undefined ? undefined : Number(declared);
   if (length !== undefined && length > LIMITS.file) return fail("body_too_large", String(LIMITS.file));

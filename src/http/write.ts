@@ -1,4 +1,5 @@
 import { fingerprint } from "../crypto/seal.ts";
+import type { FailureKind } from "../model/failure.ts";
 import type { ContentPlace } from "../model/file.ts";
 import { operationId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -21,34 +22,41 @@ export interface Write {
 
 const TRIES = 3;
 
-/**
- * Sends a write to its vault's coordinator. Out: what it answers. Errors: what it refuses; `unavailable`; `uncertain`, when it may have taken effect.
- * A coordinator that was reset loses its callers, not their writes: a new stub is asked again, with the same operation,
- * which takes effect once. One that is overloaded is left alone
- * (developers.cloudflare.com/durable-objects/best-practices/error-handling).
- */
+/** Sends a write to its vault's coordinator. Out: what it answers. Errors: what it refuses; `unavailable`; `uncertain`, when it may have taken effect. */
 export async function send(c: Call, write: Write): Promise<Result<Answer>> {
   const operation: Operation = { ...write, id: operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10))) };
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await c.env.COORDINATOR.getByName(write.vault).write(operation);
-    } catch (error) {
-      report("a call to a coordinator", error);
-      if ((error as { overloaded?: boolean }).overloaded) return fail(attempt === 1 ? "unavailable" : "uncertain");
-      if (attempt === TRIES) return fail("uncertain");
-    }
-  }
+  return ask(c, write.vault, "uncertain", (coordinator) => coordinator.write(operation));
 }
 
 /** Tells the coordinator of a content that is about to be uploaded. Errors: `unavailable`. */
 export async function expectContent(c: Call, place: ContentPlace): Promise<Result<undefined>> {
+  return ask(c, place.vault, "unavailable", async (coordinator) => {
+    await coordinator.expect(place);
+    return ok(undefined);
+  });
+}
+
+type Coordinator = ReturnType<Env["COORDINATOR"]["getByName"]>;
+
+/**
+ * Asks a vault's coordinator what may safely be asked again: one that was reset loses its callers, not their writes, so
+ * a new stub gets the same question. One that is overloaded is left alone
+ * (developers.cloudflare.com/durable-objects/best-practices/error-handling).
+ * In: `lost`, the failure after a try of which nobody knows what became.
+ */
+async function ask<T>(
+  c: Call,
+  vault: string,
+  lost: FailureKind,
+  question: (coordinator: Coordinator) => Promise<Result<T>>,
+): Promise<Result<T>> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await c.env.COORDINATOR.getByName(place.vault).expect(place);
-      return ok(undefined);
+      return await question(c.env.COORDINATOR.getByName(vault));
     } catch (error) {
       report("a call to a coordinator", error);
-      if (attempt === TRIES) return fail("unavailable");
+      if ((error as { overloaded?: boolean }).overloaded) return fail(attempt === 1 ? "unavailable" : lost);
+      if (attempt === TRIES) return fail(lost);
     }
   }
 }

@@ -26,3 +26,11 @@ export interface ContentPlace {
   readonly file: string;
   readonly generation: string;
 }
+
+/** The place of a File's content. */
+export const placeOf = (vault: string, item: string, { id, generation }: ContentRef): ContentPlace => ({
+  vault,
+  item,
+  file: id,
+  generation,
+});

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
 import { readBehindGate, type Visit } from "./gate.ts";
 
-/** The rows of Files: who they are, and the key of their content. The content itself: blobs.ts. */
+/** The rows of Files: who they are, and the key of their content. The content itself: contents.ts. */
 
 export interface FileRow {
   item_id: string;
@@ -34,7 +34,7 @@ export function sealFile(keys: VaultKeys, vault: string, item: string, file: Key
 }
 
 /** Opens a row. Errors: `integrity`. */
-export async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {
+async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {
   const text = await open(keys.data, place(vault, row.id, keys), row.sealed);
   if (!text.ok) return text;
   const { item, ...file } = JSON.parse(text.value) as Sealed;

@@ -1,10 +1,11 @@
+import { placeOf } from "../model/file.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Working } from "./apply.ts";
 import { complete } from "./complete.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
-import { type Changed, count, edit, editFiles, find, type Given, placeOf, settle, store } from "./steps.ts";
+import { type Changed, count, edit, editFiles, find, type Given, settle, store } from "./steps.ts";
 
 /** What each kind of operation does to the vault it is for: one function a kind. */
 

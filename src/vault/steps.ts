@@ -1,4 +1,4 @@
-import type { ContentPlace, ContentRef } from "../model/file.ts";
+import { placeOf } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -74,13 +74,6 @@ const nextVersion = (item: Item, actor: string, now: number) => ({
   version: item.version + 1,
   updatedAt: Math.max(now, item.updatedAt),
   lastEditedBy: actor,
-});
-
-export const placeOf = (vault: string, item: string, { id, generation }: ContentRef): ContentPlace => ({
-  vault,
-  item,
-  file: id,
-  generation,
 });
 
 export function find(working: Working, id: string, ifMatch: Precondition | undefined): Result<Item> {

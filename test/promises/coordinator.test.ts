@@ -25,6 +25,15 @@ function coordinators(write: (real: Write, operation: Operation, attempt: number
   return { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
 }
 
+/** A coordinator that is reset after its first commit, and the Item is written to again before it is asked again. */
+const overtaken = (path: string, body: unknown) =>
+  coordinators(async (real, operation, attempt) => {
+    if (attempt > 1) return real(operation);
+    await real(operation);
+    await call("PATCH", path, { body });
+    throw reset;
+  });
+
 const reset = new Error("Durable Object reset because its code was updated.");
 const versions = async (id: string) =>
   (await env.DB.prepare("SELECT version FROM items WHERE id = ?").bind(id).first<number>("version")) ?? 0;
@@ -66,12 +75,7 @@ describe("a coordinator that was reset", () => {
     const { body: item } = await call("POST", items, { body: LOGIN });
     const path = `${items}/${item.id}`;
     const body = [{ op: "add", path: "/tags/-", value: "x" }];
-    const bindings = coordinators(async (real, operation, attempt) => {
-      if (attempt > 1) return real(operation);
-      await real(operation);
-      await call("PATCH", path, { body });
-      throw reset;
-    });
+    const bindings = overtaken(path, body);
     expect((await call("PATCH", path, { body, env: bindings })).status).toBe(409);
     expect((await call("GET", path)).body).toMatchObject({ version: 3, tags: ["x", "x"] });
   });
@@ -80,12 +84,7 @@ describe("a coordinator that was reset", () => {
     const { body: item } = await call("POST", items, { body: LOGIN });
     const path = `${items}/${item.id}`;
     const body = [{ op: "add", path: "/tags/-", value: "x" }];
-    const bindings = coordinators(async (real, operation, attempt) => {
-      if (attempt > 1) return real(operation);
-      await real(operation);
-      await call("PATCH", path, { body });
-      throw reset;
-    });
+    const bindings = overtaken(path, body);
     const reply = await call("PATCH", path, { body, headers: { "Idempotency-Key": "k" }, env: bindings });
     expect(reply.body).toMatchObject({ version: 2, tags: ["x"] });
   });
