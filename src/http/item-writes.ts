@@ -72,10 +72,10 @@ async function ask(
     : idempotency;
 }
 
-async function write(c: Call, { claims, token, vault }: Entry, asked: Asked, present: Present): Promise<Result<Response>> {
+async function write(c: Call, { claims, store, token, vault }: Entry, asked: Asked, present: Present): Promise<Result<Response>> {
   const answer = await send(c, { vault, actor: token, ...asked });
   if (!answer.ok) return answer;
   const { item } = answer.value;
   if (!item) return ok(c.body(null, 204));
-  return ok(c.json(present(item, claims.dialect), 200, { ETag: entityTag(item.version) }));
+  return ok(c.json(present(item, claims.dialect, store.now), 200, { ETag: entityTag(item.version) }));
 }

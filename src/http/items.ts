@@ -27,5 +27,5 @@ export const getItem: Handler = async (c) => {
   if (!item.ok) return item;
   const headers = { ETag: entityTag(item.value.version) };
   if (isCurrent(c.req.header("If-None-Match"), item.value.version)) return ok(c.body(null, 304, headers));
-  return ok(c.json(presentItem(item.value, claims.dialect), 200, headers));
+  return ok(c.json(presentItem(item.value, claims.dialect, store.now), 200, headers));
 };

@@ -1,3 +1,4 @@
+import { currentCode } from "../crypto/totp.ts";
 import type { File } from "../model/file.ts";
 import { type Dialect, writeId } from "../model/ids.ts";
 import type { Field, Item, Summary } from "../model/item.ts";
@@ -24,18 +25,25 @@ export function presentSummary(item: Summary, dialect: Dialect): object {
   };
 }
 
-export function presentItem(item: Item, dialect: Dialect): object {
+/** In: Unix milliseconds, for the codes of OTP fields. */
+export function presentItem(item: Item, dialect: Dialect, now: number): object {
   const files = item.files.map((file) => presentFile(file, item, dialect));
-  return { ...presentSummary(item, dialect), sections: item.sections, fields: item.fields.map(presentField), files };
+  return {
+    ...presentSummary(item, dialect),
+    sections: item.sections,
+    fields: item.fields.map((field) => presentField(field, now)),
+    files,
+  };
 }
 
 /** What PUT answers. In the dialect `connect` the version is the one that was replaced: the Terraform provider waits for +1. */
-export function presentReplaced(item: Item, dialect: Dialect): object {
-  return presentItem(dialect === "connect" ? { ...item, version: item.version - 1 } : item, dialect);
+export function presentReplaced(item: Item, dialect: Dialect, now: number): object {
+  return presentItem(dialect === "connect" ? { ...item, version: item.version - 1 } : item, dialect, now);
 }
 
-function presentField({ section, ...field }: Field): object {
-  return { ...field, section: section === undefined ? undefined : { id: section } };
+function presentField({ section, ...field }: Field, now: number): object {
+  const totp = field.type === "OTP" ? currentCode(field.value, now) : undefined;
+  return { ...field, section: section === undefined ? undefined : { id: section }, totp };
 }
 
 /** A File of an Item. `content` is its bytes, where they were asked for. */

@@ -1,3 +1,4 @@
+import { readTotp } from "../crypto/totp.ts";
 import { estimateEntropy, generatePassword, type Password } from "../crypto/password.ts";
 import { base32 } from "../model/ids.ts";
 import { CHARACTER_SETS, type Field, type Item, type Section } from "../model/item.ts";
@@ -50,6 +51,8 @@ function completeField(given: FieldInput, before: readonly Field[], random: Rand
   const type = purpose === "PASSWORD" ? "CONCEALED" : (given.type ?? "STRING");
   if (type === "DATE" && value !== "" && !isDate(value)) return invalid("value: is not a date (YYYY-MM-DD or Unix seconds)");
   if (type === "MONTH_YEAR" && value !== "" && !isMonthYear(value)) return invalid("value: is not a month (YYYYMM or YYYY/MM)");
+  if (type === "OTP" && value !== "" && !readTotp(value))
+    return invalid("value: is not an otpauth://totp URI or a base32 secret");
   const known = before.find((field) => field.id === id && field.value === value)?.entropy;
   const entropy =
     purpose === "PASSWORD" && value !== "" ? (generated.value?.entropy ?? known ?? estimateEntropy(value)) : undefined;

@@ -116,9 +116,9 @@ const LIST: [rule: string, operation: Op, changes: object][] = [
   ["replace sets an attribute of a field", ["replace", "/fields/f1/label", "x"], { fields: [USER, { ...F1, label: "x" }, F2] }],
   ["remove empties the value of a field", ["remove", "/fields/f2/value"], { fields: [USER, F1, { ...F2, value: "" }] }],
   [
-    "replace sets the type of a field, an alias too",
-    ["replace", "/fields/f2/type", "totp"],
-    { fields: [USER, F1, { ...F2, type: "OTP" }] },
+    "replace sets the type of a field, in any case",
+    ["replace", "/fields/f2/type", "email"],
+    { fields: [USER, F1, { ...F2, type: "EMAIL" }] },
   ],
   ["remove makes the type of a field STRING", ["remove", "/fields/f1/type"], { fields: [USER, { ...F1, type: "STRING" }, F2] }],
   [

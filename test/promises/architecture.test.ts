@@ -22,7 +22,7 @@ const code = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "");
 /** Who imports whom: files of the first may import files of the second. */
 const MAY_IMPORT: Readonly<Record<string, readonly RegExp[]>> = {
   index: [/^http\//, /^vault\//, /^store\//],
-  http: [/^http\//, /^store\/(?!commit|snapshot)/, /^model\//, /^crypto\/(token|keyring|seal)\.ts$/],
+  http: [/^http\//, /^store\/(?!commit|snapshot)/, /^model\//, /^crypto\/(token|keyring|seal|totp)\.ts$/],
   vault: [/^vault\//, /^store\//, /^model\//, /^crypto\//],
   store: [/^store\//, /^model\//, /^crypto\//],
   crypto: [/^crypto\//, /^model\/(failure|result|ids)\.ts$/],
@@ -32,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly RegExp[]>> = {
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   http: ["hono", "content-disposition", "hono/utils/http-status", "hono/utils/url", "zod", "../../package.json"],
   vault: ["cloudflare:workers", "zod"],
-  crypto: ["jose"],
+  crypto: ["jose", "otpauth"],
   model: ["zod"],
 };
 

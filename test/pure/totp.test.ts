@@ -1,0 +1,104 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { currentCode, readTotp } from "../../src/crypto/totp.ts";
+import { base32 } from "../../src/model/ids.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** The seeds of RFC 6238 appendix B: the digits, as long as the hash's output. */
+const SEEDS = { SHA1: 20, SHA256: 32, SHA512: 64 } as const;
+const seed = (algorithm: keyof typeof SEEDS) => base32(bytes("1234567890".repeat(7).slice(0, SEEDS[algorithm])));
+
+/** A key URI with one more parameter. */
+const uri = (parameter: string) => `otpauth://totp/x?secret=${seed("SHA1")}&${parameter}`;
+
+const VECTORS: readonly (readonly [seconds: number, sha1: string, sha256: string, sha512: string])[] = [
+  [59, "94287082", "46119246", "90693936"],
+  [1111111109, "07081804", "68084774", "25091201"],
+  [1111111111, "14050471", "67062674", "99943326"],
+  [1234567890, "89005924", "91819424", "93441116"],
+  [2000000000, "69279037", "90698825", "38618901"],
+  [20000000000, "65353130", "77737706", "47863826"],
+];
+
+describe("a code", () => {
+  it.each(VECTORS)("is that of RFC 6238 appendix B at %i s", (seconds, ...codes) => {
+    const found = (Object.keys(SEEDS) as (keyof typeof SEEDS)[]).map((algorithm) =>
+      currentCode(`otpauth://totp/x?secret=${seed(algorithm)}&algorithm=${algorithm}&digits=8`, seconds * 1000),
+    );
+    expect(found).toEqual(codes);
+  });
+
+  it("ends with the same digits, however many there are", () => {
+    const codes = [6, 7, 8].map((digits) => currentCode(uri(`digits=${digits}`), 59_000));
+    expect(codes).toEqual(["287082", "4287082", "94287082"]);
+  });
+
+  it("of a bare secret is of SHA-1, 6 digits and 30 seconds", () => {
+    expect([29_999, 30_000, 59_999].map((now) => currentCode(seed("SHA1"), now))).toEqual(["755224", "287082", "287082"]);
+  });
+
+  it("changes with the period that the URI gives", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 999_999_999 }), fc.integer({ min: 0, max: 4e12 }), (period, now) => {
+        const step = Math.floor(now / 1000 / period);
+        const plain = currentCode(seed("SHA1"), step * 30_000);
+        expect(currentCode(uri(`period=${period}`), now)).toBe(plain);
+      }),
+    );
+  });
+});
+
+describe("a secret", () => {
+  const CODE = currentCode(seed("SHA1"), 59_000);
+  it.each([
+    ["in upper case", seed("SHA1").toUpperCase()],
+    ["in groups", seed("SHA1").match(/.{4}/g)!.join(" ")],
+    ["with hyphens", seed("SHA1").match(/.{4}/g)!.join("-")],
+    ["padded", `${seed("SHA1")}======`],
+    ["in a URI without a label", `otpauth://totp/?secret=${seed("SHA1")}`],
+    ["in a URI with a label and an issuer", `otpauth://totp/ACME%20Co:ada@example.com?secret=${seed("SHA1")}&issuer=ACME%20Co`],
+    ["in a URI with bare blanks and a colon", `otpauth://totp/ACME Co: ada?issuer=ACME Co&secret=${seed("SHA1")}`],
+    ["in a URI of odd case", `OTPAUTH://TOTP/x?SECRET=${seed("SHA1").toUpperCase()}&Algorithm=sha1`],
+    ["with its hash called HMAC-SHA1", `otpauth://totp/x?secret=${seed("SHA1")}&algorithm=HMAC-SHA1`],
+    ["with parameters that mean nothing", `otpauth://totp/x?secret=${seed("SHA1")}&image=y&counter=3`],
+  ])("can come %s", (_, text) => {
+    expect(currentCode(text, 59_000)).toBe(CODE);
+  });
+
+  it("of any bytes is read", () => {
+    fc.assert(fc.property(fc.uint8Array({ minLength: 1, maxLength: 128 }), (key) => expect(readTotp(base32(key))).toBeDefined()));
+  });
+});
+
+describe("what is not read", () => {
+  it.each([
+    "",
+    " ",
+    "=",
+    "0",
+    "not base32!",
+    "JBSWY3DPEHPK3PX1",
+    "jbswy3dpehpk3pxpj",
+    "abc",
+    "otpauth://totp/x",
+    "otpauth://totp/x?secret=",
+    "otpauth://totp/x?secret=0189",
+    "otpauth://hotp/x?secret=jbswy3dpehpk3pxp&counter=1",
+    "otpauth://x?secret=jbswy3dpehpk3pxp",
+    "otpauth:",
+    "https://totp/x?secret=jbswy3dpehpk3pxp",
+    ...["algorithm=MD5", "algorithm=SHA3-256", "digits=5", "digits=9", "digits=06", "digits=six"].map(uri),
+    ...["period=0", "period=-1", "period=1.5", "period=", "period=1e3", "period=9999999999"].map(uri),
+  ])("is %j", (text) => {
+    expect(readTotp(text)).toBeUndefined();
+  });
+
+  it("is refused without an exception, whatever it is", () => {
+    const texts = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.webUrl().map((url) => url.replace(/^https?/, "otpauth")),
+    );
+    fc.assert(fc.property(texts, (text) => expect(() => readTotp(text)).not.toThrow()));
+  });
+});
