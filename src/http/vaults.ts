@@ -1,5 +1,6 @@
 import { covers } from "../crypto/token.ts";
 import { parseFilter, vaultPasses } from "../model/filter.ts";
+import { readQuery } from "../model/query.ts";
 import { ok } from "../model/result.ts";
 import { readVault, readVaults } from "../store/vaults.ts";
 import { authenticate, enter } from "./enter.ts";
@@ -16,10 +17,9 @@ export const listVaults: Handler = async (c) => {
   const readable = Object.keys(claims.vaults).filter((vault) => covers(claims.vaults[vault], "r"));
   const vaults = await readVaults(store, claims.id, readable);
   if (!vaults.ok) return vaults;
-  const filter = parseFilter(rawQuery(c.req.url), "vaults");
+  const filter = parseFilter(readQuery(rawQuery(c.req.url)).filter, "vaults");
   if (!filter.ok) return filter;
-  const { value } = filter;
-  const passing = value ? vaults.value.filter((vault) => vaultPasses(value, vault)) : vaults.value;
+  const passing = vaults.value.filter((vault) => vaultPasses(filter.value, vault));
   return ok(c.json(passing.map((vault) => presentVault(vault, claims.dialect))));
 };
 

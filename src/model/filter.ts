@@ -1,62 +1,88 @@
-import type { Summary } from "./item.ts";
+import { CATEGORIES, type Summary } from "./item.ts";
 import { fits, LIMITS } from "./limits.ts";
+import { decodeFilter } from "./query.ts";
 import { fail, invalid, ok, type Result } from "./result.ts";
 import type { Vault } from "./vault.ts";
 
-/** The filters that clients send, read from the raw query, because clients encode them badly. */
+/** The filters of lists: `title eq "…"`, and more such terms with `and` between them, which all have to hold. */
 
-export interface Filter {
-  readonly attribute: string;
-  readonly operator: string;
+export type Filter = readonly Term[];
+
+export interface Term {
+  /** Attribute and operator, in lower case: a key of the grammar. */
+  readonly words: string;
   readonly value: string;
 }
 
-/** What can be asked of each list, in lower case: attribute and operator. */
-const GRAMMAR = {
-  items: ["title eq", "title co", "tag eq"],
-  vaults: ["name eq", "title eq"],
-} as const;
-
-/**
- * Reads `filter` out of a raw query (what follows the `?`, undecoded).
- * Out: the filter; `undefined` when there is none. Errors: 400 `Unsupported request filter`, or the limit.
- */
-export function parseFilter(query: string, list: keyof typeof GRAMMAR): Result<Filter | undefined> {
-  const start = /(?:^|&)filter=/.exec(query);
-  if (!start) return ok(undefined);
-  const decoded = decode(query.slice(start.index + start[0].length));
-  // The value runs from the first quote to the last. What follows it can only be other parameters.
-  const match = /^\s*(\w+)\s+(\w+)\s+"([^]*)"\s*(?:&[^"]*)?$/.exec(decoded);
-  if (!match) return fail("filter");
-  const [, attribute = "", operator = "", quoted = ""] = match;
-  const words = `${attribute} ${operator}`.toLowerCase();
-  if (!(GRAMMAR[list] as readonly string[]).includes(words)) return fail("filter");
-  const value = quoted.replaceAll('\\"', '"');
-  if (!fits(value, LIMITS.filter)) return invalid(`filter: is longer than ${LIMITS.filter} bytes`);
-  return value.isWellFormed()
-    ? ok({ attribute: attribute.toLowerCase(), operator: operator.toLowerCase(), value })
-    : fail("filter");
+interface Rule<T> {
+  /** What may follow the words. */
+  readonly operand: RegExp;
+  readonly passes: (entry: T, value: string) => boolean;
 }
 
-/**
- * A filter that has `%20` (or a bare blank) comes from a client that percent-encodes blanks, and its `+` is a plus;
- * any other comes from one that writes blanks as `+` (application/x-www-form-urlencoded).
- * A `%` that starts no valid escape is a `%`.
- */
-function decode(raw: string): string {
-  const filter = raw.slice(0, Math.max(raw.lastIndexOf('"'), raw.lastIndexOf("%22")) + 1);
-  const blanks = /%20| /.test(filter) ? raw : raw.replaceAll("+", " ");
-  return blanks.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
-    const bytes = escapes.match(/[^%]{2}/g)!.map((hex) => parseInt(hex, 16));
-    return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(Uint8Array.from(bytes));
-  });
-}
+const TEXT = /^"[^]*"$/;
+const CATEGORY = new RegExp(`^"(?:${CATEGORIES.join("|")})"$`, "i");
+const BOOLEAN = /^(?:true|false)$/i;
 
-/** Whether an Item passes. The comparison is exact. */
-export function itemPasses(filter: Filter, item: Summary): boolean {
-  if (filter.attribute === "tag") return item.tags.includes(filter.value);
-  return filter.operator === "eq" ? item.title === filter.value : item.title.includes(filter.value);
-}
+const ITEMS: Readonly<Record<string, Rule<Summary>>> = {
+  "title eq": { operand: TEXT, passes: (item, value) => item.title === value },
+  "title co": { operand: TEXT, passes: (item, value) => item.title.includes(value) },
+  "tag eq": { operand: TEXT, passes: (item, value) => item.tags.includes(value) },
+  "category eq": { operand: CATEGORY, passes: (item, value) => item.category === value.toUpperCase() },
+  "favorite eq": { operand: BOOLEAN, passes: (item, value) => String(item.favorite) === value.toLowerCase() },
+};
+
+const isNamed = (vault: Vault, value: string) => vault.name.toLowerCase() === value.toLowerCase();
+const VAULTS: Readonly<Record<string, Rule<Vault>>> = {
+  "name eq": { operand: TEXT, passes: isNamed },
+  "title eq": { operand: TEXT, passes: isNamed },
+};
+
+/** Whether an Item passes. Titles and tags compare exactly. */
+export const itemPasses = (filter: Filter, item: Summary): boolean =>
+  filter.every(({ words, value }) => ITEMS[words]!.passes(item, value));
 
 /** Whether a Vault passes: names compare without regard to case. */
-export const vaultPasses = (filter: Filter, vault: Vault): boolean => vault.name.toLowerCase() === filter.value.toLowerCase();
+export const vaultPasses = (filter: Filter, vault: Vault): boolean =>
+  filter.every(({ words, value }) => VAULTS[words]!.passes(vault, value));
+
+const LISTS = { items: ITEMS, vaults: VAULTS };
+
+/**
+ * Reads a filter as the client wrote it into the query.
+ * Out: its terms; none when there is no filter. Errors: 400 `Unsupported request filter`, or the limit.
+ */
+export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): Result<Filter> {
+  if (raw === undefined) return ok([]);
+  const rules = new Map(Object.entries(LISTS[list]));
+  const text = decodeFilter(raw);
+  // A term and what surrounds it take less than its value may.
+  if (text.length > 2 * LIMITS.filter) return tooLong;
+  const terms: Term[] = [];
+  const term = termOf([...rules.keys()]);
+  for (let more = true; more;) {
+    const match = term.exec(text);
+    const [, attribute = "", operator = "", operand = "", after = ""] = match ?? [];
+    const words = `${attribute} ${operator}`.toLowerCase();
+    if (!rules.get(words)?.operand.test(operand)) return fail("filter");
+    const value = operand.replace(/^"([^]*)"$/, "$1").replaceAll('\\"', '"');
+    if (!fits(value, LIMITS.filter)) return tooLong;
+    if (!value.isWellFormed()) return fail("filter");
+    terms.push({ words, value });
+    more = after.trim() !== "";
+  }
+  return ok(terms);
+}
+
+const tooLong = invalid(`filter: is longer than ${LIMITS.filter} bytes`);
+
+/**
+ * Finds one term after the other. A quoted value ends at the filter's last quote, because clients write inner quotes
+ * bare, or at one that no backslash precedes and that ` and <attribute> <operator>` follows.
+ * Groups: attribute, operator, operand, and what follows: an `and`, or blanks.
+ */
+function termOf(known: readonly string[]): RegExp {
+  const term = `(?:${known.map((words) => words.replace(" ", String.raw`\s+`)).join("|")})`;
+  const next = String.raw`\s+and\s+(?=${term}\s)`;
+  return new RegExp(String.raw`\s*(\w+)\s+(\w+)\s+("[^]*?(?<!\\)"(?=${next})|"[^]*"(?=\s*$)|\w+)(${next}|\s*$)`, "giy");
+}

@@ -6,6 +6,8 @@ export const LIMITS = {
   string: 64 * 1024,
   title: 1024,
   filter: 4 * 1024,
+  page: 1_000, // entries of a list
+  pageSize: 4 * 1024 * 1024, // characters; a page that has so many ends
   item: 512 * 1024, // sealed, as stored
   file: 100_000_000, // what Cloudflare lets through in one request
   fileName: 1024,

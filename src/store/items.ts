@@ -1,6 +1,5 @@
 import { blindIndex, open, type Place, seal, sealedLength } from "../crypto/seal.ts";
-import { recallVaultKeys, type VaultKeys } from "../crypto/vault-keys.ts";
-import { type Filter, itemPasses } from "../model/filter.ts";
+import type { VaultKeys } from "../crypto/vault-keys.ts";
 import type { Item, Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
@@ -80,49 +79,4 @@ export async function readItem(store: Store, visit: Visit, item: string): Promis
   const { opened, rows } = read.value;
   const [[row], files] = rows;
   return row ? openItem(opened.keys, visit.vault, row, files) : fail("item_not_found");
-}
-
-const SUMMARIES = "SELECT id, version, overview FROM items WHERE vault_id = ?1 ORDER BY id";
-// Without the hint SQLite takes the primary key and looks at every Item of the vault.
-const SUMMARIES_BY_TITLE = `
-  SELECT id, version, overview FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2 ORDER BY id`;
-type SummaryRow = Omit<ItemRow, "details">;
-type Read = Awaited<ReturnType<typeof readBehindGate<[SummaryRow]>>>;
-
-/**
- * The summaries of a vault that pass the filter, in the order of their ids.
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `integrity`.
- */
-export async function readSummaries(store: Store, visit: Visit, filter: Filter | undefined): Promise<Result<Summary[]>> {
-  const byTitle = filter?.attribute === "title" && filter.operator === "eq";
-  const read = await (byTitle
-    ? readByTitle(store, visit, filter.value)
-    : readBehindGate<[SummaryRow]>(store, visit, store.db.prepare(SUMMARIES).bind(visit.vault)));
-  if (!read.ok) return read;
-  const {
-    opened,
-    rows: [rows],
-  } = read.value;
-  const summaries = await Promise.all(rows.map((row) => openSummary(opened.keys, visit.vault, row)));
-  const passing: Summary[] = [];
-  for (const summary of summaries) {
-    if (!summary.ok) return summary;
-    if (!filter || itemPasses(filter, summary.value)) passing.push(summary.value);
-  }
-  return ok(passing);
-}
-
-/**
- * The rows whose blind index is that of the title. The key of the index lies wrapped in the vault's row, so an isolate
- * that has not seen the vault in the last minutes spends a D1 call on the key before the one on the rows.
- */
-async function readByTitle(store: Store, visit: Visit, title: string): Promise<Read> {
-  let keys = recallVaultKeys(store.keyring, visit.vault, store.now);
-  for (;;) {
-    const index = keys && (await blindIndex(keys.index, title));
-    const statement = store.db.prepare(SUMMARIES_BY_TITLE).bind(visit.vault, index ?? "");
-    const read = await readBehindGate<[SummaryRow]>(store, visit, statement);
-    if (!read.ok || read.value.opened.keys.id === keys?.id) return read;
-    keys = read.value.opened.keys;
-  }
 }

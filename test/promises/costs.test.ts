@@ -37,10 +37,10 @@ describe("a read", () => {
     expect(count.calls).toBe(1);
   });
 
-  it("reads as many rows in a vault of 60 Items as in one of 2: GET and title eq", async () => {
-    const few = await rowsRead(2);
-    expect(await rowsRead(60)).toBe(few);
-    expect(few).toBeLessThanOrEqual(8);
+  // A row more or less: SQLite looks at the entry of the index behind the last match, if there is one.
+  it("reads at most 8 rows for a GET and a title eq, in a vault of 2 Items and in one of 60", async () => {
+    expect(await rowsRead(2)).toBeLessThanOrEqual(8);
+    expect(await rowsRead(60)).toBeLessThanOrEqual(8);
   });
 });
 

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { freshVault, LOGIN, type Reply } from "../support/service.ts";
+
+/** The list of Items, page by page, and by more than a title. */
+
+interface Made {
+  readonly title: string;
+  readonly category?: string;
+  readonly favorite?: boolean;
+  readonly tags?: string[];
+}
+
+async function vaultWith(made: readonly Made[], dialect: "uuid" | "connect" = "uuid") {
+  const fresh = await freshVault(dialect);
+  for (const item of made) await fresh.call("POST", fresh.items, { body: { ...LOGIN, ...item } });
+  const titles = async (query: string) => {
+    const { status, body } = await fresh.call("GET", `${fresh.items}?${query}`);
+    return status === 200 ? body.map(({ title }: Made) => title).toSorted() : status;
+  };
+  /** The titles of each page, from the first to the last. */
+  const pages = async (query: string) => {
+    const found: string[][] = [];
+    for (let path: string | undefined = `${fresh.items}?${query}`; path !== undefined;) {
+      const reply: Reply = await fresh.call("GET", path);
+      found.push(reply.body.map(({ title }: Made) => title));
+      path = nextOf(reply);
+    }
+    return found;
+  };
+  return { ...fresh, titles, pages };
+}
+
+/** Path and query of the next page. */
+function nextOf({ headers }: Reply): string | undefined {
+  const link = headers.get("Link");
+  if (link === null) return undefined;
+  const [, target = ""] = /^<([^<>]+)>; rel="next"$/.exec(link) ?? [];
+  const { pathname, search } = new URL(target);
+  return pathname + search;
+}
+
+const numbered = (count: number): Made[] => Array.from({ length: count }, (_, index) => ({ title: `T${index}` }));
+
+describe("a filter of Items", () => {
+  it.each([
+    ["category eq", 'category eq "DATABASE"', ["db", "fav db"]],
+    ["category eq in any case", 'category eq "database"', ["db", "fav db"]],
+    ["favorite eq true", "favorite eq true", ["fav", "fav db"]],
+    ["favorite eq false", "favorite eq false", ["db", "plain"]],
+    ["two terms", 'favorite eq true and category eq "DATABASE"', ["fav db"]],
+    ["a title and a tag", 'title eq "db" and tag eq "x"', ["db"]],
+    ["a title and a tag that it has not", 'title eq "db" and tag eq "y"', []],
+    ["three terms", 'title co "d" and tag eq "x" and favorite eq false', ["db"]],
+  ])("can be %s", async (_, filter, expected) => {
+    const { titles } = await vaultWith([
+      { title: "plain" },
+      { title: "db", category: "DATABASE", tags: ["x"] },
+      { title: "fav", favorite: true },
+      { title: "fav db", category: "DATABASE", favorite: true, tags: ["x"] },
+    ]);
+    expect(await titles(`filter=${encodeURIComponent(filter)}`)).toEqual(expected);
+  });
+
+  it.each(['category eq "NOPE"', "favorite eq maybe", 'title eq "a" and'])("that is %s is a 400", async (filter) => {
+    const { call, items } = await freshVault();
+    const { status, body } = await call("GET", `${items}?filter=${encodeURIComponent(filter)}`);
+    expect([status, body.message]).toEqual([400, "Unsupported request filter"]);
+  });
+});
+
+describe("limit", () => {
+  it.each(["uuid", "connect"] as const)("parts the list into pages that hold every Item once: %s", async (dialect) => {
+    const { pages, titles } = await vaultWith(numbered(7), dialect);
+    const found = await pages("limit=3");
+    expect(found.map(({ length }) => length)).toEqual([3, 3, 1]);
+    expect(found.flat().toSorted()).toEqual(await titles(""));
+  });
+
+  it("has no next page when all is there", async () => {
+    const { pages } = await vaultWith(numbered(3));
+    expect((await pages("limit=3")).map(({ length }) => length)).toEqual([3]);
+    expect((await pages("limit=1000")).map(({ length }) => length)).toEqual([3]);
+  });
+
+  it("of an empty vault is one empty page", async () => {
+    expect(await (await vaultWith([])).pages("limit=5")).toEqual([[]]);
+  });
+
+  it("goes with a filter, which the link repeats, whatever is in it", async () => {
+    const made = Array.from({ length: 12 }, (_, index) => ({ title: `T${index}`, tags: index % 2 ? ['a & "b" + > é'] : [] }));
+    const { pages } = await vaultWith(made);
+    const found = await pages(`limit=2&filter=${encodeURIComponent('tag eq "a & "b" + > é"')}`);
+    expect(found.flat().toSorted()).toEqual(["T1", "T11", "T3", "T5", "T7", "T9"]);
+    expect(found.every(({ length }) => length <= 2)).toBe(true);
+  });
+
+  it("goes with title eq", async () => {
+    const { pages } = await vaultWith([...numbered(3), ...Array.from({ length: 5 }, () => ({ title: "same" }))]);
+    const found = await pages(`limit=2&filter=${encodeURIComponent('title eq "same"')}`);
+    expect(found.flat()).toEqual(Array.from({ length: 5 }, () => "same"));
+  });
+
+  it("skips nothing and repeats nothing when Items come and go between two pages", async () => {
+    const { call, items } = await vaultWith(numbered(6));
+    const first = await call("GET", `${items}?limit=3`);
+    await call("DELETE", `${items}/${first.body[0].id}`);
+    for (const item of numbered(3)) await call("POST", items, { body: { ...LOGIN, ...item, title: "new" } });
+    const rest = await call("GET", nextOf(first)!.replace("limit=3", "limit=1000"));
+    const titles: string[] = [...first.body, ...rest.body].map(({ title }: Made) => title);
+    expect(titles.filter((title) => title !== "new").toSorted()).toEqual(numbered(6).map(({ title }) => title));
+  });
+
+  it.each(["0", "-1", "1001", "1.5", "x", "", "1e2"])("that is %j is a 400", async (limit) => {
+    const { call, items } = await freshVault();
+    const { status, body } = await call("GET", `${items}?limit=${limit}`);
+    expect([status, body.message]).toEqual([400, "limit: is not an integer from 1 to 1000"]);
+  });
+});
+
+describe("cursor", () => {
+  it("without a limit begins the whole list there", async () => {
+    const { call, items } = await vaultWith(numbered(5));
+    const { body: all } = await call("GET", items);
+    const { body: rest } = await call("GET", `${items}?cursor=${all[1].id}`);
+    expect(rest).toEqual(all.slice(2));
+  });
+
+  it.each(["x", "", "00000000"])("that is %j is a 400", async (cursor) => {
+    const { call, items } = await freshVault();
+    expect((await call("GET", `${items}?limit=1&cursor=${cursor}`)).status).toBe(400);
+  });
+
+  it("in the quotes of a filter is part of its value", async () => {
+    const { titles } = await vaultWith([{ title: "a&limit=0&cursor=x" }, { title: "b" }]);
+    expect(await titles('filter=title%20eq%20"a&limit=0&cursor=x"')).toEqual(["a&limit=0&cursor=x"]);
+  });
+});

@@ -1,0 +1,98 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
+import { largeVault } from "../support/large-vault.ts";
+import { fetchRaw, freshVault, LOGIN } from "../support/service.ts";
+
+/** Vaults of any size: what a read costs, and what a list holds in memory. */
+
+type Vault = Awaited<ReturnType<typeof largeVault>>;
+
+/** The rows that a request reads. */
+async function rowsRead({ call }: Vault, path: string): Promise<number> {
+  const { count, db } = countingDatabase();
+  const { status } = await call("GET", path, { env: { DB: db } });
+  expect([status, count.calls]).toEqual([200, 1]);
+  return count.rowsRead;
+}
+
+const titled = ({ items }: Vault) => `${items}?filter=${encodeURIComponent('title eq "Item 7"')}`;
+
+/** A list as it is read, and the D1 calls that it took: the rows and characters that each brought. */
+function readList({ items, token }: Pick<Vault, "items" | "token">, before?: (call: number) => Promise<void>) {
+  const calls: { rows: number; characters: number }[] = [];
+  const db = wrapDatabase(env.DB, {
+    before: () => before?.(calls.length),
+    after(results) {
+      const rows = results.flatMap((result) => result.results);
+      calls.push({ rows: rows.length, characters: JSON.stringify(rows).length });
+    },
+  });
+  const response = fetchRaw("GET", items, { env: { DB: db }, headers: { Authorization: `Bearer ${token}` } });
+  return { calls, response };
+}
+
+describe("a vault of 50,000 Items", () => {
+  it("costs a GET and a title eq as many rows as one of 10, and its list is streamed, a slice in memory", async () => {
+    const [small, large] = [await largeVault(10), await largeVault(50_000)];
+    const get = await Promise.all([small, large].map((vault) => rowsRead(vault, `${vault.items}/${vault.first}`)));
+    const title = await Promise.all([small, large].map((vault) => rowsRead(vault, titled(vault))));
+    console.log(`rows read among 10 and 50,000 Items: GET ${get.join(" and ")}, title eq ${title.join(" and ")}`);
+    expect(get[1]).toBe(get[0]);
+    // SQLite looks at the entry of the index behind the match, if there is one.
+    expect(Math.abs(title[1]! - title[0]!)).toBeLessThanOrEqual(1);
+
+    const { calls, response } = readList(large);
+    const body = (await response).body!;
+    const chunks: string[] = [];
+    let callsAtFirstChunk = 0;
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      callsAtFirstChunk ||= calls.length;
+      chunks.push(chunk);
+    }
+    const ids = new Set((JSON.parse(chunks.join("")) as { id: string }[]).map(({ id }) => id));
+    expect(ids.size).toBe(50_000);
+    expect(calls.length).toBe(25);
+    expect(callsAtFirstChunk).toBeLessThan(5);
+    // The gate and the last id come along.
+    expect(Math.max(...calls.map(({ rows }) => rows))).toBeLessThanOrEqual(2_002);
+  }, 120_000);
+});
+
+describe("a list", () => {
+  it("of large summaries holds few of them at a time", async () => {
+    const { items, call, token } = await freshVault();
+    const tags = Array.from({ length: 5 }, (_, index) => String(index).repeat(60_000));
+    for (let made = 0; made < 20; made++) await call("POST", items, { body: { ...LOGIN, tags } });
+    const { calls, response } = readList({ items, token });
+    expect(await (await response).json()).toHaveLength(20);
+    expect(calls.length).toBe(3);
+    expect(Math.max(...calls.map(({ characters }) => characters))).toBeLessThan(4.5 * 1024 * 1024);
+  });
+
+  it("page of large summaries ends early, and the next goes on", async () => {
+    const { items, call } = await freshVault();
+    const tags = Array.from({ length: 5 }, (_, index) => String(index).repeat(60_000));
+    for (let made = 0; made < 20; made++) await call("POST", items, { body: { ...LOGIN, tags } });
+    const { body, headers } = await call("GET", `${items}?limit=20`);
+    expect(body).toHaveLength(16);
+    const next = new URL(/<([^>]+)>/.exec(headers.get("Link")!)![1]!);
+    expect((await call("GET", next.pathname + next.search)).body).toHaveLength(4);
+  });
+
+  it("breaks off when its token is revoked while it is streamed", async () => {
+    const vault = await largeVault(2_001);
+    const { response } = readList(vault, async (call) => {
+      if (call === 1) await env.DB.prepare("DELETE FROM tokens").run();
+    });
+    expect((await response).status).toBe(200);
+    await expect((await response).text()).rejects.toThrow("unauthorized");
+  });
+
+  it("answers HEAD without reading what it does not send", async () => {
+    const { items, token } = await largeVault(2_001);
+    const { count, db } = countingDatabase();
+    const response = await fetchRaw("HEAD", items, { env: { DB: db }, headers: { Authorization: `Bearer ${token}` } });
+    expect([response.status, await response.text(), count.calls]).toEqual([200, "", 1]);
+  });
+});

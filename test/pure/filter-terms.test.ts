@@ -1,0 +1,88 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseFilter } from "../../src/model/filter.ts";
+
+/** Filters of more than a title: what Connect has not, and its users wish for. */
+
+const parse = (filter: string) => parseFilter(encodeURIComponent(filter), "items");
+const terms = (...found: [words: string, value: string][]) => ({
+  ok: true,
+  value: found.map(([words, value]) => ({ words, value })),
+});
+const REFUSED = { ok: false, failure: { kind: "filter" } };
+
+describe("a term", () => {
+  it.each([
+    ['category eq "LOGIN"', "category eq", "LOGIN"],
+    ['CATEGORY EQ "ssh_key"', "category eq", "ssh_key"],
+    ["favorite eq true", "favorite eq", "true"],
+    ["favorite eq FALSE", "favorite eq", "FALSE"],
+    [" favorite  eq  true ", "favorite eq", "true"],
+  ])("can be %s", (filter, words, value) => {
+    expect(parse(filter)).toEqual(terms([words, value]));
+  });
+
+  it.each([
+    'category eq "NOPE"',
+    'category eq ""',
+    "category eq LOGIN",
+    'category co "LOGIN"',
+    'category eq "constructor"',
+    "favorite eq yes",
+    "favorite eq 1",
+    'favorite eq "true"',
+    "favorite eq",
+    "favorite ne true",
+    "favorite eq true false",
+  ])("cannot be %s", (filter) => {
+    expect(parse(filter)).toEqual(REFUSED);
+  });
+});
+
+describe("terms with and between them", () => {
+  it.each([
+    ['title eq "a" and tag eq "b"', terms(["title eq", "a"], ["tag eq", "b"])],
+    ['title co "a" AND favorite eq true', terms(["title co", "a"], ["favorite eq", "true"])],
+    ['favorite eq true and category eq "LOGIN"', terms(["favorite eq", "true"], ["category eq", "LOGIN"])],
+    ['tag eq "a" and tag eq "b" and tag eq "c"', terms(["tag eq", "a"], ["tag eq", "b"], ["tag eq", "c"])],
+    ['tag eq "a"  and  title eq "b"', terms(["tag eq", "a"], ["title eq", "b"])],
+    ['title eq "a \\"b\\"" and tag eq "c"', terms(["title eq", 'a "b"'], ["tag eq", "c"])],
+    ['title eq "a "b"" and tag eq "c "d""', terms(["title eq", 'a "b"'], ["tag eq", 'c "d"'])],
+  ])("are read: %s", (filter, expected) => {
+    expect(parse(filter)).toEqual(expected);
+  });
+
+  it.each([
+    ["and without quotes", 'title eq "rock and tag eq roll"', "rock and tag eq roll"],
+    ["a quote before an and that no term follows", 'title eq "a" and b"', 'a" and b'],
+    ["an attribute that is none", 'title eq "a" and name eq "b"', 'a" and name eq "b'],
+    ["escaped quotes", 'title eq "a\\" and tag eq \\"b"', 'a" and tag eq "b'],
+  ])("are not seen in a title that holds %s", (_, filter, title) => {
+    expect(parse(filter)).toEqual(terms(["title eq", title]));
+  });
+
+  it.each([
+    'title eq "a" and',
+    'title eq "a" and ',
+    'and title eq "a"',
+    'title eq "a" or favorite eq true',
+    'title eq "a" favorite eq true',
+    'favorite eq true and and tag eq "b"',
+    'favorite eq true and name eq "b"',
+    'title eq "a" and category eq "NOPE"',
+  ])("are refused: %s", (filter) => {
+    expect(parse(filter)).toEqual(REFUSED);
+  });
+
+  it("come out as they went in, whatever the values are, their quotes escaped", () => {
+    const text = fc.string({ unit: "grapheme", maxLength: 20 }).filter((value) => value.isWellFormed() && !value.endsWith("\\"));
+    const words = fc.constantFrom("title eq", "title co", "tag eq");
+    fc.assert(
+      fc.property(fc.array(fc.tuple(words, text), { minLength: 1, maxLength: 4 }), (found) => {
+        const filter = found.map(([word, value]) => `${word} "${value.replaceAll('"', '\\"')}"`).join(" and ");
+        expect(parse(filter)).toEqual(terms(...found));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
