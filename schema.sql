@@ -27,8 +27,21 @@ CREATE TABLE IF NOT EXISTS vaults (
   attribute_version INTEGER NOT NULL,
   content_version   INTEGER NOT NULL,
   items             INTEGER NOT NULL,
+  created           INTEGER NOT NULL, -- Items that were ever created here
   created_at        INTEGER NOT NULL,
   updated_at        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The writes to Items of each vault: every one moves content_version, and items by what it made or unmade.
+CREATE VIEW IF NOT EXISTS writes (vault_id, action, writes) AS
+  SELECT id, 'CREATE', created FROM vaults
+  UNION ALL SELECT id, 'DELETE', created - items FROM vaults
+  UNION ALL SELECT id, 'UPDATE', content_version - created - (created - items) FROM vaults;
+
+-- Those of vaults that were deleted, so that /metrics never counts backwards.
+CREATE TABLE IF NOT EXISTS past_writes (
+  action TEXT    NOT NULL PRIMARY KEY,
+  writes INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS items (
@@ -54,15 +67,18 @@ CREATE TABLE IF NOT EXISTS files (
   PRIMARY KEY (vault_id, item_id, id)
 ) STRICT, WITHOUT ROWID;
 
--- One row a write, inserted in the batch that has its effect. The id is the operation's UUIDv7, so one B-tree
--- answers both "did this operation happen?" and "what happened last?".
+-- One row a request. A write's is inserted in the batch that has its effect; its id is the operation's UUIDv7, so one
+-- B-tree answers both "did this operation happen?" and "what happened last?". Reads and denials come from a queue.
 CREATE TABLE IF NOT EXISTS activity (
-  vault_id TEXT NOT NULL,
-  id       TEXT NOT NULL,
-  action   TEXT NOT NULL, -- CREATE UPDATE DELETE
-  actor    TEXT NOT NULL, -- a token's id, or "admin"
-  item_id  TEXT,          -- NULL: the vault itself
-  version  INTEGER,       -- the Item's, after the write
+  vault_id    TEXT NOT NULL, -- of the list of vaults, which is in none: the token that asked for it
+  id          TEXT NOT NULL,
+  action      TEXT NOT NULL, -- READ CREATE UPDATE DELETE
+  result      TEXT NOT NULL, -- SUCCESS DENY
+  actor       TEXT NOT NULL, -- a token's id, or "admin"
+  item_id     TEXT,          -- NULL: the vault itself
+  version     INTEGER,       -- the Item's: after the write, or as it was read
+  root_key_id TEXT NOT NULL,
+  sealed      TEXT NOT NULL, -- the client's name and address
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,21 +1,58 @@
-import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
-import { defineConfig } from "vitest/config";
+import { cloudflareTest, type D1Migration, readD1Migrations } from "@cloudflare/vitest-pool-workers";
+import { configDefaults, defineConfig } from "vitest/config";
 
-/** All tests run inside workerd, with the bindings of wrangler.toml as wrangler runs them locally. */
+const SDK = "test/sdk";
+/** The secrets of every Worker that a test asks. */
+const SECRETS = {
+  ADMIN_TOKEN: "test-admin-token",
+  ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
+};
+/** schema.sql, split into its statements. */
+const SCHEMA = await readD1Migrations(".");
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly secrets: typeof SECRETS;
+    readonly schema: readonly D1Migration[];
+  }
+}
+
 export default defineConfig({
-  plugins: [
-    cloudflareTest(async () => ({
-      remoteBindings: false,
-      wrangler: { configPath: "./wrangler.toml" },
-      miniflare: {
-        bindings: {
-          ADMIN_TOKEN: "test-admin-token",
-          ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
-          SCHEMA: await readD1Migrations("."), // schema.sql, split into its statements
+  test: {
+    // What the service logs about faults that a test injects is shown when the test fails.
+    silent: "passed-only",
+    testTimeout: 30_000,
+    projects: [
+      {
+        // Inside workerd, with the bindings of wrangler.toml as wrangler runs them locally.
+        plugins: [
+          cloudflareTest({
+            remoteBindings: false,
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              bindings: { ...SECRETS, SCHEMA },
+              // The queue as it is elsewhere, only sooner.
+              queueConsumers: { "item-vault-activity": { maxBatchSize: 100, maxBatchTimeout: 0.05 } },
+            },
+          }),
+        ],
+        test: {
+          name: "workerd",
+          exclude: [...configDefaults.exclude, `${SDK}/**`],
+          setupFiles: ["./test/support/setup.ts"],
         },
       },
-    })),
-  ],
-  // What the service logs about faults that a test injects is shown when the test fails.
-  test: { setupFiles: ["./test/support/setup.ts"], silent: "passed-only", testTimeout: 30_000 },
+      {
+        // In Node, against the Worker on a real port.
+        test: {
+          name: "sdk",
+          include: [`${SDK}/**/*.test.ts`],
+          globalSetup: [`./${SDK}/support/server.ts`],
+          provide: { secrets: SECRETS, schema: SCHEMA },
+          // A developer's HTTP proxy, which the SDK would take, knows no ports of this machine.
+          env: { no_proxy: "127.0.0.1" },
+        },
+      },
+    ],
+  },
 });

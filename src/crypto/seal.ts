@@ -21,6 +21,7 @@ export const KINDS = {
   token: 7,
   proof: 8,
   file: 9,
+  activity: 10,
 } as const;
 
 /** The place of a sealed text. It opens nowhere else. */

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { fail } from "../model/result.ts";
 import { report } from "../store/report.ts";
+import { listActivity } from "./activity.ts";
 import { createToken, listTokens, revokeToken } from "./admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./admin-vaults.ts";
 import { deleteFile, replaceContent, uploadFile } from "./file-writes.ts";
@@ -9,6 +10,7 @@ import { health, heartbeat } from "./health.ts";
 import { createItem, deleteItem, patchItem, replaceItem } from "./item-writes.ts";
 import { listItems } from "./item-list.ts";
 import { getItem } from "./items.ts";
+import { metrics } from "./metrics.ts";
 import { plainPath } from "./path.ts";
 import { type App, refuse, route } from "./route.ts";
 import { getVault, listVaults } from "./vaults.ts";
@@ -24,7 +26,9 @@ app.use(async (c, next) => {
 
 route(app, "/heartbeat", { GET: heartbeat });
 route(app, "/health", { GET: health });
+route(app, "/metrics", { GET: metrics });
 
+route(app, "/v1/activity", { GET: listActivity });
 route(app, "/v1/vaults", { GET: listVaults });
 route(app, "/v1/vaults/:vault", { GET: getVault });
 route(app, "/v1/vaults/:vault/items", { GET: listItems, POST: createItem });

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { openKeyring, type Keyring } from "../crypto/keyring.ts";
 import { type Claims, covers, type Permission, verifyToken } from "../crypto/token.ts";
 import { parseId } from "../model/ids.ts";
@@ -8,7 +7,10 @@ import type { Visit } from "../store/gate.ts";
 import { readItem } from "../store/items.ts";
 import { readVault } from "../store/vaults.ts";
 import { checkRootKeys } from "../store/root-keys.ts";
+import { note } from "./audit.ts";
+import { countFailure, limitToken } from "./rate.ts";
 import type { Call } from "./route.ts";
+import { readNotBefore } from "./settings.ts";
 
 /** The checks before any I/O, in the order of the contract (1.4): token, form of the vault's id, scope. */
 
@@ -21,17 +23,19 @@ export interface Caller {
 /** A caller in one of the token's vaults. */
 export interface Entry extends Caller, Visit {}
 
-/** Reads the token. Errors: `misconfigured`, `unauthorized`. */
+/** Reads the token. Errors: `misconfigured`, `unauthorized`, `rate`. */
 export async function authenticate(c: Call): Promise<Result<Caller>> {
   const store = await openStore(c);
   if (!store.ok) return store;
   const notBefore = readNotBefore(c.env.TOKENS_NOT_BEFORE);
-  if (Number.isNaN(notBefore)) return fail("misconfigured", "TOKENS_NOT_BEFORE is not a time");
+  if (!notBefore.ok) return notBefore;
   // One space, and nothing around it: two Authorization headers arrive joined by a comma, and do not match.
   const token = /^Bearer ([\w.-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
   const claims =
-    token === undefined ? fail("unauthorized") : await verifyToken(store.value.keyring, token, store.value.now, notBefore);
-  return claims.ok ? ok({ store: store.value, claims: claims.value }) : blame(store.value);
+    token === undefined ? fail("unauthorized") : await verifyToken(store.value.keyring, token, store.value.now, notBefore.value);
+  if (!claims.ok) return countFailure(c, await blame(store.value));
+  const limited = await limitToken(c, claims.value.id);
+  return limited ?? ok({ store: store.value, claims: claims.value });
 }
 
 /**
@@ -45,7 +49,9 @@ export async function enter(c: Call, needs: Permission, outside: "out_of_scope" 
   const { store, claims } = caller.value;
   const vault = parseId(c.req.param("vault") ?? "");
   if (vault === undefined) return fail("vault_id");
-  if (!covers(claims.vaults[vault], needs)) return fail(outside);
+  const allowed = covers(claims.vaults[vault], needs);
+  note(c, { store, claims, log: vault, allowed });
+  if (!allowed) return fail(outside);
   return ok({ store, claims, token: claims.id, vault });
 }
 
@@ -88,15 +94,6 @@ export async function openStore(c: Call): Promise<Result<Store>> {
   const keyring = await openKeyring(c.env.ROOT_KEYS);
   return keyring.ok ? ok({ db: c.env.DB, keyring: keyring.value, now: Date.now() }) : keyring;
 }
-
-const rfc3339 = z.iso.datetime({ offset: true });
-
-/**
- * The Unix second before which no token is accepted; NaN when the variable is no RFC 3339 time, and then none is.
- * What `Date.parse` takes for a date besides ("restore 2" is one in 2001) would let every token in.
- */
-const readNotBefore = (text: string | undefined): number =>
-  text ? (rfc3339.safeParse(text).success ? Date.parse(text) / 1000 : Number.NaN) : 0;
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

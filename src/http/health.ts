@@ -1,33 +1,42 @@
 import { openKeyring } from "../crypto/keyring.ts";
-import { ok, type Result } from "../model/result.ts";
+import { fail, ok, type Result } from "../model/result.ts";
 import { checkRootKeys } from "../store/root-keys.ts";
 import { pingBucket, pingDatabase } from "../store/ping.ts";
 import type { Handler } from "./route.ts";
+import { checkSettings } from "./settings.ts";
 import { version } from "../../package.json";
 
 /** /heartbeat: the Worker runs. /health: what it depends on does too. Neither needs a token. */
 
 export const heartbeat: Handler = async (c) => ok(c.text("."));
 
+type Check = (env: Env) => Promise<Result<unknown>> | Result<unknown>;
+
+/** What the service depends on: the bindings and secrets that it needs, what is well when it is, and how to tell. */
+const DEPENDENCIES: readonly (readonly [service: string, needs: readonly (keyof Env)[], message: string, check: Check])[] = [
+  ["d1", ["DB"], "The database answers and has its tables", ({ DB }) => pingDatabase(DB)],
+  ["r2", ["FILES"], "The bucket answers", ({ FILES }) => pingBucket(FILES)],
+  ["keys", ["DB", "ROOT_KEYS"], "The root keys are those of the database", checkKeys],
+  ["coordinator", ["COORDINATOR"], "The Durable Objects are bound", ok],
+  ["queue", ["ACTIVITY"], "The queue of the activity log is bound", ok],
+  ["rate limits", ["TOKEN_RATE", "FAILURE_RATE"], "The rate limiters are bound", ok],
+  ["settings", [], "The variables are well-formed", checkSettings],
+];
+
 /** Always 200: the answer is the report. `status` is ACTIVE or ERROR; a message never holds key material. */
 export const health: Handler = async (c) => {
-  const keyring = await openKeyring(c.env.ROOT_KEYS);
-  const [database, bucket] = await Promise.all([pingDatabase(c.env.DB), pingBucket(c.env.FILES)]);
-  const keys = keyring.ok ? await checkRootKeys({ db: c.env.DB, keyring: keyring.value, now: Date.now() }) : keyring;
-  return ok(
-    c.json({
-      name: "Item Vault",
-      version,
-      dependencies: [
-        dependency("d1", database, "The database answers and has its tables"),
-        dependency("r2", bucket, "The bucket answers"),
-        dependency("keys", keys, "The root keys are those of the database"),
-      ],
+  const dependencies = await Promise.all(
+    DEPENDENCIES.map(async ([service, needs, message, check]) => {
+      const missing = needs.find((name) => !(c.env[name] as unknown));
+      const result = missing === undefined ? await check(c.env) : fail("misconfigured", `${missing} is missing`);
+      if (result.ok) return { service, status: "ACTIVE", message };
+      return { service, status: "ERROR", message: result.failure.detail ?? "The database does not answer" };
     }),
   );
+  return ok(c.json({ name: "Item Vault", version, dependencies }));
 };
 
-function dependency(service: string, result: Result<unknown>, message: string): object {
-  if (result.ok) return { service, status: "ACTIVE", message };
-  return { service, status: "ERROR", message: result.failure.detail ?? "The database does not answer" };
+async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<unknown>> {
+  const keyring = await openKeyring(ROOT_KEYS);
+  return keyring.ok ? checkRootKeys({ db: DB, keyring: keyring.value, now: Date.now() }) : keyring;
 }

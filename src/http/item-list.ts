@@ -17,14 +17,24 @@ export const listItems: Handler = async (c) => {
   const entry = await enter(c, "r", "vault_not_found");
   if (!entry.ok) return entry;
   const query = readQuery(rawQuery(c.req.url));
-  const filter = parseFilter(query.filter, "items");
-  if (!filter.ok) return refuseInOrder(entry.value, undefined, filter);
+  const readings = parseFilter(query.filter, "items");
+  if (!readings.ok) return refuseInOrder(entry.value, undefined, readings);
   const page = readPage(query);
   if (!page.ok) return refuseInOrder(entry.value, undefined, page);
+  const filter = await choose(entry.value, readings.value);
+  if (!filter.ok) return filter;
   const { limit, after } = page.value;
   if (limit === undefined) return sendAll(c, entry.value, filter.value, after);
   return sendPage(c, entry.value, filter.value, after, limit);
 };
+
+/** The first of several readings of a filter that finds something, else the last. One reading costs nothing. */
+async function choose(entry: Entry, [filter = [], ...others]: readonly Filter[]): Promise<Result<Filter>> {
+  if (others.length === 0) return ok(filter);
+  const slice = await readSlice(entry.store, entry, filter, "");
+  if (!slice.ok) return slice;
+  return slice.value.summaries.length > 0 ? ok(filter) : choose(entry, others);
+}
 
 /** All that is there. What does not fit into one slice is streamed; what fails then breaks the stream off. */
 async function sendAll(c: Call, entry: Entry, filter: Filter, after: string): Promise<Result<Response>> {

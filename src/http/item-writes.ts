@@ -3,6 +3,7 @@ import { readItem } from "../model/item-input.ts";
 import type { Change, Precondition } from "../model/operation.ts";
 import { readPatch } from "../model/patch-input.ts";
 import { ok, type Result } from "../model/result.ts";
+import { note } from "./audit.ts";
 import { readBody } from "./body.ts";
 import { entityTag, readIfMatch } from "./conditions.ts";
 import { enter, enterItem, type Entry, refuseInOrder } from "./enter.ts";
@@ -32,6 +33,8 @@ export const replaceItem: Handler = (c) =>
 export const patchItem: Handler = (c) =>
   edit(c, "rw", presentItem, (json, _, item, ifMatch) => {
     const operations = readPatch(json);
+    // An empty one only reads, and no commit logs it.
+    if (operations.ok && operations.value.length === 0) note(c, { action: "READ" });
     return operations.ok ? ok({ kind: "patch-item", item, operations: operations.value, ifMatch }) : operations;
   });
 

@@ -1,7 +1,9 @@
 import { currentCode } from "../crypto/totp.ts";
+import type { Activity } from "../model/activity.ts";
 import type { File } from "../model/file.ts";
-import { type Dialect, writeId } from "../model/ids.ts";
+import { type Dialect, timeOf, writeId } from "../model/ids.ts";
 import type { Field, Item, Summary } from "../model/item.ts";
+import { ADMIN } from "../model/operation.ts";
 import type { Vault } from "../model/vault.ts";
 
 /** From the model to the wire (contract 1.2 and 1.3), in the dialect of the token. The only place that knows either. */
@@ -71,5 +73,26 @@ export function presentVault(vault: Vault, dialect: Dialect): object {
     type: "USER_CREATED",
     createdAt: time(vault.createdAt),
     updatedAt: time(vault.updatedAt),
+  };
+}
+
+/** One entry of the activity log. Its own id, and that of the token's row, are UUIDs in either dialect. */
+export function presentActivity(activity: Activity, dialect: Dialect): object {
+  const { id, log, action, result, actor, item, version, origin } = activity;
+  const admin = actor === ADMIN;
+  // Only the admin creates, changes and deletes vaults; everybody else's writes are to Items.
+  const type = item !== null || (action !== "READ" && !admin) ? "ITEM" : "VAULT";
+  return {
+    requestId: id,
+    timestamp: time(timeOf(id)),
+    action,
+    result,
+    actor: { id: admin ? ADMIN : writeId(actor, dialect), jti: admin ? undefined : actor, ...origin },
+    resource: {
+      type,
+      vault: log === actor ? undefined : { id: writeId(log, dialect) },
+      item: item === null ? undefined : { id: writeId(item, dialect) },
+      itemVersion: version ?? undefined,
+    },
   };
 }

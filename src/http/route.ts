@@ -2,10 +2,11 @@ import type { Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { describe, type Failure } from "../model/failure.ts";
 import { fail, type Result } from "../model/result.ts";
+import { record, type Visited } from "./audit.ts";
 
 /** How a path is served: by a table of handlers, one a method; what they fail with is written here and nowhere else. */
 
-export type App = { Bindings: Env };
+export type App = { Bindings: Env; Variables: { visited?: Visited } };
 export type Call = Context<App>;
 export type Handler = (c: Call) => Promise<Result<Response>>;
 
@@ -14,6 +15,7 @@ export function route(app: Hono<App>, path: string, handlers: Readonly<Record<st
   for (const [method, handler] of Object.entries(handlers)) {
     app.on(method, path, async (c) => {
       const result = await handler(c);
+      record(c, result);
       return result.ok ? result.value : refuse(c, result.failure);
     });
   }

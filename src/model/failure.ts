@@ -41,6 +41,7 @@ const failures = {
   body_too_large: [413, (_, limit) => `The body is larger than ${limit} bytes`],
   range: [416, text("The range lies beyond the file")],
   encoding: [415, text("Content-Encoding is not supported: send the body as it is")],
+  rate: [429, text("Too many requests: try again later"), 10],
   internal: [500, text("Internal Server Error")],
   integrity: [500, text("integrity: a stored record does not open as what it claims to be")],
   busy: [503, text("Too many writes are waiting: try again"), 1],

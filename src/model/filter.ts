@@ -50,39 +50,48 @@ const LISTS = { items: ITEMS, vaults: VAULTS };
 
 /**
  * Reads a filter as the client wrote it into the query.
- * Out: its terms; none when there is no filter. Errors: 400 `Unsupported request filter`, or the limit.
+ * Out: its readings, the first that finds something counts. There is one, but for `title eq "a" and tag eq "b"`: clients
+ * write titles without escaping quotes, so that may be one title (contract 1.5), and only if none is called so are these
+ * two terms. No filter: one reading without terms. Errors: 400 `Unsupported request filter`, or the limit.
  */
-export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): Result<Filter> {
-  if (raw === undefined) return ok([]);
-  const rules = new Map(Object.entries(LISTS[list]));
+export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): Result<readonly Filter[]> {
+  if (raw === undefined) return ok([[]]);
   const text = decodeFilter(raw);
   // A term and what surrounds it take less than its value may.
   if (text.length > 2 * LIMITS.filter) return tooLong;
+  const terms = readTerms(text, list, TERMS[list]);
+  if (!terms.ok || terms.value.length === 1 || terms.value[0]?.words !== "title eq") return terms.ok ? ok([terms.value]) : terms;
+  const title = readTerms(text, list, LAST);
+  return ok(title.ok ? [title.value, terms.value] : [terms.value]);
+}
+
+function readTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Result<Filter> {
+  const rules = new Map(Object.entries<Rule<never>>(LISTS[list]));
   const terms: Term[] = [];
-  const term = termOf([...rules.keys()]);
-  for (let more = true; more;) {
-    const match = term.exec(text);
-    const [, attribute = "", operator = "", operand = "", after = ""] = match ?? [];
+  for (let from = 0; from < text.length || terms.length === 0;) {
+    pattern.lastIndex = from;
+    const [whole = "", attribute = "", operator = "", operand = ""] = pattern.exec(text) ?? [];
     const words = `${attribute} ${operator}`.toLowerCase();
     if (!rules.get(words)?.operand.test(operand)) return fail("filter");
     const value = operand.replace(/^"([^]*)"$/, "$1").replaceAll('\\"', '"');
     if (!fits(value, LIMITS.filter)) return tooLong;
     if (!value.isWellFormed()) return fail("filter");
     terms.push({ words, value });
-    more = after.trim() !== "";
+    from += whole.length;
   }
   return ok(terms);
 }
 
 const tooLong = invalid(`filter: is longer than ${LIMITS.filter} bytes`);
 
-/**
- * Finds one term after the other. A quoted value ends at the filter's last quote, because clients write inner quotes
- * bare, or at one that no backslash precedes and that ` and <attribute> <operator>` follows.
- * Groups: attribute, operator, operand, and what follows: an `and`, or blanks.
- */
+/** The last term: a quoted value ends at the filter's last quote, because clients write inner quotes bare. Groups: attribute, operator, operand. */
+const LAST = /\s*(\w+)\s+(\w+)\s+("[^]*"|\w+)\s*$/y;
+
+/** The next term: it is the last, or ends at a quote that no backslash precedes and that ` and <attribute> <operator>` follows. */
 function termOf(known: readonly string[]): RegExp {
   const term = `(?:${known.map((words) => words.replace(" ", String.raw`\s+`)).join("|")})`;
-  const next = String.raw`\s+and\s+(?=${term}\s)`;
-  return new RegExp(String.raw`\s*(\w+)\s+(\w+)\s+("[^]*?(?<!\\)"(?=${next})|"[^]*"(?=\s*$)|\w+)(${next}|\s*$)`, "giy");
+  const and = String.raw`\s+and\s+(?=${term}\s)`;
+  return new RegExp(String.raw`\s*(\w+)\s+(\w+)\s+("[^]*?(?<!\\)"(?=${and})|"[^]*"(?=\s*$)|\w+)(?:${and}|\s*$)`, "iy");
 }
+
+const TERMS = { items: termOf(Object.keys(ITEMS)), vaults: LAST };

@@ -7,6 +7,9 @@ const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"; // RFC 4648 section 6, in low
 /** Which form of an id a token's holder reads. */
 export type Dialect = "uuid" | "connect";
 
+/** Whether a text is a canonical id. */
+export const isId = (text: string): boolean => UUID.test(text) && text === text.toLowerCase();
+
 /**
  * Reads an id in either form.
  * In: any text. Out: the canonical UUID; or the text itself when it has the form of an id but cannot name anything
@@ -46,7 +49,7 @@ export function base32(bytes: Uint8Array): string {
 
 /** The 16 bytes of a canonical UUID. Throws on any other spelling: two texts must never stand for the same bytes. */
 export function idBytes(id: string): Uint8Array {
-  if (!UUID.test(id) || id !== id.toLowerCase()) throw new Error("not a canonical id");
+  if (!isId(id)) throw new Error("not a canonical id");
   return Uint8Array.fromHex(id.replaceAll("-", ""));
 }
 
@@ -58,6 +61,12 @@ export function operationId(now: number, random: Uint8Array): string {
   const hex = now.toString(16).padStart(12, "0") + random.toHex();
   return stamped(hex, 7);
 }
+
+/** The first of all operation ids of a moment: those before it are older. In: Unix milliseconds. */
+export const firstIdAt = (time: number): string => operationId(time, new Uint8Array(10));
+
+/** When an operation id was made: Unix milliseconds. */
+export const timeOf = (id: string): number => parseInt(id.replace("-", "").slice(0, 12), 16);
 
 /** A UUIDv4-shaped id (RFC 9562 section 5.4) of the given 16 bytes. */
 export function uuidOf(bytes: Uint8Array): string {

@@ -1,3 +1,4 @@
+import type { Origin } from "./activity.ts";
 import type { KeyedFile } from "./file.ts";
 import type { Item } from "./item.ts";
 import type { ItemInput } from "./item-input.ts";
@@ -13,6 +14,7 @@ export interface Operation {
   readonly actor: string;
   /** Bytes of the request's body: what waiting costs. */
   readonly size: number;
+  readonly origin: Origin;
   readonly idempotency?: Idempotency | undefined;
   readonly change: Change;
 }
@@ -69,5 +71,3 @@ export type Precondition = "any" | readonly number[];
 
 /** Whether a record at this version fulfils the header. */
 export const includesVersion = (header: Precondition, version: number): boolean => header === "any" || header.includes(version);
-
-export type Action = "CREATE" | "UPDATE" | "DELETE";

@@ -9,6 +9,8 @@ export interface Vault {
   readonly contentVersion: number;
   /** How many Items there are. */
   readonly items: number;
+  /** How many were ever created. */
+  readonly created: number;
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -1,7 +1,8 @@
 import { createVaultKeys, type WrappedKeys } from "../crypto/vault-keys.ts";
 import type { ContentPlace } from "../model/file.ts";
-import type { Action } from "../model/operation.ts";
+import type { Activity } from "../model/activity.ts";
 import type { Vault } from "../model/vault.ts";
+import { ACTIVITY, sealActivity } from "./activity.ts";
 import { type Attempt, attempt, type Store } from "./database.ts";
 import { type Replay, sealReplay } from "./replays.ts";
 import { proofStatement } from "./root-keys.ts";
@@ -25,37 +26,30 @@ export interface Commit {
   readonly files: readonly FileChange[];
   /** Contents that no row holds any more: to be watched before the rows go. */
   readonly dropped: readonly ContentPlace[];
-  readonly entries: readonly Entry[];
+  readonly activities: readonly Activity[];
   readonly replays: readonly Replay[];
-}
-
-/** One row of the activity log. */
-export interface Entry {
-  /** The operation's id. */
-  readonly id: string;
-  readonly action: Action;
-  readonly actor: string;
-  readonly item: string | null;
-  readonly version: number | null;
 }
 
 const SQL = {
   entries: `
-    INSERT INTO activity (vault_id, id, action, actor, item_id, version)
-    SELECT (SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3),
-           value ->> 'id', value ->> 'action', value ->> 'actor', value ->> 'item', value ->> 'version'
+    INSERT INTO activity (${ACTIVITY.columns})
+    SELECT (SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3), ${ACTIVITY.values}
     FROM json_each(?4)`,
   insertVault: `
-    INSERT INTO vaults (id, sealed, attribute_version, content_version, items, updated_at,
+    INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, updated_at,
                         created_at, root_key_id, data_key_id, data_key, index_key)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`,
   // A NULL leaves the sealed attributes as they are.
   updateVault: `
-    UPDATE vaults SET sealed = coalesce(?2, sealed), attribute_version = ?3, content_version = ?4, items = ?5, updated_at = ?6
+    UPDATE vaults SET sealed = coalesce(?2, sealed), attribute_version = ?3, content_version = ?4, items = ?5, created = ?6,
+      updated_at = ?7
     WHERE id = ?1`,
   replay: `
     INSERT INTO replays (vault_id, key, id, sealed) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (vault_id, key) DO UPDATE SET id = excluded.id, sealed = excluded.sealed`,
+  keepWrites: `
+    INSERT INTO past_writes (action, writes) SELECT action, writes FROM writes WHERE vault_id = ?1
+    ON CONFLICT (action) DO UPDATE SET writes = past_writes.writes + excluded.writes`,
   deleteVault: ["items", "files", "replays"]
     .map((table) => `DELETE FROM ${table} WHERE vault_id = ?1`)
     .concat("DELETE FROM vaults WHERE id = ?1"),
@@ -67,7 +61,7 @@ const SQL = {
  * Out: `committed`; `stale`: the fence held it back, nothing happened; `unknown`: D1 gave no answer, it may have happened.
  */
 export async function writeCommit(store: Store, commit: Commit): Promise<Attempt> {
-  const statements = commit.after ? await keep(store, commit, commit.after) : destroy(store, commit);
+  const statements = commit.after ? await keep(store, commit, commit.after) : await destroy(store, commit);
   return attempt(store.db, statements);
 }
 
@@ -77,14 +71,14 @@ async function keep(store: Store, commit: Commit, after: Vault): Promise<D1Prepa
   const created = before ? undefined : await createVaultKeys(store.keyring, commit.vault);
   const keys = before?.keys ?? created!.keys;
   const resealed = before?.vault.attributeVersion === after.attributeVersion ? null : await sealVault(keys, after);
-  const state = [after.id, resealed, after.attributeVersion, after.contentVersion, after.items, after.updatedAt];
+  const state = [after.id, resealed, after.attributeVersion, after.contentVersion, after.items, after.created, after.updatedAt];
   const vault = created
     ? [
         await proofStatement(db, store.keyring.active),
         db.prepare(SQL.insertVault).bind(...state, after.createdAt, ...columns(created.wrapped)),
       ]
     : [db.prepare(SQL.updateVault).bind(...state)];
-  const entries = fencedEntries(db, commit, before?.vault ?? after);
+  const entries = await fencedEntries(store, commit, before?.vault ?? after);
   const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change)));
   const items = await Promise.all(commit.items.map((change) => itemStatements(db, commit.vault, keys, change)));
   const replays = await Promise.all(
@@ -97,13 +91,16 @@ async function keep(store: Store, commit: Commit, after: Vault): Promise<D1Prepa
   return [...(created ? [...vault, entries] : [entries, ...vault]), ...files, ...items.flat(), ...replays];
 }
 
-function destroy({ db }: Store, commit: Commit): D1PreparedStatement[] {
-  const rows = SQL.deleteVault.map((sql) => db.prepare(sql).bind(commit.vault));
-  const history = db.prepare(SQL.deleteHistory).bind(commit.vault, JSON.stringify(commit.entries));
-  return [fencedEntries(db, commit, commit.before!.vault), ...rows, history];
+async function destroy(store: Store, commit: Commit): Promise<D1PreparedStatement[]> {
+  const { db } = store;
+  const rows = [SQL.keepWrites, ...SQL.deleteVault].map((sql) => db.prepare(sql).bind(commit.vault));
+  const history = db.prepare(SQL.deleteHistory).bind(commit.vault, JSON.stringify(commit.activities));
+  return [await fencedEntries(store, commit, commit.before!.vault), ...rows, history];
 }
 
-const fencedEntries = (db: D1Database, commit: Commit, fence: Vault) =>
-  db.prepare(SQL.entries).bind(commit.vault, fence.contentVersion, fence.attributeVersion, JSON.stringify(commit.entries));
+async function fencedEntries({ db, keyring }: Store, commit: Commit, fence: Vault): Promise<D1PreparedStatement> {
+  const rows = await Promise.all(commit.activities.map((activity) => sealActivity(keyring.active, activity)));
+  return db.prepare(SQL.entries).bind(commit.vault, fence.contentVersion, fence.attributeVersion, JSON.stringify(rows));
+}
 
 const columns = (keys: WrappedKeys) => [keys.rootKeyId, keys.dataKeyId, keys.dataKey, keys.indexKey];

@@ -37,3 +37,22 @@ export async function readBehindGate<Rows extends unknown[]>(
   const opened = await openVault(store, gate as VaultRow);
   return opened.ok ? ok({ opened: opened.value, rows }) : opened;
 }
+
+/**
+ * Reads rows that belong to no one vault, in one D1 call, for the holder of a token.
+ * Out: the rows of each statement. Errors: `unauthorized` (revoked).
+ */
+export async function readBehindToken<Rows extends unknown[]>(
+  { db }: Store,
+  token: string,
+  ...statements: { [K in keyof Rows]: D1PreparedStatement }
+): Promise<Result<{ [K in keyof Rows]: Rows[K][] }>> {
+  const read = await call<[{ id: string }, ...Rows]>(
+    db,
+    db.prepare("SELECT id FROM tokens WHERE id = ?1").bind(token),
+    ...statements,
+  );
+  if (!read.ok) return read;
+  const [tokens, ...rows] = read.value;
+  return tokens.length > 0 ? ok(rows) : fail("unauthorized");
+}

@@ -6,8 +6,7 @@ import { report } from "./report.ts";
 
 /** Errors: `unavailable`, with what is wrong in words. */
 export async function pingDatabase(db: D1Database): Promise<Result<unknown>> {
-  if (!(db as D1Database | undefined)) return fail("unavailable", "The binding DB is missing");
-  const tables = ["root_keys", "tokens", "vaults", "items", "files", "activity", "replays"];
+  const tables = ["root_keys", "tokens", "vaults", "items", "files", "activity", "replays", "past_writes"];
   const statements = tables.map((table) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`));
   const answered = await call(db, ...statements);
   return answered.ok ? answered : fail("unavailable", "The database does not answer, or schema.sql was not applied to it");

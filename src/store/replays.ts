@@ -1,8 +1,9 @@
 import { open, type Place, seal } from "../crypto/seal.ts";
 import type { VaultKeys } from "../crypto/vault-keys.ts";
 import type { Answer, Idempotency } from "../model/operation.ts";
+import { firstIdAt } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { call } from "./database.ts";
+import { forget } from "./forget.ts";
 
 /** What the writes with an Idempotency-Key answered, kept a day so that a repeated request gets the first answer. */
 
@@ -20,11 +21,8 @@ export interface ReplayRow {
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** The smallest UUIDv7 of a day ago: older replays are forgotten. */
-export const oldestReplay = (now: number): string => {
-  const hex = (now - DAY).toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
-};
+/** The first id of a day ago: older replays are forgotten. */
+export const oldestReplay = (now: number): string => firstIdAt(now - DAY);
 
 const place = (vault: string, id: string, keys: VaultKeys): Place => ({
   kind: "replay",
@@ -52,11 +50,5 @@ const FORGET = `
   WHERE (vault_id, key) IN (SELECT vault_id, key FROM replays WHERE id < ?1 LIMIT 1000)
   RETURNING id`;
 
-/** Forgets what is older than a day, a thousand at a time. For the cron trigger: throws when D1 fails, so that the run shows as failed. */
-export async function forgetReplays(db: D1Database, now: number): Promise<void> {
-  for (;;) {
-    const forgotten = await call(db, db.prepare(FORGET).bind(oldestReplay(now)));
-    if (!forgotten.ok) throw new Error("replays could not be forgotten");
-    if (forgotten.value[0].length === 0) return;
-  }
-}
+/** Forgets what is older than a day. */
+export const forgetReplays = (db: D1Database, now: number): Promise<void> => forget(db, FORGET, oldestReplay(now));

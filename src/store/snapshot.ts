@@ -1,4 +1,4 @@
-import type { Action } from "../model/operation.ts";
+import type { Action } from "../model/activity.ts";
 import type { ContentRef } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";

@@ -1,10 +1,10 @@
 import type { Place } from "../crypto/seal.ts";
 import { open, seal } from "../crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../crypto/vault-keys.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import { call, type Store } from "./database.ts";
-import { readBehindGate, type Visit } from "./gate.ts";
+import { readBehindGate, readBehindToken, type Visit } from "./gate.ts";
 
 /** Vaults as D1 keeps them, and how they are read. Who writes them: commit.ts. */
 
@@ -18,6 +18,7 @@ export interface VaultRow {
   attribute_version: number;
   content_version: number;
   items: number;
+  created: number;
   created_at: number;
   updated_at: number;
 }
@@ -47,9 +48,9 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
   const text = await open(keys.value.data, place(row.id, row.attribute_version, keys.value), row.sealed);
   if (!text.ok) return text;
   const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
-  const { id, attribute_version: attributeVersion, content_version: contentVersion, items } = row;
+  const { id, attribute_version: attributeVersion, content_version: contentVersion, items, created } = row;
   const times = { createdAt: row.created_at, updatedAt: row.updated_at };
-  return ok({ keys: keys.value, vault: { id, name, description, attributeVersion, contentVersion, items, ...times } });
+  return ok({ keys: keys.value, vault: { id, name, description, attributeVersion, contentVersion, items, created, ...times } });
 }
 
 const wrapped = (row: VaultRow): WrappedKeys => ({
@@ -67,14 +68,12 @@ export async function readVault(store: Store, visit: Visit): Promise<Result<Vaul
 
 /** The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked). */
 export async function readVaults(store: Store, token: string, ids: readonly string[]): Promise<Result<Vault[]>> {
-  const read = await call<[{ id: string }, VaultRow]>(
-    store.db,
-    store.db.prepare("SELECT id FROM tokens WHERE id = ?1").bind(token),
+  const read = await readBehindToken<[VaultRow]>(
+    store,
+    token,
     store.db.prepare("SELECT * FROM vaults WHERE id IN (SELECT value FROM json_each(?1))").bind(JSON.stringify(ids)),
   );
-  if (!read.ok) return read;
-  const [tokens, rows] = read.value;
-  return tokens.length > 0 ? openAll(store, rows) : fail("unauthorized");
+  return read.ok ? openAll(store, read.value[0]) : read;
 }
 
 /** Every vault there is. For the admin routes. */

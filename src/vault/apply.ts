@@ -1,9 +1,10 @@
+import type { Activity } from "../model/activity.ts";
 import type { ContentPlace } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import { ADMIN, type Answer, type Change, type Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
-import type { Commit, Entry } from "../store/commit.ts";
+import type { Commit } from "../store/commit.ts";
 import type { Replay } from "../store/replays.ts";
 import type { FileChange } from "../store/row-changes.ts";
 import type { Snapshot } from "../store/snapshot.ts";
@@ -53,19 +54,19 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
     files: [],
     dropped: [],
   };
-  const entries: Entry[] = [];
+  const activities: Activity[] = [];
   const replays = new Map<string, Replay>();
   // A caller that lost its connection asks again: then the same operation may wait twice in one group.
   const answered = new Map<string, Result<Answer>>();
   const applyOne = (operation: Operation): Result<Answer> => {
-    const { id, actor, change, idempotency } = operation;
+    const { id, actor, origin, change, idempotency } = operation;
     const earlier = answered.get(id) ?? recall(operation, snapshot, given.attempted) ?? admit(operation, snapshot, working);
     if (earlier) return earlier;
     const changed = applyChange(working, change, { vault, actor, now: given.now, random: given.random(id) });
     if (!changed.ok) return changed;
     const { answer, action, item = null, version = null } = changed.value;
     if (!action) return ok(answer);
-    entries.push({ id, action, actor, item, version });
+    activities.push({ id, log: vault, action, result: "SUCCESS", actor, item, version, origin });
     if (idempotency) {
       const replay = { ...idempotency, id, answer };
       replays.set(replay.key, replay);
@@ -80,10 +81,10 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
   });
   const after = working.vault;
   // Also nothing to write: a vault that came and went within the group.
-  if (entries.length === 0 || (!before && !after)) return { answers, commit: undefined };
+  if (activities.length === 0 || (!before && !after)) return { answers, commit: undefined };
   const { files, dropped } = working;
   const items = changedItems(snapshot, working);
-  return { answers, commit: { vault, before, after, items, files, dropped, entries, replays: [...replays.values()] } };
+  return { answers, commit: { vault, before, after, items, files, dropped, activities, replays: [...replays.values()] } };
 }
 
 /** Who may not write, what has no vault, and what was asked before: the answer, or `undefined` to go on. */

@@ -53,7 +53,7 @@ const changes: { readonly [K in Change["kind"]]: Apply<K> } = {
     // The id is derived from the Idempotency-Key: whoever comes back with it after a day, or after the vault's deletion,
     // finds that it was used, but not its answer.
     if (working.vault || working.existed) return fail("idempotency");
-    const versions = { attributeVersion: 1, contentVersion: 0, items: 0 };
+    const versions = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0 };
     return settle(working, "CREATE", { id, name, description, ...versions, createdAt: now, updatedAt: now });
   },
 

@@ -64,7 +64,7 @@ function wantedBy(operations: readonly Operation[]): Wanted {
 }
 
 function remember(plan: Plan, commit: Commit, operations: readonly Operation[], attempted: Map<string, Answer>): void {
-  const written = new Set(commit.entries.map((entry) => entry.id));
+  const written = new Set(commit.activities.map(({ id }) => id));
   for (const [index, answer] of plan.answers.entries()) {
     const { id } = operations[index]!;
     if (answer.ok && written.has(id)) attempted.set(id, answer.value);

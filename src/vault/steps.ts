@@ -1,8 +1,9 @@
+import type { Action } from "../model/activity.ts";
 import { placeOf } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
 import { LIMITS } from "../model/limits.ts";
-import { type Action, type Answer, includesVersion, type Precondition } from "../model/operation.ts";
+import { type Answer, includesVersion, type Precondition } from "../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import { sealedSize } from "../store/items.ts";
@@ -95,7 +96,8 @@ export function store(working: Working, action: Action, made: Result<Item>, now:
 export function count(working: Working, now: number, items: number): void {
   const vault = working.vault!;
   const updatedAt = Math.max(now, vault.updatedAt);
-  working.vault = { ...vault, contentVersion: vault.contentVersion + 1, items: vault.items + items, updatedAt };
+  const created = vault.created + Math.max(0, items);
+  working.vault = { ...vault, contentVersion: vault.contentVersion + 1, items: vault.items + items, created, updatedAt };
 }
 
 export function settle(working: Working, action: Action, vault: Vault): Result<Changed> {

@@ -123,7 +123,38 @@ describe("/health", () => {
     await makeVault();
     const { body } = await send("GET", "/health");
     expect(body).toMatchObject({ name: expect.any(String), version: expect.any(String) });
-    expect(body.dependencies.map((entry: { status: string }) => entry.status)).toEqual(["ACTIVE", "ACTIVE", "ACTIVE"]);
+    const statuses = body.dependencies.map(({ service, status }: Record<string, string>) => [service, status]);
+    const services = ["d1", "r2", "keys", "coordinator", "queue", "rate limits", "settings"];
+    expect(statuses).toEqual(services.map((service) => [service, "ACTIVE"]));
+  });
+
+  it.each([
+    ["DB", "d1"],
+    ["FILES", "r2"],
+    ["ROOT_KEYS", "keys"],
+    ["COORDINATOR", "coordinator"],
+    ["ACTIVITY", "queue"],
+    ["TOKEN_RATE", "rate limits"],
+    ["FAILURE_RATE", "rate limits"],
+  ])("names the binding or secret %s when it is missing", async (name, service) => {
+    const bindings = { [name]: undefined } as Partial<Env>;
+    expect(await dependency(service, bindings)).toEqual({ service, status: "ERROR", message: `${name} is missing` });
+  });
+
+  it("reports a D1 that does not answer", async () => {
+    const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+    expect(await dependency("d1", { DB })).toMatchObject({ status: "ERROR" });
+    expect(await dependency("keys", { DB })).toMatchObject({ status: "ERROR" });
+    expect(await dependency("r2", { DB })).toMatchObject({ status: "ACTIVE" });
+  });
+
+  it.each([
+    [{ TOKENS_NOT_BEFORE: "soon" }, "TOKENS_NOT_BEFORE is not a time"],
+    [{ ACTIVITY_RETENTION_DAYS: "ninety" }, "ACTIVITY_RETENTION_DAYS is not a number"],
+    [{ FILE_RETENTION_DAYS: -1 }, "FILE_RETENTION_DAYS is not a number"],
+  ])("reports a variable that is malformed: %j", async (bindings, message) => {
+    const found = await dependency("settings", bindings as unknown as Partial<Env>);
+    expect(found).toEqual({ service: "settings", status: "ERROR", message });
   });
 
   it("reports a D1 without tables", async () => {

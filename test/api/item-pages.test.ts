@@ -61,6 +61,14 @@ describe("a filter of Items", () => {
     expect(await titles(`filter=${encodeURIComponent(filter)}`)).toEqual(expected);
   });
 
+  it("that may be one title is that title where an Item has it, else its terms", async () => {
+    const filter = `filter=${encodeURIComponent('title eq "A" and title co "')}"`;
+    const { titles, call, items } = await vaultWith([{ title: "A" }]);
+    expect(await titles(filter)).toEqual(["A"]);
+    await call("POST", items, { body: { ...LOGIN, title: 'A" and title co "' } });
+    expect(await titles(filter)).toEqual(['A" and title co "']);
+  });
+
   it.each(['category eq "NOPE"', "favorite eq maybe", 'title eq "a" and'])("that is %s is a 400", async (filter) => {
     const { call, items } = await freshVault();
     const { status, body } = await call("GET", `${items}?filter=${encodeURIComponent(filter)}`);

@@ -69,7 +69,7 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, where: RegExp])
   [
     "writes to vaults and Items",
     /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|activity)\b/,
-    /^store\/(commit|row-changes)\.ts$/,
+    /^store\/(commit|row-changes|activity)\.ts$/,
   ],
   ["commits", /writeCommit/, /^(store\/commit|vault\/group)\.ts$/],
   ["the clock", /Date\.now\(/, /^(http\/|vault\/coordinator\.ts)/],

@@ -5,7 +5,7 @@ import { readQuery } from "../../src/model/query.ts";
 
 /** Contract 1.5: whatever a title is, a client that encodes it as its language does finds it. */
 
-const title = (value: string) => ({ ok: true, value: [{ words: "title eq", value }] });
+const title = (value: string) => ({ ok: true, value: [[{ words: "title eq", value }]] });
 
 /** Go's url.QueryEscape: https://pkg.go.dev/net/url#QueryEscape. */
 const queryEscape = (text: string) =>

@@ -5,10 +5,16 @@ import { parseFilter } from "../../src/model/filter.ts";
 /** Filters of more than a title: what Connect has not, and its users wish for. */
 
 const parse = (filter: string) => parseFilter(encodeURIComponent(filter), "items");
-const terms = (...found: [words: string, value: string][]) => ({
+type Terms = [words: string, value: string][];
+const readings = (...found: Terms[]) => ({
   ok: true,
-  value: found.map(([words, value]) => ({ words, value })),
+  value: found.map((terms) => terms.map(([words, value]) => ({ words, value }))),
 });
+const terms = (...found: Terms) => readings(found);
+const lastReading = (filter: string) => {
+  const parsed = parse(filter);
+  return parsed.ok ? { ok: true, value: parsed.value.slice(-1) } : parsed;
+};
 const REFUSED = { ok: false, failure: { kind: "filter" } };
 
 describe("a term", () => {
@@ -49,7 +55,20 @@ describe("terms with and between them", () => {
     ['title eq "a \\"b\\"" and tag eq "c"', terms(["title eq", 'a "b"'], ["tag eq", "c"])],
     ['title eq "a "b"" and tag eq "c "d""', terms(["title eq", 'a "b"'], ["tag eq", 'c "d"'])],
   ])("are read: %s", (filter, expected) => {
-    expect(parse(filter)).toEqual(expected);
+    expect(lastReading(filter)).toEqual(expected);
+  });
+
+  it("may also be one title, when the first of them is title eq, and that reading comes first", () => {
+    const title: Terms = [["title eq", 'a" and tag eq "b']];
+    expect(parse('title eq "a" and tag eq "b"')).toEqual(
+      readings(title, [
+        ["title eq", "a"],
+        ["tag eq", "b"],
+      ]),
+    );
+    for (const filter of ['tag eq "b" and title eq "a"', 'title co "a" and tag eq "b"', 'title eq "a" and favorite eq true']) {
+      expect(parse(filter)).toMatchObject({ value: { length: 1 } });
+    }
   });
 
   it.each([
@@ -80,7 +99,7 @@ describe("terms with and between them", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(words, text), { minLength: 1, maxLength: 4 }), (found) => {
         const filter = found.map(([word, value]) => `${word} "${value.replaceAll('"', '\\"')}"`).join(" and ");
-        expect(parse(filter)).toEqual(terms(...found));
+        expect(lastReading(filter)).toEqual(terms(...found));
       }),
       { numRuns: 1000 },
     );

@@ -4,7 +4,7 @@ import { readQuery } from "../../src/model/query.ts";
 
 /** Contract 1.5: filters, as the clients of this world write them into the query. */
 
-const title = (value: string) => ({ ok: true, value: [{ words: "title eq", value }] });
+const title = (value: string) => ({ ok: true, value: [[{ words: "title eq", value }]] });
 const REFUSED = { ok: false, failure: { kind: "filter" } };
 
 describe("parseFilter reads a title", () => {
@@ -52,7 +52,7 @@ describe("parseFilter", () => {
   ] as const)("knows, of %s, %s in any case", (list, words, known) => {
     expect(parseFilter(encodeURIComponent(`${words} "X"`), list)).toEqual({
       ok: true,
-      value: [{ words: known, value: "X" }],
+      value: [[{ words: known, value: "X" }]],
     });
   });
 
@@ -86,7 +86,7 @@ describe("parseFilter", () => {
 
   it("finds no filter where none is", () => {
     for (const query of ["", "limit=5", "filters=x", "xfilter=title", "FILTER=x"]) {
-      expect(parseFilter(readQuery(query).filter, "items")).toEqual({ ok: true, value: [] });
+      expect(parseFilter(readQuery(query).filter, "items")).toEqual({ ok: true, value: [[]] });
     }
   });
 

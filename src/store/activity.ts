@@ -1,0 +1,124 @@
+import type { Keyring, RootKey } from "../crypto/keyring.ts";
+import { open, type Place, seal } from "../crypto/seal.ts";
+import type { Activity, Origin } from "../model/activity.ts";
+import { firstIdAt } from "../model/ids.ts";
+import { LIMITS } from "../model/limits.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { call, type Store } from "./database.ts";
+import { forget } from "./forget.ts";
+import { readBehindToken } from "./gate.ts";
+
+/**
+ * The rows of the activity log. Writes are inserted by their commit (commit.ts), reads and denials from a queue.
+ * Where a request came from is sealed under the root key, not the vault's: it has to open when the vault is gone.
+ */
+
+/** A row as it travels: plain data, and nothing in it that a queue may not keep. */
+export interface ActivityRow extends Omit<Activity, "origin"> {
+  readonly root_key_id: string;
+  readonly sealed: string;
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+
+const place = (log: string, id: string, key: string): Place => ({ kind: "activity", vault: log, record: id, version: 0, key });
+
+/** Makes the row of a request. */
+export async function sealActivity(root: RootKey, { origin, ...activity }: Activity): Promise<ActivityRow> {
+  return {
+    ...activity,
+    root_key_id: root.id,
+    sealed: await seal(root.registry, place(activity.log, activity.id, root.id), JSON.stringify(origin)),
+  };
+}
+
+/** The columns, and how they come out of a JSON object called `value`. */
+export const ACTIVITY = {
+  columns: "vault_id, id, action, result, actor, item_id, version, root_key_id, sealed",
+  values: ["id", "action", "result", "actor", "item", "version", "root_key_id", "sealed"]
+    .map((name) => `value ->> '${name}'`)
+    .join(", "),
+};
+
+/** What a vault or token has that was deleted meanwhile is let go; what was inserted before stays as it is. */
+const INSERT = `
+  INSERT INTO activity (${ACTIVITY.columns})
+  SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)
+  WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'log') OR EXISTS (SELECT 1 FROM tokens WHERE id = value ->> 'log')
+  ON CONFLICT (vault_id, id) DO NOTHING`;
+
+/** Inserts rows, once each however often they come. For the queue: throws when D1 fails, so that they come again. */
+export async function insertActivity(db: D1Database, rows: readonly ActivityRow[]): Promise<void> {
+  const done = await call(db, db.prepare(INSERT).bind(JSON.stringify(rows)));
+  if (!done.ok) throw new Error("activity could not be inserted");
+}
+
+type StoredRow = Omit<ActivityRow, "log" | "item"> & { readonly vault_id: string; readonly item_id: string | null };
+
+const SQL = {
+  // Of each log only as many of its last rows as the page can need: the key is in their order.
+  page: `
+    WITH logs AS (SELECT value AS log FROM json_each(?1))
+    SELECT ${ACTIVITY.columns} FROM logs JOIN activity ON vault_id = log
+      AND id IN (SELECT id FROM activity WHERE vault_id = log ORDER BY id DESC LIMIT ?2 + ?3)
+    ORDER BY id DESC LIMIT ?2 OFFSET ?3`,
+  total: "SELECT count(*) AS total FROM (SELECT 1 FROM activity WHERE vault_id IN (SELECT value FROM json_each(?1)) LIMIT ?2)",
+};
+
+/** Part of the log. */
+export interface ActivityPage {
+  readonly activities: readonly Activity[];
+  /** How many there are; absent when there are too many to count. */
+  readonly total: number | undefined;
+}
+
+/**
+ * The last requests in these logs, newest first, in one D1 call.
+ * Errors: `unauthorized` (revoked), `misconfigured` (a root key is missing), `integrity`.
+ */
+export async function readActivity(
+  store: Store,
+  token: string,
+  logs: readonly string[],
+  limit: number,
+  offset: number,
+): Promise<Result<ActivityPage>> {
+  const named = JSON.stringify(logs);
+  const read = await readBehindToken<[StoredRow, { total: number }]>(
+    store,
+    token,
+    store.db.prepare(SQL.page).bind(named, limit, offset),
+    store.db.prepare(SQL.total).bind(named, LIMITS.countedActivity + 1),
+  );
+  if (!read.ok) return read;
+  const [rows, [count]] = read.value;
+  const activities: Activity[] = [];
+  for (const row of rows) {
+    const origin = await openOrigin(store.keyring, row);
+    if (!origin.ok) return origin;
+    const { vault_id: log, item_id: item, root_key_id: _key, sealed: _sealed, ...rest } = row;
+    activities.push({ ...rest, log, item, origin: origin.value });
+  }
+  const { total } = count!;
+  return ok({ activities, total: total > LIMITS.countedActivity ? undefined : total });
+}
+
+async function openOrigin({ keys }: Keyring, { vault_id, id, root_key_id, sealed }: StoredRow): Promise<Result<Origin>> {
+  const root = keys.get(root_key_id);
+  if (!root) return fail("misconfigured", "a root key is missing");
+  const text = await open(root.registry, place(vault_id, id, root.id), sealed);
+  return text.ok ? ok(JSON.parse(text.value) as Origin) : text;
+}
+
+/** Log by log, because the key begins with the log: without them SQLite would look at every row there is. */
+const FORGET = `
+  WITH RECURSIVE logs (log) AS (
+    SELECT min(vault_id) FROM activity
+    UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
+  DELETE FROM activity
+  WHERE (vault_id, id) IN (SELECT vault_id, id FROM logs JOIN activity ON vault_id = log AND id < ?1 LIMIT 1000)
+  RETURNING id`;
+
+/** Forgets what is older than so many days. */
+export const forgetActivity = (db: D1Database, now: number, days: number): Promise<void> =>
+  forget(db, FORGET, firstIdAt(now - days * DAY));

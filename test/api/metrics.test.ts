@@ -1,0 +1,124 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
+import { freshItem } from "../support/files.ts";
+import { admin, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
+
+/** GET /metrics: what D1 knows, in the text format of Prometheus. */
+
+/** The samples by name, labels included. */
+async function scrape(request: Request_ = {}): Promise<Record<string, number>> {
+  const { status, text } = await send("GET", "/metrics", request);
+  expect(status).toBe(200);
+  const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return Object.fromEntries(samples.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
+}
+
+/** How the samples change while something is done; what stays is left out. */
+async function changeBy(act: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = await scrape();
+  await act();
+  const changes = Object.entries(await scrape()).map(([name, value]) => [name, value - before[name]!] as const);
+  return Object.fromEntries(changes.filter(([, change]) => change !== 0));
+}
+
+const total = (action: string) => `item_vault_item_writes_total{action="${action}"}`;
+
+const guarded = { METRICS_TOKEN: "scraper" } as Partial<Env>;
+
+describe("/metrics", () => {
+  it("has a HELP and a TYPE before each family, and is plain text of version 0.0.4", async () => {
+    const { text, headers } = await send("GET", "/metrics");
+    expect(headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const lines = text.split("\n");
+    expect(lines.pop()).toBe("");
+    const [comments, samples] = [lines.filter((line) => line.startsWith("#")), lines.filter((line) => !line.startsWith("#"))];
+    for (const line of comments) {
+      expect(line).toMatch(/^# (HELP item_vault_[a-z_]+ .+\.|TYPE item_vault_[a-z_]+ (gauge|counter))$/);
+    }
+    for (const line of samples) {
+      const [, family = ""] = /^(item_vault_[a-z_]+)(?:\{action="[a-z]+"\})? \d+$/.exec(line) ?? [];
+      expect(lines.slice(0, lines.indexOf(line)).findLast((one) => one.startsWith("# TYPE"))).toContain(` ${family} `);
+    }
+  });
+
+  it("counts vaults, Items and tokens as they come and go", async () => {
+    const { vault, items, call } = await freshVault();
+    expect(await changeBy(freshVault)).toEqual({ item_vault_vaults: 1, item_vault_tokens: 1 });
+    expect(await changeBy(() => call("POST", items, { body: LOGIN }))).toMatchObject({ item_vault_items: 1 });
+    const { id } = await makeToken({});
+    expect(await changeBy(() => admin("DELETE", `/v1/admin/tokens/${id}`))).toEqual({ item_vault_tokens: -1 });
+    const deleted = await changeBy(() => admin("DELETE", `/v1/admin/vaults/${vault}`));
+    expect(deleted).toEqual({ item_vault_vaults: -1, item_vault_items: -1 });
+  });
+
+  it("does not count a token that has expired", async () => {
+    const before = await scrape();
+    await env.DB.prepare("INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at) VALUES (?1, 'k1', '', 0, 1)")
+      .bind(crypto.randomUUID())
+      .run();
+    expect(await scrape()).toEqual(before);
+  });
+
+  it("counts Files and their bytes", async () => {
+    const { upload } = await freshItem();
+    const counted = await changeBy(() => upload(new Uint8Array(1000)));
+    expect(counted).toMatchObject({ item_vault_files: 1, item_vault_file_bytes: 1000 });
+  });
+
+  it("counts writes by action; those of a File are updates", async () => {
+    const { vault, items, call } = await freshVault();
+    let path = "";
+    const counted = await changeBy(async () => {
+      for (let made = 0; made < 3; made++) path = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+      await call("PUT", path, { body: { ...LOGIN, vault: { id: vault } } });
+      await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "T" }] });
+      await call("PATCH", path, { body: [] });
+      await call("POST", `${path}/files?name=f`, { body: "x" });
+      await call("DELETE", path);
+    });
+    expect(counted).toEqual({
+      item_vault_items: 2,
+      [total("create")]: 3,
+      [total("update")]: 3,
+      [total("delete")]: 1,
+    });
+  });
+
+  it("never counts writes backwards: those of a deleted vault stay", async () => {
+    const { vault, items, call } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    const before = await scrape();
+    for (const one of [vault, (await freshVault()).vault]) await admin("DELETE", `/v1/admin/vaults/${one}`);
+    const after = await scrape();
+    const totals = Object.keys(before).filter((name) => name.includes("_total"));
+    expect(totals).toHaveLength(3);
+    expect(totals.map((name) => after[name])).toEqual(totals.map((name) => before[name]));
+  });
+
+  it("is one D1 call", async () => {
+    const { count, db } = countingDatabase();
+    await scrape({ env: { DB: db } });
+    expect(count.calls).toBe(1);
+  });
+
+  it("is a 503 when D1 does not answer", async () => {
+    const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+    expect((await send("GET", "/metrics", { env: { DB } })).body).toMatchObject({ status: 503 });
+  });
+});
+
+describe("METRICS_TOKEN", () => {
+  it("lets in whoever has it", async () => {
+    expect(await scrape({ env: guarded, headers: { Authorization: "Bearer scraper" } })).toHaveProperty("item_vault_vaults");
+  });
+
+  it.each(["", "Bearer", "Bearer scrape", "Bearer scraper2", "Basic scraper", `Bearer ${env.ADMIN_TOKEN}`])(
+    "refuses %j with a 401",
+    async (header) => {
+      const { status, body, headers } = await send("GET", "/metrics", { env: guarded, headers: { Authorization: header } });
+      expect([status, body.message]).toEqual([401, "Invalid token signature"]);
+      expect(headers.get("WWW-Authenticate")).toBe("Bearer");
+    },
+  );
+});

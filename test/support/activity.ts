@@ -1,0 +1,40 @@
+import { env } from "cloudflare:workers";
+import { expect, vi } from "vitest";
+import worker from "../../src/index.ts";
+import type { ActivityRow } from "../../src/store/activity.ts";
+import type { Client, Reply } from "./service.ts";
+
+/** The activity log and the queue that feeds it. */
+
+/** The real queue, and what was sent to it. */
+export function recordingQueue() {
+  const rows: ActivityRow[] = [];
+  const queue: Pick<Queue<ActivityRow>, "send"> = {
+    async send(row) {
+      rows.push(row);
+      return env.ACTIVITY.send(row);
+    },
+  };
+  return { rows, bindings: { ACTIVITY: queue as Queue<ActivityRow> } };
+}
+
+/** Delivers rows as the queue does: to the Worker's own handler. */
+export async function deliver(rows: readonly ActivityRow[], bindings: Partial<Env> = {}): Promise<void> {
+  const messages = rows.map((body, index) => ({ id: String(index), timestamp: new Date(), attempts: 1, body }));
+  const batch = { queue: "item-vault-activity", messages } as unknown as MessageBatch<ActivityRow>;
+  await worker.queue(batch, { ...env, ...bindings });
+}
+
+/** One page of the log, once it holds `count` entries in all: the queue takes its time. */
+export async function readLog(call: Client, count: number, query = ""): Promise<Reply> {
+  let reply = await call("GET", `/v1/activity${query}`);
+  expect(reply.status).toBe(200);
+  await vi.waitFor(
+    async () => {
+      reply = await call("GET", `/v1/activity${query}`);
+      expect(reply.headers.get("Content-Range")).toMatch(new RegExp(`/${count}$`));
+    },
+    { timeout: 15_000, interval: 50 },
+  );
+  return reply;
+}
