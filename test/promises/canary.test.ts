@@ -1,12 +1,14 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { recordingQueue } from "../support/activity.ts";
 import { canary, captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { admin, client, makeToken, type Reply, send } from "../support/service.ts";
 
 /** A random word in every place where a user can type: none of them may turn up where it is not sealed. */
 
 const lines = captureLog();
+const { rows: queued, bindings } = recordingQueue();
 
 const item = () => ({
   title: canary(),
@@ -41,7 +43,7 @@ async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
       body: [{ op: "add", path: `/fields/${canary()}`, value: { value: canary() } }],
       headers: headers(),
     }),
-    await call("GET", `${items}?filter=title+eq+"${canary()}"&x=${canary()}`, { headers: headers() }),
+    await call("GET", `${items}?filter=title+eq+"${canary()}"&x=${canary()}`, { headers: headers(), env: bindings }),
     await admin("PATCH", `/v1/admin/vaults/${vault.id}`, { body: { name: canary() }, headers: { "Idempotency-Key": canary() } }),
   ];
   const bad = [
@@ -86,7 +88,9 @@ it("nothing that a user typed is in D1, a log line or an error body", async () =
   expect(dump.length).toBeGreaterThan(5_000);
   expect(lines.length).toBeGreaterThan(2);
   expect(words.length).toBeGreaterThan(100);
+  expect(queued).toHaveLength(1);
   expect(found(dump)).toEqual([]);
+  expect(found(JSON.stringify(queued))).toEqual([]);
   expect(found(lines.join("\n"))).toEqual([]);
   expect(found(bad.map((reply) => reply.text + JSON.stringify([...reply.headers])).join("\n"))).toEqual([]);
 });

@@ -1,0 +1,177 @@
+import { createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import worker from "../../src/index.ts";
+import { deliver, readLog, recordingQueue } from "../support/activity.ts";
+import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { DAY, later } from "../support/faults.ts";
+import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+
+/** The activity log: each request once, whatever the queue does; nothing in the way of the request; kept for its time. */
+
+afterEach(() => void vi.useRealTimers());
+
+const broken = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+
+const idsOf = async (vault: string) =>
+  (await env.DB.prepare("SELECT id, result FROM activity WHERE vault_id = ?").bind(vault).all<{ id: string }>()).results;
+
+/** A vault, and what the queue was sent when somebody read it once. */
+async function readOnce() {
+  const fresh = await freshVault();
+  const { rows, bindings } = recordingQueue();
+  await fresh.call("GET", fresh.items, { env: bindings });
+  await vi.waitFor(() => expect(rows).toHaveLength(1));
+  await readLog(fresh.call, 2);
+  return { ...fresh, rows };
+}
+
+describe("the queue", () => {
+  it("may deliver twice, together or apart: each entry is there once", async () => {
+    const { vault, call, rows } = await readOnce();
+    await deliver(rows);
+    await deliver([...rows, ...rows]);
+    await readLog(call, 2);
+    expect(await idsOf(vault)).toHaveLength(2);
+  });
+
+  it("gets a batch back that D1 does not take, and then it is inserted", async () => {
+    const { vault, rows } = await readOnce();
+    const [row] = rows;
+    const other = { ...row!, id: row!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0")) };
+    await expect(deliver([other], { DB: broken })).rejects.toThrow("activity could not be inserted");
+    expect(await idsOf(vault)).toHaveLength(2);
+    await deliver([other]);
+    expect(await idsOf(vault)).toHaveLength(3);
+  });
+
+  it("is off the path: when it fails, the request does not", async () => {
+    const { items, call } = await freshVault();
+    const ACTIVITY = { send: () => Promise.reject(new Error("queue")) } as unknown as Env["ACTIVITY"];
+    expect((await call("GET", items, { env: { ACTIVITY } })).status).toBe(200);
+  });
+
+  it("brings a batch in with one D1 call", async () => {
+    const { rows } = await readOnce();
+    const { count, db } = countingDatabase();
+    await deliver(
+      Array.from({ length: 100 }, () => rows[0]!),
+      { DB: db },
+    );
+    expect(count.calls).toBe(1);
+  });
+
+  it("cannot make a log for a vault that is not there: what strangers tried at made-up ids is let go", async () => {
+    const { rows } = await readOnce();
+    const vault = crypto.randomUUID();
+    await deliver([{ ...rows[0]!, log: vault }]);
+    expect(await idsOf(vault)).toEqual([]);
+  });
+
+  it("does not bring back what a deleted vault had", async () => {
+    const { vault, rows } = await readOnce();
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    await deliver(rows);
+    expect(await idsOf(vault)).toHaveLength(1);
+  });
+});
+
+describe("a write", () => {
+  it("is in the log exactly when it took effect, though D1 fails before or after its commit", async () => {
+    const { vault, items, call } = await freshVault();
+    let calls = 0;
+    const failing = () => {
+      if (++calls % 3 === 0) throw new Error("D1_ERROR: Network connection lost.");
+    };
+    for (const hooks of [{ before: failing }, { after: failing }]) {
+      await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, hooks) });
+      await Promise.all(Array.from({ length: 10 }, () => call("POST", items, { body: LOGIN })));
+    }
+    const { body } = await call("GET", `/v1/vaults/${vault}`);
+    const written = (await idsOf(vault)).length - 1; // the vault's own creation
+    expect([body.items, body.contentVersion]).toEqual([written, written]);
+  });
+});
+
+describe("a row", () => {
+  it.each([
+    ["another log", "vault_id"],
+    ["another entry", "id"],
+  ])("moved to %s does not open: 500, and nothing of it is shown", async (_, column) => {
+    const [a, b] = [await readOnce(), await freshVault()];
+    const stranger = client((await makeToken({ [a.vault]: "r", [b.vault]: "r" })).token);
+    const to = column === "vault_id" ? b.vault : a.rows[0]!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0"));
+    await env.DB.prepare(`UPDATE activity SET ${column} = ?1 WHERE id = ?2`).bind(to, a.rows[0]!.id).run();
+    expect((await stranger("GET", "/v1/activity")).body).toMatchObject({
+      status: 500,
+      message: expect.stringMatching(/^integrity/),
+    });
+  });
+});
+
+/** What the cron trigger runs, every hour. */
+const runCron = (bindings: Partial<Env> = {}) =>
+  worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ...bindings });
+
+/** The rows that one run of it reads. */
+async function rowsReadByCron(): Promise<number> {
+  const { count, db } = countingDatabase();
+  await runCron({ DB: db });
+  return count.rowsRead;
+}
+
+describe("ACTIVITY_RETENTION_DAYS", () => {
+  it("is how long an entry is kept: the cron trigger forgets what is older, and nothing else", async () => {
+    const { vault, items, call } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    later(60 * DAY);
+    await call("POST", items, { body: LOGIN });
+    later(29 * DAY);
+    await runCron();
+    expect(await idsOf(vault)).toHaveLength(3);
+    later(2 * DAY);
+    await runCron();
+    expect(await idsOf(vault)).toHaveLength(1);
+  });
+
+  it("costs no look at the entries that stay, however many there are", async () => {
+    const { items, call } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    const few = await rowsReadByCron();
+    for (let made = 0; made < 20; made++) await call("POST", items, { body: LOGIN });
+    expect(await rowsReadByCron()).toBe(few);
+  });
+});
+
+describe("GET /v1/activity", () => {
+  it("is one D1 call, and looks at no more of a long log than its page, but for the count", async () => {
+    const { items, call } = await freshVault();
+    const read = async () => {
+      const { count, db } = countingDatabase();
+      expect((await call("GET", "/v1/activity?limit=5", { env: { DB: db } })).body).toHaveLength(5);
+      return count;
+    };
+    await Promise.all(Array.from({ length: 20 }, () => call("POST", items, { body: LOGIN })));
+    const short = await read();
+    await Promise.all(Array.from({ length: 20 }, () => call("POST", items, { body: LOGIN })));
+    const long = await read();
+    expect([short.calls, long.calls]).toEqual([1, 1]);
+    expect(long.rowsRead - short.rowsRead).toBe(20);
+  });
+
+  it("counts up to 10,000 entries, and says * of more", async () => {
+    const { vault, call } = await freshVault();
+    const fill = async (year: string, count: number) => {
+      const sql = `
+        INSERT INTO activity (vault_id, id, action, result, actor, root_key_id, sealed)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+        SELECT ?1, printf('%s-0000-7000-8000-%012d', ?3, i), 'READ', 'SUCCESS', 'admin', 'k1', '' FROM n`;
+      await env.DB.prepare(sql).bind(vault, count, year).run();
+    };
+    const range = async () => (await call("GET", "/v1/activity?limit=1")).headers.get("Content-Range");
+    await fill("00000000", 9_999);
+    expect(await range()).toBe("1-1/10000");
+    await fill("00000001", 1);
+    expect(await range()).toBe("1-1/*");
+  });
+});
