@@ -67,7 +67,11 @@ describe("a secret", () => {
   });
 
   it("of any bytes is read", () => {
-    fc.assert(fc.property(fc.uint8Array({ minLength: 1, maxLength: 128 }), (key) => expect(readTotp(base32(key))).toBeDefined()));
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 128 }), (key) => {
+        expect(readTotp(base32(key))).toBeDefined();
+      }),
+    );
   });
 });
 
@@ -99,6 +103,10 @@ describe("what is not read", () => {
       fc.string({ unit: "binary" }),
       fc.webUrl().map((url) => url.replace(/^https?/, "otpauth")),
     );
-    fc.assert(fc.property(texts, (text) => expect(() => readTotp(text)).not.toThrow()));
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(() => readTotp(text)).not.toThrow();
+      }),
+    );
   });
 });
