@@ -120,5 +120,8 @@ ${curl} --data-binary @README.md '${items}/${item}/files?name=README.md'
 
 Download one:
 ${curl} ${items}/${item}/files/${file}/content
+
+See who did what:
+${curl} ${base}/v1/activity
 `;
 }

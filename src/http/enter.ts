@@ -4,7 +4,7 @@ import { parseId } from "../model/ids.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/database.ts";
 import type { Visit } from "../store/gate.ts";
-import { readItem } from "../store/items.ts";
+import { findItem } from "../store/items.ts";
 import { readVault } from "../store/vaults.ts";
 import { checkRootKeys } from "../store/root-keys.ts";
 import { note } from "./audit.ts";
@@ -86,7 +86,7 @@ export async function refuseInOrder(
   refusal: Refusal,
 ): Promise<Refusal> {
   const visit = { token, vault };
-  const found = await (item === undefined ? readVault(store, visit) : readItem(store, visit, item));
+  const found = await (item === undefined ? readVault(store, visit) : findItem(store, visit, item));
   return found.ok ? refusal : found;
 }
 

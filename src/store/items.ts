@@ -80,3 +80,11 @@ export async function readItem(store: Store, visit: Visit, item: string): Promis
   const [[row], files] = rows;
   return row ? openItem(opened.keys, visit.vault, row, files) : fail("item_not_found");
 }
+
+/** Whether an Item is there, without opening it. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`. */
+export async function findItem(store: Store, visit: Visit, item: string): Promise<Result<undefined>> {
+  const statement = store.db.prepare("SELECT 1 AS here FROM items WHERE vault_id = ?1 AND id = ?2").bind(visit.vault, item);
+  const read = await readBehindGate<[{ here: number }]>(store, visit, statement);
+  if (!read.ok) return read;
+  return read.value.rows[0].length > 0 ? ok(undefined) : fail("item_not_found");
+}
