@@ -33,7 +33,7 @@ export function presentItem(item: Item, dialect: Dialect, now: number): object {
   return {
     ...presentSummary(item, dialect),
     sections: item.sections,
-    fields: item.fields.map((field) => presentField(field, now)),
+    fields: item.fields.map((field) => presentField(field, dialect, now)),
     files,
   };
 }
@@ -43,9 +43,16 @@ export function presentReplaced(item: Item, dialect: Dialect, now: number): obje
   return presentItem(dialect === "connect" ? { ...item, version: item.version - 1 } : item, dialect, now);
 }
 
-function presentField({ section, ...field }: Field, now: number): object {
+function presentField({ section, ...field }: Field, dialect: Dialect, now: number): object {
+  const value = dialect === "connect" ? connectValue(field) : field.value;
   const totp = field.type === "OTP" ? currentCode(field.value, now) : undefined;
-  return { ...field, section: section === undefined ? undefined : { id: section }, totp };
+  return { ...field, value, section: section === undefined ? undefined : { id: section }, totp };
+}
+
+/** Connect takes two forms of a date and gives one, which is all that the Terraform provider reads: Unix seconds of the day's noon, and YYYYMM. */
+function connectValue({ type, value }: Omit<Field, "section">): string {
+  if (type === "MONTH_YEAR") return value.replace("/", "");
+  return type === "DATE" && /^\d{4}-/.test(value) ? String(Date.parse(`${value}T12:00:00Z`) / 1000) : value;
 }
 
 /** A File of an Item. `content` is its bytes, where they were asked for. */

@@ -89,11 +89,15 @@ export function readItem(body: unknown, vault: string, use: "create" | "replace"
   return parsed.success ? ok({ ...parsed.data, category: category.value }) : invalid(explain(parsed.error, "the Item"));
 }
 
-/** Whether the body names a vault. It may only name the one that the path names. */
+/**
+ * Whether the body names a vault. An id has to be that of the path. What has no form of an id is the vault's name, and the
+ * path counts: clients whose user named the vault write the name here (External Secrets, HashiCorp's plugin).
+ */
 function readVault(value: unknown, expected: string): Result<boolean> {
   if (value === undefined || value === null) return ok(false);
   const parsed = z.object({ id: optionalText() }).safeParse(value);
   if (!parsed.success) return invalid(`vault.${explain(parsed.error, "id")}`);
   if (parsed.data.id === undefined) return ok(false);
-  return parseId(parsed.data.id) === expected ? ok(true) : invalid("vault.id: is not the vault of the path");
+  const id = parseId(parsed.data.id);
+  return id === undefined || id === expected ? ok(true) : invalid("vault.id: is not the vault of the path");
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { freshVault, LOGIN, type Reply } from "../support/service.ts";
+import { client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 
 /** Creates an Item with one field. */
 async function create(field: object): Promise<Reply> {
@@ -43,5 +43,24 @@ describe.each([
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     const body = { ...LOGIN, vault: { id: vault }, fields: [{ type, value: "x" }] };
     expect((await call("PUT", `${items}/${id}`, { body })).body).toEqual(REFUSED);
+  });
+});
+
+describe("for a token of dialect connect", () => {
+  it.each([
+    ["DATE", "2025-10-31", "1761912000"],
+    ["DATE", "1969-12-31", "-43200"],
+    ["DATE", "0099-01-01", "-59042952000"],
+    ["DATE", "1761912060", "1761912060"],
+    ["DATE", "", ""],
+    ["MONTH_YEAR", "2025/10", "202510"],
+    ["MONTH_YEAR", "202510", "202510"],
+    ["STRING", "2025-10-31", "2025-10-31"],
+  ])("a %s that was written %j comes back as Connect gives it: %j", async (type, value, expected) => {
+    const { vault, items, call } = await freshVault();
+    const connect = client((await makeToken({ [vault]: "rw" }, { dialect: "connect" })).token);
+    const { body } = await connect("POST", items, { body: { ...LOGIN, fields: [{ id: "f", type, value }] } });
+    expect(body.fields[0].value).toBe(expected);
+    expect((await call("GET", `${items}/${body.id}`)).body.fields[0].value).toBe(value);
   });
 });
