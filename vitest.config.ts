@@ -32,7 +32,7 @@ export default defineConfig({
             miniflare: {
               bindings: { ...SECRETS, SCHEMA },
               // The queue as it is elsewhere, only sooner.
-              queueConsumers: { "item-vault-activity": { maxBatchSize: 100, maxBatchTimeout: 0.05 } },
+              queueConsumers: { "item-vault-activity": { maxBatchSize: 10, maxBatchTimeout: 0.05 } },
             },
           }),
         ],

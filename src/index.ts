@@ -1,5 +1,6 @@
 import { app } from "./http/app.ts";
-import { type ActivityRow, forgetActivity, insertActivity } from "./store/activity.ts";
+import { forgetActivity, insertActivity } from "./store/activity.ts";
+import type { ActivityMessage } from "./store/activity-queue.ts";
 import { forgetReplays } from "./store/replays.ts";
 
 export { VaultCoordinator } from "./vault/coordinator.ts";
@@ -9,10 +10,10 @@ export default {
   queue: (batch, env) =>
     insertActivity(
       env.DB,
-      batch.messages.map(({ body }) => body),
+      batch.messages.flatMap(({ body }) => body),
     ),
   async scheduled({ scheduledTime }, env) {
     await forgetReplays(env.DB, scheduledTime);
     await forgetActivity(env.DB, scheduledTime, env.ACTIVITY_RETENTION_DAYS);
   },
-} satisfies ExportedHandler<Env, ActivityRow>;
+} satisfies ExportedHandler<Env, ActivityMessage>;

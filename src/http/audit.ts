@@ -3,6 +3,7 @@ import type { Action, Activity, Origin } from "../model/activity.ts";
 import { isId, operationId, parseId } from "../model/ids.ts";
 import type { Result } from "../model/result.ts";
 import { sealActivity } from "../store/activity.ts";
+import { enqueueActivity } from "../store/activity-queue.ts";
 import type { Store } from "../store/database.ts";
 import { report } from "../store/report.ts";
 import type { Call } from "./route.ts";
@@ -39,7 +40,7 @@ export function record(c: Call, result: Result<unknown>): void {
   const visited = c.get("visited");
   const activity = visited && describeRequest(c, visited, result);
   if (!visited || !activity) return;
-  const sent = sealActivity(visited.store.keyring.active, activity).then((row) => c.env.ACTIVITY.send(row));
+  const sent = sealActivity(visited.store.keyring.active, activity).then((row) => enqueueActivity(c.env.ACTIVITY, row));
   c.executionCtx.waitUntil(sent.catch((error: unknown) => report("the activity queue", error)));
 }
 

@@ -2,6 +2,7 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
+import type { ActivityMessage } from "../../src/store/activity-queue.ts";
 import { deliver, readLog, recordingQueue } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { DAY, later } from "../support/faults.ts";
@@ -49,6 +50,16 @@ describe("the queue", () => {
     const { items, call } = await freshVault();
     const ACTIVITY = { send: () => Promise.reject(new Error("queue")) } as unknown as Env["ACTIVITY"];
     expect((await call("GET", items, { env: { ACTIVITY } })).status).toBe(200);
+  });
+
+  it("gets the reads of a moment in one message, or as many as it takes: 64 a message", async () => {
+    const { items, call } = await freshVault();
+    const sizes: number[] = [];
+    const ACTIVITY = { send: async (message: ActivityMessage) => void sizes.push(message.length) } as unknown as Env["ACTIVITY"];
+    await Promise.all(Array.from({ length: 150 }, () => call("GET", items, { env: { ACTIVITY } })));
+    await vi.waitFor(() => expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(150));
+    expect(Math.max(...sizes)).toBe(64);
+    expect(sizes.length).toBeLessThan(10);
   });
 
   it("brings a batch in with one D1 call", async () => {

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import worker from "../../src/index.ts";
 import type { ActivityRow } from "../../src/store/activity.ts";
+import type { ActivityMessage } from "../../src/store/activity-queue.ts";
 import type { Client, Reply } from "./service.ts";
 
 /** The activity log and the queue that feeds it. */
@@ -9,19 +10,19 @@ import type { Client, Reply } from "./service.ts";
 /** The real queue, and what was sent to it. */
 export function recordingQueue() {
   const rows: ActivityRow[] = [];
-  const queue: Pick<Queue<ActivityRow>, "send"> = {
-    async send(row) {
-      rows.push(row);
-      return env.ACTIVITY.send(row);
+  const queue: Pick<Queue<ActivityMessage>, "send"> = {
+    async send(message) {
+      rows.push(...message);
+      return env.ACTIVITY.send(message);
     },
   };
-  return { rows, bindings: { ACTIVITY: queue as Queue<ActivityRow> } };
+  return { rows, bindings: { ACTIVITY: queue as Queue<ActivityMessage> } };
 }
 
 /** Delivers rows as the queue does: to the Worker's own handler. */
 export async function deliver(rows: readonly ActivityRow[], bindings: Partial<Env> = {}): Promise<void> {
-  const messages = rows.map((body, index) => ({ id: String(index), timestamp: new Date(), attempts: 1, body }));
-  const batch = { queue: "item-vault-activity", messages } as unknown as MessageBatch<ActivityRow>;
+  const messages = rows.map((row, index) => ({ id: String(index), timestamp: new Date(), attempts: 1, body: [row] }));
+  const batch = { queue: "item-vault-activity", messages } as unknown as MessageBatch<ActivityMessage>;
   await worker.queue(batch, { ...env, ...bindings });
 }
 
