@@ -30,7 +30,8 @@ export default defineConfig({
             remoteBindings: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
-              bindings: { ...SECRETS, SCHEMA },
+              // `npm run soak` and `npm run fuzz` ask for the long run.
+              bindings: { ...SECRETS, SCHEMA, LONG_RUN: process.env["LONG_RUN"] ?? "" },
               // The queue as it is elsewhere, only sooner.
               queueConsumers: { "item-vault-activity": { maxBatchSize: 10, maxBatchTimeout: 0.05 } },
             },
