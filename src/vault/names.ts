@@ -13,7 +13,10 @@ export const PURPOSE_NAMES: Record<Purpose, string | undefined> = {
 
 /** The same Item, with the ids that purposes give and the sections that are only named by fields. */
 export function withNames(input: ItemInput): ItemInput {
-  const fields = input.fields.map((field) => ({ ...field, id: field.id ?? PURPOSE_NAMES[field.purpose ?? ""] }));
+  const fields = input.fields.map((field) =>
+    // Most have one: a patch of 1,000 operations on 1,000 fields should not copy a million.
+    field.id === undefined ? { ...field, id: PURPOSE_NAMES[field.purpose ?? ""] } : field,
+  );
   const known = new Set(input.sections.map((section) => section.id));
   const named = fields.flatMap(({ section }) => (section && !known.has(section.id) ? [section] : []));
   const brought = new Map<string, Section>();
