@@ -27,18 +27,14 @@ CREATE TABLE IF NOT EXISTS vaults (
   attribute_version INTEGER NOT NULL,
   content_version   INTEGER NOT NULL,
   items             INTEGER NOT NULL,
-  created           INTEGER NOT NULL, -- Items that were ever created here
+  created           INTEGER NOT NULL, -- Items that were ever created
+  files             INTEGER NOT NULL,
+  file_bytes        INTEGER NOT NULL, -- of their contents, before sealing
   created_at        INTEGER NOT NULL,
   updated_at        INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The writes to Items of each vault: every one moves content_version, and items by what it made or unmade.
-CREATE VIEW IF NOT EXISTS writes (vault_id, action, writes) AS
-  SELECT id, 'CREATE', created FROM vaults
-  UNION ALL SELECT id, 'DELETE', created - items FROM vaults
-  UNION ALL SELECT id, 'UPDATE', content_version - created - (created - items) FROM vaults;
-
--- Those of vaults that were deleted, so that /metrics never counts backwards.
+-- The writes to Items of vaults that were deleted, so that /metrics never counts backwards.
 CREATE TABLE IF NOT EXISTS past_writes (
   action TEXT    NOT NULL PRIMARY KEY,
   writes INTEGER NOT NULL

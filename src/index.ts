@@ -1,7 +1,8 @@
 import { app } from "./http/app.ts";
-import { forgetActivity, insertActivity } from "./store/activity.ts";
+import { readNumber } from "./http/settings.ts";
+import { insertActivity } from "./store/activity.ts";
 import type { ActivityMessage } from "./store/activity-queue.ts";
-import { forgetReplays } from "./store/replays.ts";
+import { cleanUp } from "./store/clean-up.ts";
 
 export { VaultCoordinator } from "./vault/coordinator.ts";
 
@@ -12,8 +13,5 @@ export default {
       env.DB,
       batch.messages.flatMap(({ body }) => body),
     ),
-  async scheduled({ scheduledTime }, env) {
-    await forgetReplays(env.DB, scheduledTime);
-    await forgetActivity(env.DB, scheduledTime, env.ACTIVITY_RETENTION_DAYS);
-  },
+  scheduled: (controller, env) => cleanUp(env.DB, controller.scheduledTime, readNumber(env, "ACTIVITY_RETENTION_DAYS")),
 } satisfies ExportedHandler<Env, ActivityMessage>;

@@ -35,7 +35,7 @@ function readUri(text: string): Record<string, string> | undefined {
  * Lengths that no number of bytes gives are refused: a character was lost.
  */
 function readSecret(text: string): Secret | undefined {
-  const digits = text.replaceAll(/[\s-]/g, "").replace(/=+$/, "");
+  const digits = text.replaceAll(/[\s-]/g, "").replace(/={1,6}$/, "");
   const possible = /^[a-z2-7]+$/i.test(digits) && ![1, 3, 6].includes(digits.length % 8);
   return possible ? Secret.fromBase32(digits) : undefined;
 }

@@ -6,6 +6,7 @@ import { sealActivity } from "../store/activity.ts";
 import { enqueueActivity } from "../store/activity-queue.ts";
 import type { Store } from "../store/database.ts";
 import { report } from "../store/report.ts";
+import { isWorthLogging } from "./rate.ts";
 import type { Call } from "./route.ts";
 
 /** The activity log of what writes nothing: reads and denials, on their way to a queue. Writes are logged by their commit. */
@@ -39,9 +40,16 @@ export const originOf = (c: Call): Origin => ({
 export function record(c: Call, result: Result<unknown>): void {
   const visited = c.get("visited");
   const activity = visited && describeRequest(c, visited, result);
-  if (!visited || !activity) return;
-  const sent = sealActivity(visited.store.keyring.active, activity).then((row) => enqueueActivity(c.env.ACTIVITY, row));
-  c.executionCtx.waitUntil(sent.catch((error: unknown) => report("the activity queue", error)));
+  if (activity) c.executionCtx.waitUntil(send(c, visited, activity));
+}
+
+async function send(c: Call, { store }: Visited, activity: Activity): Promise<void> {
+  if (activity.result === "DENY" && !(await isWorthLogging(c, activity.actor))) return;
+  try {
+    await enqueueActivity(c.env.ACTIVITY, await sealActivity(store.keyring.active, activity));
+  } catch (error) {
+    report("the activity queue", error);
+  }
 }
 
 const ACTIONS: Readonly<Record<string, Action>> = {

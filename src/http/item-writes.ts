@@ -80,5 +80,6 @@ async function write(c: Call, { claims, store, token, vault }: Entry, asked: Ask
   if (!answer.ok) return answer;
   const { item } = answer.value;
   if (!item) return ok(c.body(null, 204));
+  note(c, { version: item.version });
   return ok(c.json(present(item, claims.dialect, store.now), 200, { ETag: entityTag(item.version) }));
 }

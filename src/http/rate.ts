@@ -1,13 +1,12 @@
-import type { Refusal } from "../model/result.ts";
-import { fail } from "../model/result.ts";
+import { fail, type Refusal } from "../model/result.ts";
+import { report } from "../store/report.ts";
 import type { Call } from "./route.ts";
 
 /** Rate limits, counted by the platform (the `ratelimits` of wrangler.toml): each Cloudflare location counts for itself. */
 
 /** Whether a token asks too often. */
 export async function limitToken(c: Call, token: string): Promise<Refusal | undefined> {
-  const { success } = await c.env.TOKEN_RATE.limit({ key: token });
-  return success ? undefined : fail("rate");
+  return (await within(c.env.TOKEN_RATE, token)) ? undefined : fail("rate");
 }
 
 /**
@@ -17,8 +16,20 @@ export async function limitToken(c: Call, token: string): Promise<Refusal | unde
 export async function countFailure(c: Call, refusal: Refusal): Promise<Refusal> {
   const address = c.req.header("CF-Connecting-IP");
   if (!address || refusal.failure.kind !== "unauthorized") return refusal;
-  const { success } = await c.env.FAILURE_RATE.limit({ key: network(address) });
-  return success ? refusal : fail("rate");
+  return (await within(c.env.FAILURE_RATE, network(address))) ? refusal : fail("rate");
+}
+
+/** Whether a denial is still to be logged: who is let in nowhere must not fill the log of those who are. */
+export const isWorthLogging = (c: Call, token: string): Promise<boolean> => within(c.env.FAILURE_RATE, token);
+
+/** Counts one more. A limiter that does not answer limits nobody: it guards against load, not against people. */
+async function within(limiter: RateLimit, key: string): Promise<boolean> {
+  try {
+    return (await limiter.limit({ key })).success;
+  } catch (error) {
+    report("a rate limiter", error);
+    return true;
+  }
 }
 
 /** An IPv6 address stands for its /64 (RFC 4291 section 2.5.1): its holder has all of them. */

@@ -19,6 +19,9 @@ export interface KeyedFile extends File {
 /** Names a content within its Item. */
 export type ContentRef = Pick<File, "id" | "generation">;
 
+/** What the store knows of a File without opening it. */
+export type FileRecord = Pick<File, "id" | "generation" | "size">;
+
 /** Where a content belongs: it opens nowhere else. */
 export interface ContentPlace {
   readonly vault: string;

@@ -60,9 +60,10 @@ export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): 
   // A term and what surrounds it take less than its value may.
   if (text.length > 2 * LIMITS.filter) return tooLong;
   const terms = readTerms(text, list, TERMS[list]);
-  if (!terms.ok || terms.value.length === 1 || terms.value[0]?.words !== "title eq") return terms.ok ? ok([terms.value]) : terms;
-  const title = readTerms(text, list, LAST);
-  return ok(title.ok ? [title.value, terms.value] : [terms.value]);
+  const whole = readTerms(text, list, LAST);
+  if (!terms.ok || !whole.ok) return terms.ok ? ok([terms.value]) : whole.ok ? ok([whole.value]) : terms;
+  const isTitle = terms.value.length > 1 && whole.value[0]?.words === "title eq";
+  return ok(isTitle ? [whole.value, terms.value] : [terms.value]);
 }
 
 function readTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Result<Filter> {

@@ -7,7 +7,7 @@ export const LIMITS = {
   title: 1024,
   filter: 4 * 1024,
   page: 1_000, // entries of a list
-  activityOffset: 100_000,
+  activityOffset: 10_000,
   countedActivity: 10_000, // so many entries are counted for Content-Range
   pageSize: 4 * 1024 * 1024, // characters; a page that has so many ends
   item: 512 * 1024, // sealed, as stored

@@ -11,18 +11,14 @@ const MILLISECONDS = 200;
 const waiting = new WeakMap<Queue<ActivityMessage>, ActivityRow[]>();
 
 /**
- * Puts a row on its way. Whoever comes first waits a moment and sends what has come meanwhile, unless a message is full
- * before. Throws what the queue throws; the rows of that message are lost then.
+ * Puts a row on its way. Everybody waits a moment, and who comes to the end of it first sends for all; a message that is
+ * full goes at once. Throws what the queue throws; the rows of that message are lost then.
  */
 export async function enqueueActivity(queue: Queue<ActivityMessage>, row: ActivityRow): Promise<void> {
-  let rows = waiting.get(queue);
-  if (rows) {
-    if (rows.push(row) < MOST) return;
-  } else {
-    waiting.set(queue, (rows = [row]));
-    await new Promise((resolve) => setTimeout(resolve, MILLISECONDS));
-    if (waiting.get(queue) !== rows) return; // whoever filled it has sent it
-  }
+  const rows = waiting.get(queue) ?? [];
+  waiting.set(queue, rows);
+  if (rows.push(row) < MOST) await new Promise((resolve) => setTimeout(resolve, MILLISECONDS));
+  if (waiting.get(queue) !== rows) return; // it was sent meanwhile
   waiting.delete(queue);
   await queue.send(rows);
 }

@@ -116,9 +116,11 @@ const FORGET = `
     SELECT min(vault_id) FROM activity
     UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
   DELETE FROM activity
-  WHERE (vault_id, id) IN (SELECT vault_id, id FROM logs JOIN activity ON vault_id = log AND id < ?1 LIMIT 1000)
+  WHERE (vault_id, id) IN (
+    SELECT vault_id, id FROM logs JOIN activity ON vault_id = log AND id < ?1
+    WHERE NOT (action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') LIMIT 1000)
   RETURNING id`;
 
-/** Forgets what is older than so many days. */
+/** Forgets what is older than so many days, but for the deletions of vaults: they keep their ids from being given out again. */
 export const forgetActivity = (db: D1Database, now: number, days: number): Promise<void> =>
   forget(db, FORGET, firstIdAt(now - days * DAY));

@@ -1,7 +1,7 @@
 import { createVaultKeys, type WrappedKeys } from "../crypto/vault-keys.ts";
 import type { ContentPlace } from "../model/file.ts";
 import type { Activity } from "../model/activity.ts";
-import type { Vault } from "../model/vault.ts";
+import { type Vault, writesOf } from "../model/vault.ts";
 import { ACTIVITY, sealActivity } from "./activity.ts";
 import { type Attempt, attempt, type Store } from "./database.ts";
 import { type Replay, sealReplay } from "./replays.ts";
@@ -22,6 +22,8 @@ export interface Commit {
   readonly before: OpenVault | undefined;
   /** The vault as it is to be; absent when it is to go, with all its rows. */
   readonly after: Vault | undefined;
+  /** The vault as it was when it went: what it counted is kept. */
+  readonly deleted: Vault | undefined;
   readonly items: readonly ItemChange[];
   readonly files: readonly FileChange[];
   /** Contents that no row holds any more: to be watched before the rows go. */
@@ -36,24 +38,23 @@ const SQL = {
     SELECT (SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3), ${ACTIVITY.values}
     FROM json_each(?4)`,
   insertVault: `
-    INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, updated_at,
+    INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
                         created_at, root_key_id, data_key_id, data_key, index_key)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`,
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`,
   // A NULL leaves the sealed attributes as they are.
   updateVault: `
     UPDATE vaults SET sealed = coalesce(?2, sealed), attribute_version = ?3, content_version = ?4, items = ?5, created = ?6,
-      updated_at = ?7
+      files = ?7, file_bytes = ?8, updated_at = ?9
     WHERE id = ?1`,
   replay: `
     INSERT INTO replays (vault_id, key, id, sealed) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (vault_id, key) DO UPDATE SET id = excluded.id, sealed = excluded.sealed`,
   keepWrites: `
-    INSERT INTO past_writes (action, writes) SELECT action, writes FROM writes WHERE vault_id = ?1
+    INSERT INTO past_writes (action, writes) SELECT key, value FROM json_each(?1) WHERE true
     ON CONFLICT (action) DO UPDATE SET writes = past_writes.writes + excluded.writes`,
   deleteVault: ["items", "files", "replays"]
     .map((table) => `DELETE FROM ${table} WHERE vault_id = ?1`)
     .concat("DELETE FROM vaults WHERE id = ?1"),
-  deleteHistory: "DELETE FROM activity WHERE vault_id = ?1 AND id NOT IN (SELECT value ->> 'id' FROM json_each(?2))",
 };
 
 /**
@@ -71,7 +72,8 @@ async function keep(store: Store, commit: Commit, after: Vault): Promise<D1Prepa
   const created = before ? undefined : await createVaultKeys(store.keyring, commit.vault);
   const keys = before?.keys ?? created!.keys;
   const resealed = before?.vault.attributeVersion === after.attributeVersion ? null : await sealVault(keys, after);
-  const state = [after.id, resealed, after.attributeVersion, after.contentVersion, after.items, after.created, after.updatedAt];
+  const counted = [after.items, after.created, after.files, after.fileBytes];
+  const state = [after.id, resealed, after.attributeVersion, after.contentVersion, ...counted, after.updatedAt];
   const vault = created
     ? [
         await proofStatement(db, store.keyring.active),
@@ -91,11 +93,12 @@ async function keep(store: Store, commit: Commit, after: Vault): Promise<D1Prepa
   return [...(created ? [...vault, entries] : [entries, ...vault]), ...files, ...items.flat(), ...replays];
 }
 
+/** The log stays for its time, and the vault's deletion in it for ever: an id is not given out twice. */
 async function destroy(store: Store, commit: Commit): Promise<D1PreparedStatement[]> {
   const { db } = store;
-  const rows = [SQL.keepWrites, ...SQL.deleteVault].map((sql) => db.prepare(sql).bind(commit.vault));
-  const history = db.prepare(SQL.deleteHistory).bind(commit.vault, JSON.stringify(commit.activities));
-  return [await fencedEntries(store, commit, commit.before!.vault), ...rows, history];
+  const rows = SQL.deleteVault.map((sql) => db.prepare(sql).bind(commit.vault));
+  const writes = db.prepare(SQL.keepWrites).bind(JSON.stringify(writesOf(commit.deleted!)));
+  return [await fencedEntries(store, commit, commit.before!.vault), writes, ...rows];
 }
 
 async function fencedEntries({ db, keyring }: Store, commit: Commit, fence: Vault): Promise<D1PreparedStatement> {

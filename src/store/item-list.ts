@@ -9,12 +9,11 @@ import { type ItemRow, openSummary } from "./items.ts";
 
 /** The lists of Items: slice by slice, so that a vault of any size fits. */
 
-/** So many rows are in memory at once, or few when their summaries come to more than 4 MiB: one may be half a MiB. */
+/** So much is in memory at once: 2,000 rows, or as many as come to 4 MiB and one more. One may be half a MiB. */
 const ROWS = 2_000;
-const FEW = 8;
 const OCTETS = 4 * 1024 * 1024;
-/** Titles are seldom shared by more. */
-const TITLED_ROWS = 64;
+/** So few rows are within the bound whatever they hold, and need no measuring. */
+const FEW = 8;
 
 /** Part of a list. */
 export interface Slice {
@@ -24,18 +23,22 @@ export interface Slice {
   readonly next: string | undefined;
 }
 
-const SQL = {
-  all: `
-    SELECT id, version, overview FROM items WHERE vault_id = ?1 AND id > ?2 ORDER BY id LIMIT iif(
-      (SELECT sum(octet_length(overview)) FROM (SELECT overview FROM items WHERE vault_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3))
-        > ${OCTETS}, min(?3, ${FEW}), ?3)`,
-  lastOfAll: "SELECT max(id) AS id FROM items WHERE vault_id = ?1",
-  // Without the hint SQLite takes the primary key and looks at every Item of the vault.
-  titled: `
-    SELECT id, version, overview FROM items INDEXED BY items_by_title
-    WHERE vault_id = ?1 AND title_index = ?3 AND id > ?2 ORDER BY id LIMIT ${TITLED_ROWS}`,
-  lastOfTitled: "SELECT max(id) AS id FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2",
-};
+/** What is listed: all Items, or those of one title. Without the hint SQLite takes the primary key and looks at every Item. */
+const ALL = "FROM items WHERE vault_id = ?1";
+const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
+
+/** The rows after an id. They are measured before they are read, and one by one only when they are too large together. */
+function slice(listed: string): string {
+  const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
+  return `
+    SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT CASE
+      WHEN ?4 <= ${FEW} OR (SELECT sum(octets) FROM (SELECT octet_length(overview) AS octets ${rows})) <= ${OCTETS} THEN ?4
+      ELSE 1 + (SELECT count(*) FROM (
+        SELECT sum(octets) OVER (ORDER BY id) AS total FROM (SELECT id, octet_length(overview) AS octets ${rows})
+      ) WHERE total <= ${OCTETS}) END`;
+}
+
+const last = (listed: string) => `SELECT max(id) AS id ${listed}`;
 
 type Row = Omit<ItemRow, "details">;
 
@@ -52,40 +55,40 @@ export async function readSlice(
   most: number = ROWS,
 ): Promise<Result<Slice>> {
   const title = filter.find(({ words }) => words === "title eq")?.value;
-  const found = await (title === undefined ? readAll(store, visit, after, most) : readTitled(store, visit, after, title));
+  // The first look at a title expects one Item, or a few.
+  const found = await (title === undefined
+    ? read(store, visit, undefined, after, most)
+    : readTitled(store, visit, title, after, after === "" ? FEW : most));
   if (!found.ok) return found;
   const { opened, rows: tables } = found.value;
-  const [rows, [last]] = tables;
+  const [rows, [end]] = tables;
   const opening = await Promise.all(rows.map((row) => openSummary(opened.keys, visit.vault, row)));
   const summaries: Summary[] = [];
   for (const summary of opening) {
     if (!summary.ok) return summary;
     if (itemPasses(filter, summary.value)) summaries.push(summary.value);
   }
-  const end = rows.at(-1)?.id;
-  return ok({ summaries, next: end === last?.id ? undefined : end });
+  const reached = rows.at(-1)?.id;
+  return ok({ summaries, next: reached === end?.id ? undefined : reached });
 }
 
-const read = readBehindGate<[Row, { id: string | null }]>;
-
-function readAll(store: Store, visit: Visit, after: string, most: number): ReturnType<typeof read> {
-  const { db } = store;
-  const { vault } = visit;
-  return read(store, visit, db.prepare(SQL.all).bind(vault, after, most), db.prepare(SQL.lastOfAll).bind(vault));
+/** In: the blind index of a title, or nothing for all Items. */
+function read(store: Store, visit: Visit, index: string | undefined, after: string, most: number) {
+  const listed = index === undefined ? ALL : TITLED;
+  const rows = store.db.prepare(slice(listed)).bind(visit.vault, index ?? "", after, most);
+  const end = store.db.prepare(last(listed)).bind(visit.vault, ...(index === undefined ? [] : [index]));
+  return readBehindGate<[Row, { id: string | null }]>(store, visit, rows, end);
 }
 
 /**
  * The rows whose blind index is that of the title. The key of the index lies wrapped in the vault's row, so an isolate
  * that has not seen the vault in the last minutes spends a D1 call on the key before the one on the rows.
  */
-async function readTitled(store: Store, visit: Visit, after: string, title: string): ReturnType<typeof read> {
-  const { db } = store;
-  const { vault } = visit;
-  let keys = recallVaultKeys(store.keyring, vault, store.now);
+async function readTitled(store: Store, visit: Visit, title: string, after: string, most: number): ReturnType<typeof read> {
+  let keys = recallVaultKeys(store.keyring, visit.vault, store.now);
   for (;;) {
     const index = keys ? await blindIndex(keys.index, title) : "";
-    const rows = db.prepare(SQL.titled).bind(vault, after, index);
-    const found = await read(store, visit, rows, db.prepare(SQL.lastOfTitled).bind(vault, index));
+    const found = await read(store, visit, index, after, most);
     if (!found.ok || found.value.opened.keys.id === keys?.id) return found;
     keys = found.value.opened.keys;
   }

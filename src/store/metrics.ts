@@ -1,4 +1,5 @@
 import { ok, type Result } from "../model/result.ts";
+import { type Vault, writesOf } from "../model/vault.ts";
 import { call } from "./database.ts";
 
 /** What is counted, and where: in D1 alone, because a Worker has no process that lives long enough to count. */
@@ -15,28 +16,30 @@ export interface Metrics {
   readonly writes: Readonly<Record<string, number>>;
 }
 
-/** Vaults count their Items and their writes in their own row, so that only the rows of Files are looked at one by one. */
+type Counted = Pick<Vault, "items" | "created" | "contentVersion" | "files" | "fileBytes">;
+
+/** Each vault counts in its own row, so that Items and Files are not looked at. */
 const SQL = {
-  vaults: "SELECT count(*) AS vaults, coalesce(sum(items), 0) AS items FROM vaults",
-  files: "SELECT count(*) AS files, coalesce(sum(size), 0) AS fileBytes FROM files",
+  vaults: `
+    SELECT count(*) AS vaults, total(items) AS items, total(created) AS created, total(content_version) AS contentVersion,
+      total(files) AS files, total(file_bytes) AS fileBytes
+    FROM vaults`,
   tokens: "SELECT count(*) AS tokens FROM tokens WHERE expires_at > ?1",
-  writes: `
-    SELECT action, sum(writes) AS writes FROM (SELECT action, writes FROM past_writes UNION ALL SELECT action, writes FROM writes)
-    GROUP BY action`,
+  past: "SELECT action, writes FROM past_writes",
 };
 
 /** Counts, in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
 export async function readMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
-  const read = await call<
-    [
-      Pick<Metrics, "vaults" | "items">,
-      Pick<Metrics, "files" | "fileBytes">,
-      Pick<Metrics, "tokens">,
-      { action: string; writes: number },
-    ]
-  >(db, db.prepare(SQL.vaults), db.prepare(SQL.files), db.prepare(SQL.tokens).bind(now), db.prepare(SQL.writes));
+  const read = await call<[Counted & { vaults: number }, { tokens: number }, { action: string; writes: number }]>(
+    db,
+    db.prepare(SQL.vaults),
+    db.prepare(SQL.tokens).bind(now),
+    db.prepare(SQL.past),
+  );
   if (!read.ok) return read;
-  const [vaults, files, tokens, writes] = read.value;
-  const byAction = Object.fromEntries(writes.map(({ action, writes: count }) => [action, count]));
-  return ok({ ...vaults[0]!, ...files[0]!, ...tokens[0]!, writes: byAction });
+  const [[counted], [tokens], past] = read.value;
+  const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
+  const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
+  const { vaults, items, files, fileBytes } = counted!;
+  return ok({ vaults, items, files, fileBytes, ...tokens!, writes: Object.fromEntries(writes) as Metrics["writes"] });
 }

@@ -6,8 +6,18 @@ import { report } from "./report.ts";
 
 /** Errors: `unavailable`, with what is wrong in words. */
 export async function pingDatabase(db: D1Database): Promise<Result<unknown>> {
-  const tables = ["root_keys", "tokens", "vaults", "items", "files", "activity", "replays", "past_writes"];
-  const statements = tables.map((table) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`));
+  // Each with the column that it got last, so that an older schema shows.
+  const tables = {
+    root_keys: "proof",
+    tokens: "expires_at",
+    vaults: "file_bytes",
+    items: "details",
+    files: "sealed",
+    activity: "root_key_id",
+    replays: "sealed",
+    past_writes: "writes",
+  };
+  const statements = Object.entries(tables).map(([table, column]) => db.prepare(`SELECT ${column} FROM ${table} LIMIT 1`));
   const answered = await call(db, ...statements);
   return answered.ok ? answered : fail("unavailable", "The database does not answer, or schema.sql was not applied to it");
 }

@@ -1,5 +1,5 @@
 import type { Action } from "../model/activity.ts";
-import type { ContentRef } from "../model/file.ts";
+import type { FileRecord } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import { call, type Store } from "./database.ts";
@@ -19,7 +19,7 @@ export interface Snapshot {
   /** A record that does not open spoils only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
   /** The rows of Files, by the ids of their Items. */
-  readonly filesOf: ReadonlyMap<string, readonly ContentRef[]>;
+  readonly filesOf: ReadonlyMap<string, readonly FileRecord[]>;
   /** The operations that took effect already, by their ids. */
   readonly done: ReadonlyMap<string, Done>;
   /** Those of the last day. */

@@ -19,6 +19,8 @@ export interface VaultRow {
   content_version: number;
   items: number;
   created: number;
+  files: number;
+  file_bytes: number;
   created_at: number;
   updated_at: number;
 }
@@ -48,9 +50,23 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
   const text = await open(keys.value.data, place(row.id, row.attribute_version, keys.value), row.sealed);
   if (!text.ok) return text;
   const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
-  const { id, attribute_version: attributeVersion, content_version: contentVersion, items, created } = row;
-  const times = { createdAt: row.created_at, updatedAt: row.updated_at };
-  return ok({ keys: keys.value, vault: { id, name, description, attributeVersion, contentVersion, items, created, ...times } });
+  const { id, items, created, files } = row;
+  return ok({
+    keys: keys.value,
+    vault: {
+      id,
+      name,
+      description,
+      attributeVersion: row.attribute_version,
+      contentVersion: row.content_version,
+      items,
+      created,
+      files,
+      fileBytes: row.file_bytes,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    },
+  });
 }
 
 const wrapped = (row: VaultRow): WrappedKeys => ({

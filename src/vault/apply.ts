@@ -31,6 +31,8 @@ export interface Plan {
 /** What the operations of a group see and change, one after the other. */
 export interface Working {
   vault: Vault | undefined;
+  /** The vault as it was when it was deleted. */
+  deleted: Vault | undefined;
   /** Whether there ever was such a vault. */
   readonly existed: boolean;
   readonly items: Map<string, Result<Item>>;
@@ -47,6 +49,7 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
   const before = snapshot.opened;
   const working: Working = {
     vault: before?.vault,
+    deleted: undefined,
     existed: snapshot.existed,
     items: new Map(snapshot.items),
     replays: new Map(snapshot.replays),
@@ -84,7 +87,10 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
   if (activities.length === 0 || (!before && !after)) return { answers, commit: undefined };
   const { files, dropped } = working;
   const items = changedItems(snapshot, working);
-  return { answers, commit: { vault, before, after, items, files, dropped, activities, replays: [...replays.values()] } };
+  return {
+    answers,
+    commit: { vault, before, after, deleted: working.deleted, items, files, dropped, activities, replays: [...replays.values()] },
+  };
 }
 
 /** Who may not write, what has no vault, and what was asked before: the answer, or `undefined` to go on. */

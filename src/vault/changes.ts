@@ -1,11 +1,12 @@
 import { placeOf } from "../model/file.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { countWrite } from "../model/vault.ts";
 import type { Working } from "./apply.ts";
 import { complete } from "./complete.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
-import { type Changed, count, edit, editFiles, find, type Given, settle, store } from "./steps.ts";
+import { type Changed, edit, editFiles, find, type Given, settle, store } from "./steps.ts";
 
 /** What each kind of operation does to the vault it is for: one function a kind. */
 
@@ -36,7 +37,7 @@ const changes: { readonly [K in Change["kind"]]: Apply<K> } = {
     working.items.delete(id);
     const files = current.ok ? current.value.files : (working.filesOf.get(id) ?? []);
     working.dropped.push(...files.map((file) => placeOf(vault, id, file)));
-    count(working, now, -1);
+    working.vault = countWrite(working.vault!, now, { files }, undefined);
     return ok({ answer: {}, action: "DELETE", item: id });
   },
 
@@ -53,7 +54,7 @@ const changes: { readonly [K in Change["kind"]]: Apply<K> } = {
     // The id is derived from the Idempotency-Key: whoever comes back with it after a day, or after the vault's deletion,
     // finds that it was used, but not its answer.
     if (working.vault || working.existed) return fail("idempotency");
-    const versions = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0 };
+    const versions = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, files: 0, fileBytes: 0 };
     return settle(working, "CREATE", { id, name, description, ...versions, createdAt: now, updatedAt: now });
   },
 
@@ -65,6 +66,7 @@ const changes: { readonly [K in Change["kind"]]: Apply<K> } = {
   },
 
   "delete-vault": (working) => {
+    working.deleted = working.vault;
     working.vault = undefined;
     working.items.clear();
     working.replays.clear();

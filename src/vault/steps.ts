@@ -5,7 +5,7 @@ import type { ItemInput } from "../model/item-input.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, includesVersion, type Precondition } from "../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import type { Vault } from "../model/vault.ts";
+import { countWrite, type Vault } from "../model/vault.ts";
 import { sealedSize } from "../store/items.ts";
 import type { Working } from "./apply.ts";
 import { complete, type Random } from "./complete.ts";
@@ -87,17 +87,10 @@ export function store(working: Working, action: Action, made: Result<Item>, now:
   if (!made.ok) return made;
   const item = made.value;
   if (sealedSize(item) > LIMITS.item) return invalid(`the Item is larger than ${LIMITS.item} bytes sealed`);
+  const before = working.items.get(item.id);
+  working.vault = countWrite(working.vault!, now, before?.ok ? before.value : undefined, item);
   working.items.set(item.id, made);
-  count(working, now, action === "CREATE" ? 1 : 0);
   return ok({ answer: { item }, action, item: item.id, version: item.version });
-}
-
-/** A write to an Item moves its vault's content version. */
-export function count(working: Working, now: number, items: number): void {
-  const vault = working.vault!;
-  const updatedAt = Math.max(now, vault.updatedAt);
-  const created = vault.created + Math.max(0, items);
-  working.vault = { ...vault, contentVersion: vault.contentVersion + 1, items: vault.items + items, created, updatedAt };
 }
 
 export function settle(working: Working, action: Action, vault: Vault): Result<Changed> {

@@ -150,8 +150,9 @@ describe("/health", () => {
 
   it.each([
     [{ TOKENS_NOT_BEFORE: "soon" }, "TOKENS_NOT_BEFORE is not a time"],
-    [{ ACTIVITY_RETENTION_DAYS: "ninety" }, "ACTIVITY_RETENTION_DAYS is not a number"],
-    [{ FILE_RETENTION_DAYS: -1 }, "FILE_RETENTION_DAYS is not a number"],
+    [{ ACTIVITY_RETENTION_DAYS: "ninety" }, "ACTIVITY_RETENTION_DAYS is not a number, or less than 1"],
+    [{ FILE_RETENTION_DAYS: -1 }, "FILE_RETENTION_DAYS is not a number, or less than 0"],
+    [{ ACTIVITY_RETENTION_DAYS: 0 }, "ACTIVITY_RETENTION_DAYS is not a number, or less than 1"],
   ])("reports a variable that is malformed: %j", async (bindings, message) => {
     const found = await dependency("settings", bindings as unknown as Partial<Env>);
     expect(found).toEqual({ service: "settings", status: "ERROR", message });

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshItem } from "../support/files.ts";
 import { admin, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
 
@@ -20,6 +20,18 @@ async function changeBy(act: () => Promise<unknown>): Promise<Record<string, num
   await act();
   const changes = Object.entries(await scrape()).map(([name, value]) => [name, value - before[name]!] as const);
   return Object.fromEntries(changes.filter(([, change]) => change !== 0));
+}
+
+/** How the number of Files and of their bytes changes. */
+async function filesBy(act: () => Promise<unknown>): Promise<number[]> {
+  const { item_vault_files = 0, item_vault_file_bytes = 0 } = await changeBy(act);
+  return [item_vault_files, item_vault_file_bytes];
+}
+
+async function rowsRead(): Promise<number> {
+  const { count, db } = countingDatabase();
+  await scrape({ env: { DB: db } });
+  return count.rowsRead;
 }
 
 const total = (action: string) => `item_vault_item_writes_total{action="${action}"}`;
@@ -94,6 +106,38 @@ describe("/metrics", () => {
     const totals = Object.keys(before).filter((name) => name.includes("_total"));
     expect(totals).toHaveLength(3);
     expect(totals.map((name) => after[name])).toEqual(totals.map((name) => before[name]));
+  });
+
+  it("counts Files out again: with other content, without it, with their Item, with their vault", async () => {
+    const { upload, call, files, path, vault } = await freshItem();
+    const [one, two] = [(await upload(new Uint8Array(1000))).body, (await upload(new Uint8Array(10))).body];
+    expect(await filesBy(() => call("PUT", `${files}/${one.id}/content`, { body: new Uint8Array(3) }))).toEqual([0, -997]);
+    expect(await filesBy(() => call("DELETE", `${files}/${two.id}`))).toEqual([-1, -10]);
+    await upload(new Uint8Array(5));
+    expect(await filesBy(() => call("DELETE", path))).toEqual([-2, -8]);
+    expect(await filesBy(() => admin("DELETE", `/v1/admin/vaults/${vault}`))).toEqual([0, 0]);
+  });
+
+  it("keeps the writes that share their commit with the deletion of the vault", async () => {
+    const { vault, items, call } = await freshVault();
+    const counted = await changeBy(async () => {
+      await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(100) }) });
+      const first = call("POST", items, { body: LOGIN });
+      await sleep(30);
+      const second = call("POST", items, { body: LOGIN });
+      await sleep(30);
+      const deleted = admin("DELETE", `/v1/admin/vaults/${vault}`);
+      const replies = await Promise.all([first, second, deleted]);
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 204]);
+    });
+    expect(counted[total("create")]).toBe(2);
+  });
+
+  it("reads no row of Items and Files", async () => {
+    const { upload } = await freshItem();
+    const before = await rowsRead();
+    for (let made = 0; made < 5; made++) await upload(new Uint8Array(1));
+    expect(await rowsRead()).toBe(before);
   });
 
   it("is one D1 call", async () => {

@@ -52,6 +52,16 @@ describe("a token that asks too often", () => {
   });
 });
 
+describe("a limiter that does not answer", () => {
+  it("limits nobody", async () => {
+    const broken: RateLimit = { limit: () => Promise.reject(new Error("no answer")) };
+    const bindings = { TOKEN_RATE: broken, FAILURE_RATE: broken };
+    const { items, call } = await freshVault();
+    expect((await call("GET", items, { env: bindings })).status).toBe(200);
+    expect((await send("GET", items, { headers: { "CF-Connecting-IP": "192.0.2.9" }, env: bindings })).status).toBe(401);
+  });
+});
+
 describe("failed authentications from one address", () => {
   it.each([
     ["a token", "/v1/vaults", "Bearer nonsense"],

@@ -2,9 +2,9 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
-import type { ActivityMessage } from "../../src/store/activity-queue.ts";
+import { type ActivityMessage, enqueueActivity } from "../../src/store/activity-queue.ts";
 import { deliver, readLog, recordingQueue } from "../support/activity.ts";
-import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { DAY, later } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
@@ -62,6 +62,34 @@ describe("the queue", () => {
     expect(sizes.length).toBeLessThan(10);
   });
 
+  it("gets what a request left behind that was cut off while it waited for others", async () => {
+    const { rows } = await readOnce();
+    const sent: number[] = [];
+    const queue = { send: async (message: ActivityMessage) => void sent.push(message.length) } as unknown as Env["ACTIVITY"];
+    const never = vi.spyOn(globalThis, "setTimeout").mockImplementationOnce(() => 0);
+    void enqueueActivity(queue, rows[0]!);
+    never.mockRestore();
+    await enqueueActivity(queue, rows[0]!);
+    expect(sent).toEqual([2]);
+  });
+
+  it("gets no more denials of a token than the limit: who is let in nowhere fills no log", async () => {
+    const { items } = await freshVault();
+    const { rows, bindings } = recordingQueue();
+    const keys: string[] = [];
+    const FAILURE_RATE: RateLimit = {
+      async limit({ key }) {
+        keys.push(key);
+        return { success: false };
+      },
+    };
+    const { id, token } = await makeToken({});
+    expect((await client(token)("GET", items, { env: { ...bindings, FAILURE_RATE } })).status).toBe(404);
+    await vi.waitFor(() => expect(keys).toEqual([id]));
+    await sleep(300); // longer than rows wait for others
+    expect(rows).toEqual([]);
+  });
+
   it("brings a batch in with one D1 call", async () => {
     const { rows } = await readOnce();
     const { count, db } = countingDatabase();
@@ -79,11 +107,11 @@ describe("the queue", () => {
     expect(await idsOf(vault)).toEqual([]);
   });
 
-  it("does not bring back what a deleted vault had", async () => {
+  it("adds nothing to the log of a deleted vault", async () => {
     const { vault, rows } = await readOnce();
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    await deliver(rows);
-    expect(await idsOf(vault)).toHaveLength(1);
+    await deliver([{ ...rows[0]!, id: rows[0]!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0")) }]);
+    expect(await idsOf(vault)).toHaveLength(3);
   });
 });
 
@@ -124,6 +152,9 @@ describe("a row", () => {
 const runCron = (bindings: Partial<Env> = {}) =>
   worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ...bindings });
 
+/** Makes a vault with an Idempotency-Key that is always the same. */
+const makeOnce = () => admin("POST", "/v1/admin/vaults", { body: { name: "V" }, headers: { "Idempotency-Key": "activity" } });
+
 /** The rows that one run of it reads. */
 async function rowsReadByCron(): Promise<number> {
   const { count, db } = countingDatabase();
@@ -142,6 +173,23 @@ describe("ACTIVITY_RETENTION_DAYS", () => {
     expect(await idsOf(vault)).toHaveLength(3);
     later(2 * DAY);
     await runCron();
+    expect(await idsOf(vault)).toHaveLength(1);
+  });
+
+  it("does not end the deletion of a vault, whose id is never given out again", async () => {
+    const { body } = await makeOnce();
+    await admin("DELETE", `/v1/admin/vaults/${body.id}`);
+    later(100 * DAY);
+    await runCron();
+    expect((await idsOf(body.id)).length).toBe(1);
+    expect((await makeOnce()).status).toBe(409);
+  });
+
+  it.each(["", "0", "-1", "ninety"])("that is %j lets nothing be forgotten, and the run fails", async (days) => {
+    const { vault } = await freshVault();
+    later(100 * DAY);
+    const bindings = { ACTIVITY_RETENTION_DAYS: days } as unknown as Partial<Env>;
+    await expect(runCron(bindings)).rejects.toThrow("ACTIVITY_RETENTION_DAYS is not a number, or less than 1");
     expect(await idsOf(vault)).toHaveLength(1);
   });
 

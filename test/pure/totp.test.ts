@@ -85,6 +85,8 @@ describe("what is not read", () => {
     "JBSWY3DPEHPK3PX1",
     "jbswy3dpehpk3pxpj",
     "abc",
+    "jbswy3dpehpk3pxp=======",
+    `${"=".repeat(60_000)}a`,
     "otpauth://totp/x",
     "otpauth://totp/x?secret=",
     "otpauth://totp/x?secret=0189",

@@ -12,8 +12,8 @@ const INSERT = `
   INSERT INTO items (vault_id, id, version, title_index, overview, details)
   SELECT ?1, value ->> 'id', 1, value ->> 'title_index', value ->> 'overview', value ->> 'details' FROM json_each(?2)`;
 
-/** A fresh vault of `size` Items, called `Item 0` and so on. Out: also the id of the first. */
-export async function largeVault(size: number) {
+/** A fresh vault of `size` Items, called `Item 0` and so on, unless said otherwise. Out: also the id of the first. */
+export async function largeVault(size: number, more: Partial<Item> = {}) {
   const fresh = await freshVault();
   const keyring = await openKeyring(env.ROOT_KEYS);
   const row = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(fresh.vault).first<VaultRow>())!;
@@ -21,15 +21,17 @@ export async function largeVault(size: number) {
   const wrapped = { rootKeyId: row.root_key_id, dataKeyId: row.data_key_id, dataKey: row.data_key, indexKey: row.index_key };
   const keys = await unwrapVaultKeys(keyring.value, fresh.vault, wrapped, Date.now());
   if (!keys.ok) throw new Error("no keys");
-  const items = Array.from({ length: size }, (_, index) => item(fresh.vault, `Item ${index}`));
-  for (let from = 0; from < size; from += 1000) {
-    const rows = await Promise.all(items.slice(from, from + 1000).map((one) => sealItem(keys.value, one)));
+  const items = Array.from({ length: size }, (_, index) => item(fresh.vault, `Item ${index}`, more));
+  // A statement of D1 takes 2 MB.
+  const step = Math.max(1, Math.min(1000, Math.floor(1_000_000 / JSON.stringify(items[0]).length / 2)));
+  for (let from = 0; from < size; from += step) {
+    const rows = await Promise.all(items.slice(from, from + step).map((one) => sealItem(keys.value, one)));
     await env.DB.prepare(INSERT).bind(fresh.vault, JSON.stringify(rows)).run();
   }
   return { ...fresh, first: items[0]!.id };
 }
 
-const item = (vault: string, title: string): Item => ({
+const item = (vault: string, title: string, more: Partial<Item>): Item => ({
   id: crypto.randomUUID(),
   vault,
   version: 1,
@@ -44,4 +46,5 @@ const item = (vault: string, title: string): Item => ({
   sections: [],
   fields: [],
   files: [],
+  ...more,
 });
