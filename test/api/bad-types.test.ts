@@ -59,7 +59,7 @@ const ITEM: readonly (readonly [string, readonly unknown[], (value: unknown) => 
       ],
     }),
   ],
-  ["vault.id", [7, true, [CANARY], CANARY, crypto.randomUUID()], (id) => ({ vault: { id } })],
+  ["vault.id", [7, true, [CANARY], crypto.randomUUID()], (id) => ({ vault: { id } })],
   ["vault", noObject, (vault) => ({ vault })],
 ];
 

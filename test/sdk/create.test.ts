@@ -73,12 +73,17 @@ describe("an Item that the ItemBuilder builds", () => {
     [FieldType.Email, "ada@example.com"],
     [FieldType.Concealed, "s3cret"],
     [FieldType.Url, "https://a.example"],
-    [FieldType.Date, "2026-11-21"],
+    [FieldType.Date, "1795262400"],
     [FieldType.MonthYear, "202611"],
     [FieldType.Menu, "a choice"],
   ])("may have a field of type %s", async (type, value) => {
     const { fields } = await made(loginBuilder().addField({ type, label: "it", value }));
     expect(fields![0]).toMatchObject({ type, label: "it", value });
+  });
+
+  it("has a DATE that was written YYYY-MM-DD in Unix seconds, as Connect gives it", async () => {
+    const { fields } = await made(loginBuilder().addField({ type: FieldType.Date, label: "it", value: "2026-11-21" }));
+    expect(fields![0]!.value).toBe("1795262400");
   });
 });
 
