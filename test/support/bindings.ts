@@ -42,10 +42,14 @@ export function countingDatabase(db: D1Database = env.DB) {
   return { count, db: counting };
 }
 
-/** Gives the coordinator of that name other bindings, for as long as it lives in memory. */
-export async function rebindCoordinator(name: string, bindings: Partial<Env>): Promise<void> {
-  await runInDurableObject(env.COORDINATOR.getByName(name), (coordinator: VaultCoordinator) => {
-    Object.defineProperty(coordinator, "env", { value: { ...env, ...bindings }, configurable: true });
+/** Gives the coordinator of that name other bindings, for as long as it lives in memory. They may be made of its state. */
+export async function rebindCoordinator(
+  name: string,
+  bindings: Partial<Env> | ((state: DurableObjectState) => Partial<Env>),
+): Promise<void> {
+  await runInDurableObject(env.COORDINATOR.getByName(name), (coordinator: VaultCoordinator, state) => {
+    const others = typeof bindings === "function" ? bindings(state) : bindings;
+    Object.defineProperty(coordinator, "env", { value: { ...env, ...others }, configurable: true });
   });
 }
 

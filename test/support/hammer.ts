@@ -69,7 +69,7 @@ async function retried(call: Client, path: string, body: unknown, key: string, b
 }
 
 /** The simulator hides races: a request often runs to its end before the next is taken. So every D1 call waits a little, before and after. */
-function unhurried(random: () => number, { before, after, rewrite }: Hooks): D1Database {
+export function unhurried(random: () => number, { before, after, rewrite }: Hooks): D1Database {
   return wrapDatabase(env.DB, {
     rewrite,
     before: async (statements) => {
@@ -84,7 +84,7 @@ function unhurried(random: () => number, { before, after, rewrite }: Hooks): D1D
 }
 
 /** A namespace in which one name leads to several objects in turn. */
-function shared(names: readonly string[]): Env["COORDINATOR"] {
+export function shared(names: readonly string[]): Env["COORDINATOR"] {
   let turn = 0;
   const getByName = () => env.COORDINATOR.getByName(names[turn++ % names.length]!);
   return { getByName } as unknown as Env["COORDINATOR"];

@@ -1,0 +1,130 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { sleep } from "../support/bindings.ts";
+import { contested, insist, times } from "../support/plan-contested.ts";
+import { admin, client, makeToken, type Reply } from "../support/service.ts";
+
+/** What happens between a coordinator's read and its write. */
+
+/** A vault whose first coordinator stops before its commit. `held` begins a write and comes back when it has stopped there. */
+async function holding() {
+  const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let calls = 0;
+  let armed = false;
+  const at = await contested(1, {
+    // The first D1 call of the coordinator reads, the second is the commit.
+    before: () => {
+      if (!armed || ++calls !== 2) return undefined;
+      reached.resolve();
+      return gate.promise;
+    },
+  });
+  return {
+    ...at,
+    held: async (write: () => Promise<Reply>): Promise<() => Promise<Reply>> => {
+      armed = true;
+      const reply = write();
+      await reached.promise;
+      return () => {
+        gate.resolve();
+        return reply;
+      };
+    },
+  };
+}
+
+const TABLES = ["vaults", "items", "files", "replays"];
+
+/** How many rows D1 has of a vault, its log aside. */
+async function rowsLeft(vault: string): Promise<number> {
+  const counts = TABLES.map((table) => `(SELECT count(*) FROM ${table} WHERE ${table === "vaults" ? "id" : "vault_id"} = ?1)`);
+  return (await env.DB.prepare(`SELECT ${counts.join(" + ")} AS n`)
+    .bind(vault)
+    .first<number>("n"))!;
+}
+
+/** The writes that the log has of a vault. */
+const logged = async (vault: string): Promise<{ action: string; item_id: string | null }[]> => {
+  const sql = "SELECT action, item_id FROM activity WHERE vault_id = ?1 AND action <> 'READ' AND result = 'SUCCESS'";
+  return (await env.DB.prepare(sql).bind(vault).all<{ action: string; item_id: string | null }>()).results;
+};
+
+describe("a write whose coordinator has read, when another one", () => {
+  it("deletes the vault: it is a 404, and leaves no row behind", async () => {
+    const { vault, bindings, only, post, held } = await holding();
+    const go = await held(() => post(only(0)));
+    expect((await admin("DELETE", `/v1/admin/vaults/${vault}`, { env: { ...bindings, ...only(1) } })).status).toBe(204);
+    const { status, body } = await go();
+    expect([status, body.message]).toEqual([404, `vault ${vault} not found`]);
+    expect(await rowsLeft(vault)).toBe(0);
+    expect((await logged(vault)).filter(({ item_id: item }) => item !== null)).toEqual([]);
+  });
+
+  it("deletes the Item: it is a 404, and the Item stays away", async () => {
+    const { make, put, get, remove, only, held } = await holding();
+    const item = await make();
+    const go = await held(() => put(item, "late", undefined, undefined, only(0)));
+    expect((await remove(item, only(1))).status).toBe(204);
+    expect((await go()).status).toBe(404);
+    expect((await get(item)).status).toBe(404);
+  });
+
+  it("writes to the Item: it is put upon that", async () => {
+    const { make, put, get, only, held } = await holding();
+    const item = await make();
+    const go = await held(() => put(item, "late", undefined, undefined, only(0)));
+    expect((await put(item, "first", undefined, undefined, only(1))).body.version).toBe(2);
+    expect((await go()).body).toMatchObject({ version: 3, title: "late" });
+    expect((await get(item)).body).toMatchObject({ version: 3, title: "late" });
+  });
+
+  it("writes to the Item, and it has an If-Match: it is a 412", async () => {
+    const { make, put, get, only, held } = await holding();
+    const item = await make();
+    const go = await held(() => put(item, "late", 1, undefined, only(0)));
+    expect((await put(item, "first", 1, undefined, only(1))).status).toBe(200);
+    expect((await go()).status).toBe(412);
+    expect((await get(item)).body).toMatchObject({ version: 2, title: "first" });
+  });
+});
+
+describe("a write whose coordinator has read, when its token is revoked", () => {
+  it("takes effect, for it came before; the next one is a 401", async () => {
+    const { vault, make, put, get, only, held } = await holding();
+    const item = await make();
+    const { id, token } = await makeToken({ [vault]: "rw" });
+    const go = await held(() => put(item, "before", undefined, client(token), only(0)));
+    expect((await admin("DELETE", `/v1/admin/tokens/${id}`)).status).toBe(204);
+    const next = put(item, "after", undefined, client(token), only(0));
+    expect((await go()).status).toBe(200);
+    expect((await next).status).toBe(401);
+    expect((await get(item)).body).toMatchObject({ version: 2, title: "before" });
+  });
+});
+
+describe("a vault that is deleted under load", () => {
+  it.each([1, 2, 3])("is gone for every later request, and no row of it comes back: seed %i", async (seed) => {
+    const { vault, random, bindings, make, post, put, get, remove } = await contested(seed);
+    const items = await Promise.all(times(5).map(make));
+    const late: Reply[] = [];
+    const state = { deleted: false, served: 0 };
+    const load = times(20).map(async (n) => {
+      for (let more = 5; more > 0;) {
+        const after = state.deleted;
+        const item = items[Math.floor(random() * items.length)]!;
+        const reply = await [() => post(), () => put(item, "x"), () => get(item), () => remove(item)][n % 4]!();
+        state.served++;
+        if (after) late.push(reply);
+        if (after) more--;
+      }
+    });
+    while (state.served < 60) await sleep(1);
+    expect((await insist(admin, "DELETE", `/v1/admin/vaults/${vault}`, { env: bindings })).status).toBe(204);
+    state.deleted = true;
+    await Promise.all(load);
+    const answers = new Set(late.map(({ status, body }) => `${status} ${body.message}`));
+    expect(answers).toEqual(new Set([`404 vault ${vault} not found`]));
+    expect(await rowsLeft(vault)).toBe(0);
+    expect(await logged(vault)).toContainEqual({ action: "DELETE", item_id: null });
+  });
+});

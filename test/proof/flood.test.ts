@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { rebindCoordinator, seeded } from "../support/bindings.ts";
+import { unhurried } from "../support/hammer.ts";
+import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+
+const titles = (list: { title: string }[]) => list.map(({ title }) => title).toSorted();
+
+describe("2,000 writes to one vault at once", () => {
+  it("beyond the queue's bound are a 503 with Retry-After; every other takes effect, and no refused one does", async () => {
+    const { vault, items, call } = await freshVault();
+    await rebindCoordinator(vault, { DB: unhurried(seeded(1), {}) });
+    // One token may ask 2,000 times in 10 seconds.
+    const clients = await Promise.all(Array.from({ length: 8 }, async () => client((await makeToken({ [vault]: "rw" })).token)));
+    const replies = await Promise.all(
+      Array.from({ length: 2_000 }, (_, n) => clients[n % 8]!("POST", items, { body: { ...LOGIN, title: `write ${n}` } })),
+    );
+    const served = replies.filter(({ status }) => status === 200);
+    const refused = replies.filter(({ status }) => status !== 200);
+    const answers = new Set(
+      refused.map(({ status, headers, body }) => `${status} ${headers.get("Retry-After")} ${body.message}`),
+    );
+    expect(answers).toEqual(new Set(["503 1 Too many writes are waiting: try again"]));
+    expect(served.length).toBeGreaterThanOrEqual(256);
+    expect(titles((await call("GET", items)).body)).toEqual(titles(served.map(({ body }) => body)));
+    expect((await call("GET", `/v1/vaults/${vault}`)).body).toMatchObject({
+      items: served.length,
+      contentVersion: served.length,
+    });
+  });
+});

@@ -1,0 +1,117 @@
+import type { Item } from "../../src/model/item.ts";
+import { readItem } from "../../src/model/item-input.ts";
+import type { Answer, Change, Idempotency, Operation } from "../../src/model/operation.ts";
+import { readPatch } from "../../src/model/patch-input.ts";
+import { fail, ok, type Result } from "../../src/model/result.ts";
+import type { Vault } from "../../src/model/vault.ts";
+import type { Commit } from "../../src/store/commit.ts";
+import type { Replay } from "../../src/store/replays.ts";
+import type { OpenVault } from "../../src/store/vaults.ts";
+import type { Done, Snapshot } from "../../src/store/snapshot.ts";
+import { applyGroup } from "../../src/vault/apply.ts";
+import type { Turns } from "./plan-orders.ts";
+
+/** The coordinator's core over a store in memory: the steps of vault/group.ts and the fence of store/commit.ts, without D1. */
+
+export const VAULT = "00000000-0000-4000-8000-000000000001";
+export const ITEM = "00000000-0000-4000-8000-000000000002";
+const ACTOR = "00000000-0000-4000-8000-000000000003";
+
+/** What a part that is taken out does no more. */
+export interface Broken {
+  readonly fence?: boolean;
+  /** The log of what took effect. */
+  readonly log?: boolean;
+}
+
+export type Store = ReturnType<typeof createStore>;
+
+/** A store with one vault and one Item, whose content is `first`. */
+export function createStore(broken: Broken = {}) {
+  const times = { createdAt: 0, updatedAt: 0 };
+  let vault: Vault = {
+    id: VAULT,
+    name: "",
+    description: "",
+    attributeVersion: 1,
+    contentVersion: 1,
+    items: 1,
+    created: 1,
+    files: 0,
+    fileBytes: 0,
+    ...times,
+  };
+  const whole = { title: "", category: "LOGIN", urls: [], favorite: false, sections: [], fields: [], files: [] } as const;
+  const first: Item = { id: ITEM, vault: VAULT, version: 1, tags: ["first"], lastEditedBy: ACTOR, ...whole, ...times };
+  const items = new Map([[ITEM, ok(first)]]);
+  const replays = new Map<string, Result<Replay>>();
+  const done = new Map<string, Done>();
+  return {
+    read: (): Snapshot => ({
+      opened: { vault } as OpenVault,
+      existed: true,
+      tokens: new Set([ACTOR]),
+      items: new Map(items),
+      filesOf: new Map(),
+      done: new Map(broken.log ? [] : done),
+      replays: new Map(replays),
+    }),
+    write({ before, after, items: changes, activities, replays: answers }: Commit): "committed" | "stale" {
+      if (!broken.fence && before!.vault.contentVersion !== vault.contentVersion) return "stale";
+      vault = after!;
+      for (const { id, after: item } of changes) {
+        if (item) items.set(id, ok(item));
+        else items.delete(id);
+      }
+      for (const { id, action, item, version } of activities) done.set(id, { action, item, version });
+      for (const replay of answers) replays.set(replay.key, ok(replay));
+      return "committed";
+    },
+  };
+}
+
+/** Carries out groups as a coordinator does. In: how many D1 calls may fail, all coordinators together. */
+export function coordinator(store: Store, turns: Turns, faults: { left: number }) {
+  /** Whether this call fails: before it has done anything, or after. */
+  const drawFault = () => {
+    const drawn = faults.left > 0 ? (["none", "before", "after"] as const)[turns.choose(3)]! : "none";
+    if (drawn !== "none") faults.left--;
+    return drawn;
+  };
+  return async (group: readonly Operation[]): Promise<readonly Result<Answer>[]> => {
+    const attempted = new Map<string, Answer>();
+    for (let writes = 0; writes < 5; writes++) {
+      await turns.wait("read");
+      const plan = applyGroup(VAULT, store.read(), group, { now: 0, random: () => (size) => new Uint8Array(size), attempted });
+      if (!plan.commit) return plan.answers;
+      await turns.wait("write");
+      const fault = drawFault();
+      const outcome = fault === "before" ? "unknown" : store.write(plan.commit);
+      await turns.wait("answer");
+      if (fault === "none" && outcome === "committed") return plan.answers;
+      if (fault === "none" || outcome === "stale") continue; // a violated constraint is an answer
+      for (const [index, answer] of plan.answers.entries()) if (answer.ok) attempted.set(group[index]!.id, answer.value);
+    }
+    return group.map(() => fail("uncertain"));
+  };
+}
+
+let operations = 0;
+
+export const operation = (change: Change, idempotency?: Idempotency): Operation => {
+  const origin = { userAgent: "", requestIp: "" };
+  return { id: `operation ${++operations}`, vault: VAULT, actor: ACTOR, size: 0, origin, change, idempotency };
+};
+
+const given = <T>(result: Result<T>): T => {
+  if (!result.ok) throw new Error(result.failure.kind);
+  return result.value;
+};
+
+export function changeFor(kind: "put" | "patch" | "delete", value: string, ifMatch?: number): Change {
+  const condition = { item: ITEM, ifMatch: ifMatch === undefined ? undefined : [ifMatch] };
+  const body = { vault: { id: VAULT }, category: "LOGIN", tags: [value] };
+  if (kind === "put") return { kind: "replace-item", ...condition, input: given(readItem(body, VAULT, "replace")) };
+  if (kind === "delete") return { kind: "delete-item", ...condition };
+  return { kind: "patch-item", ...condition, operations: given(readPatch([{ op: "add", path: "/tags/-", value }])) };
+}

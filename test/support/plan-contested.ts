@@ -1,0 +1,48 @@
+import { type Hooks, rebindCoordinator, seeded, sleep } from "./bindings.ts";
+import { shared, unhurried } from "./hammer.ts";
+import { type Client, freshVault, LOGIN, type Reply } from "./service.ts";
+
+/** Comes back as long as it is asked to: so answers a coordinator that another one has overtaken five times. */
+export async function insist(as: Client, ...request: Parameters<Client>): Promise<Reply> {
+  for (;;) {
+    const reply = await as(...request);
+    if (!reply.headers.has("Retry-After")) return reply;
+    await sleep(1);
+  }
+}
+
+/** A fresh vault whose two coordinators take turns, every D1 call of which waits a little; and requests to it. */
+export async function contested(seed: number, hooks: Hooks = {}) {
+  const random = seeded(seed);
+  const { vault, items, call } = await freshVault();
+  const names = [vault, `${vault} again`] as const;
+  for (const [index, name] of names.entries()) {
+    // Only the first meets what else is to happen.
+    await rebindCoordinator(name, { DB: unhurried(random, index === 0 ? hooks : {}) });
+  }
+  const bindings: Partial<Env> = { DB: unhurried(random, {}), COORDINATOR: shared(names) };
+  const path = (item: string) => `${items}/${item}`;
+  const put = (item: string, title: string, ifMatch?: number, as: Client = call, env = bindings): Promise<Reply> =>
+    insist(as, "PUT", path(item), {
+      body: { ...LOGIN, title, vault: { id: vault } },
+      headers: ifMatch === undefined ? {} : { "If-Match": `"${ifMatch}"` },
+      env,
+    });
+  const get = (item: string, as: Client = call) => insist(as, "GET", path(item), { env: bindings });
+  const remove = (item: string, env = bindings) => insist(call, "DELETE", path(item), { env });
+  const post = (env = bindings) => insist(call, "POST", items, { body: LOGIN, env });
+  return {
+    vault,
+    random,
+    bindings,
+    post,
+    put,
+    get,
+    remove,
+    /** Bindings that lead to one of the two coordinators, always. */
+    only: (index: 0 | 1): Partial<Env> => ({ ...bindings, COORDINATOR: shared([names[index]]) }),
+    make: async (): Promise<string> => (await post()).body.id,
+  };
+}
+
+export const times = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
