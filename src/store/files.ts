@@ -77,7 +77,7 @@ async function readRows(store: Store, visit: Visit, item: string, statement: D1P
   const present = store.db.prepare(ITEM).bind(visit.vault, item);
   const read = await readBehindGate<[{ here: number }, FileRow]>(store, visit, present, statement);
   if (!read.ok) return read;
-  const { opened, rows } = read.value;
+  const { keys, rows } = read.value;
   const [items, files] = rows;
-  return items.length > 0 ? openFiles(opened.keys, visit.vault, files) : fail("item_not_found");
+  return items.length > 0 ? openFiles(keys, visit.vault, files) : fail("item_not_found");
 }

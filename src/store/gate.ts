@@ -1,6 +1,7 @@
+import type { VaultKeys } from "../crypto/vault-keys.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { call, type Store } from "./database.ts";
-import { type OpenVault, openVault, type VaultRow } from "./vaults.ts";
+import { openKeys, type VaultRow } from "./vaults.ts";
 
 /** Who reads, and where: every read asks for both in the same D1 call as the data. */
 export interface Visit {
@@ -19,14 +20,14 @@ type GateRow = Partial<VaultRow> & { token: number };
 
 /**
  * Reads rows of a vault behind its gate, in one D1 call.
- * Out: the vault with its keys, and the rows of each statement. Errors, in this order: `unauthorized` (revoked),
- * `vault_not_found`, those of opening the vault.
+ * Out: the vault's row, its keys, and the rows of each statement. Errors, in this order: `unauthorized` (revoked),
+ * `vault_not_found`, those of unwrapping the keys.
  */
 export async function readBehindGate<Rows extends unknown[]>(
   store: Store,
   visit: Visit,
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
-): Promise<Result<{ opened: OpenVault; rows: { [K in keyof Rows]: Rows[K][] } }>> {
+): Promise<Result<{ vault: VaultRow; keys: VaultKeys; rows: { [K in keyof Rows]: Rows[K][] } }>> {
   const gateStatement = store.db.prepare(GATE).bind(visit.token, visit.vault);
   const read = await call<[GateRow, ...Rows]>(store.db, gateStatement, ...statements);
   if (!read.ok) return read;
@@ -34,8 +35,9 @@ export async function readBehindGate<Rows extends unknown[]>(
   const [gate] = gates;
   if (!gate?.token) return fail("unauthorized");
   if (!gate.id) return fail("vault_not_found");
-  const opened = await openVault(store, gate as VaultRow);
-  return opened.ok ? ok({ opened: opened.value, rows }) : opened;
+  const vault = gate as VaultRow;
+  const keys = await openKeys(store, vault);
+  return keys.ok ? ok({ vault, keys: keys.value, rows }) : keys;
 }
 
 /**

@@ -60,9 +60,9 @@ export async function readSlice(
     ? read(store, visit, undefined, after, most)
     : readTitled(store, visit, title, after, after === "" ? FEW : most));
   if (!found.ok) return found;
-  const { opened, rows: tables } = found.value;
+  const { keys, rows: tables } = found.value;
   const [rows, [end]] = tables;
-  const opening = await Promise.all(rows.map((row) => openSummary(opened.keys, visit.vault, row)));
+  const opening = await Promise.all(rows.map((row) => openSummary(keys, visit.vault, row)));
   const summaries: Summary[] = [];
   for (const summary of opening) {
     if (!summary.ok) return summary;
@@ -89,7 +89,7 @@ async function readTitled(store: Store, visit: Visit, title: string, after: stri
   for (;;) {
     const index = keys ? await blindIndex(keys.index, title) : "";
     const found = await read(store, visit, index, after, most);
-    if (!found.ok || found.value.opened.keys.id === keys?.id) return found;
-    keys = found.value.opened.keys;
+    if (!found.ok || found.value.keys.id === keys?.id) return found;
+    keys = found.value.keys;
   }
 }

@@ -76,9 +76,9 @@ export async function readItem(store: Store, visit: Visit, item: string): Promis
   const statement = (sql: string) => store.db.prepare(sql).bind(visit.vault, item);
   const read = await readBehindGate<[ItemRow, FileRow]>(store, visit, statement(ITEM), statement(FILES_OF_ITEM));
   if (!read.ok) return read;
-  const { opened, rows } = read.value;
+  const { keys, rows } = read.value;
   const [[row], files] = rows;
-  return row ? openItem(opened.keys, visit.vault, row, files) : fail("item_not_found");
+  return row ? openItem(keys, visit.vault, row, files) : fail("item_not_found");
 }
 
 /** Whether an Item is there, without opening it. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`. */

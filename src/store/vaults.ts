@@ -43,9 +43,13 @@ const place = (vault: string, version: number, keys: VaultKeys): Place => ({
 export const sealVault = (keys: VaultKeys, { id, name, description, attributeVersion }: Vault): Promise<string> =>
   seal(keys.data, place(id, attributeVersion, keys), JSON.stringify({ name, description }));
 
+/** The keys of a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
+export const openKeys = ({ keyring, now }: Store, row: VaultRow): Promise<Result<VaultKeys>> =>
+  unwrapVaultKeys(keyring, row.id, wrapped(row), now);
+
 /** Opens a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
 export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
-  const keys = await unwrapVaultKeys(store.keyring, row.id, wrapped(row), store.now);
+  const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
   const text = await open(keys.value.data, place(row.id, row.attribute_version, keys.value), row.sealed);
   if (!text.ok) return text;
@@ -79,7 +83,9 @@ const wrapped = (row: VaultRow): WrappedKeys => ({
 /** One vault. Errors: `unauthorized` (revoked), `vault_not_found`. */
 export async function readVault(store: Store, visit: Visit): Promise<Result<Vault>> {
   const read = await readBehindGate(store, visit);
-  return read.ok ? ok(read.value.opened.vault) : read;
+  if (!read.ok) return read;
+  const opened = await openVault(store, read.value.vault);
+  return opened.ok ? ok(opened.value.vault) : opened;
 }
 
 /** The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked). */
