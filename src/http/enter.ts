@@ -34,7 +34,7 @@ export async function authenticate(c: Call): Promise<Result<Caller>> {
   const claims =
     token === undefined ? fail("unauthorized") : await verifyToken(store.value.keyring, token, store.value.now, notBefore.value);
   if (!claims.ok) return countFailure(c, await blame(store.value));
-  const limited = await limitToken(c, claims.value.id);
+  const limited = await limitToken(c, claims.value.id, store.value.now);
   return limited ?? ok({ store: store.value, claims: claims.value });
 }
 

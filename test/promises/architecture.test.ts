@@ -22,7 +22,7 @@ const code = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "");
 /** Who imports whom: files of the first may import files of the second. */
 const MAY_IMPORT: Readonly<Record<string, readonly RegExp[]>> = {
   index: [/^http\//, /^vault\//, /^store\//],
-  http: [/^http\//, /^store\/(?!commit|snapshot)/, /^model\//, /^crypto\/(token|keyring|seal|totp)\.ts$/],
+  http: [/^http\//, /^store\/(?!commit|snapshot)/, /^model\//, /^crypto\/(token|keyring|seal|totp|cache)\.ts$/],
   vault: [/^vault\//, /^store\//, /^model\//, /^crypto\//],
   store: [/^store\//, /^model\//, /^crypto\//],
   crypto: [/^crypto\//, /^model\/(failure|result|ids)\.ts$/],
