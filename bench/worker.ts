@@ -1,56 +1,36 @@
 import service from "../src/index.ts";
-import schema from "../schema.sql";
+import type { BenchEnv } from "./worker/bindings.ts";
+import { chores } from "./worker/chores.ts";
+import { floors } from "./worker/floors.ts";
+import { variants } from "./worker/variants.ts";
+import { without } from "./worker/without.ts";
 
-/** The service, and beside it the least that a Worker on the same storage could do: the floors. */
+/** The service as it is deployed; beside it the floors, and what the benchmark needs to prepare and to count. */
 
 export { VaultCoordinator } from "../src/index.ts";
+export { FloorObject } from "./worker/floor-object.ts";
+export { CountedCoordinator, DistantCoordinator } from "./worker/variants.ts";
+export { ForgetfulCoordinator } from "./worker/without.ts";
 
-const PIECE = 1024 * 1024;
-/** Without it, the local server compresses. */
-const BYTES = { "Content-Type": "application/octet-stream" };
+type Message = Parameters<typeof service.queue>[0]["messages"][number]["body"];
 
-const floors: Record<string, (env: Env, url: URL) => Promise<Response>> = {
-  /** Makes the tables. */
-  "/floor/schema": async (env) => {
-    const statements = schema
-      .replaceAll(/--.*$/gm, "")
-      .split(";")
-      .filter((sql) => sql.trim() !== "");
-    await env.DB.batch(statements.map((sql) => env.DB.prepare(sql)));
-    return new Response("done");
-  },
+const routes = { ...floors, ...chores };
+const makers = { ...variants, ...without };
+const made = new Map<string, Env>();
 
-  /** The key of the one object whose name begins so. */
-  "/floor/key": async (env, url) =>
-    new Response((await env.FILES.list({ prefix: url.searchParams.get("prefix")! })).objects[0]!.key),
-
-  /** An R2 object, its stream passed through untouched. */
-  "/floor/pass": async (env, url) => {
-    const object = (await env.FILES.get(url.searchParams.get("key")!))!;
-    return new Response(object.body, { headers: { ...BYTES, "Content-Length": String(object.size) } });
-  },
-
-  /** An R2 object, read in JavaScript in large pieces and handed on unopened. */
-  "/floor/pieces": async (env, url) => {
-    const object = (await env.FILES.get(url.searchParams.get("key")!))!;
-    const { readable, writable } = new FixedLengthStream(object.size);
-    void handOn(object.body.getReader({ mode: "byob" }), writable.getWriter());
-    return new Response(readable, { headers: BYTES });
-  },
-};
-
-async function handOn(reader: ReadableStreamBYOBReader, writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
-  for (;;) {
-    const { value } = await reader.readAtLeast(PIECE, new Uint8Array(PIECE));
-    if (value) await writer.write(value);
-    if (!value || value.length < PIECE) return writer.close();
-  }
+/** The bindings that the header X-Bench asks for. They stay what they are from one request to the next, as the platform's do. */
+function bindings(env: BenchEnv, variant: string | null): Env {
+  if (variant === null) return env;
+  const known = made.get(variant) ?? makers[variant]!(env);
+  made.set(variant, known);
+  return known;
 }
 
 export default {
-  fetch: (request, env, ctx) => {
+  ...service,
+  fetch(request, env, ctx) {
+    if (!request.url.includes("/bench/")) return service.fetch(request, bindings(env, request.headers.get("X-Bench")), ctx);
     const url = new URL(request.url);
-    const floor = floors[url.pathname];
-    return floor ? floor(env, url) : service.fetch(request, env, ctx);
+    return routes[url.pathname]!(env, url.searchParams, request);
   },
-} satisfies ExportedHandler<Env>;
+} satisfies ExportedHandler<BenchEnv, Message>;

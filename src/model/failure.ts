@@ -11,8 +11,9 @@ export interface Names {
 type Row = readonly [status: number, message: (names: Names, detail: string) => string, retryAfterSeconds?: number];
 
 const text = (words: string) => () => words;
-const ECHO = 64;
-const echo = (id = "") => id.slice(0, ECHO);
+
+/** What a client wrote, as a message shows it: 64 characters of it, and no half of a surrogate pair. */
+export const echo = (written = ""): string => written.slice(0, 64).toWellFormed();
 
 const failures = {
   invalid: [400, (_, detail) => detail],

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { echo } from "./failure.ts";
 import { fits, LIMITS } from "./limits.ts";
 
 /** Schemas of the JSON values that every body is made of, and what their errors say. */
@@ -44,6 +45,6 @@ export const list = <S extends z.ZodType>(schema: S) =>
  */
 export function explain(error: z.ZodError, root: string): string {
   const issue = error.issues[0]!;
-  const path = issue.path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key).slice(0, 64)}`)).join("");
+  const path = issue.path.map((key) => (typeof key === "number" ? `[${key}]` : `.${echo(String(key))}`)).join("");
   return `${path.replace(/^\./, "") || root}: ${issue.message}`;
 }

@@ -1,3 +1,4 @@
+import { echo } from "../model/failure.ts";
 import type { Item } from "../model/item.ts";
 import {
   fieldAttributes,
@@ -30,7 +31,8 @@ export function applyPatch(item: Item, operations: readonly PatchOperation[]): R
   for (const [index, operation] of operations.entries()) {
     const next = applyOne(draft, operation, item);
     if (!next.ok) return locate(next, index, operation.path);
-    draft = next.value.fields === draft.fields ? next.value : withNames(next.value);
+    const same = next.value.fields === draft.fields && next.value.sections === draft.sections;
+    draft = same ? next.value : withNames(next.value);
   }
   return ok(draft);
 }
@@ -51,9 +53,7 @@ const draftOf = ({ title, category, favorite, tags, urls, sections, fields }: It
 });
 
 function locate({ failure }: Refusal, index: number, path: string): Refusal {
-  return failure.kind === "invalid"
-    ? invalid(`operation ${index} (${path.slice(0, 64)}): ${failure.detail}`)
-    : { ok: false, failure };
+  return failure.kind === "invalid" ? invalid(`operation ${index} (${echo(path)}): ${failure.detail}`) : { ok: false, failure };
 }
 
 type Edit = (draft: ItemInput, operation: PatchOperation, rest: readonly string[], item: Item) => Result<ItemInput>;

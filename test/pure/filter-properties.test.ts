@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseFilter } from "../../src/model/filter.ts";
 import { readQuery } from "../../src/model/query.ts";
+import { runs } from "../support/runs.ts";
 
 /** Contract 1.5: whatever a title is, a client that encodes it as its language does finds it. */
 
@@ -49,7 +50,7 @@ describe("parseFilter", () => {
         const written = `title eq "${value.replaceAll('"', '\\"')}"`;
         expect(parseFilter(encode(written), "items")).toEqual(title(value));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -64,7 +65,7 @@ describe("parseFilter", () => {
           expect(parseFilter(encode(`title eq "${value}"`), "items")).toEqual(title(value));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -89,7 +90,7 @@ describe("parseFilter", () => {
       fc.property(query, fc.constantFrom("items" as const, "vaults" as const), (raw, list) => {
         expect(typeof parseFilter(readQuery(raw).filter, list).ok).toBe("boolean");
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

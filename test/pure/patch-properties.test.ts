@@ -4,6 +4,7 @@ import type { Item } from "../../src/model/item.ts";
 import type { PatchOperation } from "../../src/model/patch-input.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
+import { runs } from "../support/runs.ts";
 
 /** PATCH against a slow and obvious model of what it should do, with ids that are awkward in pointers and in JavaScript. */
 
@@ -172,7 +173,7 @@ describe("applyPatch", () => {
         seen[outcome]++;
         expect(draft.ok ? complete(draft.value, FRAME, item, random) : draft).toEqual(result);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(10);
   });
@@ -187,7 +188,7 @@ describe("applyPatch", () => {
         );
         expect(item).toEqual(itemOf(START));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

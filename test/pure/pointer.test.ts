@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseIndex, parsePointer } from "../../src/model/pointer.ts";
+import { runs } from "../support/runs.ts";
 
 /** JSON pointers (RFC 6901), and the indexes in them (RFC 6902 section 4.1). */
 
@@ -44,7 +45,7 @@ describe("parsePointer", () => {
         const pointer = tokens.map((one) => `/${one.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
         expect(parsePointer(pointer)).toEqual({ ok: true, value: tokens });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });
@@ -95,7 +96,7 @@ describe("parseIndex", () => {
           expect(value).toBeLessThanOrEqual(op === "add" ? length : length - 1);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KINDS, NOWHERE, open, openBytes, type Place, seal, sealBytes, sealedLength } from "../../src/crypto/seal.ts";
+import { runs } from "../support/runs.ts";
 
 /** Contract 2.4: a sealed text opens in its own place, whole, and nowhere else. */
 
@@ -30,6 +31,7 @@ describe("a sealed text", () => {
       fc.asyncProperty(wellFormed, async (text) => {
         expect(await open(key, PLACE, await seal(key, PLACE, text))).toEqual({ ok: true, value: text });
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -38,6 +40,7 @@ describe("a sealed text", () => {
       fc.asyncProperty(fc.uint8Array(), async (bytes) => {
         expect(await openBytes(key, PLACE, await sealBytes(key, PLACE, bytes))).toEqual({ ok: true, value: bytes });
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -46,6 +49,7 @@ describe("a sealed text", () => {
       fc.asyncProperty(wellFormed, async (text) => {
         expect(await seal(key, PLACE, text)).toHaveLength(sealedLength(text));
       }),
+      { numRuns: runs(100) },
     );
   });
 
@@ -97,6 +101,7 @@ describe("a sealed text is refused as a whole", () => {
       fc.asyncProperty(fc.oneof(fc.string(), fc.base64String()), async (text) => {
         expect(await open(key, PLACE, text)).toEqual(INTEGRITY);
       }),
+      { numRuns: runs(100) },
     );
   });
 

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
 import { type Claims, covers, type Permission, signToken, verifyToken } from "../../src/crypto/token.ts";
+import { runs } from "../support/runs.ts";
 
 /** The two pure functions of tokens: what is signed is read back, and nothing else is. */
 
@@ -44,7 +45,7 @@ describe("verifyToken", () => {
         const token = await signToken(keyring, given);
         expect(await verifyToken(keyring, token, NOW * 1000, 0)).toEqual({ ok: true, value: given });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -60,7 +61,7 @@ describe("verifyToken", () => {
         fc.pre(token[at] !== other);
         expect(await verifyToken(keyring, token.slice(0, at) + other + token.slice(at + 1), NOW * 1000, 0)).toEqual(REFUSED);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
     expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
   });
@@ -91,7 +92,7 @@ describe("verifyToken", () => {
       fc.asyncProperty(fc.nat(token.length), fc.constantFrom(..."Aa0-_.= \t\n\r\0+/"), async (at, extra) => {
         expect(await verifyToken(keyring, token.slice(0, at) + extra + token.slice(at), NOW * 1000, 0)).toEqual(REFUSED);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -101,6 +102,7 @@ describe("verifyToken", () => {
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 300 }), async (text) => {
         expect(await verifyToken(keyring, text, NOW * 1000, 0)).toEqual(REFUSED);
       }),
+      { numRuns: runs(100) },
     );
   });
 });

@@ -1,0 +1,132 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { itemPasses, parseFilter, vaultPasses } from "../../src/model/filter.ts";
+import type { Summary } from "../../src/model/item.ts";
+import type { Vault } from "../../src/model/vault.ts";
+import { runs } from "../support/runs.ts";
+import { readingsOf } from "./filter-reference.ts";
+
+/** Filters of several terms (docs/api.md, Lists), against a slow parser, and what passes them. */
+
+const inner = fc.constantFrom(
+  "a",
+  "b c",
+  " ",
+  "and",
+  '"',
+  '\\"',
+  "\\",
+  " and ",
+  '" and ',
+  '" AND  Title EQ  "',
+  'x" and tag eq "y',
+  "é😀",
+);
+const joined = (pieces: fc.Arbitrary<string>, maxLength: number) => fc.array(pieces, { maxLength }).map((all) => all.join(""));
+const written = fc.oneof(
+  fc
+    .tuple(fc.constantFrom('title eq "', 'tag eq "', 'TITLE  co "'), joined(inner, 3))
+    .map(([start, value]) => `${start}${value}"`),
+  fc.constantFrom('category eq "LOGIN"', "favorite eq true", 'Category eq "ssh_KEY"', "favorite EQ False"),
+);
+const several = fc.tuple(
+  written,
+  joined(
+    fc.tuple(fc.constantFrom(" and ", " AND\t"), written).map(([and, next]) => and + next),
+    2,
+  ),
+);
+const odd = fc.constantFrom(
+  'title eq "',
+  'tag eq "',
+  '"',
+  "title eq ",
+  'name eq "x"',
+  'category eq "NOPE"',
+  "favorite eq 1",
+  " ",
+);
+const filter = fc.oneof(
+  { weight: 3, arbitrary: several.map(([first, more]) => first + more) },
+  { weight: 1, arbitrary: joined(fc.oneof(odd, inner, written), 6) },
+);
+
+describe("a filter of any pieces", () => {
+  it("has the readings that a slow parser finds, or none", () => {
+    const seen = { refused: 0, one: 0, several: 0, two: 0 };
+    fc.assert(
+      fc.property(filter, (text) => {
+        const parsed = parseFilter(encodeURIComponent(text), "items");
+        const readings = readingsOf(text);
+        seen[readings ? (readings.length > 1 ? "two" : readings[0]!.length > 1 ? "several" : "one") : "refused"]++;
+        expect(parsed.ok ? parsed.value.map((reading) => reading.map(({ words, value }) => [words, value])) : undefined).toEqual(
+          readings,
+        );
+      }),
+      { numRuns: runs(3000) },
+    );
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(runs(3000) / 50);
+  });
+});
+
+const word = fc.constantFrom("", "a", "A", "ab", "é", '"', "a and b", "\\", "%", "+", "&", "true", "LOGIN");
+const REST = { id: "", vault: "", version: 1, urls: [], createdAt: 0, updatedAt: 0, lastEditedBy: "" };
+const item: fc.Arbitrary<Summary> = fc
+  .record({
+    title: word,
+    tags: fc.array(word, { maxLength: 3 }),
+    category: fc.constantFrom("LOGIN", "SSH_KEY", "CUSTOM"),
+    favorite: fc.boolean(),
+  })
+  .map((given): Summary => Object.assign(given, REST));
+/** A term, how it is written, and whether an Item passes it. */
+const term = fc.oneof(
+  word.map((value) => ({ text: `title eq "${escaped(value)}"`, passes: ({ title }: Summary) => title === value })),
+  word.map((value) => ({
+    text: `Title CO "${escaped(value)}"`,
+    passes: ({ title }: Summary) => title.split(value).length > 1 || value === "",
+  })),
+  word.map((value) => ({
+    text: `tag  eq "${escaped(value)}"`,
+    passes: ({ tags }: Summary) => tags.some((tag) => tag === value),
+  })),
+  fc.constantFrom("LOGIN", "ssh_key", "Custom").map((value) => ({
+    text: `category eq "${value}"`,
+    passes: ({ category }: Summary) => category === value.toUpperCase(),
+  })),
+  fc.boolean().map((value) => ({ text: `favorite eq ${value}`, passes: ({ favorite }: Summary) => favorite === value })),
+);
+const escaped = (value: string) => value.replaceAll('"', '\\"');
+
+describe("an Item", () => {
+  it("passes a filter when it passes each of its terms", () => {
+    const seen = { passed: 0, not: 0 };
+    const terms = fc.array(term, { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(item, terms, (one, all) => {
+        // A backslash before the closing quote escapes it: so no client can write such a value.
+        fc.pre(!all.some(({ text }) => text.endsWith('\\"')));
+        const parsed = parseFilter(encodeURIComponent(all.map(({ text }) => text).join(" and ")), "items");
+        const passes = all.every((each) => each.passes(one));
+        seen[passes ? "passed" : "not"]++;
+        expect(parsed.ok && itemPasses(parsed.value.at(-1)!, one)).toBe(passes);
+      }),
+      { numRuns: runs(1000) },
+    );
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
+  });
+});
+
+describe("a Vault", () => {
+  it("passes when its name is that of the filter, but for case", () => {
+    const letters = fc.string({ unit: fc.constantFrom("a", "A", "é", "É", "İ", "ß", " ", '"'), maxLength: 4 });
+    fc.assert(
+      fc.property(letters, letters, fc.constantFrom("name", "Title"), (name, asked, attribute) => {
+        const parsed = parseFilter(encodeURIComponent(`${attribute} eq "${asked}"`), "vaults");
+        const passes = parsed.ok && vaultPasses(parsed.value[0]!, { name } as Vault);
+        expect(passes).toBe(name.toLowerCase() === asked.toLowerCase());
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+});

@@ -1,0 +1,125 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeFilter, readCount, readPage, readQuery } from "../../src/model/query.ts";
+import { runs } from "../support/runs.ts";
+
+/** The raw query of a list: a filter that clients encode badly, among other parameters (contract 1.5). */
+
+const name = fc.constantFrom("limit", "cursor", "x", "Filter", "filters", "a filter", "");
+const value = fc.string({ unit: fc.constantFrom("a", "1", " ", "+", "&", "=", "%", "é", "?", "/", "filter="), maxLength: 6 });
+const parameters = fc.array(fc.tuple(name, value), { maxLength: 3 });
+const write = (all: [string, string][]) => all.map(([one, other]) => `${encodeURIComponent(one)}=${encodeURIComponent(other)}`);
+
+const title = fc.string({ unit: fc.constantFrom('"', "&", "%", "=", " ", "a", "é", "filter=", "&limit=1"), maxLength: 6 });
+/** A filter as clients write it: encoded, half encoded, or hardly at all. */
+const written = fc.tuple(
+  title,
+  fc.constantFrom<(text: string) => string>(
+    encodeURIComponent,
+    encodeURI,
+    (text) => text.replaceAll(" ", "+"),
+    (text) => text,
+  ),
+);
+
+describe("a query", () => {
+  it("parts into its filter and all other parameters, whatever they hold and wherever they stand", () => {
+    fc.assert(
+      fc.property(parameters, written, parameters, (before, [text, encode], after) => {
+        const filter = encode(`title eq "${text}"`);
+        const raw = [...write(before), `filter=${filter}`, ...write(after)].join("&");
+        const query = readQuery(raw);
+        expect(query.filter).toBe(filter);
+        expect([...query.rest]).toEqual([...before, ...after]);
+      }),
+      { numRuns: runs(1000) },
+    );
+  });
+
+  it("has no filter when no parameter is called so, and is then what URLSearchParams reads", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", "&", "=", "%", "%22", "+", '"', "filter", "filte", "é"), maxLength: 12 });
+    fc.assert(
+      fc.property(text, (raw) => {
+        const { filter, rest } = readQuery(raw);
+        const named = raw.split("&").some((part) => part.startsWith("filter="));
+        expect([filter !== undefined, ...(named ? [] : rest)]).toEqual([named, ...(named ? [] : new URLSearchParams(raw))]);
+      }),
+      { numRuns: runs(1000) },
+    );
+  });
+});
+
+/** Bytes one by one: an escape is its byte, any other character its UTF-8. */
+function decodeSlowly(raw: string): string {
+  const plus = raw.includes("%20") || raw.includes(" ");
+  const bytes: number[] = [];
+  for (let at = 0; at < raw.length;) {
+    const escape = /^%[0-9a-fA-F]{2}/.exec(raw.slice(at))?.[0];
+    const character = escape ?? String.fromCodePoint(raw.codePointAt(at)!);
+    at += character.length;
+    if (escape) bytes.push(parseInt(escape.slice(1), 16));
+    else bytes.push(...new TextEncoder().encode(character === "+" && !plus ? " " : character));
+  }
+  return new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(Uint8Array.from(bytes));
+}
+
+describe("decodeFilter", () => {
+  it("reads any text as one does byte by byte", () => {
+    const unit = fc.constantFrom(
+      "%",
+      "%2",
+      "%20",
+      "%22",
+      "%2B",
+      "%C3",
+      "%A9",
+      "%f0",
+      "%9F",
+      "%EF%BB%BF",
+      "+",
+      " ",
+      "a",
+      "2",
+      "é",
+      "😀",
+    );
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 10 }), (raw) => {
+        expect(decodeFilter(raw)).toBe(decodeSlowly(raw));
+      }),
+      { numRuns: runs(2000) },
+    );
+  });
+});
+
+const number = fc.oneof(
+  fc.integer().map(String),
+  fc.nat(1200).map(String),
+  fc.constantFrom("", "00", "01", "1e3", "1.0", " 1", "1 ", "+1", "٣", "0x10", "999999999999999", "1000000000000000", "NaN"),
+  fc.string({ maxLength: 4 }),
+);
+
+describe("limit and cursor", () => {
+  it("are an integer within its bounds, in digits alone, or refused", () => {
+    fc.assert(
+      fc.property(number, fc.nat(20), fc.nat(1200), (text, least, more) => {
+        const read = readCount(new URLSearchParams({ n: text }), "n", least, least + more);
+        const good = /^[0-9]+$/.test(text) && text.length <= 15 && Number(text) >= least && Number(text) <= least + more;
+        expect(read.ok ? read.value : read.failure.kind).toBe(good ? Number(text) : "invalid");
+      }),
+      { numRuns: runs(1000) },
+    );
+  });
+
+  it("make a page or a refusal, whatever they are", () => {
+    const cursor = fc.oneof(fc.uuid(), fc.stringMatching(/^[a-z0-9]{26}$/), fc.string({ maxLength: 40 }));
+    fc.assert(
+      fc.property(number, cursor, (limit, after) => {
+        const page = readPage({ filter: undefined, rest: new URLSearchParams({ limit, cursor: after }) });
+        const kind = page.ok ? typeof page.value.limit + typeof page.value.after : page.failure.kind;
+        expect(["numberstring", "invalid"]).toContain(kind);
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+});

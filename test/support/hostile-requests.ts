@@ -1,0 +1,123 @@
+import * as fc from "fast-check";
+import { bodies } from "./hostile-bodies.ts";
+import { bodyOf } from "./hostile-damage.ts";
+import { authorization, header, headersOf } from "./hostile-headers.ts";
+import { astray, type Detour, detour } from "./hostile-paths.ts";
+
+/** The requests of a hostile client: those that the service knows, and what lies around them. All symbols: see hostile-world.ts. */
+
+const { constantFrom, oneof } = fc;
+
+export interface HostileRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string | undefined;
+  /** How the body comes: with its length, in parts, broken off, as bytes that are no UTF-8, or as the headers say that it does. */
+  readonly framing: "length" | "parts" | "broken" | "bytes" | "lie";
+}
+
+const VAULT = "/v1/vaults/<vault>";
+const ITEM = `${VAULT}/items/<item>`;
+const FILE = `${ITEM}/files/<file>`;
+const json = bodyOf(oneof(...Object.values(bodies)));
+const bytes = constantFrom("", "<secret>", "<long><secret>", "<mega>");
+const title = constantFrom("<secret>", "a%22+and+tag+eq+%22b", "%", "&", "%ff", "%ED%A0%80", "é", "", "<long>");
+const words = constantFrom(
+  "title+eq+",
+  "title%20co%20",
+  "tag eq ",
+  "category eq ",
+  "favorite eq true",
+  "name eq ",
+  "<secret> eq ",
+);
+const filter = fc
+  .tuple(words, constantFrom('"', "%22", "'", ""), title)
+  .map(([word, quote, value]) => `filter=${word}${quote}${value}${quote}`);
+const number = constantFrom("0", "1", "2", "1000", "1001", "-1", "1e3", "<secret>", "", "99999999999999999999");
+const parameter = oneof(
+  filter,
+  fc.tuple(constantFrom("limit", "offset"), number).map((both) => both.join("=")),
+  constantFrom(
+    "cursor=<item>",
+    "cursor=<secret>",
+    "inline_files=true",
+    "inline_content=TRUE",
+    "name=<secret>",
+    "name=f&section=<secret>",
+    "x=<secret>",
+    "&&==",
+    "%",
+  ),
+);
+const query = fc.array(parameter, { maxLength: 3 }).map((all) => (all.length > 0 ? `?${all.join("&")}` : ""));
+const fileQuery = oneof(query, constantFrom("?name=<secret>", "?name=f&section=<secret>", "?name=<long>"));
+
+type Route = readonly [
+  weight: number,
+  path: string,
+  methods: readonly string[],
+  body: fc.Arbitrary<string>,
+  query: fc.Arbitrary<string>,
+  header?: fc.Arbitrary<readonly [string, string]>,
+];
+const { read, write, content, upload } = headersOf;
+const ROUTES: readonly Route[] = [
+  [2, "/v1/vaults", ["GET"], json, query],
+  [2, VAULT, ["GET", "HEAD"], json, query],
+  [6, `${VAULT}/items`, ["GET", "POST", "POST"], bodyOf(bodies.item), query, write],
+  [3, ITEM, ["GET", "HEAD"], json, query, read],
+  [2, ITEM, ["DELETE"], json, query, write],
+  [4, ITEM, ["PUT"], bodyOf(bodies.item), query, write],
+  [5, ITEM, ["PATCH"], bodyOf(bodies.patch), query, write],
+  [3, `${ITEM}/files`, ["GET", "POST", "POST"], bytes, fileQuery, upload],
+  [2, FILE, ["GET", "DELETE"], bytes, query, write],
+  [4, `${FILE}/content`, ["GET", "GET", "HEAD"], bytes, query, content],
+  [2, `${FILE}/content`, ["PUT"], bytes, query, upload],
+  [2, "/v1/activity", ["GET"], json, query],
+  [1, "/v1/admin/vaults", ["GET", "POST"], bodyOf(bodies.vault), query, write],
+  [1, "/v1/admin/vaults/<vault>", ["PATCH", "DELETE"], bodyOf(bodies.vault), query, write],
+  [1, "/v1/admin/tokens", ["GET", "POST"], bodyOf(bodies.token), query],
+  [1, "/v1/admin/tokens/<spare>", ["DELETE"], json, query],
+  [1, "/heartbeat", ["GET"], json, query],
+  [1, "/health", ["GET"], json, query],
+  [1, "/metrics", ["GET"], json, query],
+];
+
+/** Those that the runtime lets through. */
+const METHODS =
+  "GET HEAD POST PUT DELETE PATCH PURGE OPTIONS PROPFIND MKCOL COPY MOVE LOCK UNLOCK ACL REPORT MERGE NOTIFY QUERY TRACE".split(
+    " ",
+  );
+
+const requestTo = ([, path, methods, body, queries, own = header]: Route): fc.Arbitrary<HostileRequest> => {
+  const admin = path.includes("/admin/");
+  const sound = constantFrom(admin ? "Bearer <admin>" : "Bearer <rw>");
+  return fc
+    .record({
+      method: oneof({ weight: 9, arbitrary: constantFrom(...methods) }, { weight: 1, arbitrary: constantFrom(...METHODS) }),
+      detours: oneof(
+        { weight: 3, arbitrary: fc.constant<Detour[]>([]) },
+        { weight: 1, arbitrary: fc.array(detour, { minLength: 1, maxLength: 2 }) },
+      ),
+      query: queries,
+      authorization: oneof(sound, authorization),
+      headers: fc.array(oneof(own, header), { maxLength: 3 }),
+      body: oneof({ weight: 9, arbitrary: body }, { weight: 1, arbitrary: json }),
+      framing: constantFrom<HostileRequest["framing"][]>("length", "length", "length", "parts", "parts", "broken", "bytes"),
+    })
+    .map(({ method, detours, query: asked, authorization: token, headers, body: given, framing }) => ({
+      method,
+      path: detours.reduce(astray, path) + asked,
+      headers: token === "" ? headers : [["Authorization", token], ...headers],
+      body: method === "GET" || method === "HEAD" ? undefined : given,
+      framing,
+    }));
+};
+
+/** A few requests, one after the other. */
+export const session: fc.Arbitrary<HostileRequest[]> = fc.array(
+  oneof(...ROUTES.map((route) => ({ weight: route[0], arbitrary: requestTo(route) }))),
+  { minLength: 1, maxLength: 10 },
+);

@@ -1,0 +1,86 @@
+import type { Item } from "../../src/model/item.ts";
+import type { Draft } from "./patch-reference.ts";
+import { type Field, type Recipe, refuse } from "./patch-reference-values.ts";
+
+/** What a draft becomes when it is a whole Item (contract 1.2 and 1.7), for patch-reference.ts. */
+
+export interface CompletedField {
+  /** Absent: 26 random characters. */
+  readonly id: string | undefined;
+  readonly section: string | undefined;
+  readonly type: string;
+  readonly purpose: string;
+  readonly label: string;
+  /** A recipe: one that it gives. */
+  readonly value: string | Recipe;
+  /** Of a value that is new: some number. */
+  readonly entropy: number | "some" | undefined;
+}
+
+export interface Completed extends Omit<Draft, "fields"> {
+  readonly fields: CompletedField[];
+}
+
+const ALPHABETS: Record<string, string> = {
+  LETTERS: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+  DIGITS: "0123456789",
+  SYMBOLS: "!@.-_*",
+};
+const NAMES: Record<string, string> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
+const DEFAULT: Recipe = { length: 32, sets: Object.keys(ALPHABETS), without: "" };
+
+/** The characters that a recipe leaves. */
+export const charactersOf = ({ sets, without }: Recipe): string[] =>
+  Object.entries(ALPHABETS)
+    .flatMap(([set, characters]) => (sets.includes(set) ? characters.split("") : []))
+    .filter((character) => !without.includes(character));
+
+export function completed({ title, category, favorite, tags, urls, ...draft }: Draft, before: Item): Completed {
+  const fields = draft.fields.map((field) => completedField(field, before));
+  const sections = draft.sections.map(({ id, label = "" }) => ({ id, label }));
+  for (const { section } of before.files) {
+    if (section === undefined || sections.some(({ id }) => id === section)) continue;
+    sections.push({ id: section, label: before.sections.find(({ id }) => id === section)?.label ?? "" });
+  }
+  onlyOnce(fields.map(({ id }) => id));
+  onlyOnce(sections.map(({ id }) => id));
+  onlyOnce(fields.map(({ purpose }) => purpose || undefined));
+  if (category === "PASSWORD" && !fields.some(({ purpose }) => purpose === "PASSWORD")) refuse("missing_field", "password");
+  return { title, category, favorite, tags, urls, sections, fields };
+}
+
+function onlyOnce(names: (string | undefined)[]): void {
+  const given = names.filter((name) => name !== undefined);
+  if (new Set(given).size < given.length) refuse();
+}
+
+function completedField(
+  { id, section, purpose = "", generate, recipe = DEFAULT, ...given }: Field,
+  before: Item,
+): CompletedField {
+  const type = purpose === "PASSWORD" ? "CONCEALED" : (given.type ?? "STRING");
+  const value = generate && !given.value ? recipe : (given.value ?? "");
+  if (typeof value !== "string" && charactersOf(value).length === 0) refuse();
+  if (typeof value !== "string" && CHOOSY.has(type)) refuse("chance");
+  if (typeof value === "string" && value !== "" && !mayHold(type, value)) refuse();
+  const kept = before.fields.find((one) => one.id === id && one.value === value)?.entropy;
+  const entropy = purpose === "PASSWORD" && value !== "" ? (kept ?? "some") : undefined;
+  return { id, section: section?.id, type, purpose, label: given.label ?? NAMES[purpose] ?? "", value, entropy };
+}
+
+/** The types that do not hold every value. */
+const CHOOSY = new Set(["DATE", "MONTH_YEAR", "OTP"]);
+
+function mayHold(type: string, value: string): boolean {
+  if (type === "DATE") return /^-?\d{1,12}$/.test(value) || isDay(value);
+  if (type === "MONTH_YEAR") return isDay(`${value.replace(/^(....)\/?(..)$/, "$1-$2")}-01`);
+  return type !== "OTP" || isSecret(value);
+}
+
+function isDay(value: string): boolean {
+  const time = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
+}
+
+/** Base32 of a whole number of bytes; no test here writes a key URI. */
+const isSecret = (value: string) => /^[a-z2-7]+$/i.test(value) && [0, 2, 4, 5, 7].includes(value.length % 8);
