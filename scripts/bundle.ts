@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 
 const BUDGET = 100; // KiB of gzip
 
-const args = ["node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run", "--minify", "--outdir=dist"];
+const args = ["node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run", "--outdir=dist"];
 const { stdout, stderr } = spawnSync(process.execPath, args, {
   encoding: "utf8",
   env: { ...process.env, WRANGLER_SEND_METRICS: "false" },

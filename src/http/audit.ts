@@ -1,12 +1,13 @@
 import type { Claims } from "../crypto/token.ts";
 import type { Action, Activity, Origin } from "../model/activity.ts";
-import { isId, operationId, parseId } from "../model/ids.ts";
+import { isId, parseId } from "../model/ids.ts";
 import type { Result } from "../model/result.ts";
 import { sealActivity } from "../store/activity.ts";
 import { enqueueActivity } from "../store/activity-queue.ts";
 import type { Store } from "../store/database.ts";
 import { report } from "../store/report.ts";
 import { isWorthLogging } from "./rate.ts";
+import { requestId } from "./request-id.ts";
 import type { Call } from "./route.ts";
 
 /** The activity log of what writes nothing: reads and denials, on their way to a queue. Writes are logged by their commit. */
@@ -74,7 +75,7 @@ function describeRequest(c: Call, visited: Visited, result: Result<unknown>): Ac
   if (!isId(log) || (!denied && (action !== "READ" || !result.ok))) return undefined;
   const item = parseId(c.req.param("item") ?? "");
   return {
-    id: operationId(store.now, crypto.getRandomValues(new Uint8Array(10))),
+    id: requestId(store.now),
     log,
     action,
     result: denied ? "DENY" : "SUCCESS",

@@ -1,12 +1,12 @@
 import { fingerprint } from "../crypto/seal.ts";
 import type { FailureKind } from "../model/failure.ts";
 import type { ContentPlace } from "../model/file.ts";
-import { operationId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Answer, Change, Idempotency, Operation } from "../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { report } from "../store/report.ts";
 import { originOf } from "./audit.ts";
+import { requestId } from "./request-id.ts";
 import type { Call } from "./route.ts";
 
 /** How a write reaches the coordinator of its vault. */
@@ -25,7 +25,7 @@ const TRIES = 3;
 
 /** Sends a write to its vault's coordinator. Out: what it answers. Errors: what it refuses; `unavailable`; `uncertain`, when it may have taken effect. */
 export async function send(c: Call, write: Write): Promise<Result<Answer>> {
-  const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
+  const id = requestId(Date.now());
   const operation: Operation = { ...write, id, origin: originOf(c) };
   return ask(c, write.vault, "uncertain", (coordinator) => coordinator.write(operation));
 }

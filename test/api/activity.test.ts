@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readLog } from "../support/activity.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Permission } from "../support/service.ts";
 
@@ -139,6 +139,16 @@ describe("an entry", () => {
     const { body } = await readLog(auditor, 2);
     const short = expect.stringMatching(/^[a-z2-7]{26}$/);
     expect(body[0]).toMatchObject({ actor: { id: short, jti: actor }, resource: { vault: { id: short }, item: { id: short } } });
+  });
+
+  it("comes after those that were served before it, in one millisecond too", async () => {
+    const { items, act, auditor } = await audited();
+    vi.useFakeTimers({ now: Date.now(), toFake: ["Date"] });
+    const made: string[] = [];
+    for (let count = 0; count < 20; count++) made.unshift((await act("POST", items, LOGIN)).body.id);
+    vi.useRealTimers();
+    const { body } = await readLog(auditor, 21);
+    expect(body.slice(0, 20).map(({ resource }: Entry) => resource.item!.id)).toEqual(made);
   });
 
   it("holds 256 characters of a User-Agent, well-formed", async () => {
