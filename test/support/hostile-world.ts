@@ -1,4 +1,3 @@
-import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { type Claims, signToken } from "../../src/crypto/token.ts";
@@ -13,8 +12,6 @@ import { admin, client, fetchRaw, LOGIN, makeToken, makeVault } from "./service.
 export interface World {
   /** Sends a request, its symbols replaced. */
   readonly send: (request: HostileRequest) => Promise<Response>;
-  /** Lets go of the coordinator, which keeps files open: thousands of them are too many. */
-  readonly leave: () => Promise<void>;
 }
 
 /** In: the words that are to turn up nowhere, and in no more than messages. */
@@ -76,9 +73,6 @@ export function newWorld(secret: string, name: string): World {
     return text.replaceAll(/<([a-z.]+)>/g, (whole, symbol: string) => values.get(symbol) ?? whole);
   };
   return {
-    async leave() {
-      if (made.has("vault")) await evictDurableObject(env.COORDINATOR.getByName(await get("vault")));
-    },
     async send({ method, path, headers, body, framing }) {
       const given = new Headers();
       for (const [header, value] of headers) given.append(await filled(header), await filled(value));
