@@ -2,7 +2,7 @@ import type { VaultKeys } from "../crypto/vault-keys.ts";
 import type { File, KeyedFile } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import { sealFile } from "./files.ts";
-import { sealItem } from "./items.ts";
+import { type ItemRow, sealItem } from "./items.ts";
 
 /** What a commit does to the rows of Items and Files. Only commit.ts writes it: behind the fence. */
 
@@ -38,19 +38,27 @@ const SQL = {
   deleteFile: "DELETE FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3",
 };
 
+/** How a row comes to be written, and the row as it will be. */
+interface RowChange {
+  readonly statements: readonly D1PreparedStatement[];
+  /** Absent when it is to go. */
+  readonly row: ItemRow | undefined;
+}
+
 /** Writes an Item, or deletes it with its Files. */
-export async function itemStatements(
+export async function changeItem(
   db: D1Database,
   vault: string,
   keys: VaultKeys,
   { id, existed, before, after }: ItemChange,
-): Promise<D1PreparedStatement[]> {
-  if (!after) return [SQL.deleteItem, SQL.deleteFiles].map((sql) => db.prepare(sql).bind(vault, id));
-  const { version, overview, details, title_index } = await sealItem(keys, after);
-  const texts = [vault, id, version, overview, details];
-  if (!existed) return [db.prepare(SQL.insertItem).bind(...texts, title_index)];
-  if (before?.title === after.title) return [db.prepare(SQL.updateItem).bind(...texts)];
-  return [db.prepare(SQL.renameItem).bind(...texts, title_index)];
+): Promise<RowChange> {
+  const inVault = (sql: string, ...values: unknown[]) => db.prepare(sql).bind(vault, id, ...values);
+  if (!after) return { statements: [inVault(SQL.deleteItem), inVault(SQL.deleteFiles)], row: undefined };
+  const { title_index, ...row } = await sealItem(keys, after);
+  const sealed = [row.version, row.overview, row.details];
+  if (!existed) return { statements: [inVault(SQL.insertItem, ...sealed, title_index)], row };
+  if (before?.title === after.title) return { statements: [inVault(SQL.updateItem, ...sealed)], row };
+  return { statements: [inVault(SQL.renameItem, ...sealed, title_index)], row };
 }
 
 /** Writes the row of a File, or deletes it. */

@@ -29,6 +29,7 @@ export interface VaultRow {
 export interface OpenVault {
   readonly vault: Vault;
   readonly keys: VaultKeys;
+  readonly row: VaultRow;
 }
 
 const place = (vault: string, version: number, keys: VaultKeys): Place => ({
@@ -45,7 +46,7 @@ export const sealVault = (keys: VaultKeys, { id, name, description, attributeVer
 
 /** The keys of a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
 export const openKeys = ({ keyring, now }: Store, row: VaultRow): Promise<Result<VaultKeys>> =>
-  unwrapVaultKeys(keyring, row.id, wrapped(row), now);
+  unwrapVaultKeys(keyring, row.id, wrappedKeys(row), now);
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
 export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
@@ -56,6 +57,7 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
   const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
   const { id, items, created, files } = row;
   return ok({
+    row,
     keys: keys.value,
     vault: {
       id,
@@ -73,7 +75,25 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
   });
 }
 
-const wrapped = (row: VaultRow): WrappedKeys => ({
+/** The row of a vault. In: its sealed name and description, and its wrapped keys. */
+export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys): VaultRow => ({
+  id: vault.id,
+  root_key_id: keys.rootKeyId,
+  data_key_id: keys.dataKeyId,
+  data_key: keys.dataKey,
+  index_key: keys.indexKey,
+  sealed,
+  attribute_version: vault.attributeVersion,
+  content_version: vault.contentVersion,
+  items: vault.items,
+  created: vault.created,
+  files: vault.files,
+  file_bytes: vault.fileBytes,
+  created_at: vault.createdAt,
+  updated_at: vault.updatedAt,
+});
+
+export const wrappedKeys = (row: VaultRow): WrappedKeys => ({
   rootKeyId: row.root_key_id,
   dataKeyId: row.data_key_id,
   dataKey: row.data_key,

@@ -5,6 +5,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
 import type { Commit } from "../store/commit.ts";
+import { createMemory } from "../store/memory.ts";
 import { report } from "../store/report.ts";
 import {
   createWatchList,
@@ -24,15 +25,20 @@ import { createQueue } from "./queue.ts";
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP = 32;
 
+/** What is remembered is sealed, and small beside a group. */
+const REMEMBERED = 4 * 1024 * 1024;
+
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 
 /**
  * The Durable Object of one vault: every write to the vault goes through it, and so has a place in one order.
- * It keeps only the list of contents that may be left over; whoever takes its place after a restart knows as much. That
- * there may be two of them for a while costs time, not writes: see the fence in store/commit.ts.
+ * It keeps only the list of contents that may be left over; what it remembers beside that saves it a D1 call, so whoever
+ * takes its place after a restart knows as much. That there may be two of them for a while costs time, not writes: see the
+ * fence in store/commit.ts.
  */
 export class VaultCoordinator extends DurableObject<Env> {
+  readonly #memory = createMemory(REMEMBERED);
   readonly #queue = createQueue<Operation, Result<Answer>>({
     commit: (group) => this.#commit(group),
     busy: fail("busy"),
@@ -80,7 +86,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     const keyring = await openKeyring(this.env.ROOT_KEYS);
     if (!keyring.ok) return group.map(() => keyring);
     const store = { db: this.env.DB, keyring: keyring.value, now: Date.now() };
-    return commitGroup(store, group, ({ vault, after, dropped }: Commit) =>
+    return commitGroup(store, this.#memory, group, ({ vault, after, dropped }: Commit) =>
       this.#watch(after ? dropped.map(watchContent) : [watchVault(vault)], this.env.FILE_RETENTION_DAYS * DAY),
     );
   }

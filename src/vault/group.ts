@@ -1,10 +1,12 @@
 import type { FailureKind } from "../model/failure.ts";
 import { concat } from "../crypto/bytes.ts";
-import type { Answer, Operation } from "../model/operation.ts";
+import type { Answer, Change, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
 import { type Commit, writeCommit } from "../store/commit.ts";
-import type { Store } from "../store/database.ts";
-import { readSnapshot, type Wanted } from "../store/snapshot.ts";
+import type { Attempt, Store } from "../store/database.ts";
+import type { Memory } from "../store/memory.ts";
+import type { Wanted } from "../store/rows.ts";
+import { readSnapshot, recallSnapshot, type Snapshot } from "../store/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
 import type { Random } from "./complete.ts";
 
@@ -12,13 +14,14 @@ import type { Random } from "./complete.ts";
 const WRITES = 5;
 
 /**
- * Carries out a group of operations on one vault: read what they need, apply them, write what they changed.
+ * Carries out a group of operations on one vault: recall or read what they need, apply them, write what they changed.
  * What the fence held back is read and applied anew. After a write of unknown outcome the next read finds the
  * operations in the activity log, or not; either way each takes effect once.
- * In: a store with a fresh clock; `watch`, which notes the contents that a commit will leave behind. Out: an answer an operation, in order.
+ * In: a store with a fresh clock; what the coordinator remembers; `watch`, which notes the contents that a commit will leave behind. Out: an answer an operation, in order.
  */
 export async function commitGroup(
   store: Store,
+  memory: Memory,
   operations: readonly Operation[],
   watch: (commit: Commit) => Promise<void>,
 ): Promise<readonly Result<Answer>[]> {
@@ -28,36 +31,49 @@ export async function commitGroup(
   // The same time and the same random bytes in each attempt: two attempts on one snapshot answer the same, so it does
   // not matter which of them took effect.
   const given = { now: store.now, random: (id: string) => bytes.get(id)!(), attempted };
+  const planOn = (snapshot: Snapshot) => applyGroup(wanted.vault, snapshot, operations, given);
   let lost: FailureKind = "unavailable";
+  const write = async (plan: Plan, commit: Commit): Promise<Attempt> => {
+    await watch(commit);
+    const outcome = await writeCommit(store, memory, commit);
+    if (outcome === "unknown") {
+      remember(plan, commit, operations, attempted);
+      lost = "uncertain";
+    }
+    return outcome;
+  };
+  const recalled = await recallSnapshot(store, memory, wanted);
+  if (recalled?.ok) {
+    const plan = planOn(recalled.value);
+    // A memory proves nothing, a commit that rests on it does: so all the answers have to rest on the commit.
+    const proven = plan.commit?.activities.length === operations.length;
+    if (proven && (await write(plan, plan.commit)) === "committed") return plan.answers;
+  }
   for (let written = 0; ; written++) {
     if (written > 0) await pause(written);
     const last = written === WRITES;
-    const snapshot = await readSnapshot(store, wanted);
+    const snapshot = await readSnapshot(store, memory, wanted);
     if (!snapshot.ok) {
       if (snapshot.failure.kind !== "unavailable") return operations.map(() => snapshot);
       if (last) return operations.map(() => fail(lost));
       continue;
     }
-    const plan = applyGroup(wanted.vault, snapshot.value, operations, given);
+    const plan = planOn(snapshot.value);
     if (!plan.commit) return plan.answers;
     // Only what the snapshot proves is an answer: the rest of the plan rests on what was not written.
     if (last) return operations.map(({ id }, index) => (snapshot.value.done.has(id) ? plan.answers[index]! : fail(lost)));
-    await watch(plan.commit);
-    const outcome = await writeCommit(store, plan.commit);
-    if (outcome === "committed") return plan.answers;
-    if (outcome === "unknown") {
-      remember(plan, plan.commit, operations, attempted);
-      lost = "uncertain";
-    }
+    if ((await write(plan, plan.commit)) === "committed") return plan.answers;
   }
 }
 
 function wantedBy(operations: readonly Operation[]): Wanted {
-  const items = operations.flatMap(({ change }) => ("item" in change ? [change.item] : []));
+  const itemsOf = (wanted: (change: Change) => boolean) =>
+    operations.flatMap(({ change }) => ("item" in change && wanted(change) ? [change.item] : []));
   return {
     vault: operations[0]!.vault,
     tokens: [...new Set(operations.map((operation) => operation.actor))],
-    items: [...new Set(items)],
+    items: [...new Set(itemsOf(({ kind }) => kind !== "create-item"))],
+    created: itemsOf(({ kind }) => kind === "create-item"),
     operations: operations.map((operation) => operation.id),
     replays: operations.flatMap(({ idempotency }) => (idempotency ? [idempotency.key] : [])),
   };

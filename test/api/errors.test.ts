@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, LOGIN, makeToken, type Reply, send } from "../support/service.ts";
 
 /** What an error looks like (contract 1.4), whatever went wrong. */
@@ -96,7 +96,7 @@ describe("a D1 that does not answer", () => {
 
   it("makes a write a 503 with Retry-After", async () => {
     const { vault, items, call } = await freshVault();
-    await rebindCoordinator(vault, { DB: failing });
+    await renewCoordinator(vault, { DB: failing });
     const reply = await call("POST", items, { body: LOGIN });
     expect(shown(reply)).toStrictEqual(error(503));
     expect(reply.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);

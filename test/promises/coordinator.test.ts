@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
-import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
 
 let call: Client;
@@ -127,13 +127,22 @@ describe("a write that waits", () => {
 });
 
 describe("D1 that does not come back", () => {
+  const down = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+
   it("before any commit: 503 with Retry-After, and nothing happened", async () => {
-    const down = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
-    await rebindCoordinator(vault, { DB: down });
+    await renewCoordinator(vault, { DB: down });
     const reply = await call("POST", items, { body: LOGIN });
     expect([reply.status, reply.headers.get("Retry-After")]).toEqual([503, "1"]);
     await rebindCoordinator(vault, { DB: env.DB });
     expect((await call("GET", items)).body).toEqual([]);
+  });
+
+  it("for a coordinator that began with its commit: 503 without Retry-After, for it may have happened; the next one is told to come back", async () => {
+    await call("POST", items, { body: LOGIN });
+    await rebindCoordinator(vault, { DB: down });
+    const [first, next] = [await call("POST", items, { body: LOGIN }), await call("POST", items, { body: LOGIN })];
+    expect([first.status, first.headers.get("Retry-After")]).toEqual([503, null]);
+    expect([next.status, next.headers.get("Retry-After")]).toEqual([503, "1"]);
   });
 
   it("or that always loses its answers: the write is acknowledged, once", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
 /** A vault of `size` Items called `Item 0` and so on, and what its coordinator spends from now on. */
@@ -10,7 +10,7 @@ async function countedVault(size: number) {
   );
   const { count, db } = countingDatabase();
   await rebindCoordinator(vault, { DB: db });
-  return { vault, items, call, count, first: made[0]!.body };
+  return { vault, items, call, count, db, first: made[0]!.body };
 }
 
 /** The rows that a GET and a `title eq` read in a vault of that size. */
@@ -45,10 +45,20 @@ describe("a read", () => {
 });
 
 describe("a write", () => {
-  it("alone is two D1 calls, and a PATCH of a field writes three rows: the Item, its vault, the activity log", async () => {
+  const addField = [{ op: "add", path: "/fields", value: { value: "x" } }];
+  it("alone is one D1 call, and a PATCH of a field writes three rows: the Item, its vault, the activity log", async () => {
     const { items, call, count, first } = await countedVault(1);
-    await call("PATCH", `${items}/${first.id}`, { body: [{ op: "add", path: "/fields", value: { value: "x" } }] });
-    expect(count).toMatchObject({ calls: 2, rowsWritten: 3 });
+    await call("PATCH", `${items}/${first.id}`, { body: addField });
+    expect(count).toMatchObject({ calls: 1, rowsWritten: 3 });
+  });
+
+  it("of a coordinator that knows nothing yet is two D1 calls, the next one on the same Item one", async () => {
+    const { vault, items, call, count, db, first } = await countedVault(1);
+    await renewCoordinator(vault, { DB: db });
+    for (const calls of [2, 3]) {
+      await call("PATCH", `${items}/${first.id}`, { body: addField });
+      expect(count.calls).toBe(calls);
+    }
   });
 
   it("that is refused writes nothing", async () => {

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { renewCoordinator } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
 
 /** A sealed text opens where it was sealed and nowhere else: whoever can write to D1 cannot rearrange secrets. */
@@ -123,6 +124,7 @@ describe("a list", () => {
 describe("a write to a record that does not open", () => {
   it("is refused, changes nothing, and holds up no other", async () => {
     await sql("UPDATE items SET details = overview WHERE id = ?1", one);
+    await renewCoordinator(vault, {});
     const body = [{ op: "replace", path: "/title", value: "New" }];
     const replies = await Promise.all([one, two].map((id) => call("PATCH", `${items}/${id}`, { body })));
     expect(replies.map((reply) => reply.status)).toEqual([500, 200]);

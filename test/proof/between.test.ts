@@ -2,25 +2,31 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { sleep } from "../support/bindings.ts";
 import { contested, insist, times } from "../support/plan-contested.ts";
-import { admin, client, makeToken, type Reply } from "../support/service.ts";
+import { admin, client, LOGIN, makeToken, type Reply } from "../support/service.ts";
 
-/** What happens between a coordinator's read and its write. */
+/** What happens between a coordinator's read, in this write or in one before it, and its commit. */
 
-/** A vault whose first coordinator stops before its commit. `held` begins a write and comes back when it has stopped there. */
-async function holding() {
+/**
+ * A vault whose first coordinator stops before its commit, and an Item that it made. `held` begins a write and comes back
+ * when it has stopped there. In: the D1 call of the write that is its commit: the second, after a read, or the first, when
+ * the coordinator remembers.
+ */
+async function holding(commit: 1 | 2) {
   const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let calls = 0;
   let armed = false;
   const at = await contested(1, {
-    // The first D1 call of the coordinator reads, the second is the commit.
     before: () => {
-      if (!armed || ++calls !== 2) return undefined;
+      if (!armed || ++calls !== commit) return undefined;
       reached.resolve();
       return gate.promise;
     },
   });
+  const item = await at.make(at.only(0));
+  if (commit === 2) await at.renew();
   return {
     ...at,
+    item,
     held: async (write: () => Promise<Reply>): Promise<() => Promise<Reply>> => {
       armed = true;
       const reply = write();
@@ -49,63 +55,71 @@ const logged = async (vault: string): Promise<{ action: string; item_id: string 
   return (await env.DB.prepare(sql).bind(vault).all<{ action: string; item_id: string | null }>()).results;
 };
 
-describe("a write whose coordinator has read, when another one", () => {
-  it("deletes the vault: it is a 404, and leaves no row behind", async () => {
-    const { vault, bindings, only, post, held } = await holding();
+describe.each([
+  ["has read", 2],
+  ["remembers", 1],
+] as const)("a write whose coordinator %s, when", (_, commit) => {
+  it("another one deletes the vault: it is a 404, and leaves no row behind", async () => {
+    const { vault, bindings, only, post, held } = await holding(commit);
     const go = await held(() => post(only(0)));
     expect((await admin("DELETE", `/v1/admin/vaults/${vault}`, { env: { ...bindings, ...only(1) } })).status).toBe(204);
+    const before = await logged(vault);
     const { status, body } = await go();
     expect([status, body.message]).toEqual([404, `vault ${vault} not found`]);
     expect(await rowsLeft(vault)).toBe(0);
-    expect((await logged(vault)).filter(({ item_id: item }) => item !== null)).toEqual([]);
+    expect(await logged(vault)).toEqual(before);
   });
 
-  it("deletes the Item: it is a 404, and the Item stays away", async () => {
-    const { make, put, get, remove, only, held } = await holding();
-    const item = await make();
+  it("another one deletes the Item: it is a 404, and the Item stays away", async () => {
+    const { item, put, get, remove, only, held } = await holding(commit);
     const go = await held(() => put(item, "late", undefined, undefined, only(0)));
     expect((await remove(item, only(1))).status).toBe(204);
     expect((await go()).status).toBe(404);
     expect((await get(item)).status).toBe(404);
   });
 
-  it("writes to the Item: it is put upon that", async () => {
-    const { make, put, get, only, held } = await holding();
-    const item = await make();
+  it("another one writes to the Item: it is put upon that", async () => {
+    const { item, put, get, only, held } = await holding(commit);
     const go = await held(() => put(item, "late", undefined, undefined, only(0)));
     expect((await put(item, "first", undefined, undefined, only(1))).body.version).toBe(2);
     expect((await go()).body).toMatchObject({ version: 3, title: "late" });
     expect((await get(item)).body).toMatchObject({ version: 3, title: "late" });
   });
 
-  it("writes to the Item, and it has an If-Match: it is a 412", async () => {
-    const { make, put, get, only, held } = await holding();
-    const item = await make();
+  it("another one writes to the Item, and it has an If-Match: it is a 412", async () => {
+    const { item, put, get, only, held } = await holding(commit);
     const go = await held(() => put(item, "late", 1, undefined, only(0)));
     expect((await put(item, "first", 1, undefined, only(1))).status).toBe(200);
     expect((await go()).status).toBe(412);
     expect((await get(item)).body).toMatchObject({ version: 2, title: "first" });
   });
-});
 
-describe("a write whose coordinator has read, when its token is revoked", () => {
-  it("takes effect, for it came before; the next one is a 401", async () => {
-    const { vault, make, put, get, only, held } = await holding();
-    const item = await make();
+  it("its token is revoked: it is a 401, and nothing happened", async () => {
+    const { vault, item, put, get, only, held } = await holding(commit);
     const { id, token } = await makeToken({ [vault]: "rw" });
-    const go = await held(() => put(item, "before", undefined, client(token), only(0)));
+    const go = await held(() => put(item, "late", undefined, client(token), only(0)));
     expect((await admin("DELETE", `/v1/admin/tokens/${id}`)).status).toBe(204);
-    const next = put(item, "after", undefined, client(token), only(0));
-    expect((await go()).status).toBe(200);
-    expect((await next).status).toBe(401);
-    expect((await get(item)).body).toMatchObject({ version: 2, title: "before" });
+    const before = await logged(vault);
+    expect((await go()).status).toBe(401);
+    expect((await get(item)).body.version).toBe(1);
+    expect(await logged(vault)).toEqual(before);
+  });
+
+  it("another one has carried out the same request with the same Idempotency-Key: it gets the first answer", async () => {
+    const { items, call, only, held } = await holding(commit);
+    const once = (bindings: Partial<Env>) =>
+      call("POST", items, { body: LOGIN, headers: { "Idempotency-Key": "once" }, env: bindings });
+    const go = await held(() => once(only(0)));
+    const first = await once(only(1));
+    expect((await go()).body).toEqual(first.body);
+    expect((await call("GET", items)).body).toHaveLength(2);
   });
 });
 
 describe("a vault that is deleted under load", () => {
   it.each([1, 2, 3])("is gone for every later request, and no row of it comes back: seed %i", async (seed) => {
     const { vault, random, bindings, make, post, put, get, remove } = await contested(seed);
-    const items = await Promise.all(times(5).map(make));
+    const items = await Promise.all(times(5).map(() => make()));
     const late: Reply[] = [];
     const state = { deleted: false, served: 0 };
     const load = times(20).map(async (n) => {

@@ -1,4 +1,4 @@
-import { runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { VaultCoordinator } from "../../src/index.ts";
 
@@ -51,6 +51,12 @@ export async function rebindCoordinator(
     const others = typeof bindings === "function" ? bindings(state) : bindings;
     Object.defineProperty(coordinator, "env", { value: { ...env, ...others }, configurable: true });
   });
+}
+
+/** As `rebindCoordinator`, for one that has begun anew: it remembers nothing, and has to read. */
+export async function renewCoordinator(name: string, bindings: Partial<Env>): Promise<void> {
+  await evictDurableObject(env.COORDINATOR.getByName(name));
+  await rebindCoordinator(name, bindings);
 }
 
 export const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));

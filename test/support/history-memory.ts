@@ -7,7 +7,8 @@ import type { Vault } from "../../src/model/vault.ts";
 import type { Commit } from "../../src/store/commit.ts";
 import type { Replay } from "../../src/store/replays.ts";
 import type { OpenVault } from "../../src/store/vaults.ts";
-import type { Done, Snapshot } from "../../src/store/snapshot.ts";
+import type { Done } from "../../src/store/rows.ts";
+import type { Snapshot } from "../../src/store/snapshot.ts";
 import { applyGroup } from "../../src/vault/apply.ts";
 import type { Turns } from "./plan-orders.ts";
 
@@ -63,7 +64,7 @@ export function createStore(broken: Broken = {}) {
         if (item) items.set(id, ok(item));
         else items.delete(id);
       }
-      for (const { id, action, item, version } of activities) done.set(id, { action, item, version });
+      for (const { id, action, item, version } of activities) done.set(id, { id, action, item, version });
       for (const replay of answers) replays.set(replay.key, ok(replay));
       return "committed";
     },

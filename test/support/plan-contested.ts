@@ -1,4 +1,4 @@
-import { type Hooks, rebindCoordinator, seeded, sleep } from "./bindings.ts";
+import { type Hooks, rebindCoordinator, renewCoordinator, seeded, sleep } from "./bindings.ts";
 import { shared, unhurried } from "./hammer.ts";
 import { type Client, freshVault, LOGIN, type Reply } from "./service.ts";
 
@@ -16,10 +16,10 @@ export async function contested(seed: number, hooks: Hooks = {}) {
   const random = seeded(seed);
   const { vault, items, call } = await freshVault();
   const names = [vault, `${vault} again`] as const;
-  for (const [index, name] of names.entries()) {
-    // Only the first meets what else is to happen.
-    await rebindCoordinator(name, { DB: unhurried(random, index === 0 ? hooks : {}) });
-  }
+  // Only the first meets what else is to happen.
+  const first = { DB: unhurried(random, hooks) };
+  await rebindCoordinator(names[0], first);
+  await rebindCoordinator(names[1], { DB: unhurried(random, {}) });
   const bindings: Partial<Env> = { DB: unhurried(random, {}), COORDINATOR: shared(names) };
   const path = (item: string) => `${items}/${item}`;
   const put = (item: string, title: string, ifMatch?: number, as: Client = call, env = bindings): Promise<Reply> =>
@@ -33,15 +33,19 @@ export async function contested(seed: number, hooks: Hooks = {}) {
   const post = (env = bindings) => insist(call, "POST", items, { body: LOGIN, env });
   return {
     vault,
+    items,
+    call,
     random,
     bindings,
     post,
     put,
     get,
     remove,
+    /** Lets the first begin anew: it remembers nothing. */
+    renew: () => renewCoordinator(names[0], first),
     /** Bindings that lead to one of the two coordinators, always. */
     only: (index: 0 | 1): Partial<Env> => ({ ...bindings, COORDINATOR: shared([names[index]]) }),
-    make: async (): Promise<string> => (await post()).body.id,
+    make: async (env = bindings): Promise<string> => (await post(env)).body.id,
   };
 }
 

@@ -1,0 +1,166 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import type { Operation } from "../../src/model/operation.ts";
+import { createMemory } from "../../src/store/memory.ts";
+import type { ItemRow } from "../../src/store/items.ts";
+import type { Wanted } from "../../src/store/rows.ts";
+import type { VaultRow } from "../../src/store/vaults.ts";
+import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
+import { contested } from "../support/plan-contested.ts";
+import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+
+/** What a coordinator remembers saves D1 calls, and never decides anything. */
+
+/** A vault with an Item and its coordinator, which remembers both; what it spends from now on. */
+async function warm() {
+  const { vault, items, call } = await freshVault();
+  const { body: item } = await call("POST", items, { body: LOGIN });
+  const { count, db } = countingDatabase();
+  await rebindCoordinator(vault, { DB: db });
+  return { vault, items, call, count, path: `${items}/${item.id}` };
+}
+
+const RENAME = [{ op: "replace", path: "/title", value: "New" }];
+
+describe("a coordinator that remembers", () => {
+  it("refuses a revoked token, and writes nothing", async () => {
+    const { vault, path, call } = await warm();
+    const { id, token } = await makeToken({ [vault]: "rw" });
+    expect((await client(token)("PATCH", path, { body: RENAME })).status).toBe(200);
+    expect((await admin("DELETE", `/v1/admin/tokens/${id}`)).status).toBe(204);
+    expect((await client(token)("PATCH", path, { body: RENAME })).status).toBe(401);
+    expect((await call("GET", path)).body.version).toBe(2);
+  });
+
+  it("refuses only those of a group that it has to: the others take effect", async () => {
+    const { vault, path, call } = await warm();
+    const { id, token } = await makeToken({ [vault]: "rw" });
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    const patches = [call, client(token), call].map((as) => as("PATCH", path, { body: RENAME }));
+    expect((await Promise.all(patches)).map(({ status }) => status)).toEqual([200, 401, 200]);
+    expect((await call("GET", path)).body.version).toBe(3);
+  });
+
+  it("asks D1 before it says that a version is not the current one", async () => {
+    const { make, put, only } = await contested(1);
+    const item = await make(only(0));
+    expect((await put(item, "other", 1, undefined, only(1))).body.version).toBe(2);
+    expect((await put(item, "mine", 2, undefined, only(0))).body).toMatchObject({ version: 3, title: "mine" });
+  });
+
+  it("asks D1 before it says that an Item is not there", async () => {
+    const { make, put, only } = await contested(1);
+    await make(only(0));
+    const item = await make(only(1));
+    expect((await put(item, "mine", undefined, undefined, only(0))).body).toMatchObject({ version: 2, title: "mine" });
+  });
+
+  it("asks D1 what an unchanged Item is like", async () => {
+    const { items, call, make, put, only } = await contested(1);
+    const item = await make(only(0));
+    await put(item, "other", undefined, undefined, only(1));
+    const { body } = await call("PATCH", `${items}/${item}`, { body: [], env: only(0) });
+    expect(body).toMatchObject({ version: 2, title: "other" });
+  });
+
+  it("gives the first answer to a key that it has not seen", async () => {
+    const { items, call, make, put, only } = await contested(1);
+    const once = (index: 0 | 1) => call("POST", items, { body: LOGIN, headers: { "Idempotency-Key": "once" }, env: only(index) });
+    const first = await once(0);
+    const item = await make(only(1));
+    await put(item, "it knows the vault as it is now", undefined, undefined, only(1));
+    expect((await once(1)).body).toEqual(first.body);
+    expect((await call("GET", items)).body).toHaveLength(2);
+  });
+
+  it("carries out no operation that another one has carried out", async () => {
+    const { items, call, make, put, only } = await contested(1);
+    let sent: Operation | undefined;
+    const listening = (coordinator: Env["COORDINATOR"]): Env["COORDINATOR"] => {
+      const getByName = (name: string) => ({
+        write: (operation: Operation) => coordinator.getByName(name).write((sent = operation)),
+      });
+      return { getByName } as unknown as Env["COORDINATOR"];
+    };
+    const first = await call("POST", items, { body: LOGIN, env: { COORDINATOR: listening(only(0).COORDINATOR!) } });
+    const item = await make(only(1));
+    await put(item, "it knows the vault as it is now", undefined, undefined, only(1));
+    const again = await only(1).COORDINATOR!.getByName("").write(sent!);
+    expect(again).toMatchObject({ ok: true, value: { item: { id: first.body.id, version: 1 } } });
+    expect((await call("GET", items)).body).toHaveLength(2);
+  });
+
+  it("reads again an Item whose Files changed, and the next write to it finds them", async () => {
+    const { path, call, count } = await warm();
+    const upload = await call("POST", `${path}/files?name=a.txt`, { body: "content" });
+    expect(upload.status).toBe(200);
+    const calls = count.calls;
+    expect((await call("PATCH", path, { body: RENAME })).body.files).toMatchObject([{ name: "a.txt" }]);
+    expect(count.calls - calls).toBe(2);
+    expect((await call("PATCH", path, { body: RENAME })).body.files).toMatchObject([{ name: "a.txt" }]);
+    expect(count.calls - calls).toBe(3);
+  });
+
+  it("knows nothing of a deleted Item", async () => {
+    const { path, call } = await warm();
+    expect((await call("DELETE", path)).status).toBe(204);
+    expect((await call("PATCH", path, { body: RENAME })).status).toBe(404);
+  });
+
+  it("keeps the vault's new name, and what it counts", async () => {
+    const { vault, items, path, call, count } = await warm();
+    await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "Renamed" } });
+    await call("PATCH", path, { body: RENAME });
+    await call("POST", items, { body: LOGIN });
+    expect(count.calls).toBe(3);
+    const { body } = await call("GET", `/v1/vaults/${vault}`);
+    expect(body).toMatchObject({ name: "Renamed", attributeVersion: 2, contentVersion: 3, items: 2 });
+    expect(await env.DB.prepare("SELECT count(*) AS n FROM items WHERE vault_id = ?").bind(vault).first("n")).toBe(2);
+  });
+});
+
+const vaultAt = (content_version: number) => ({ id: "v", content_version, attribute_version: 1 }) as VaultRow;
+const sealedItem = (id: string, version = 1): ItemRow => ({ id, version, overview: "x".repeat(50), details: "x".repeat(50) });
+const wanted = (...items: string[]): Wanted => ({ vault: "v", tokens: [], items, created: [], operations: [], replays: [] });
+const filesOf = new Map();
+
+describe("what is remembered", () => {
+  it("is nothing at first, and nothing of an Item that was never seen", () => {
+    const memory = createMemory(1000);
+    expect(memory.recall(wanted())).toBeUndefined();
+    memory.learn({ vault: vaultAt(1), items: [sealedItem("a")], filesOf });
+    expect(memory.recall(wanted("a"))).toMatchObject({ vault: vaultAt(1), items: [sealedItem("a")] });
+    expect(memory.recall(wanted("a", "b"))).toBeUndefined();
+  });
+
+  it("is given up when the vault has moved on without it, and kept when it has not", () => {
+    const memory = createMemory(1000);
+    memory.learn({ vault: vaultAt(1), items: [sealedItem("a")], filesOf });
+    memory.learn({ vault: vaultAt(1), items: [sealedItem("b")], filesOf });
+    expect(memory.recall(wanted("a", "b"))?.items).toHaveLength(2);
+    memory.learn({ vault: vaultAt(2), items: [sealedItem("b")], filesOf });
+    expect(memory.recall(wanted("a"))).toBeUndefined();
+    expect(memory.recall(wanted("b"))).toBeDefined();
+  });
+
+  it("moves on with a commit, and is given up when nobody knows what became of it", () => {
+    const memory = createMemory(1000);
+    memory.learn({ vault: vaultAt(1), items: [sealedItem("a"), sealedItem("b"), sealedItem("c")], filesOf });
+    memory.advance({ vault: vaultAt(2), items: [sealedItem("a", 2)], unknown: ["b"] });
+    expect(memory.recall(wanted("a", "c"))).toMatchObject({ vault: vaultAt(2), items: [sealedItem("a", 2), sealedItem("c")] });
+    expect(memory.recall(wanted("b"))).toBeUndefined();
+    memory.advance(undefined);
+    expect(memory.recall(wanted())).toBeUndefined();
+  });
+
+  it("is never more than it may be: what was not used longest goes", () => {
+    const memory = createMemory(1000);
+    const ids = Array.from({ length: 30 }, (_, index) => `item ${index}`);
+    for (const id of ids) memory.learn({ vault: vaultAt(1), items: [sealedItem(id)], filesOf });
+    expect(ids.filter((id) => memory.recall(wanted(id)))).toEqual(ids.slice(-10));
+    memory.advance({ vault: vaultAt(2), items: [{ ...sealedItem("large"), details: "x".repeat(2000) }], unknown: [] });
+    expect(ids.filter((id) => memory.recall(wanted(id)))).toEqual([]);
+    expect(memory.recall(wanted("large"))).toBeUndefined();
+    expect(memory.recall(wanted())).toBeDefined();
+  });
+});
