@@ -5,7 +5,7 @@ import { createMemory } from "../../src/store/memory.ts";
 import type { ItemRow } from "../../src/store/items.ts";
 import type { Wanted } from "../../src/store/rows.ts";
 import type { VaultRow } from "../../src/store/vaults.ts";
-import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
+import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { contested } from "../support/plan-contested.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
@@ -39,6 +39,18 @@ describe("a coordinator that remembers", () => {
     const patches = [call, client(token), call].map((as) => as("PATCH", path, { body: RENAME }));
     expect((await Promise.all(patches)).map(({ status }) => status)).toEqual([200, 401, 200]);
     expect((await call("GET", path)).body.version).toBe(3);
+  });
+
+  it("tells a revoked token nothing of a version, though the rest of its group commits", async () => {
+    const { vault, path, call } = await warm();
+    await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(10) }) });
+    const { id, token } = await makeToken({ [vault]: "rw" });
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    const first = call("PATCH", path, { body: RENAME });
+    await sleep(3);
+    const wrong = { "If-Match": '"99"' };
+    const group = [call("PATCH", path, { body: RENAME }), client(token)("PATCH", path, { body: RENAME, headers: wrong })];
+    expect((await Promise.all([first, ...group])).map(({ status }) => status)).toEqual([200, 200, 401]);
   });
 
   it("asks D1 before it says that a version is not the current one", async () => {
