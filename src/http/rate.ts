@@ -5,8 +5,8 @@ import type { Call } from "./route.ts";
 
 /** Rate limits, counted by the platform (the `ratelimits` of wrangler.toml): each Cloudflare location counts for itself. */
 
-/** The platform is asked once for so many requests that an isolate serves for one token: the limit counts tens. */
-const TENS = 10;
+/** The platform is asked once for so many requests that an isolate serves for one token: the limit counts bundles. */
+const BUNDLE = 50;
 
 interface Asked {
   /** Requests since the platform was asked last. */
@@ -15,14 +15,14 @@ interface Asked {
   limited: boolean;
 }
 
-/** Of the tokens that this isolate has seen; forgotten now and then, which lets nine requests more through. */
+/** Of the tokens that this isolate has seen; forgotten when they rest, which lets up to 49 requests more through. */
 const tokens = createCache<Asked>(1024, 60_000);
 
 /** Whether a token asks too often. In: Unix milliseconds. */
 export async function limitToken(c: Call, token: string, now: number): Promise<Refusal | undefined> {
   const asked = tokens.get(token, now) ?? { uncounted: 0, limited: false };
   tokens.set(token, asked, now);
-  if (++asked.uncounted < TENS && !asked.limited) return undefined;
+  if (++asked.uncounted < BUNDLE && !asked.limited) return undefined;
   asked.uncounted = 0;
   asked.limited = !(await within(c.env.TOKEN_RATE, token));
   return asked.limited ? fail("rate") : undefined;
