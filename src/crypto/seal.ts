@@ -1,5 +1,5 @@
 import { concat } from "./bytes.ts";
-import { idBytes } from "../model/ids.ts";
+import { idDigits } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 
 /**
@@ -51,10 +51,9 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 function authenticated(place: Place): Uint8Array {
   const bytes = new Uint8Array(1 + 16 + 16 + 8 + KEY_ID);
   bytes[0] = KINDS[place.kind];
-  bytes.set(idBytes(place.vault), 1);
-  bytes.set(idBytes(place.record), 17);
+  bytes.subarray(1).setFromHex(idDigits(place.vault) + idDigits(place.record));
   new DataView(bytes.buffer).setBigUint64(33, BigInt(place.version));
-  bytes.set(encoder.encode(place.key).subarray(0, KEY_ID), 41);
+  encoder.encodeInto(place.key, bytes.subarray(41));
   return bytes;
 }
 

@@ -1,6 +1,7 @@
 /** Ids: 128 bits, stored as the canonical text of a UUID (RFC 9562), written in one of two forms. */
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID = new RegExp(CANONICAL, "i");
 const SHORT = /^[a-z0-9]{26}$/;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"; // RFC 4648 section 6, in lower case
 
@@ -8,7 +9,7 @@ const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"; // RFC 4648 section 6, in low
 export type Dialect = "uuid" | "connect";
 
 /** Whether a text is a canonical id. */
-export const isId = (text: string): boolean => UUID.test(text) && text === text.toLowerCase();
+export const isId = (text: string): boolean => CANONICAL.test(text);
 
 /**
  * Reads an id in either form.
@@ -47,11 +48,14 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? out + BASE32[(buffer << (5 - bits)) & 31] : out;
 }
 
-/** The 16 bytes of a canonical UUID. Throws on any other spelling: two texts must never stand for the same bytes. */
-export function idBytes(id: string): Uint8Array {
+/** The 32 digits of a canonical UUID. Throws on any other spelling: two texts must never stand for the same bytes. */
+export function idDigits(id: string): string {
   if (!isId(id)) throw new Error("not a canonical id");
-  return Uint8Array.fromHex(id.replaceAll("-", ""));
+  return id.replaceAll("-", "");
 }
+
+/** The 16 bytes of a canonical UUID. Throws as `idDigits`. */
+export const idBytes = (id: string): Uint8Array => Uint8Array.fromHex(idDigits(id));
 
 /**
  * A UUIDv7 (RFC 9562 section 5.7): ids made later sort later.

@@ -1,7 +1,7 @@
 import type { VaultKeys } from "../crypto/vault-keys.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { call, type Store } from "./database.ts";
-import { openKeys, type VaultRow } from "./vaults.ts";
+import { KEY_COLUMNS, openKeys, type KeyRow } from "./vaults.ts";
 
 /** Who reads, and where: every read asks for both in the same D1 call as the data. */
 export interface Visit {
@@ -13,31 +13,30 @@ export interface Visit {
 
 /** One row, whatever exists: the vault's columns are NULL when it does not. */
 const GATE = `
-  SELECT EXISTS (SELECT 1 FROM tokens WHERE id = ?1) AS token, vaults.*
+  SELECT EXISTS (SELECT 1 FROM tokens WHERE id = ?1) AS token, ${KEY_COLUMNS}
   FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?2`;
 
-type GateRow = Partial<VaultRow> & { token: number };
+type GateRow = (KeyRow | { id: null }) & { token: number };
 
 /**
  * Reads rows of a vault behind its gate, in one D1 call.
- * Out: the vault's row, its keys, and the rows of each statement. Errors, in this order: `unauthorized` (revoked),
+ * Out: the vault's keys, and the rows of each statement. Errors, in this order: `unauthorized` (revoked),
  * `vault_not_found`, those of unwrapping the keys.
  */
 export async function readBehindGate<Rows extends unknown[]>(
   store: Store,
   visit: Visit,
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
-): Promise<Result<{ vault: VaultRow; keys: VaultKeys; rows: { [K in keyof Rows]: Rows[K][] } }>> {
+): Promise<Result<{ keys: VaultKeys; rows: { [K in keyof Rows]: Rows[K][] } }>> {
   const gateStatement = store.db.prepare(GATE).bind(visit.token, visit.vault);
   const read = await call<[GateRow, ...Rows]>(store.db, gateStatement, ...statements);
   if (!read.ok) return read;
   const [gates, ...rows] = read.value;
   const [gate] = gates;
   if (!gate?.token) return fail("unauthorized");
-  if (!gate.id) return fail("vault_not_found");
-  const vault = gate as VaultRow;
-  const keys = await openKeys(store, vault);
-  return keys.ok ? ok({ vault, keys: keys.value, rows }) : keys;
+  if (gate.id === null) return fail("vault_not_found");
+  const keys = await openKeys(store, gate);
+  return keys.ok ? ok({ keys: keys.value, rows }) : keys;
 }
 
 /**

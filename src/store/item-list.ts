@@ -27,18 +27,19 @@ export interface Slice {
 const ALL = "FROM items WHERE vault_id = ?1";
 const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
 
-/** The rows after an id. They are measured before they are read, and one by one only when they are too large together. */
+/**
+ * The rows after an id, and one more, which only shows that this slice is not the last. They are measured before they are
+ * read, and one by one only when they are too large together.
+ */
 function slice(listed: string): string {
   const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
   return `
     SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT CASE
-      WHEN ?4 <= ${FEW} OR (SELECT sum(octets) FROM (SELECT octet_length(overview) AS octets ${rows})) <= ${OCTETS} THEN ?4
-      ELSE 1 + (SELECT count(*) FROM (
+      WHEN ?4 <= ${FEW} OR (SELECT sum(octets) FROM (SELECT octet_length(overview) AS octets ${rows})) <= ${OCTETS} THEN ?4 + 1
+      ELSE 2 + (SELECT count(*) FROM (
         SELECT sum(octets) OVER (ORDER BY id) AS total FROM (SELECT id, octet_length(overview) AS octets ${rows})
       ) WHERE total <= ${OCTETS}) END`;
 }
-
-const last = (listed: string) => `SELECT max(id) AS id ${listed}`;
 
 type Row = Omit<ItemRow, "details">;
 
@@ -56,28 +57,34 @@ export async function readSlice(
 ): Promise<Result<Slice>> {
   const title = filter.find(({ words }) => words === "title eq")?.value;
   // The first look at a title expects one Item, or a few.
+  const limit = title !== undefined && after === "" ? FEW : most;
   const found = await (title === undefined
-    ? read(store, visit, undefined, after, most)
-    : readTitled(store, visit, title, after, after === "" ? FEW : most));
+    ? read(store, visit, undefined, after, limit)
+    : readTitled(store, visit, title, after, limit));
   if (!found.ok) return found;
   const { keys, rows: tables } = found.value;
-  const [rows, [end]] = tables;
+  const rows = tables[0].slice(0, fitting(tables[0], limit));
   const opening = await Promise.all(rows.map((row) => openSummary(keys, visit.vault, row)));
   const summaries: Summary[] = [];
   for (const summary of opening) {
     if (!summary.ok) return summary;
     if (itemPasses(filter, summary.value)) summaries.push(summary.value);
   }
-  const reached = rows.at(-1)?.id;
-  return ok({ summaries, next: reached === end?.id ? undefined : reached });
+  return ok({ summaries, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
+}
+
+/** How many of the rows make the slice: as many as are wanted, or as come to the bound and one more. */
+function fitting(rows: readonly Row[], limit: number): number {
+  let octets = 0;
+  const end = rows.findIndex(({ overview }) => (octets += overview.length) > OCTETS);
+  return Math.min(limit, end < 0 ? rows.length : end + 1);
 }
 
 /** In: the blind index of a title, or nothing for all Items. */
 function read(store: Store, visit: Visit, index: string | undefined, after: string, most: number) {
   const listed = index === undefined ? ALL : TITLED;
   const rows = store.db.prepare(slice(listed)).bind(visit.vault, index ?? "", after, most);
-  const end = store.db.prepare(last(listed)).bind(visit.vault, ...(index === undefined ? [] : [index]));
-  return readBehindGate<[Row, { id: string | null }]>(store, visit, rows, end);
+  return readBehindGate<[Row]>(store, visit, rows);
 }
 
 /**

@@ -8,12 +8,18 @@ import { readBehindGate, readBehindToken, type Visit } from "./gate.ts";
 
 /** Vaults as D1 keeps them, and how they are read. Who writes them: commit.ts. */
 
-export interface VaultRow {
+export const KEY_COLUMNS = "vaults.id, root_key_id, data_key_id, data_key, index_key";
+
+/** Its wrapped keys. */
+export interface KeyRow {
   id: string;
   root_key_id: string;
   data_key_id: string;
   data_key: string;
   index_key: string;
+}
+
+export interface VaultRow extends KeyRow {
   sealed: string;
   attribute_version: number;
   content_version: number;
@@ -45,7 +51,7 @@ export const sealVault = (keys: VaultKeys, { id, name, description, attributeVer
   seal(keys.data, place(id, attributeVersion, keys), JSON.stringify({ name, description }));
 
 /** The keys of a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
-export const openKeys = ({ keyring, now }: Store, row: VaultRow): Promise<Result<VaultKeys>> =>
+export const openKeys = ({ keyring, now }: Store, row: KeyRow): Promise<Result<VaultKeys>> =>
   unwrapVaultKeys(keyring, row.id, wrappedKeys(row), now);
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
@@ -93,7 +99,7 @@ export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys): Vault
   updated_at: vault.updatedAt,
 });
 
-export const wrappedKeys = (row: VaultRow): WrappedKeys => ({
+export const wrappedKeys = (row: KeyRow): WrappedKeys => ({
   rootKeyId: row.root_key_id,
   dataKeyId: row.data_key_id,
   dataKey: row.data_key,
@@ -102,9 +108,10 @@ export const wrappedKeys = (row: VaultRow): WrappedKeys => ({
 
 /** One vault. Errors: `unauthorized` (revoked), `vault_not_found`. */
 export async function readVault(store: Store, visit: Visit): Promise<Result<Vault>> {
-  const read = await readBehindGate(store, visit);
+  const row = store.db.prepare("SELECT * FROM vaults WHERE id = ?1").bind(visit.vault);
+  const read = await readBehindGate<[VaultRow]>(store, visit, row);
   if (!read.ok) return read;
-  const opened = await openVault(store, read.value.vault);
+  const opened = await openVault(store, read.value.rows[0][0]!);
   return opened.ok ? ok(opened.value.vault) : opened;
 }
 
