@@ -27,15 +27,15 @@ export interface Slice {
 const ALL = "FROM items WHERE vault_id = ?1";
 const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
 
-/**
- * The rows after an id, and one more, which only shows that this slice is not the last. They are measured before they are
- * read, and one by one only when they are too large together.
- */
-function slice(listed: string): string {
+/** The rows after an id, and one more, which only shows that this slice is not the last. */
+const few = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
+
+/** The same, measured before they are read, and one by one only when they are too large together. */
+function many(listed: string): string {
   const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
   return `
     SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT CASE
-      WHEN ?4 <= ${FEW} OR (SELECT sum(octets) FROM (SELECT octet_length(overview) AS octets ${rows})) <= ${OCTETS} THEN ?4 + 1
+      WHEN (SELECT sum(octets) FROM (SELECT octet_length(overview) AS octets ${rows})) <= ${OCTETS} THEN ?4 + 1
       ELSE 2 + (SELECT count(*) FROM (
         SELECT sum(octets) OVER (ORDER BY id) AS total FROM (SELECT id, octet_length(overview) AS octets ${rows})
       ) WHERE total <= ${OCTETS}) END`;
@@ -83,7 +83,7 @@ function fitting(rows: readonly Row[], limit: number): number {
 /** In: the blind index of a title, or nothing for all Items. */
 function read(store: Store, visit: Visit, index: string | undefined, after: string, most: number) {
   const listed = index === undefined ? ALL : TITLED;
-  const rows = store.db.prepare(slice(listed)).bind(visit.vault, index ?? "", after, most);
+  const rows = store.db.prepare((most > FEW ? many : few)(listed)).bind(visit.vault, index ?? "", after, most);
   return readBehindGate<[Row]>(store, visit, rows);
 }
 
