@@ -27,6 +27,19 @@ describe("the queue of a coordinator", () => {
     expect(groups).toEqual([[1], [2, 3, 4]]);
   });
 
+  it("lets the first that comes after a group wait a moment for the others, and one alone not at all", async () => {
+    const { queue, groups } = queueOf({});
+    await Promise.all([1, 2, 3].map((id) => queue.submit(op(id))));
+    const again = queue.submit(op(4));
+    await Promise.resolve();
+    await Promise.all([again, queue.submit(op(5))]);
+    expect(groups).toEqual([[1], [2, 3], [4, 5]]);
+    await queue.submit(op(6));
+    const alone = queue.submit(op(7));
+    expect(groups.at(-1)).toEqual([7]);
+    await alone;
+  });
+
   it("keeps a group within its bound", async () => {
     const { queue, groups } = queueOf({ group: 2 });
     await Promise.all([1, 2, 3, 4, 5].map((id) => queue.submit(op(id))));
