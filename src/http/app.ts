@@ -18,10 +18,11 @@ import { getVault, listVaults } from "./vaults.ts";
 /** The service on one page. */
 export const app = new Hono<App>({ getPath: plainPath });
 
+// Before the answer is made: each header that comes after costs a new Response.
 app.use(async (c, next) => {
-  await next();
   c.header("1Password-Connect-Version", "1.8.1"); // the SDKs look at it
   c.header("Cache-Control", "no-store");
+  await next();
 });
 
 route(app, "/heartbeat", { GET: heartbeat });
