@@ -33,7 +33,7 @@ export async function measureCosts(vault: Vault, { content, key }: File): Promis
 async function measure(name: string, shot: Shot, floor: Shot, clients: number): Promise<Costs> {
   const less = (variant: string): Shot => ({ ...shot, variant });
   const contenders = { whole: shot, noRate: less("noRate"), noQueue: less("noQueue"), noD1: less("noD1"), floor };
-  const rounds = await takeTurns({ ...contenders, bare: { path: "/bench/json" } }, clients, 150);
+  const rounds = await takeTurns({ ...contenders, bare: { path: "/bench/json" } }, clients, 60);
   return {
     name,
     http: median(rounds.bare.map(({ rate }) => 1e6 / rate)),

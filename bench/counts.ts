@@ -11,6 +11,9 @@ export interface Counts {
   readonly queue: number;
 }
 
+/** The name of a write to an Item that the coordinator has met. */
+export const AGAIN = "PATCH of the same Item again";
+
 /** The counts of one request after another like it: keys are unwrapped by then and the coordinator is awake. */
 export async function count(shot: Shot): Promise<Counts> {
   await send(shot);

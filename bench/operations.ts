@@ -110,7 +110,7 @@ export function makeGroups(small: Vault, busy: Vault, large: Vault, files: reado
   return [
     {
       clients: FEW,
-      milliseconds: 350,
+      milliseconds: 140,
       floors: [json, select, batch],
       operations: [
         { name: "GET an Item", shot: get(small), reaches: [{ floor: select, reach: 0.75, peer: "0.26" }] },
@@ -119,14 +119,14 @@ export function makeGroups(small: Vault, busy: Vault, large: Vault, files: reado
     },
     {
       clients: FEW,
-      milliseconds: 350,
+      milliseconds: 140,
       floors: [rows],
       operations: [{ name: "list 100", shot: list(small), reaches: [{ floor: rows, reach: 0.8, peer: "0.37" }] }],
     },
-    { clients: FEW, milliseconds: 350, floors: [upsert], operations: writes },
+    { clients: FEW, milliseconds: 140, floors: [upsert], operations: writes },
     {
       clients: MANY,
-      milliseconds: 600,
+      milliseconds: 250,
       floors: [many],
       operations: [{ name: `PATCH, ${MANY} clients`, shot: patch(busy), reaches: [{ floor: many, reach: 1.1 }] }],
     },
@@ -142,5 +142,5 @@ function downloads(size: string, { vault, content, key }: File): Group {
     { floor: pieces, reach: 0.8, mark: ", pieces" },
   ];
   const operation = { name: `download ${size}`, shot: { path: content, token: vault.token }, reaches };
-  return { clients: FEW, milliseconds: 500, floors: [pass, pieces], operations: [operation] };
+  return { clients: FEW, milliseconds: 300, floors: [pass, pieces], operations: [operation] };
 }

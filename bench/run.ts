@@ -6,13 +6,13 @@
 import { spawnSync } from "node:child_process";
 import { drawChart } from "./chart.ts";
 import { measureCosts } from "./costs.ts";
-import { count } from "./counts.ts";
+import { AGAIN, count } from "./counts.ts";
 import { measureEdge } from "./edge.ts";
 import { measureFlood } from "./flood.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureGroup } from "./measure.ts";
 import { round } from "./load.ts";
-import { FEW, makeGroups, MIB, remove, vaults } from "./operations.ts";
+import { FEW, makeGroups, MIB, patchOne, remove, vaults } from "./operations.ts";
 import { block, type Results, writeReport } from "./report.ts";
 import { makeFile, makeVault, start, stop, upload } from "./server.ts";
 import { measureSize } from "./size.ts";
@@ -49,12 +49,13 @@ for (const group of measured) {
 }
 const counted = [
   { name: "DELETE", counts: await count(remove(await makeVault(2))) },
+  { name: AGAIN, counts: await count(patchOne(small)) },
   { name: "upload 1 MiB", counts: await count(upload(small, MIB)) },
   { name: "list of vaults", counts: await count(vaults(small)) },
 ];
 const costs = await measureCosts(small, files[0]!.file);
 say("where the time goes");
-const edge = await measureEdge(busy);
+const edge = await measureEdge(busy, middle);
 say("the edge");
 const sized = [tiny, middle, large].map((vault, index) => ({ size: [10, 1_000, 50_000][index]!, vault }));
 const growth = await measureGrowth(sized);

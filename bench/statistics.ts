@@ -9,7 +9,7 @@ export const median = (numbers: readonly number[]): number => quantile(numbers, 
 
 /** `npm run bench -- quick` tries everything for a moment: its figures are worth as much. */
 export const quick = process.argv.includes("quick");
-const ROUNDS = quick ? 2 : 11;
+const ROUNDS = quick ? 2 : 31;
 const SHORTER = quick ? 0.3 : 1;
 
 /** Lets contenders take turns. Out: their rounds, after one that is not counted. */

@@ -16,7 +16,8 @@ import { type OpenVault, sealVault, vaultRow, wrappedKeys } from "./vaults.ts";
  *
  * The fence: the first statement inserts the activity rows with `vault_id` looked up by the versions that the snapshot
  * had. When another coordinator has committed since, that look-up gives NULL, the NOT NULL column refuses it, and D1
- * rolls the batch back. Every commit moves one of the two versions, so of all commits on one snapshot one succeeds.
+ * rolls the batch back. Every commit moves one of the two versions, so of all commits on one snapshot one succeeds. (The
+ * time is there for a restored database, which repeats versions.)
  * It looks too whether the tokens are still in and the Idempotency-Keys still unused, and the key of the log refuses an
  * operation that took effect before: a snapshot out of memory takes all that for granted.
  */
@@ -40,12 +41,12 @@ const SQL = {
   entries: `
     INSERT INTO activity (${ACTIVITY.columns})
     SELECT (
-      SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3
-        AND NOT EXISTS (SELECT 1 FROM json_each(?5) AS actor WHERE NOT EXISTS (SELECT 1 FROM tokens WHERE id = actor.value))
-        AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS asked JOIN replays AS r ON r.vault_id = ?1 AND r.key = asked.value
-                        WHERE r.id >= ?7)
+      SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4
+        AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (SELECT 1 FROM tokens WHERE id = actor.value))
+        AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS asked JOIN replays AS r ON r.vault_id = ?1 AND r.key = asked.value
+                        WHERE r.id >= ?8)
     ), ${ACTIVITY.values}
-    FROM json_each(?4)`,
+    FROM json_each(?5)`,
   insertVault: `
     INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
                         created_at, root_key_id, data_key_id, data_key, index_key)
@@ -136,5 +137,6 @@ async function fencedEntries({ db, keyring, now }: Store, commit: Commit, fence:
   const rows = await Promise.all(activities.map((activity) => sealActivity(keyring.active, activity)));
   const actors = new Set(activities.map(({ actor }) => actor).filter((actor) => actor !== ADMIN));
   const lists = [rows, [...actors], replays.map(({ key }) => key)].map((list) => JSON.stringify(list));
-  return db.prepare(SQL.entries).bind(vault, fence.contentVersion, fence.attributeVersion, ...lists, oldestReplay(now));
+  const state = [fence.contentVersion, fence.attributeVersion, fence.updatedAt];
+  return db.prepare(SQL.entries).bind(vault, ...state, ...lists, oldestReplay(now));
 }

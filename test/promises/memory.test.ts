@@ -102,6 +102,15 @@ describe("a coordinator that remembers", () => {
     expect((await call("GET", items)).body).toHaveLength(2);
   });
 
+  it("is not taken in by a restored database that came to the same version in another way", async () => {
+    const { vault, make, put, only } = await contested(1);
+    const item = await make(only(0));
+    await sleep(2);
+    await put(item, "other", undefined, undefined, only(1));
+    await env.DB.prepare("UPDATE vaults SET content_version = content_version - 1 WHERE id = ?").bind(vault).run();
+    expect((await put(item, "mine", undefined, undefined, only(0))).body).toMatchObject({ version: 3, title: "mine" });
+  });
+
   it("reads again an Item whose Files changed, and the next write to it finds them", async () => {
     const { path, call, count } = await warm();
     const upload = await call("POST", `${path}/files?name=a.txt`, { body: "content" });

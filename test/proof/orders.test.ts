@@ -93,9 +93,14 @@ describe("every order of the awaits is one history", () => {
 
   it.each([
     ["the fence", { coordinators: 2, broken: { fence: true } }],
-    ["the log of what took effect", { coordinators: 1, faults: 1, broken: { log: true } }],
+    ["the log of what took effect", { coordinators: 1, faults: 1, broken: { log: true, before: true } }],
   ])("but not without %s", async (_, scenario) => {
     expect((await explore({ ...scenario, writes: ["patch", "patch"] })).wrong).toBeGreaterThan(0);
+  });
+
+  it("but not when a coordinator that remembers does not look at what took effect before", async () => {
+    const scenario = { coordinators: 2, faults: 1, awaits: ["arrival", "read", "write"], broken: { before: true } } as const;
+    expect((await explore({ ...scenario, writes: ["twice", "put"] })).wrong).toBeGreaterThan(0);
   });
 });
 

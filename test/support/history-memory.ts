@@ -9,7 +9,7 @@ import type { Replay } from "../../src/store/replays.ts";
 import type { OpenVault } from "../../src/store/vaults.ts";
 import type { Done } from "../../src/store/rows.ts";
 import type { Snapshot } from "../../src/store/snapshot.ts";
-import { applyGroup } from "../../src/vault/apply.ts";
+import { applyGroup, type Plan } from "../../src/vault/apply.ts";
 import type { Turns } from "./plan-orders.ts";
 
 /** The coordinator's core over a store in memory: the steps of vault/group.ts and the fence of store/commit.ts, without D1. */
@@ -23,6 +23,8 @@ export interface Broken {
   readonly fence?: boolean;
   /** The log of what took effect. */
   readonly log?: boolean;
+  /** The fence's look at what took effect before. */
+  readonly before?: boolean;
 }
 
 export type Store = ReturnType<typeof createStore>;
@@ -59,6 +61,8 @@ export function createStore(broken: Broken = {}) {
     }),
     write({ before, after, items: changes, activities, replays: answers }: Commit): "committed" | "stale" {
       if (!broken.fence && before!.vault.contentVersion !== vault.contentVersion) return "stale";
+      const again = activities.some(({ id }) => done.has(id)) || answers.some(({ key }) => replays.has(key));
+      if (!broken.before && again) return "stale";
       vault = after!;
       for (const { id, after: item } of changes) {
         if (item) items.set(id, ok(item));
@@ -71,8 +75,9 @@ export function createStore(broken: Broken = {}) {
   };
 }
 
-/** Carries out groups as a coordinator does. In: how many D1 calls may fail, all coordinators together. */
+/** Carries out groups as a coordinator does, and remembers as it does. In: how many D1 calls may fail, all coordinators together. */
 export function coordinator(store: Store, turns: Turns, faults: { left: number }) {
+  let known: Snapshot | undefined;
   /** Whether this call fails: before it has done anything, or after. */
   const drawFault = () => {
     const drawn = faults.left > 0 ? (["none", "before", "after"] as const)[turns.choose(3)]! : "none";
@@ -81,20 +86,44 @@ export function coordinator(store: Store, turns: Turns, faults: { left: number }
   };
   return async (group: readonly Operation[]): Promise<readonly Result<Answer>[]> => {
     const attempted = new Map<string, Answer>();
-    for (let writes = 0; writes < 5; writes++) {
-      await turns.wait("read");
-      const plan = applyGroup(VAULT, store.read(), group, { now: 0, random: () => (size) => new Uint8Array(size), attempted });
-      if (!plan.commit) return plan.answers;
+    const given = { now: 0, random: () => (size: number) => new Uint8Array(size), attempted };
+    /** Whether the plan was carried out. */
+    const write = async (snapshot: Snapshot, { answers }: Plan, commit: Commit): Promise<boolean> => {
       await turns.wait("write");
       const fault = drawFault();
-      const outcome = fault === "before" ? "unknown" : store.write(plan.commit);
+      const outcome = fault === "before" ? "unknown" : store.write(commit);
       await turns.wait("answer");
-      if (fault === "none" && outcome === "committed") return plan.answers;
-      if (fault === "none" || outcome === "stale") continue; // a violated constraint is an answer
-      for (const [index, answer] of plan.answers.entries()) if (answer.ok) attempted.set(group[index]!.id, answer.value);
+      const done = fault === "none" && outcome === "committed";
+      known = done ? advanced(snapshot, commit) : undefined;
+      if (done || fault === "none" || outcome === "stale") return done; // a violated constraint is an answer
+      for (const [index, answer] of answers.entries()) if (answer.ok) attempted.set(group[index]!.id, answer.value);
+      return false;
+    };
+    if (known) {
+      const plan = applyGroup(VAULT, known, group, given);
+      const proven = plan.commit?.activities.length === group.length;
+      if (proven && (await write(known, plan, plan.commit))) return plan.answers;
+    }
+    for (let writes = 0; writes < 5; writes++) {
+      await turns.wait("read");
+      const snapshot = store.read();
+      known = advanced(snapshot, undefined);
+      const plan = applyGroup(VAULT, snapshot, group, given);
+      if (!plan.commit || (await write(snapshot, plan, plan.commit))) return plan.answers;
     }
     return group.map(() => fail("uncertain"));
   };
+}
+
+/** What is remembered of a snapshot after a commit: not what was done before. */
+function advanced(snapshot: Snapshot, commit: Commit | undefined): Snapshot {
+  const items = new Map(snapshot.items);
+  for (const { id, after } of commit?.items ?? []) {
+    if (after) items.set(id, ok(after));
+    else items.delete(id);
+  }
+  const opened = commit ? ({ ...snapshot.opened, vault: commit.after } as OpenVault) : snapshot.opened;
+  return { ...snapshot, opened, items, done: new Map(), replays: new Map() };
 }
 
 let operations = 0;
