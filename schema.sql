@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS tokens (
   expires_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/commit.ts.
+-- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/fence.ts.
 CREATE TABLE IF NOT EXISTS vaults (
   id                TEXT    NOT NULL PRIMARY KEY,
   root_key_id       TEXT    NOT NULL, -- the root key that wraps the two keys below

@@ -1,25 +1,18 @@
 import { createVaultKeys } from "../crypto/vault-keys.ts";
 import type { ContentPlace } from "../model/file.ts";
 import type { Activity } from "../model/activity.ts";
-import { ADMIN } from "../model/operation.ts";
 import { type Vault, writesOf } from "../model/vault.ts";
-import { ACTIVITY, sealActivity } from "./activity.ts";
+import { type ActivityRow, sealActivity } from "./activity.ts";
 import { type Attempt, attempt, type Store } from "./database.ts";
+import { fencedEntries } from "./fence.ts";
 import type { Memory, Written } from "./memory.ts";
-import { oldestReplay, type Replay, sealReplay } from "./replays.ts";
+import { type Replay, sealReplay } from "./replays.ts";
 import { proofStatement } from "./root-keys.ts";
 import { changeItem, type FileChange, fileStatement, type ItemChange } from "./row-changes.ts";
 import { type OpenVault, sealVault, vaultRow, wrappedKeys } from "./vaults.ts";
 
 /**
- * What a group of writes did to a vault, written by one batch: all of it or nothing.
- *
- * The fence: the first statement inserts the activity rows with `vault_id` looked up by the versions that the snapshot
- * had. When another coordinator has committed since, that look-up gives NULL, the NOT NULL column refuses it, and D1
- * rolls the batch back. Every commit moves one of the two versions, so of all commits on one snapshot one succeeds. (The
- * time is there for a restored database, which repeats versions.)
- * It looks too whether the tokens are still in and the Idempotency-Keys still unused, and the key of the log refuses an
- * operation that took effect before: a snapshot out of memory takes all that for granted.
+ * What a group of writes did to a vault, written by one batch behind the fence: all of it or nothing.
  */
 export interface Commit {
   readonly vault: string;
@@ -38,15 +31,6 @@ export interface Commit {
 }
 
 const SQL = {
-  entries: `
-    INSERT INTO activity (${ACTIVITY.columns})
-    SELECT (
-      SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4
-        AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (SELECT 1 FROM tokens WHERE id = actor.value))
-        AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS asked JOIN replays AS r ON r.vault_id = ?1 AND r.key = asked.value
-                        WHERE r.id >= ?8)
-    ), ${ACTIVITY.values}
-    FROM json_each(?5)`,
   insertVault: `
     INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
                         created_at, root_key_id, data_key_id, data_key, index_key)
@@ -75,15 +59,24 @@ interface Batch {
 /**
  * Writes a commit; the memory learns what became of it.
  * Out: `committed`; `stale`: the fence held it back, nothing happened; `unknown`: D1 gave no answer, it may have happened.
+ * And the entries of the log as this attempt has them, by which it is known again.
  */
-export async function writeCommit(store: Store, memory: Memory, commit: Commit): Promise<Attempt> {
-  const { statements, written } = commit.after ? await keep(store, commit, commit.after) : await destroy(store, commit);
+export async function writeCommit(
+  store: Store,
+  memory: Memory,
+  commit: Commit,
+): Promise<{ outcome: Attempt; entries: readonly ActivityRow[] }> {
+  const { activities } = commit;
+  const entries = await Promise.all(activities.map((activity) => sealActivity(store.keyring.active, activity)));
+  const { statements, written } = await (commit.after
+    ? keep(store, commit, entries, commit.after)
+    : destroy(store, commit, entries));
   const outcome = await attempt(store.db, statements);
   memory.advance(outcome === "committed" ? written : undefined);
-  return outcome;
+  return { outcome, entries };
 }
 
-async function keep(store: Store, commit: Commit, after: Vault): Promise<Batch> {
+async function keep(store: Store, commit: Commit, rows: readonly ActivityRow[], after: Vault): Promise<Batch> {
   const { db } = store;
   const { before } = commit;
   const created = before ? undefined : await createVaultKeys(store.keyring, commit.vault);
@@ -94,15 +87,15 @@ async function keep(store: Store, commit: Commit, after: Vault): Promise<Batch> 
     same ? before.row.sealed : await sealVault(keys, after),
     before ? wrappedKeys(before.row) : created!.wrapped,
   );
-  const state = [row.id, row.sealed, row.attribute_version, row.content_version, row.items, row.created];
-  state.push(row.files, row.file_bytes, row.updated_at);
+  const counted = [row.items, row.created, row.files, row.file_bytes];
+  const state = [row.id, row.sealed, row.attribute_version, row.content_version, ...counted, row.updated_at];
   const vault = created
     ? [
         await proofStatement(db, store.keyring.active),
         db.prepare(SQL.insertVault).bind(...state, row.created_at, row.root_key_id, row.data_key_id, row.data_key, row.index_key),
       ]
     : [db.prepare(SQL.updateVault).bind(...state)];
-  const entries = await fencedEntries(store, commit, before?.vault ?? after);
+  const entries = fencedEntries(store, before?.vault ?? after, commit, rows);
   const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change)));
   const items = await Promise.all(commit.items.map((change) => changeItem(db, commit.vault, keys, change)));
   const replays = await Promise.all(
@@ -125,18 +118,10 @@ async function keep(store: Store, commit: Commit, after: Vault): Promise<Batch> 
 }
 
 /** The log stays for its time, and the vault's deletion in it for ever: an id is not given out twice. */
-async function destroy(store: Store, commit: Commit): Promise<Batch> {
+function destroy(store: Store, commit: Commit, rows: readonly ActivityRow[]): Batch {
   const { db } = store;
-  const rows = SQL.deleteVault.map((sql) => db.prepare(sql).bind(commit.vault));
+  const entries = fencedEntries(store, commit.before!.vault, commit, rows);
   const writes = db.prepare(SQL.keepWrites).bind(JSON.stringify(writesOf(commit.deleted!)));
-  return { statements: [await fencedEntries(store, commit, commit.before!.vault), writes, ...rows], written: undefined };
-}
-
-async function fencedEntries({ db, keyring, now }: Store, commit: Commit, fence: Vault): Promise<D1PreparedStatement> {
-  const { vault, activities, replays } = commit;
-  const rows = await Promise.all(activities.map((activity) => sealActivity(keyring.active, activity)));
-  const actors = new Set(activities.map(({ actor }) => actor).filter((actor) => actor !== ADMIN));
-  const lists = [rows, [...actors], replays.map(({ key }) => key)].map((list) => JSON.stringify(list));
-  const state = [fence.contentVersion, fence.attributeVersion, fence.updatedAt];
-  return db.prepare(SQL.entries).bind(vault, ...state, ...lists, oldestReplay(now));
+  const deletions = SQL.deleteVault.map((sql) => db.prepare(sql).bind(commit.vault));
+  return { statements: [entries, writes, ...deletions], written: undefined };
 }

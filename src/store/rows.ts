@@ -41,6 +41,8 @@ export interface Done {
   readonly action: Action;
   readonly item: string | null;
   readonly version: number | null;
+  /** Sealed anew in each attempt: tells which of them it was that took effect. */
+  readonly sealed: string;
 }
 
 const SQL = {
@@ -51,7 +53,9 @@ const SQL = {
   tokens: "SELECT id FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
   items: "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
   files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2)) ORDER BY id`,
-  done: "SELECT id, action, item_id AS item, version FROM activity WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+  done: `
+    SELECT id, action, item_id AS item, version, sealed FROM activity
+    WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))`,
   replays: "SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?2)) AND id >= ?3",
 };
 

@@ -15,9 +15,8 @@ import type { Random } from "./complete.ts";
 export interface Circumstances {
   /** Unix milliseconds. */
   readonly now: number;
-  /** The random bytes of an operation: the same ones each time it is applied. */
-  readonly random: (operation: string) => Random;
-  /** What operations will have answered if the attempt of unknown outcome that applied them took effect. */
+  readonly random: Random;
+  /** What operations answered in attempts of unknown outcome, by the sealed text that their entry in the log would have. */
   readonly attempted: ReadonlyMap<string, Answer>;
 }
 
@@ -65,7 +64,7 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
     const { id, actor, origin, change, idempotency } = operation;
     const earlier = answered.get(id) ?? recall(operation, snapshot, given.attempted) ?? admit(operation, snapshot, working);
     if (earlier) return earlier;
-    const changed = applyChange(working, change, { vault, actor, now: given.now, random: given.random(id) });
+    const changed = applyChange(working, change, { vault, actor, now: given.now, random: given.random });
     if (!changed.ok) return changed;
     const { answer, action, item = null, version = null } = changed.value;
     if (!action) return ok(answer);
@@ -103,7 +102,10 @@ function admit({ actor, change, idempotency }: Operation, snapshot: Snapshot, wo
   return replay.value.request === idempotency.request ? ok(replay.value.answer) : fail("idempotency");
 }
 
-/** The answer of an operation that took effect before: its caller, or this coordinator, lost the first one. */
+/**
+ * The answer of an operation that took effect before: its caller, or this coordinator, lost the first one. That it was
+ * tried here does not say that it took effect here: another coordinator may have been asked as well.
+ */
 function recall(
   { id, change, idempotency }: Operation,
   snapshot: Snapshot,
@@ -111,8 +113,8 @@ function recall(
 ): Result<Answer> | undefined {
   const done = snapshot.done.get(id);
   if (!done) return undefined;
-  const answer = attempted.get(id);
-  if (answer && (answer.item?.version ?? null) === (done.action === "DELETE" ? null : done.version)) return ok(answer);
+  const answer = attempted.get(done.sealed);
+  if (answer) return ok(answer);
   const replay = idempotency && snapshot.replays.get(idempotency.key);
   if (replay?.ok && replay.value.id === id) return ok(replay.value.answer);
   if (done.action === "DELETE") return ok({});

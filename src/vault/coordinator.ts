@@ -35,7 +35,7 @@ const DAY = 24 * HOUR;
  * The Durable Object of one vault: every write to the vault goes through it, and so has a place in one order.
  * It keeps only the list of contents that may be left over; what it remembers beside that saves it a D1 call, so whoever
  * takes its place after a restart knows as much. That there may be two of them for a while costs time, not writes: see the
- * fence in store/commit.ts.
+ * fence in store/fence.ts.
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #memory = createMemory(REMEMBERED);

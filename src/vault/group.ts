@@ -1,7 +1,7 @@
 import type { FailureKind } from "../model/failure.ts";
-import { concat } from "../crypto/bytes.ts";
 import type { Answer, Change, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
+import type { ActivityRow } from "../store/activity.ts";
 import { type Commit, writeCommit } from "../store/commit.ts";
 import type { Attempt, Store } from "../store/database.ts";
 import type { Memory } from "../store/memory.ts";
@@ -27,17 +27,14 @@ export async function commitGroup(
 ): Promise<readonly Result<Answer>[]> {
   const wanted = wantedBy(operations);
   const attempted = new Map<string, Answer>();
-  const bytes = new Map(operations.map((operation) => [operation.id, createTape()]));
-  // The same time and the same random bytes in each attempt: two attempts on one snapshot answer the same, so it does
-  // not matter which of them took effect.
-  const given = { now: store.now, random: (id: string) => bytes.get(id)!(), attempted };
+  const given = { now: store.now, random, attempted };
   const planOn = (snapshot: Snapshot) => applyGroup(wanted.vault, snapshot, operations, given);
   let lost: FailureKind = "unavailable";
   const write = async (plan: Plan, commit: Commit): Promise<Attempt> => {
     await watch(commit);
-    const outcome = await writeCommit(store, memory, commit);
+    const { outcome, entries } = await writeCommit(store, memory, commit);
     if (outcome === "unknown") {
-      remember(plan, commit, operations, attempted);
+      remember(plan, entries, operations, attempted);
       lost = "uncertain";
     }
     return outcome;
@@ -79,31 +76,21 @@ function wantedBy(operations: readonly Operation[]): Wanted {
   };
 }
 
-function remember(plan: Plan, commit: Commit, operations: readonly Operation[], attempted: Map<string, Answer>): void {
-  const written = new Set(commit.activities.map(({ id }) => id));
-  for (const [index, answer] of plan.answers.entries()) {
-    const { id } = operations[index]!;
-    if (answer.ok && written.has(id)) attempted.set(id, answer.value);
+/** Notes what the operations will have answered, should this attempt have taken effect. */
+function remember(
+  { answers }: Plan,
+  entries: readonly ActivityRow[],
+  operations: readonly Operation[],
+  attempted: Map<string, Answer>,
+): void {
+  const sealed = new Map(entries.map((entry) => [entry.id, entry.sealed]));
+  for (const [index, answer] of answers.entries()) {
+    const entry = sealed.get(operations[index]!.id);
+    if (answer.ok && entry !== undefined) attempted.set(entry, answer.value);
   }
 }
 
-/** As many bytes as `getRandomValues` gives at once. */
-const MOST_RANDOM = 65_536;
-
-/** Random bytes that can be played again: each call of the tape starts it from the beginning. */
-function createTape(): () => Random {
-  let tape: Uint8Array = new Uint8Array();
-  return () => {
-    let position = 0;
-    return (size) => {
-      const end = position + size;
-      // Few operations draw more than a little, so it starts small.
-      while (tape.length < end)
-        tape = concat(tape, crypto.getRandomValues(new Uint8Array(Math.min(tape.length + 256, MOST_RANDOM))));
-      return tape.subarray(position, (position = end));
-    };
-  };
-}
+const random: Random = (size) => crypto.getRandomValues(new Uint8Array(size));
 
 /** Two coordinators that held each other back must not meet again: up to 4, 8, 16… milliseconds, at random. */
 const pause = (attempt: number) => new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** (attempt + 1)));

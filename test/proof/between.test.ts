@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import type { Operation } from "../../src/model/operation.ts";
 import { sleep } from "../support/bindings.ts";
 import { contested, insist, times } from "../support/plan-contested.ts";
 import { admin, client, LOGIN, makeToken, type Reply } from "../support/service.ts";
@@ -9,9 +10,9 @@ import { admin, client, LOGIN, makeToken, type Reply } from "../support/service.
 /**
  * A vault whose first coordinator stops before its commit, and an Item that it made. `held` begins a write and comes back
  * when it has stopped there. In: the D1 call of the write that is its commit: the second, after a read, or the first, when
- * the coordinator remembers.
+ * the coordinator remembers; and whether D1 fails then.
  */
-async function holding(commit: 1 | 2) {
+async function holding(commit: 1 | 2, lost = false) {
   const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let calls = 0;
   let armed = false;
@@ -19,7 +20,7 @@ async function holding(commit: 1 | 2) {
     before: () => {
       if (!armed || ++calls !== commit) return undefined;
       reached.resolve();
-      return gate.promise;
+      return gate.promise.then(() => (lost ? Promise.reject(new Error("D1_ERROR: Network connection lost.")) : undefined));
     },
   });
   const item = await at.make(at.only(0));
@@ -114,6 +115,22 @@ describe.each([
     expect((await go()).body).toEqual(first.body);
     expect((await call("GET", items)).body).toHaveLength(2);
   });
+
+  it.each([undefined, "once"])(
+    "another one has carried out the very same operation, and its own attempt is lost: it gets the first answer (key: %s)",
+    async (key) => {
+      const { items, call, only, held } = await holding(commit, true);
+      let sent: Operation | undefined;
+      const stub = (index: 0 | 1) => only(index).COORDINATOR!.getByName("");
+      const getByName = () => ({ write: (operation: Operation) => stub(0).write((sent = operation)) });
+      const bindings = { ...only(0), COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
+      const headers: Record<string, string> = key === undefined ? {} : { "Idempotency-Key": key };
+      const go = await held(() => call("POST", items, { body: LOGIN, headers, env: bindings }));
+      await sleep(2); // another time, so another answer
+      const first = (await stub(1).write(sent!)) as { value: { item: { createdAt: number } } };
+      expect(Date.parse((await go()).body.createdAt)).toBe(first.value.item.createdAt);
+    },
+  );
 });
 
 describe("a vault that is deleted under load", () => {

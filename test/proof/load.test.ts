@@ -65,7 +65,7 @@ describe("clients of one vault with two coordinators and faults of every kind", 
 
 /** What the promise rests on, taken out of the SQL of the coordinators: then a seed must fail, and fail again. */
 const WITHOUT: readonly (readonly [string, (sql: string) => string])[] = [
-  // store/commit.ts: the look-up always finds the vault.
+  // store/fence.ts: the look-up always finds the vault.
   [
     "the fence",
     (sql) =>

@@ -19,12 +19,13 @@ async function explore(scenario: Scenario): Promise<{ orders: number; wrong: num
   return { orders, wrong };
 }
 
-const SINGLE = WRITES.filter((written) => written !== "twice");
+const SINGLE = WRITES.filter((written) => written !== "twice" && written !== "again");
 const PAIRS = SINGLE.flatMap((one, at) => SINGLE.slice(at).map((other) => [one, other] as const));
 /** Pairs and triples, the coordinators, and the awaits: as many as have thousands of orders, not millions. */
 const SCENARIOS: readonly (readonly [string, Omit<Scenario, "writes">, readonly (readonly Written[])[]])[] = [
   ["two writes, one coordinator, one fault", { coordinators: 1, faults: 1 }, PAIRS],
   ["two writes, two coordinators, one fault", { coordinators: 2, faults: 1 }, PAIRS],
+  ["one write sent again while the first is on its way, two faults", { coordinators: 2, faults: 2 }, [["again"]]],
   ["one write sent twice with its key, two faults", { coordinators: 2, faults: 2 }, [["twice"]]],
   [
     "one write sent twice and another, two coordinators, one fault",

@@ -12,7 +12,7 @@ import type { Snapshot } from "../../src/store/snapshot.ts";
 import { applyGroup, type Plan } from "../../src/vault/apply.ts";
 import type { Turns } from "./plan-orders.ts";
 
-/** The coordinator's core over a store in memory: the steps of vault/group.ts and the fence of store/commit.ts, without D1. */
+/** The coordinator's core over a store in memory: the steps of vault/group.ts and the fence of store/fence.ts, without D1. */
 
 export const VAULT = "00000000-0000-4000-8000-000000000001";
 export const ITEM = "00000000-0000-4000-8000-000000000002";
@@ -59,7 +59,8 @@ export function createStore(broken: Broken = {}) {
       done: new Map(broken.log ? [] : done),
       replays: new Map(replays),
     }),
-    write({ before, after, items: changes, activities, replays: answers }: Commit): "committed" | "stale" {
+    /** In: what is to be written, and a number that no other attempt has. */
+    write({ before, after, items: changes, activities, replays: answers }: Commit, attempt: number): "committed" | "stale" {
       if (!broken.fence && before!.vault.contentVersion !== vault.contentVersion) return "stale";
       const again = activities.some(({ id }) => done.has(id)) || answers.some(({ key }) => replays.has(key));
       if (!broken.before && again) return "stale";
@@ -68,12 +69,17 @@ export function createStore(broken: Broken = {}) {
         if (item) items.set(id, ok(item));
         else items.delete(id);
       }
-      for (const { id, action, item, version } of activities) done.set(id, { id, action, item, version });
+      for (const { id, action, item, version } of activities) {
+        done.set(id, { id, action, item, version, sealed: sealed(id, attempt) });
+      }
       for (const replay of answers) replays.set(replay.key, ok(replay));
       return "committed";
     },
   };
 }
+
+/** What stands for the sealed text of an operation's entry in the log. */
+const sealed = (id: string, attempt: number) => `${id}, attempt ${attempt}`;
 
 /** Carries out groups as a coordinator does, and remembers as it does. In: how many D1 calls may fail, all coordinators together. */
 export function coordinator(store: Store, turns: Turns, faults: { left: number }) {
@@ -86,17 +92,20 @@ export function coordinator(store: Store, turns: Turns, faults: { left: number }
   };
   return async (group: readonly Operation[]): Promise<readonly Result<Answer>[]> => {
     const attempted = new Map<string, Answer>();
-    const given = { now: 0, random: () => (size: number) => new Uint8Array(size), attempted };
+    const given = { now: ++groups, random: (size: number) => new Uint8Array(size), attempted };
     /** Whether the plan was carried out. */
     const write = async (snapshot: Snapshot, { answers }: Plan, commit: Commit): Promise<boolean> => {
       await turns.wait("write");
       const fault = drawFault();
-      const outcome = fault === "before" ? "unknown" : store.write(commit);
+      const attempt = ++attempts;
+      const outcome = fault === "before" ? "unknown" : store.write(commit, attempt);
       await turns.wait("answer");
       const done = fault === "none" && outcome === "committed";
       known = done ? advanced(snapshot, commit) : undefined;
       if (done || fault === "none" || outcome === "stale") return done; // a violated constraint is an answer
-      for (const [index, answer] of answers.entries()) if (answer.ok) attempted.set(group[index]!.id, answer.value);
+      for (const [index, answer] of answers.entries()) {
+        if (answer.ok) attempted.set(sealed(group[index]!.id, attempt), answer.value);
+      }
       return false;
     };
     if (known) {
@@ -127,6 +136,9 @@ function advanced(snapshot: Snapshot, commit: Commit | undefined): Snapshot {
 }
 
 let operations = 0;
+/** Each group has a time of its own, so that its answers differ from those of another. */
+let groups = 0;
+let attempts = 0;
 
 export const operation = (change: Change, idempotency?: Idempotency): Operation => {
   const origin = { userAgent: "", requestIp: "" };

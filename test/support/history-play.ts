@@ -7,8 +7,11 @@ import type { Turns } from "./plan-orders.ts";
 
 /** A few writes at once to one Item, through the real queue and the coordinator's core. */
 
-/** `once` is a PUT with If-Match; `twice` a PATCH that is sent two times at once, with one Idempotency-Key. */
-export const WRITES = ["put", "patch", "delete", "once", "twice"] as const;
+/**
+ * `once` is a PUT with If-Match; `twice` a PATCH that is sent two times at once, with one Idempotency-Key; `again` one
+ * operation that two coordinators get, because its caller lost the first.
+ */
+export const WRITES = ["put", "patch", "delete", "once", "twice", "again"] as const;
 export type Written = (typeof WRITES)[number];
 
 const ALL = ["arrival", "read", "write", "answer"] as const;
@@ -42,22 +45,34 @@ export async function play(free: Turns, { writes, coordinators, awaits = ALL, fa
   const history: Call[] = [
     { kind: "create", item: ITEM, value: "first", start: ++tick, end: ++tick, outcome: "ok", seen: first },
   ];
-  const send = async (written: Written, value: string, queue: number): Promise<void> => {
-    const kind = written === "once" ? "put" : written === "twice" ? "patch" : written;
-    const ifMatch = written === "once" ? 1 : undefined;
-    const key = written === "twice" ? { key: value, request: "same" } : undefined;
+  const send = async (written: Written, value: string, sent: Operation, queue: number): Promise<void> => {
     const start = ++tick;
     await turns.wait("arrival");
-    const answer = await queues[queue % coordinators]!.submit(operation(changeFor(kind, value, ifMatch), key));
-    history.push({ kind, item: ITEM, value, ifMatch, start, end: ++tick, ...told(answer) });
+    const answer = await queues[queue % coordinators]!.submit(sent);
+    const ifMatch = written === "once" ? 1 : undefined;
+    history.push({ kind: kindOf(written), item: ITEM, value, ifMatch, start, end: ++tick, ...told(answer) });
   };
-  const sent = writes.flatMap((written, n) =>
-    (written === "twice" ? [n, n + 1] : [n]).map((queue) => send(written, `write ${n}`, queue)),
-  );
+  const sent = writes.flatMap((written, n) => {
+    const value = `write ${n}`;
+    const one = make(written, value);
+    const sending = send(written, value, one, n);
+    if (written === "again") return [sending, send(written, value, one, n + 1)];
+    return written === "twice" ? [sending, send(written, value, make(written, value), n + 1)] : [sending];
+  });
   await Promise.all(sent);
   const last = store.read().items.get(ITEM);
   const look = last?.ok ? ok({ item: last.value }) : fail("item_not_found");
   return [...history, { kind: "read", item: ITEM, start: ++tick, end: ++tick, ...told(look) }];
+}
+
+function make(written: Written, value: string): Operation {
+  const change = changeFor(kindOf(written), value, written === "once" ? 1 : undefined);
+  return operation(change, written === "twice" ? { key: value, request: "same" } : undefined);
+}
+
+function kindOf(written: Written): "put" | "patch" | "delete" {
+  if (written === "once") return "put";
+  return written === "twice" || written === "again" ? "patch" : written;
 }
 
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
@@ -75,5 +90,5 @@ function told(answer: Result<Answer>): Pick<Call, "outcome" | "seen" | "text"> {
   }
   const { item } = answer.value;
   const seen = item && { version: item.version, content: item.tags };
-  return { outcome: "ok", seen, text: JSON.stringify(seen) };
+  return { outcome: "ok", seen, text: JSON.stringify(item) };
 }
