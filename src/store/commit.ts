@@ -16,6 +16,8 @@ import { type OpenVault, sealVault, vaultRow, wrappedKeys } from "./vaults.ts";
  */
 export interface Commit {
   readonly vault: string;
+  /** The tokens that the snapshot took to be in. */
+  readonly actors: readonly string[];
   /** The vault as the snapshot had it; absent when it is new. */
   readonly before: OpenVault | undefined;
   /** The vault as it is to be; absent when it is to go, with all its rows. */
@@ -112,6 +114,7 @@ async function keep(store: Store, commit: Commit, rows: readonly ActivityRow[], 
     written: {
       vault: row,
       items: items.flatMap((item) => item.row ?? []),
+      created: commit.items.filter(({ existed }) => !existed).map(({ id }) => id),
       unknown: [...gone, ...commit.files.map(({ item }) => item)],
     },
   };

@@ -1,4 +1,3 @@
-import type { Activity } from "../model/activity.ts";
 import { ADMIN } from "../model/operation.ts";
 import type { Vault } from "../model/vault.ts";
 import { ACTIVITY, type ActivityRow } from "./activity.ts";
@@ -19,14 +18,15 @@ const ENTRIES = `
   SELECT (
     SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4
       AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (SELECT 1 FROM tokens WHERE id = actor.value))
-      AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS asked JOIN replays AS r ON r.vault_id = ?1 AND r.key = asked.value
-                      WHERE r.id >= ?8)
+      AND NOT EXISTS (
+        SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?7)) AND replays.id >= ?8)
   ), ${ACTIVITY.values}
   FROM json_each(?5)`;
 
 /** What a commit rests on, beside the state of its vault. */
 interface Rests {
-  readonly activities: readonly Activity[];
+  /** All of the group, those too that are only told something: each has to be in still. */
+  readonly actors: readonly string[];
   readonly replays: readonly Replay[];
 }
 
@@ -34,10 +34,10 @@ interface Rests {
 export function fencedEntries(
   { db, now }: Store,
   { id, contentVersion, attributeVersion, updatedAt }: Vault,
-  { activities, replays }: Rests,
+  { actors, replays }: Rests,
   entries: readonly ActivityRow[],
 ): D1PreparedStatement {
-  const actors = new Set(activities.map(({ actor }) => actor).filter((actor) => actor !== ADMIN));
-  const lists = [entries, [...actors], replays.map(({ key }) => key)].map((list) => JSON.stringify(list));
+  const tokens = actors.filter((actor) => actor !== ADMIN);
+  const lists = [entries, tokens, replays.map(({ key }) => key)].map((list) => JSON.stringify(list));
   return db.prepare(ENTRIES).bind(id, contentVersion, attributeVersion, updatedAt, ...lists, oldestReplay(now));
 }

@@ -20,11 +20,15 @@ export interface Memory {
 /** What a commit did to the rows of its vault. */
 export interface Written {
   readonly vault: VaultRow;
-  /** The Items as they lie there now. */
+  /** The Items as they lie there now; and those of them that are new, and so have no Files. */
   readonly items: readonly ItemRow[];
+  readonly created: readonly string[];
   /** The Items that went, and those whose Files changed: these are read when they are wanted again. */
   readonly unknown: readonly string[];
 }
+
+/** What tells one state of a vault from another: see fence.ts. */
+const FENCED = ["content_version", "attribute_version", "updated_at"] as const;
 
 interface Known {
   readonly item: ItemRow;
@@ -47,7 +51,7 @@ export function createMemory(limit: number): Memory {
     drop(known.item.id);
     items.set(known.item.id, known);
     size += sizeOf(known);
-    // A Map keeps the order of insertion: those that were written longest ago go first.
+    // A Map keeps the order of insertion: those that were read or written longest ago go first.
     for (const id of items.keys()) {
       if (size <= limit) break;
       drop(id);
@@ -55,8 +59,7 @@ export function createMemory(limit: number): Memory {
   }
 
   function begin(row: VaultRow | undefined): void {
-    const same = vault?.content_version === row?.content_version && vault?.attribute_version === row?.attribute_version;
-    if (!row || !same) {
+    if (!row || !vault || FENCED.some((column) => row[column] !== vault![column])) {
       items.clear();
       size = 0;
     }
@@ -92,7 +95,12 @@ export function createMemory(limit: number): Memory {
     advance(written) {
       if (!written) return begin(undefined);
       vault = written.vault;
-      for (const item of written.items) keep({ item, files: items.get(item.id)?.files ?? [] });
+      const created = new Set(written.created);
+      for (const item of written.items) {
+        // One that was let go meanwhile stays unknown: it may have Files.
+        const files = created.has(item.id) ? [] : items.get(item.id)?.files;
+        if (files) keep({ item, files });
+      }
       for (const id of written.unknown) drop(id);
     },
   };

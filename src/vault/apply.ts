@@ -84,12 +84,10 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
   const after = working.vault;
   // Also nothing to write: a vault that came and went within the group.
   if (activities.length === 0 || (!before && !after)) return { answers, commit: undefined };
-  const { files, dropped } = working;
-  const items = changedItems(snapshot, working);
-  return {
-    answers,
-    commit: { vault, before, after, deleted: working.deleted, items, files, dropped, activities, replays: [...replays.values()] },
-  };
+  const { files, dropped, deleted } = working;
+  const changed = { items: changedItems(snapshot, working), files, dropped, deleted };
+  const rests = { actors: [...snapshot.tokens], activities, replays: [...replays.values()] };
+  return { answers, commit: { vault, before, after, ...changed, ...rests } };
 }
 
 /** Who may not write, what has no vault, and what was asked before: the answer, or `undefined` to go on. */

@@ -25,8 +25,8 @@ import { createQueue } from "./queue.ts";
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP = 32;
 
-/** What is remembered is sealed, and small beside a group. */
-const REMEMBERED = 4 * 1024 * 1024;
+/** What is remembered, in characters of sealed text: a thousand ordinary Items. Vaults that share an isolate share its memory. */
+const REMEMBERED = 1024 * 1024;
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;

@@ -10,7 +10,7 @@ import { readSnapshot, recallSnapshot, type Snapshot } from "../store/snapshot.t
 import { applyGroup, type Plan } from "./apply.ts";
 import type { Random } from "./complete.ts";
 
-/** So often a group is written before its callers are told to come back. */
+/** So often a group is read and written before its callers are told to come back. */
 const WRITES = 5;
 
 /**

@@ -1,4 +1,6 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { firstIdAt } from "../../src/model/ids.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
@@ -50,6 +52,16 @@ describe("a write", () => {
     const { items, call, count, first } = await countedVault(1);
     await call("PATCH", `${items}/${first.id}`, { body: addField });
     expect(count).toMatchObject({ calls: 1, rowsWritten: 3 });
+  });
+
+  it("reads no more rows when a thousand answers are kept for Idempotency-Keys", async () => {
+    const { vault, items, call, count, first } = await countedVault(1);
+    const now = firstIdAt(Date.now());
+    await env.DB.prepare("INSERT INTO replays SELECT ?1, value, ?2, '' FROM json_each(?3)")
+      .bind(vault, now, JSON.stringify(Array.from({ length: 1000 }, (_, index) => `key ${index}`)))
+      .run();
+    await call("PATCH", `${items}/${first.id}`, { body: addField, headers: { "Idempotency-Key": "mine" } });
+    expect(count.rowsRead).toBeLessThan(20);
   });
 
   it("of a coordinator that knows nothing yet is two D1 calls, the next one on the same Item one", async () => {

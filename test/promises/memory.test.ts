@@ -5,7 +5,7 @@ import { createMemory } from "../../src/store/memory.ts";
 import type { ItemRow } from "../../src/store/items.ts";
 import type { Wanted } from "../../src/store/rows.ts";
 import type { VaultRow } from "../../src/store/vaults.ts";
-import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { contested } from "../support/plan-contested.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
@@ -111,6 +111,34 @@ describe("a coordinator that remembers", () => {
     expect((await put(item, "mine", undefined, undefined, only(0))).body).toMatchObject({ version: 3, title: "mine" });
   });
 
+  it("forgets what a restored database may have otherwise, though it reads something else first", async () => {
+    const { vault, items, call, make, put, only } = await contested(1);
+    const [one, other] = [await make(only(0)), await make(only(0))];
+    const rows = "SELECT id, version, overview, details FROM items WHERE id = ?";
+    const item = (await env.DB.prepare(rows).bind(other).first<ItemRow>())!;
+    const was = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
+    await put(other, "lost", undefined, undefined, only(0));
+    await sleep(2);
+    await env.DB.batch([
+      env.DB.prepare("UPDATE vaults SET content_version = ?2, updated_at = ?3 WHERE id = ?1").bind(
+        vault,
+        was.content_version,
+        was.updated_at,
+      ),
+      env.DB.prepare("UPDATE items SET version = ?2, overview = ?3, details = ?4 WHERE id = ?1").bind(
+        other,
+        item.version,
+        item.overview,
+        item.details,
+      ),
+    ]);
+    await put(one, "after the restore", undefined, undefined, only(1));
+    expect((await call("PATCH", `${items}/${one}`, { body: [], env: only(0) })).status).toBe(200);
+    const tag = [{ op: "replace", path: "/tags", value: ["new"] }];
+    const { body } = await call("PATCH", `${items}/${other}`, { body: tag, env: only(0) });
+    expect(body).toMatchObject({ version: 2, title: LOGIN.title, tags: ["new"] });
+  });
+
   it("reads again an Item whose Files changed, and the next write to it finds them", async () => {
     const { path, call, count } = await warm();
     const upload = await call("POST", `${path}/files?name=a.txt`, { body: "content" });
@@ -120,6 +148,39 @@ describe("a coordinator that remembers", () => {
     expect(count.calls - calls).toBe(2);
     expect((await call("PATCH", path, { body: RENAME })).body.files).toMatchObject([{ name: "a.txt" }]);
     expect(count.calls - calls).toBe(3);
+  });
+
+  it("still knows of an Item's Files when the rest of its group was too large to be remembered with it", async () => {
+    const { vault, items, path, call } = await warm();
+    expect((await call("POST", `${path}/files?name=a.txt`, { body: "content" })).status).toBe(200);
+    const fields = Array.from({ length: 5 }, () => ({ value: "x".repeat(60_000) }));
+    const large = await Promise.all([1, 2, 3].map(() => call("POST", items, { body: { ...LOGIN, fields } })));
+    await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(10) }) });
+    const first = call("POST", items, { body: LOGIN });
+    await sleep(3);
+    const paths = [...large.map(({ body }) => `${items}/${body.id}`), path];
+    await Promise.all([first, ...paths.map((one) => call("PATCH", one, { body: RENAME }))]);
+    expect((await call("PATCH", path, { body: RENAME })).body.files).toHaveLength(1);
+    expect((await call("DELETE", path)).status).toBe(204);
+    const counted = await env.DB.prepare("SELECT files, file_bytes FROM vaults WHERE id = ?").bind(vault).first();
+    expect(counted).toEqual({ files: 0, file_bytes: 0 });
+  });
+
+  it("tells a token that is revoked before the commit nothing of it, though it asked for no change", async () => {
+    const { vault, path, call } = await warm();
+    const { id, token } = await makeToken({ [vault]: "rw" });
+    let calls = 0;
+    const before = async () => {
+      await sleep(10);
+      // The second group reads with the third call, and commits with the fourth.
+      if (++calls === 4) await admin("DELETE", `/v1/admin/tokens/${id}`);
+    };
+    await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+    const first = call("PATCH", path, { body: RENAME });
+    await sleep(3);
+    const group = [call("PATCH", path, { body: RENAME }), client(token)("PATCH", path, { body: [] })];
+    expect((await Promise.all([first, ...group])).map(({ status }) => status)).toEqual([200, 200, 401]);
+    expect(calls).toBeGreaterThan(4);
   });
 
   it("knows nothing of a deleted Item", async () => {
@@ -162,24 +223,42 @@ describe("what is remembered", () => {
     memory.learn({ vault: vaultAt(2), items: [sealedItem("b")], filesOf });
     expect(memory.recall(wanted("a"))).toBeUndefined();
     expect(memory.recall(wanted("b"))).toBeDefined();
+    memory.learn({ vault: { ...vaultAt(2), updated_at: 1 }, items: [], filesOf });
+    expect(memory.recall(wanted("b"))).toBeUndefined();
   });
 
   it("moves on with a commit, and is given up when nobody knows what became of it", () => {
     const memory = createMemory(1000);
     memory.learn({ vault: vaultAt(1), items: [sealedItem("a"), sealedItem("b"), sealedItem("c")], filesOf });
-    memory.advance({ vault: vaultAt(2), items: [sealedItem("a", 2)], unknown: ["b"] });
+    memory.advance({ vault: vaultAt(2), items: [sealedItem("a", 2)], created: [], unknown: ["b"] });
     expect(memory.recall(wanted("a", "c"))).toMatchObject({ vault: vaultAt(2), items: [sealedItem("a", 2), sealedItem("c")] });
     expect(memory.recall(wanted("b"))).toBeUndefined();
     memory.advance(undefined);
     expect(memory.recall(wanted())).toBeUndefined();
   });
 
-  it("is never more than it may be: what was not used longest goes", () => {
+  it("takes an Item that it had to let go for unknown, not for one without Files", () => {
+    const memory = createMemory(1000);
+    const file = { item_id: "a", id: "f", generation: "g", size: 1, sealed: "x" };
+    memory.learn({ vault: vaultAt(1), items: [sealedItem("a"), sealedItem("b")], filesOf: new Map([["a", [file]]]) });
+    const grown = { ...sealedItem("b", 2), details: "x".repeat(940) };
+    memory.advance({ vault: vaultAt(2), items: [grown, sealedItem("a", 2)], created: [], unknown: [] });
+    expect(memory.recall(wanted("a"))).toBeUndefined();
+    memory.advance({ vault: vaultAt(3), items: [sealedItem("c")], created: ["c"], unknown: [] });
+    expect(memory.recall(wanted("c"))?.filesOf.get("c")).toEqual([]);
+  });
+
+  it("is never more than it may be: what was read or written longest ago goes", () => {
     const memory = createMemory(1000);
     const ids = Array.from({ length: 30 }, (_, index) => `item ${index}`);
     for (const id of ids) memory.learn({ vault: vaultAt(1), items: [sealedItem(id)], filesOf });
     expect(ids.filter((id) => memory.recall(wanted(id)))).toEqual(ids.slice(-10));
-    memory.advance({ vault: vaultAt(2), items: [{ ...sealedItem("large"), details: "x".repeat(2000) }], unknown: [] });
+    memory.advance({
+      vault: vaultAt(2),
+      items: [{ ...sealedItem("large"), details: "x".repeat(2000) }],
+      created: ["large"],
+      unknown: [],
+    });
     expect(ids.filter((id) => memory.recall(wanted(id)))).toEqual([]);
     expect(memory.recall(wanted("large"))).toBeUndefined();
     expect(memory.recall(wanted())).toBeDefined();
