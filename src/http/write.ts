@@ -23,6 +23,9 @@ export interface Write {
 
 const TRIES = 3;
 
+/** What tells the caller that it may safely come back. */
+const NOTHING_HAPPENED: ReadonlySet<FailureKind> = new Set(["busy", "unavailable"]);
+
 /** Sends a write to its vault's coordinator. Out: what it answers. Errors: what it refuses; `unavailable`; `uncertain`, when it may have taken effect. */
 export async function send(c: Call, write: Write): Promise<Result<Answer>> {
   const id = requestId(Date.now());
@@ -54,7 +57,9 @@ async function ask<T>(
 ): Promise<Result<T>> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await question(c.env.COORDINATOR.getByName(vault));
+      const answer = await question(c.env.COORDINATOR.getByName(vault));
+      // That nothing happened now says nothing of the try before.
+      return attempt > 1 && !answer.ok && NOTHING_HAPPENED.has(answer.failure.kind) ? fail(lost) : answer;
     } catch (error) {
       report("a call to a coordinator", error);
       if ((error as { overloaded?: boolean }).overloaded) return fail(attempt === 1 ? "unavailable" : lost);

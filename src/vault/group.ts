@@ -29,7 +29,7 @@ export async function commitGroup(
   const attempted = new Map<string, Answer>();
   const given = { now: store.now, random, attempted };
   const planOn = (snapshot: Snapshot) => applyGroup(wanted.vault, snapshot, operations, given);
-  let lost: FailureKind = "unavailable";
+  let lost = "unavailable" as FailureKind;
   const write = async (plan: Plan, commit: Commit): Promise<Attempt> => {
     await watch(commit);
     const { outcome, entries } = await writeCommit(store, memory, commit);
@@ -46,20 +46,22 @@ export async function commitGroup(
     const proven = plan.commit?.activities.length === operations.length;
     if (proven && (await write(plan, plan.commit)) === "committed") return plan.answers;
   }
+  /** The answers of operations that a snapshot found in the log: they stay true, whatever becomes of the rest. */
+  const proven = new Map<string, Result<Answer>>();
+  const answersOr = (others: (index: number) => Result<Answer>) =>
+    operations.map(({ id }, index) => proven.get(id) ?? others(index));
   for (let written = 0; ; written++) {
     if (written > 0) await pause(written);
-    const last = written === WRITES;
     const snapshot = await readSnapshot(store, memory, wanted);
-    if (!snapshot.ok) {
-      if (snapshot.failure.kind !== "unavailable") return operations.map(() => snapshot);
-      if (last) return operations.map(() => fail(lost));
-      continue;
-    }
-    const plan = planOn(snapshot.value);
-    if (!plan.commit) return plan.answers;
-    // Only what the snapshot proves is an answer: the rest of the plan rests on what was not written.
-    if (last) return operations.map(({ id }, index) => (snapshot.value.done.has(id) ? plan.answers[index]! : fail(lost)));
-    if ((await write(plan, plan.commit)) === "committed") return plan.answers;
+    if (snapshot.ok) {
+      const plan = planOn(snapshot.value);
+      for (const [index, { id }] of operations.entries()) {
+        if (snapshot.value.done.has(id) && !proven.has(id)) proven.set(id, plan.answers[index]!);
+      }
+      const done = !plan.commit || (written < WRITES && (await write(plan, plan.commit)) === "committed");
+      if (done) return answersOr((index) => plan.answers[index]!);
+    } else if (snapshot.failure.kind !== "unavailable" && lost !== "uncertain") return answersOr(() => snapshot);
+    if (written === WRITES) return answersOr(() => fail(lost));
   }
 }
 

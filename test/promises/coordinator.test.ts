@@ -2,6 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
+import { fail } from "../../src/model/result.ts";
 import { rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
 
@@ -44,6 +45,20 @@ describe("a coordinator that was reset", () => {
     expect((await call("POST", items, { body: LOGIN, env: bindings })).status).toBe(200);
     expect((await call("GET", items)).body).toHaveLength(1);
   });
+
+  it.each(["busy", "unavailable"] as const)(
+    "and whose successor is %s: 503 without Retry-After, for the first may have written",
+    async (kind) => {
+      const bindings = coordinators(async (real, operation, attempt) => {
+        if (attempt > 1) return fail(kind);
+        await real(operation);
+        throw reset;
+      });
+      const reply = await call("POST", items, { body: LOGIN, env: bindings });
+      expect([reply.status, reply.headers.get("Retry-After")]).toEqual([503, null]);
+      expect((await call("GET", items)).body).toHaveLength(1);
+    },
+  );
 
   it.each(["POST", "PATCH", "PUT", "DELETE"])(
     "after the commit: the caller asks a new one, which answers with what happened, once: %s",

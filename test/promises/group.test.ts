@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { operationId } from "../../src/model/ids.ts";
 import type { Operation } from "../../src/model/operation.ts";
 import { rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
@@ -100,6 +101,40 @@ describe("a write whose outcome nobody knows", () => {
     expect(body.message).toMatch(/may have taken effect/);
     await rebindCoordinator(vault, { DB: env.DB });
     expect((await call("GET", items)).body).toHaveLength(1);
+  });
+});
+
+describe("an operation that took effect before", () => {
+  it("is answered as what it is, though the rest of its group never comes through, and D1 fails in the end", async () => {
+    let first: Operation | undefined;
+    const getByName = (name: string) => ({
+      write: (operation: Operation) => env.COORDINATOR.getByName(name).write((first = operation)),
+    });
+    await call("POST", items, { body: LOGIN, env: { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] } });
+    const operation = (change: Operation["change"]): Operation => ({
+      ...first!,
+      id: operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10))),
+      change,
+    });
+    const item = crypto.randomUUID();
+    // The first is there for the others to wait together: it finds nothing, and reads once.
+    const group = [
+      operation({ kind: "delete-item", item }),
+      operation({ ...first!.change, item } as Operation["change"]),
+      first!,
+    ];
+    // Then commits and reads take turns: no commit comes through, and the sixth read fails.
+    let calls = 0;
+    const before = async () => {
+      await sleep(5);
+      if (++calls > 1 && calls % 2 === 1) throw new Error("D1_ERROR: NOT NULL constraint failed: activity.vault_id");
+      if (calls === 12) throw lost;
+    };
+    await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+    const coordinator = env.COORDINATOR.getByName(vault);
+    const answers = await Promise.all(group.map((one) => coordinator.write(one)));
+    expect(answers.map((answer) => (answer.ok ? "ok" : answer.failure.kind))).toEqual(["item_not_found", "unavailable", "ok"]);
+    expect(calls).toBe(12);
   });
 });
 
