@@ -3,7 +3,7 @@ import type { VaultKeys } from "../crypto/vault-keys.ts";
 import type { KeyedFile } from "../model/file.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
-import { readBehindGate, type Visit } from "./gate.ts";
+import { joinedItem, readBehindGate, type Visit } from "./gate.ts";
 
 /** The rows of Files: who they are, and the key of their content. The content itself: contents.ts. */
 
@@ -53,7 +53,6 @@ export async function openFiles(keys: VaultKeys, vault: string, rows: readonly F
   return ok(files);
 }
 
-const ITEM = "SELECT 1 AS here FROM items WHERE vault_id = ?1 AND id = ?2";
 const FILE = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3`;
 export const FILES_OF_ITEM = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 ORDER BY id`;
 
@@ -74,10 +73,13 @@ export async function readFile(store: Store, visit: Visit, item: string, file: s
 }
 
 async function readRows(store: Store, visit: Visit, item: string, statement: D1PreparedStatement): Promise<Result<KeyedFile[]>> {
-  const present = store.db.prepare(ITEM).bind(visit.vault, item);
-  const read = await readBehindGate<[{ here: number }, FileRow]>(store, visit, present, statement);
+  const read = await readBehindGate<{ item: string | null }, [FileRow]>(
+    store,
+    visit,
+    joinedItem(item, "items.id AS item"),
+    statement,
+  );
   if (!read.ok) return read;
-  const { keys, rows } = read.value;
-  const [items, files] = rows;
-  return items.length > 0 ? openFiles(keys, visit.vault, files) : fail("item_not_found");
+  const { keys, joined, rows } = read.value;
+  return joined.item === null ? fail("item_not_found") : openFiles(keys, visit.vault, rows[0]);
 }

@@ -11,32 +11,49 @@ export interface Visit {
   readonly vault: string;
 }
 
+/** What is joined to the row of the gate: a statement less. Its columns are NULL when it is not there. */
+export interface Joined {
+  readonly columns: string;
+  readonly tables: string;
+  readonly values: readonly string[];
+}
+
+export const NOTHING: Joined = { columns: "1", tables: "", values: [] };
+
+/** An Item of the vault. In: its id, and the columns that are wanted. */
+export const joinedItem = (item: string, columns: string): Joined => ({
+  columns,
+  tables: "LEFT JOIN items ON items.vault_id = vaults.id AND items.id = ?3",
+  values: [item],
+});
+
 /** One row, whatever exists: the vault's columns are NULL when it does not. */
-const GATE = `
-  SELECT EXISTS (SELECT 1 FROM tokens WHERE id = ?1) AS token, ${KEY_COLUMNS}
-  FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?2`;
+const gateWith = ({ columns, tables }: Joined): string => `
+  SELECT EXISTS (SELECT 1 FROM tokens WHERE id = ?1) AS token, ${KEY_COLUMNS}, ${columns}
+  FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?2 ${tables}`;
 
 type GateRow = (KeyRow | { id: null }) & { token: number };
 
 /**
  * Reads rows of a vault behind its gate, in one D1 call.
- * Out: the vault's keys, and the rows of each statement. Errors, in this order: `unauthorized` (revoked),
- * `vault_not_found`, those of unwrapping the keys.
+ * Out: the vault's keys, what was joined to the gate, and the rows of each statement. Errors, in this order: `unauthorized`
+ * (revoked), `vault_not_found`, those of unwrapping the keys.
  */
-export async function readBehindGate<Rows extends unknown[]>(
+export async function readBehindGate<Row, Rows extends unknown[]>(
   store: Store,
   visit: Visit,
+  joined: Joined,
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
-): Promise<Result<{ keys: VaultKeys; rows: { [K in keyof Rows]: Rows[K][] } }>> {
-  const gateStatement = store.db.prepare(GATE).bind(visit.token, visit.vault);
-  const read = await call<[GateRow, ...Rows]>(store.db, gateStatement, ...statements);
+): Promise<Result<{ keys: VaultKeys; joined: Row; rows: { [K in keyof Rows]: Rows[K][] } }>> {
+  const gateStatement = store.db.prepare(gateWith(joined)).bind(visit.token, visit.vault, ...joined.values);
+  const read = await call<[GateRow & Row, ...Rows]>(store.db, gateStatement, ...statements);
   if (!read.ok) return read;
   const [gates, ...rows] = read.value;
   const [gate] = gates;
   if (!gate?.token) return fail("unauthorized");
   if (gate.id === null) return fail("vault_not_found");
   const keys = await openKeys(store, gate);
-  return keys.ok ? ok({ keys: keys.value, rows }) : keys;
+  return keys.ok ? ok({ keys: keys.value, joined: gate, rows }) : keys;
 }
 
 /**

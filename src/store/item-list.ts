@@ -4,7 +4,7 @@ import { type Filter, itemPasses } from "../model/filter.ts";
 import type { Summary } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
-import { readBehindGate, type Visit } from "./gate.ts";
+import { NOTHING, readBehindGate, type Visit } from "./gate.ts";
 import { type ItemRow, openSummary } from "./items.ts";
 
 /** The lists of Items: slice by slice, so that a vault of any size fits. */
@@ -84,7 +84,7 @@ function fitting(rows: readonly Row[], limit: number): number {
 function read(store: Store, visit: Visit, index: string | undefined, after: string, most: number) {
   const listed = index === undefined ? ALL : TITLED;
   const rows = store.db.prepare((most > FEW ? many : few)(listed)).bind(visit.vault, index ?? "", after, most);
-  return readBehindGate<[Row]>(store, visit, rows);
+  return readBehindGate<unknown, [Row]>(store, visit, NOTHING, rows);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Item, Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
 import { type FileRow, FILES_OF_ITEM, openFiles } from "./files.ts";
-import { readBehindGate, type Visit } from "./gate.ts";
+import { joinedItem, readBehindGate, type Visit } from "./gate.ts";
 
 /** Items as D1 keeps them, two sealed texts each, and how they are read. Who writes them: commit.ts. */
 
@@ -69,22 +69,26 @@ export async function openItem(
   return ok({ ...summary.value, ...(JSON.parse(text.value) as Pick<Item, "sections" | "fields">), files });
 }
 
-const ITEM = "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id = ?2";
+type JoinedItem = Omit<ItemRow, "id"> | { version: null };
 
 /** One Item. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`. */
 export async function readItem(store: Store, visit: Visit, item: string): Promise<Result<Item>> {
-  const statement = (sql: string) => store.db.prepare(sql).bind(visit.vault, item);
-  const read = await readBehindGate<[ItemRow, FileRow]>(store, visit, statement(ITEM), statement(FILES_OF_ITEM));
+  const row = joinedItem(item, "version, overview, details");
+  const read = await readBehindGate<JoinedItem, [FileRow]>(
+    store,
+    visit,
+    row,
+    store.db.prepare(FILES_OF_ITEM).bind(visit.vault, item),
+  );
   if (!read.ok) return read;
-  const { keys, rows } = read.value;
-  const [[row], files] = rows;
-  return row ? openItem(keys, visit.vault, row, files) : fail("item_not_found");
+  const { keys, joined, rows } = read.value;
+  if (joined.version === null) return fail("item_not_found");
+  return openItem(keys, visit.vault, { ...joined, id: item }, rows[0]);
 }
 
 /** Whether an Item is there, without opening it. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`. */
 export async function findItem(store: Store, visit: Visit, item: string): Promise<Result<undefined>> {
-  const statement = store.db.prepare("SELECT 1 AS here FROM items WHERE vault_id = ?1 AND id = ?2").bind(visit.vault, item);
-  const read = await readBehindGate<[{ here: number }]>(store, visit, statement);
+  const read = await readBehindGate<{ item: string | null }, []>(store, visit, joinedItem(item, "items.id AS item"));
   if (!read.ok) return read;
-  return read.value.rows[0].length > 0 ? ok(undefined) : fail("item_not_found");
+  return read.value.joined.item === null ? fail("item_not_found") : ok(undefined);
 }

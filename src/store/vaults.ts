@@ -4,7 +4,7 @@ import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../crypto/vau
 import { ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import { call, type Store } from "./database.ts";
-import { readBehindGate, readBehindToken, type Visit } from "./gate.ts";
+import { NOTHING, readBehindGate, readBehindToken, type Visit } from "./gate.ts";
 
 /** Vaults as D1 keeps them, and how they are read. Who writes them: commit.ts. */
 
@@ -108,10 +108,9 @@ export const wrappedKeys = (row: KeyRow): WrappedKeys => ({
 
 /** One vault. Errors: `unauthorized` (revoked), `vault_not_found`. */
 export async function readVault(store: Store, visit: Visit): Promise<Result<Vault>> {
-  const row = store.db.prepare("SELECT * FROM vaults WHERE id = ?1").bind(visit.vault);
-  const read = await readBehindGate<[VaultRow]>(store, visit, row);
+  const read = await readBehindGate<VaultRow, []>(store, visit, { ...NOTHING, columns: "vaults.*" });
   if (!read.ok) return read;
-  const opened = await openVault(store, read.value.rows[0][0]!);
+  const opened = await openVault(store, read.value.joined);
   return opened.ok ? ok(opened.value.vault) : opened;
 }
 
