@@ -16,7 +16,7 @@ export interface Costs {
   readonly rest: number;
 }
 
-export async function measureCosts(vault: Vault, { content, key }: File): Promise<Costs[]> {
+export async function measureCosts(vault: Vault, { vault: filed, content, key }: File): Promise<Costs[]> {
   const floor = (name: string): Shot => ({ path: `/bench/${name}?${vault.row}` });
   const patch = patchOne(vault);
   const upsert: Shot = { ...patch, method: "POST", path: `/bench/upsert?${vault.row}` };
@@ -26,7 +26,7 @@ export async function measureCosts(vault: Vault, { content, key }: File): Promis
     await measure("list 100", list(vault), floor("rows"), FEW),
     await measure("PATCH of one Item", patch, upsert, FEW),
     await measure(`PATCH of one Item, ${MANY} clients`, patch, upsert, MANY),
-    await measure("download 1 MiB (R2 is in its own work)", { path: content, token: vault.token }, pieces, FEW),
+    await measure("download 1 MiB (R2 is in its own work)", { path: content, token: filed.token }, pieces, FEW),
   ];
 }
 

@@ -30,9 +30,11 @@ const [tiny, small, middle, busy, large] = [
   await makeVault(100),
   await makeVault(50_000),
 ];
+// Not on an Item that is measured without Files.
+const filed = await makeVault(1);
 const files = [
-  { name: "1 MiB", file: await makeFile(small, MIB) },
-  { name: "10 MiB", file: await makeFile(small, 10 * MIB) },
+  { name: "1 MiB", file: await makeFile(filed, MIB) },
+  { name: "10 MiB", file: await makeFile(filed, 10 * MIB) },
 ];
 say("the vaults are there");
 
