@@ -1,6 +1,6 @@
 /** What one request calls and reads and writes: counted apart, so that counting does not slow what is timed. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ask, exchange, type Shot } from "./load.ts";
+import { ask, type Shot, succeed } from "./load.ts";
 
 export interface Counts {
   readonly d1: number;
@@ -30,10 +30,7 @@ export async function countTogether(shot: Shot, clients: number): Promise<Counts
   return Object.fromEntries(counts) as Counts & Record<string, number>;
 }
 
-async function send(shot: Shot): Promise<void> {
-  const { status, bytes } = await exchange({ ...shot, variant: "counted" }, true);
-  if (status >= 300) throw new Error(`${shot.method ?? "GET"} ${String(shot.path)}: ${status} ${bytes.toString()}`);
-}
+const send = (shot: Shot) => succeed({ ...shot, variant: "counted" }, true);
 
 async function tally(): Promise<Counts & Record<string, number>> {
   await sleep(300); // reads are logged after their answer, gathered for a moment

@@ -7,7 +7,7 @@ import { atMost, type Claim } from "./tables.ts";
 
 export interface Edge {
   readonly claims: readonly Claim[];
-  /** What a Worker takes here that waits as long as a read, and as a write, and does nothing else. */
+  /** What a Worker takes here that waits as long as a read, and as writes, and does nothing else. */
   readonly waits: readonly { readonly milliseconds: number; readonly measured: number }[];
 }
 

@@ -44,10 +44,17 @@ export function exchange({ method = "GET", token, variant, ...made }: Shot, want
   });
 }
 
+/** As `exchange`, of a request that must succeed: what is refused is cheap. */
+export async function succeed(shot: Shot, wanted: boolean): Promise<Answer> {
+  const answer = await exchange(shot, wanted);
+  const { status, bytes } = answer;
+  if (status >= 300) throw new Error(`${shot.method ?? "GET"} ${String(shot.path)}: ${status} ${bytes.toString()}`);
+  return answer;
+}
+
 /** Sends one request, which must succeed, and reads its JSON; that of an empty answer is `undefined`. */
 export async function ask(shot: Shot): Promise<any> {
-  const { status, bytes } = await exchange(shot, true);
-  if (status >= 300) throw new Error(`${shot.method ?? "GET"} ${String(shot.path)}: ${status} ${bytes.toString()}`);
+  const { bytes } = await succeed(shot, true);
   return bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
 }
 
@@ -59,14 +66,13 @@ export interface Round {
   readonly latencies: readonly number[];
 }
 
-/** Each client sends one request after the other for so long. All must succeed: what is refused is cheap. */
+/** Each client sends one request after the other for so long. All must succeed. */
 export async function round(shot: Shot, clients: number, milliseconds: number): Promise<Round> {
   const latencies: number[] = [];
   const start = performance.now();
   const client = async () => {
     for (let now = start; now - start < milliseconds;) {
-      const { status } = await exchange(shot, false);
-      if (status >= 300) throw new Error(`${shot.method ?? "GET"} ${String(shot.path)}: ${status}`);
+      await succeed(shot, false);
       const then = now;
       now = performance.now();
       latencies.push(now - then);

@@ -11,9 +11,7 @@ import { proofStatement } from "./root-keys.ts";
 import { changeItem, type FileChange, fileStatement, type ItemChange } from "./row-changes.ts";
 import { type OpenVault, sealVault, vaultRow, wrappedKeys } from "./vaults.ts";
 
-/**
- * What a group of writes did to a vault, written by one batch behind the fence: all of it or nothing.
- */
+/** What a group of writes did to a vault, written by one batch behind the fence: all of it or nothing. */
 export interface Commit {
   readonly vault: string;
   /** The tokens that the snapshot took to be in. */

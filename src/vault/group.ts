@@ -47,16 +47,16 @@ export async function commitGroup(
     if (proven && (await write(plan, plan.commit)) === "committed") return plan.answers;
   }
   /** The answers of operations that a snapshot found in the log: they stay true, whatever becomes of the rest. */
-  const proven = new Map<string, Result<Answer>>();
+  const settled = new Map<string, Result<Answer>>();
   const answersOr = (others: (index: number) => Result<Answer>) =>
-    operations.map(({ id }, index) => proven.get(id) ?? others(index));
+    operations.map(({ id }, index) => settled.get(id) ?? others(index));
   for (let written = 0; ; written++) {
     if (written > 0) await pause(written);
     const snapshot = await readSnapshot(store, memory, wanted);
     if (snapshot.ok) {
       const plan = planOn(snapshot.value);
       for (const [index, { id }] of operations.entries()) {
-        if (snapshot.value.done.has(id) && !proven.has(id)) proven.set(id, plan.answers[index]!);
+        if (snapshot.value.done.has(id) && !settled.has(id)) settled.set(id, plan.answers[index]!);
       }
       const done = !plan.commit || (written < WRITES && (await write(plan, plan.commit)) === "committed");
       if (done) return answersOr((index) => plan.answers[index]!);

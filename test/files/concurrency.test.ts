@@ -1,9 +1,10 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
-import { rebindCoordinator, seeded, sleep, wrapDatabase } from "../support/bindings.ts";
+import { rebindCoordinator, seeded, sleep } from "../support/bindings.ts";
 import { byteStream, DAY, expectNoOrphans, later, type Place, ring, rowsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { shared, unhurried } from "../support/hammer.ts";
 import type { Reply } from "../support/service.ts";
 
 /** Many hands on one Item's Files. */
@@ -171,12 +172,9 @@ const keyed = async (key: string, send: (headers: Record<string, string>) => Pro
 describe("PATCHes, uploads and deletions at once", () => {
   it("with two coordinators and a slow D1: nothing lost, nothing twice", async () => {
     const random = seeded(7);
-    const wait = () => sleep(random() * 4);
     const names = [at.vault, `${at.vault} again`];
-    for (const name of names) await rebindCoordinator(name, { DB: wrapDatabase(env.DB, { before: wait, after: wait }) });
-    let turn = 0;
-    const getByName = () => env.COORDINATOR.getByName(names[turn++ % 2]!);
-    const bindings = { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
+    for (const name of names) await rebindCoordinator(name, { DB: unhurried(random, {}) });
+    const bindings = { COORDINATOR: shared(names) };
     const doomed = (await Promise.all(upto(10).map(() => at.upload(content(0))))).map(({ body }) => body.id as string);
     const bytes = pattern(20_000);
     const uploads = upto(20).map((n) => keyed(`u${n}`, (headers) => at.upload(bytes, `?name=u${n}`, { headers, env: bindings })));

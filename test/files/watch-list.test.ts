@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { DAY, expectNoOrphans, HOUR, keyOf, later, type Place, ring, watchedBy, wrapBucket } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { shared } from "../support/hammer.ts";
 import { admin } from "../support/service.ts";
 
 /** What no row holds goes from R2 when its time has come, not before; what a row holds stays, whatever happens. */
@@ -223,9 +224,7 @@ describe("an alarm", () => {
 
 it("two coordinators of a vault: each deletes what was left over under its eyes, and no living File", async () => {
   const names = [at.vault, `${at.vault} again`];
-  let turn = 0;
-  const getByName = () => env.COORDINATOR.getByName(names[turn++ % 2]!);
-  const bindings = { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
+  const bindings = { COORDINATOR: shared(names) };
   for (let n = 0; n < 5; n++) expect((await at.upload(BYTES, "?name=n", { env: bindings })).status).toBe(200);
   const left = await Promise.all(names.map(orphan));
   for (let day = 0; day < 35; day++) {

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import type { Operation } from "../../src/model/operation.ts";
-import { rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { overhear, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 
 /** What operations that share a commit do to each other: nothing. */
@@ -106,23 +106,17 @@ describe("a write whose outcome nobody knows", () => {
 
 describe("an operation that took effect before", () => {
   it("is answered as what it is, though the rest of its group never comes through, and D1 fails in the end", async () => {
-    let first: Operation | undefined;
-    const getByName = (name: string) => ({
-      write: (operation: Operation) => env.COORDINATOR.getByName(name).write((first = operation)),
-    });
-    await call("POST", items, { body: LOGIN, env: { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] } });
+    const { COORDINATOR, sent } = overhear(env.COORDINATOR);
+    await call("POST", items, { body: LOGIN, env: { COORDINATOR } });
+    const first = sent();
     const operation = (change: Operation["change"]): Operation => ({
-      ...first!,
+      ...first,
       id: operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10))),
       change,
     });
     const item = crypto.randomUUID();
     // The first is there for the others to wait together: it finds nothing, and reads once.
-    const group = [
-      operation({ kind: "delete-item", item }),
-      operation({ ...first!.change, item } as Operation["change"]),
-      first!,
-    ];
+    const group = [operation({ kind: "delete-item", item }), operation({ ...first.change, item } as Operation["change"]), first];
     // Then commits and reads take turns: no commit comes through, and the sixth read fails.
     let calls = 0;
     const before = async () => {

@@ -1,9 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { Operation } from "../../src/model/operation.ts";
 import type { ItemRow } from "../../src/store/items.ts";
 import type { VaultRow } from "../../src/store/vaults.ts";
-import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, overhear, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { contested } from "../support/plan-contested.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
@@ -85,17 +84,11 @@ describe("a coordinator that remembers", () => {
 
   it("carries out no operation that another one has carried out", async () => {
     const { items, call, make, put, only } = await contested(1);
-    let sent: Operation | undefined;
-    const listening = (coordinator: Env["COORDINATOR"]): Env["COORDINATOR"] => {
-      const getByName = (name: string) => ({
-        write: (operation: Operation) => coordinator.getByName(name).write((sent = operation)),
-      });
-      return { getByName } as unknown as Env["COORDINATOR"];
-    };
-    const first = await call("POST", items, { body: LOGIN, env: { COORDINATOR: listening(only(0).COORDINATOR!) } });
+    const { COORDINATOR, sent } = overhear(only(0).COORDINATOR!);
+    const first = await call("POST", items, { body: LOGIN, env: { COORDINATOR } });
     const item = await make(only(1));
     await put(item, "it knows the vault as it is now", undefined, undefined, only(1));
-    const again = await only(1).COORDINATOR!.getByName("").write(sent!);
+    const again = await only(1).COORDINATOR!.getByName("").write(sent());
     expect(again).toMatchObject({ ok: true, value: { item: { id: first.body.id, version: 1 } } });
     expect((await call("GET", items)).body).toHaveLength(2);
   });

@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { Operation } from "../../src/model/operation.ts";
-import { sleep } from "../support/bindings.ts";
+import { overhear, sleep } from "../support/bindings.ts";
 import { contested, insist, times } from "../support/plan-contested.ts";
 import { admin, client, LOGIN, makeToken, type Reply } from "../support/service.ts";
 
@@ -120,14 +119,12 @@ describe.each([
     "another one has carried out the very same operation, and its own attempt is lost: it gets the first answer (key: %s)",
     async (key) => {
       const { items, call, only, held } = await holding(commit, true);
-      let sent: Operation | undefined;
-      const stub = (index: 0 | 1) => only(index).COORDINATOR!.getByName("");
-      const getByName = () => ({ write: (operation: Operation) => stub(0).write((sent = operation)) });
-      const bindings = { ...only(0), COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
+      const { COORDINATOR, sent } = overhear(only(0).COORDINATOR!);
+      const bindings = { ...only(0), COORDINATOR };
       const headers: Record<string, string> = key === undefined ? {} : { "Idempotency-Key": key };
       const go = await held(() => call("POST", items, { body: LOGIN, headers, env: bindings }));
       await sleep(2); // another time, so another answer
-      const first = (await stub(1).write(sent!)) as { value: { item: { createdAt: number } } };
+      const first = (await only(1).COORDINATOR!.getByName("").write(sent())) as { value: { item: { createdAt: number } } };
       expect(Date.parse((await go()).body.createdAt)).toBe(first.value.item.createdAt);
     },
   );

@@ -1,6 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { VaultCoordinator } from "../../src/index.ts";
+import type { Operation } from "../../src/model/operation.ts";
 
 /** Real bindings, wrapped: to count the calls that they get, to slow them down, to let them fail. */
 
@@ -57,6 +58,20 @@ export async function rebindCoordinator(
 export async function renewCoordinator(name: string, bindings: Partial<Env>): Promise<void> {
   await evictDurableObject(env.COORDINATOR.getByName(name));
   await rebindCoordinator(name, bindings);
+}
+
+/** Takes the fence of store/fence.ts out of the SQL: its look-up always finds the vault. */
+export const withoutFence = (sql: string): string =>
+  sql.replace("content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4", "?2 >= 0 AND ?3 >= 0 AND ?4 >= 0");
+
+/** A namespace that leads where the given one does, and the last operation that went through it. */
+export function overhear(namespace: Env["COORDINATOR"]): {
+  readonly COORDINATOR: Env["COORDINATOR"];
+  readonly sent: () => Operation;
+} {
+  let last: Operation | undefined;
+  const getByName = (name: string) => ({ write: (operation: Operation) => namespace.getByName(name).write((last = operation)) });
+  return { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"], sent: () => last! };
 }
 
 export const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
