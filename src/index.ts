@@ -1,5 +1,5 @@
 import { app } from "./http/app.ts";
-import { readNumber } from "./http/settings.ts";
+import { parseSettings } from "./settings.ts";
 import { insertActivity } from "./store/activity.ts";
 import type { ActivityMessage } from "./store/activity-queue.ts";
 import { cleanUp } from "./store/clean-up.ts";
@@ -13,5 +13,9 @@ export default {
       env.DB,
       batch.messages.flatMap(({ body }) => body),
     ),
-  scheduled: (controller, env) => cleanUp(env.DB, controller.scheduledTime, readNumber(env, "ACTIVITY_RETENTION_DAYS")),
+  scheduled: async (controller, env) => {
+    const settings = parseSettings(env);
+    if (!settings.ok) throw new Error(settings.failure.detail);
+    await cleanUp(env.DB, controller.scheduledTime, settings.value);
+  },
 } satisfies ExportedHandler<Env, ActivityMessage>;

@@ -1,17 +1,12 @@
+import { CHARACTER_SETS, type CharacterSet } from "../model/recipe.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 
-/** Generated values and their entropy (section 1.7 of the contract). */
-
-const SETS = {
-  LETTERS: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
-  DIGITS: "0123456789",
-  SYMBOLS: "!@.-_*",
-} as const;
+/** Generated values and their entropy (contract 7). */
 
 export interface PasswordRecipe {
-  /** 1–64. */
+  /** Characters: within RECIPE_LENGTH. */
   readonly length: number;
-  readonly characterSets: readonly (keyof typeof SETS)[];
+  readonly characterSets: readonly CharacterSet[];
   readonly excludeCharacters: string;
 }
 
@@ -27,7 +22,7 @@ export interface Password {
  */
 export function generatePassword(recipe: PasswordRecipe, random: (size: number) => Uint8Array): Result<Password> {
   const sets = [...new Set(recipe.characterSets)]
-    .map((set) => [...SETS[set]].filter((character) => !recipe.excludeCharacters.includes(character)))
+    .map((set) => [...CHARACTER_SETS[set]].filter((character) => !recipe.excludeCharacters.includes(character)))
     .filter((set) => set.length > 0);
   const alphabet = sets.flat();
   if (alphabet.length === 0) return invalid("recipe: leaves no character to draw from");

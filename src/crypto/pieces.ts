@@ -1,21 +1,24 @@
 import { concat } from "./bytes.ts";
-import { CHUNK, type ChunkCipher, SEALED_CHUNK } from "./chunked.ts";
+import { CHUNK, type ChunkCipher, chunkCount, SEALED_CHUNK } from "./chunked.ts";
 
 /**
- * Streams sealed and opened in pieces of 64 chunks, about 1 MiB: few large reads, and one piece in memory at a time.
- * Small pieces cost more than the encryption does.
+ * Streams are sealed and opened in pieces of 64 chunks, about 1 MiB: few large reads, and one piece in memory at a time.
+ * Small pieces cost more than the encryption.
  */
 
 const CHUNKS = 64;
+
+/** Bytes of a plain piece. The last piece of a stream is shorter, if need be empty. */
+export const PIECE = CHUNKS * CHUNK;
 
 /** What is needed of a BYOB reader. */
 export type Reader = Pick<ReadableStreamBYOBReader, "readAtLeast" | "cancel">;
 
 /**
- * Reads a stream of bytes in pieces of exactly `size`; the last is shorter, at a multiple of `size` empty.
- * All lie in one buffer, the next where the one before it lay: fresh memory costs more than the decryption.
+ * Reads a stream of bytes in pieces of exactly `size` bytes; the last is shorter, if need be empty. All pieces use one
+ * buffer, because the allocation of new memory costs more than the decryption: a piece is valid until the next one.
  */
-async function* pieces(reader: Reader, size: number): AsyncGenerator<Uint8Array> {
+export async function* readPieces(reader: Reader, size: number): AsyncGenerator<Uint8Array, void> {
   let buffer: ArrayBufferLike = new ArrayBuffer(size);
   for (let length = size; length === size;) {
     const read: ReadableStreamReadResult<Uint8Array> = await reader.readAtLeast(size, new Uint8Array(buffer));
@@ -26,41 +29,43 @@ async function* pieces(reader: Reader, size: number): AsyncGenerator<Uint8Array>
   }
 }
 
-/**
- * Seals a stream: the header, then pieces of sealed chunks.
- * In: `see`, shown every plain piece; what it throws ends the stream.
- */
-export async function* sealStream(
-  cipher: ChunkCipher,
-  reader: Reader,
-  see: (plain: Uint8Array, last: boolean) => Promise<void>,
-): AsyncGenerator<Uint8Array> {
+/** Seals plain pieces. Out: the header, then pieces of sealed chunks; returns what the plain pieces return. */
+export async function* sealPieces<R>(cipher: ChunkCipher, plain: AsyncGenerator<Uint8Array, R>): AsyncGenerator<Uint8Array, R> {
   yield cipher.header;
-  let index = 0;
-  for await (const plain of pieces(reader, CHUNKS * CHUNK)) {
-    const last = plain.length < CHUNKS * CHUNK;
-    await see(plain, last);
-    // The last chunk is always shorter than the others, if need be empty.
-    const chunks = slices(plain, CHUNK, last ? Math.floor(plain.length / CHUNK) + 1 : CHUNKS);
-    const first = index;
-    yield concat(...(await Promise.all(chunks.map((chunk, n) => cipher.seal(chunk, first + n)))));
-    index += chunks.length;
-  }
+  // The last chunk is always shorter than the others, if need be empty.
+  const count = (length: number) => (length < PIECE ? chunkCount(length) : CHUNKS);
+  return yield* transform(plain, 0, CHUNK, count, cipher.seal);
 }
 
 /**
  * Opens the sealed chunks of a stream, from chunk `first` on. Throws when one does not open.
- * That the stream ends where it should is the caller's to know, from the sizes: see chunked.ts.
+ * The caller checks by the sizes that the stream ends where it should: see chunked.ts.
  */
-export async function* openStream(cipher: ChunkCipher, reader: Reader, first: number): AsyncGenerator<Uint8Array> {
-  let index = first;
-  for await (const sealed of pieces(reader, CHUNKS * SEALED_CHUNK)) {
-    const chunks = slices(sealed, SEALED_CHUNK, Math.ceil(sealed.length / SEALED_CHUNK));
-    const from = index;
-    yield concat(...(await Promise.all(chunks.map((chunk, n) => cipher.open(chunk, from + n)))));
-    index += chunks.length;
-  }
+export function openStream(cipher: ChunkCipher, reader: Reader, first: number): AsyncGenerator<Uint8Array, void> {
+  const sealed = readPieces(reader, CHUNKS * SEALED_CHUNK);
+  return transform(sealed, first, SEALED_CHUNK, (length) => Math.ceil(length / SEALED_CHUNK), cipher.open);
 }
 
-const slices = (piece: Uint8Array, size: number, count: number): Uint8Array[] =>
-  Array.from({ length: count }, (_, index) => piece.subarray(index * size, (index + 1) * size));
+/** Cuts each piece into chunks and passes each chunk, with its number in the stream, through `convert`. */
+async function* transform<R>(
+  pieces: AsyncGenerator<Uint8Array, R>,
+  first: number,
+  size: number,
+  count: (length: number) => number,
+  convert: (chunk: Uint8Array, index: number) => Promise<Uint8Array>,
+): AsyncGenerator<Uint8Array, R> {
+  let index = first;
+  try {
+    for (;;) {
+      const next = await pieces.next();
+      if (next.done) return next.value;
+      const piece = next.value;
+      const from = index;
+      const chunks = Array.from({ length: count(piece.length) }, (_, n) => piece.subarray(n * size, (n + 1) * size));
+      yield concat(...(await Promise.all(chunks.map((chunk, n) => convert(chunk, from + n)))));
+      index += chunks.length;
+    }
+  } finally {
+    await pieces.return(undefined as R);
+  }
+}

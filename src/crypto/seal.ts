@@ -10,21 +10,21 @@ import { fail, ok, type Result } from "../model/result.ts";
  * The nonce is never derived from a version: a restored database repeats versions.
  */
 
-/** What a sealed text is. The number is part of the authenticated data: never reuse one. */
+/** The kinds of sealed texts. The number is part of the associated data: never reuse one. */
 export const KINDS = {
   dataKey: 1,
   indexKey: 2,
   vault: 3,
   overview: 4,
   details: 5,
-  replay: 6,
+  idempotencyRecord: 6,
   token: 7,
   proof: 8,
   file: 9,
   activity: 10,
 } as const;
 
-/** The place of a sealed text. It opens nowhere else. */
+/** The place of a sealed text: its associated data. The text opens in no other place. */
 export interface Place {
   readonly kind: keyof typeof KINDS;
   /** Canonical UUIDs; `NOWHERE` for what belongs to no vault. */
@@ -48,7 +48,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Fixed width, so that no two places give the same bytes: kind 1, vault 16, record 16, version 8, key id 32. */
-function authenticated(place: Place): Uint8Array {
+function associatedData(place: Place): Uint8Array {
   const bytes = new Uint8Array(1 + 16 + 16 + 8 + KEY_ID);
   bytes[0] = KINDS[place.kind];
   bytes.subarray(1).setFromHex(idDigits(place.vault) + idDigits(place.record));
@@ -63,7 +63,7 @@ export const sealedLength = (text: string): number => 4 * Math.ceil((HEADER + NO
 const algorithm = (nonce: Uint8Array, place: Place) => ({
   name: "AES-GCM",
   iv: nonce,
-  additionalData: authenticated(place),
+  additionalData: associatedData(place),
   tagLength: 8 * TAG,
 });
 

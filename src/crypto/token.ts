@@ -1,12 +1,11 @@
 import { type JWTPayload, jwtVerify, SignJWT } from "jose";
-import type { Dialect } from "../model/ids.ts";
+import { type Dialect, isDialect } from "../model/dialect.ts";
+import type { Permission } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { createCache } from "./cache.ts";
 import type { Keyring, RootKey } from "./keyring.ts";
 
 /** Access tokens: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), which this service alone issues and reads. */
-
-export type Permission = "r" | "w" | "rw";
 
 export interface Claims {
   /** `jti`: the token's row in the allow-list. */
@@ -45,21 +44,21 @@ export function signToken(keyring: Keyring, claims: Claims): Promise<string> {
 }
 
 /**
- * Reads a token. In: the text, Unix milliseconds, and the Unix second before which none is accepted.
- * Out: its claims. Errors: `unauthorized`, whatever the fault. A signature that held is remembered for a minute, its
- * times are looked at each time; whether the token was revoked is the store's to say.
+ * Verifies a token. In: the text, Unix milliseconds, and the Unix second before which no token is accepted.
+ * Out: its claims. Errors: `unauthorized`, whatever the fault. A valid signature is cached for a minute; the times are
+ * checked on each call. This function does not check revocation: the store does.
  */
 export async function verifyToken(keyring: Keyring, token: string, now: number, notBefore: number): Promise<Result<Claims>> {
   const name = `${keyring.id}.${token}`;
   const known = verified.get(name, now);
-  const claims = known ?? (await check(keyring, token, now));
+  const claims = known ?? (await verifySignature(keyring, token, now));
   if (!claims || now >= claims.expiresAt * 1000 || claims.issuedAt < notBefore) return fail("unauthorized");
   if (!known) verified.set(name, claims, now);
   return ok(claims);
 }
 
-async function check(keyring: Keyring, token: string, now: number): Promise<Claims | undefined> {
-  const key = shape(keyring, token);
+async function verifySignature(keyring: Keyring, token: string, now: number): Promise<Claims | undefined> {
+  const key = findKey(keyring, token);
   if (!key) return undefined;
   try {
     const { payload } = await jwtVerify(token, key.verifying, {
@@ -70,18 +69,18 @@ async function check(keyring: Keyring, token: string, now: number): Promise<Clai
       requiredClaims: ["iss", "aud", "sub", "jti", "iat", "exp"],
       currentDate: new Date(now),
     });
-    return read(payload, now);
+    return parseClaims(payload, now);
   } catch {
     return undefined; // the error may quote the token
   }
 }
 
 /**
- * The key of a token that is written as this service writes it: three parts of unpadded base64url in their only
- * spelling (RFC 4648 section 3.5), and a header equal to the one that it gives out, byte for byte. So the algorithm comes
- * from the key, and no header parameter is ever interpreted.
+ * The key of a token, or `undefined` unless the token is spelled as `signToken` spells it: three parts of unpadded
+ * base64url in canonical form (RFC 4648 section 3.5), and the header of one of the root keys, byte for byte. So the
+ * algorithm comes from the key, and no header parameter is interpreted.
  */
-function shape(keyring: Keyring, token: string): RootKey | undefined {
+function findKey(keyring: Keyring, token: string): RootKey | undefined {
   if (token.length > LONGEST || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
   const parts = token.split(".");
   const canonical = parts.every((part) => {
@@ -94,15 +93,11 @@ function shape(keyring: Keyring, token: string): RootKey | undefined {
   return canonical ? [...keyring.keys.values()].find((key) => encodedHeader(key) === parts[0]) : undefined;
 }
 
-/** The claims that this service signed have this shape: whatever has another was not issued by `signToken`. */
-function read(payload: JWTPayload, now: number): Claims | undefined {
+/** Out: `undefined` when the claims do not have the shape that `signToken` issues. */
+function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
   const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults } = payload;
   if (typeof id !== "string" || typeof name !== "string" || typeof issuedAt !== "number" || typeof expiresAt !== "number")
     return undefined;
-  if (issuedAt * 1000 > now + MINUTE || (dialect !== "uuid" && dialect !== "connect") || typeof vaults !== "object" || !vaults)
-    return undefined;
+  if (issuedAt * 1000 > now + MINUTE || !isDialect(dialect) || typeof vaults !== "object" || !vaults) return undefined;
   return { id, name, dialect, vaults: vaults as Record<string, Permission>, issuedAt, expiresAt };
 }
-
-/** Whether a permission covers another: `rw` covers all. */
-export const covers = (has: Permission | undefined, needs: Permission): boolean => has === "rw" || has === needs;

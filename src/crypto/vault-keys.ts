@@ -3,7 +3,7 @@ import { createCache } from "./cache.ts";
 import type { Keyring, RootKey } from "./keyring.ts";
 import { openBytes, type Place, sealBytes } from "./seal.ts";
 
-/** A vault's own keys: random, wrapped under a root key. Whoever deletes the wrapped keys has destroyed the vault. */
+/** A vault's own keys: random, wrapped under a root key. Without the wrapped keys no row of the vault opens. */
 
 export interface VaultKeys {
   /** The id of both: the 32 hexadecimal digits of a UUID. */
@@ -49,7 +49,7 @@ export async function createVaultKeys(keyring: Keyring, vault: string): Promise<
 }
 
 /**
- * Unwraps the keys of a vault. Key objects are cached together with their wrapped bytes: a row that changed is unwrapped anew.
+ * Unwraps the keys of a vault. Key objects are cached with their wrapped bytes, so a changed row is unwrapped again.
  * Errors: `misconfigured` when the root key is missing or is not the one that wrapped them.
  */
 export async function unwrapVaultKeys(
@@ -71,8 +71,8 @@ export async function unwrapVaultKeys(
   return ok(keys);
 }
 
-/** The keys of a vault that this isolate has unwrapped in the last minutes, if it has. */
-export const recallVaultKeys = (keyring: Keyring, vault: string, now: number): VaultKeys | undefined =>
+/** The keys of a vault that are in this isolate's cache; else `undefined`. */
+export const cachedVaultKeys = (keyring: Keyring, vault: string, now: number): VaultKeys | undefined =>
   unwrapped.get(name(keyring, vault), now)?.keys;
 
 const name = (keyring: Keyring, vault: string) => `${keyring.id}.${vault}`;

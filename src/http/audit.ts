@@ -1,87 +1,63 @@
-import type { Claims } from "../crypto/token.ts";
-import type { Action, Activity, Origin } from "../model/activity.ts";
-import { isId, parseId } from "../model/ids.ts";
+import type { Activity, Origin } from "../model/activity.ts";
+import { isId } from "../model/ids.ts";
+import { ADMIN } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
+import { logFailure } from "../log.ts";
 import { sealActivity } from "../store/activity.ts";
 import { enqueueActivity } from "../store/activity-queue.ts";
-import type { Store } from "../store/database.ts";
-import { report } from "../store/report.ts";
-import { isWorthLogging } from "./rate.ts";
-import { requestId } from "./request-id.ts";
-import type { Call } from "./route.ts";
+import type { Context } from "./context.ts";
+import { isWorthLogging } from "./rate-limit.ts";
+import type { Caller, Reply, Route, Target } from "./route.ts";
 
-/** The activity log of what writes nothing: reads and denials, on their way to a queue. Writes are logged by their commit. */
+/** Logs reads and denials of tokens, through a queue. The commit of a write logs the write. */
 
-/** A request of a token's holder, as far as the handler knows it. */
-export interface Visited {
-  readonly store: Store;
-  readonly claims: Claims;
-  /** The vault; of the list of vaults the token's id. */
-  readonly log: string;
-  /** Whether the token lets its holder in. */
-  readonly allowed: boolean;
-  /** What was done, where the method does not say it. */
-  readonly action?: Action;
-  /** The version of the Item that was read. */
-  readonly version?: number;
-}
-
-/** Adds to what is known of the request. */
-export function note(c: Call, more: Partial<Visited>): void {
-  c.set("visited", { ...c.get("visited")!, ...more });
-}
-
-/** Where a request comes from. Both texts are the client's own, or Cloudflare's, so they are cut and sealed. */
-export const originOf = (c: Call): Origin => ({
+/** Where a request comes from. The client may choose both texts, so they are cut and sealed. */
+export const originOf = (c: Context): Origin => ({
   userAgent: (c.req.header("User-Agent") ?? "").slice(0, 256).toWellFormed(),
   requestIp: (c.req.header("CF-Connecting-IP") ?? "").slice(0, 64).toWellFormed(),
 });
 
-/** Sends what is to be logged of a request to the queue, off the request's path. */
-export function record(c: Call, result: Result<unknown>): void {
-  const visited = c.get("visited");
-  const activity = visited && describeRequest(c, visited, result);
-  if (activity) c.executionCtx.waitUntil(send(c, visited, activity));
+/** Sends the log entry of a request to the queue, after the response. In: whether the token is authorized. */
+export function audit(route: Route, caller: Caller, target: Target, allowed: boolean, result: Result<Reply>): void {
+  const activity = activityOf(route, caller, target, allowed, result);
+  if (activity) caller.c.executionCtx.waitUntil(send(caller, activity));
 }
 
-async function send(c: Call, { store }: Visited, activity: Activity): Promise<void> {
+async function send({ c, store }: Caller, activity: Activity): Promise<void> {
   if (activity.result === "DENY" && !(await isWorthLogging(c, activity.actor))) return;
   try {
     await enqueueActivity(c.env.ACTIVITY, await sealActivity(store.keyring.active, activity));
   } catch (error) {
-    report("the activity queue", error);
+    logFailure("The activity queue", error);
   }
 }
 
-const ACTIONS: Readonly<Record<string, Action>> = {
-  GET: "READ",
-  HEAD: "READ",
-  POST: "CREATE",
-  PUT: "UPDATE",
-  PATCH: "UPDATE",
-  DELETE: "DELETE",
-};
-
 /**
- * What the log says of a request, or nothing: of a write that was let in, because its commit says it, and of a read that
- * found nothing, or was malformed. A write to the Files of an Item is an update of the Item.
+ * The log entry of a request: a read that succeeded, or a denial. No entry: a write that was allowed, because its commit
+ * logs it; a read that found nothing or was malformed. The entry of a list of vaults is in the log of the token.
  */
-function describeRequest(c: Call, visited: Visited, result: Result<unknown>): Activity | undefined {
-  const { store, claims, log, version = null } = visited;
+function activityOf(
+  { action: routeAction }: Route,
+  { c, actor }: Caller,
+  { vault, item }: Target,
+  allowed: boolean,
+  result: Result<Reply>,
+): Activity | undefined {
   const revoked = !result.ok && result.failure.kind === "unauthorized";
-  const denied = !visited.allowed || revoked;
-  const byMethod = ACTIONS[c.req.method]!;
-  const action = visited.action ?? (byMethod !== "READ" && c.req.path.includes("/files") ? "UPDATE" : byMethod);
-  if (!isId(log) || (!denied && (action !== "READ" || !result.ok))) return undefined;
-  const item = parseId(c.req.param("item") ?? "");
+  const denied = !allowed || revoked;
+  const reply = result.ok ? result.value : undefined;
+  const action = reply?.action ?? routeAction;
+  const log = vault || actor;
+  if (action === "UNLOGGED" || actor === ADMIN || !isId(log)) return undefined;
+  if (!denied && (action !== "READ" || !reply)) return undefined;
   return {
-    id: requestId(store.now),
+    id: c.get("requestId"),
     log,
     action,
     result: denied ? "DENY" : "SUCCESS",
-    actor: claims.id,
-    item: item !== undefined && isId(item) ? item : null,
-    version,
+    actor,
+    item: isId(item) ? item : null,
+    version: reply?.version ?? null,
     origin: originOf(c),
   };
 }

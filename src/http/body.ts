@@ -12,7 +12,7 @@ export const isEncoded = (request: Request): boolean =>
   (request.headers.get("Content-Encoding") || "identity").toLowerCase() !== "identity";
 
 /** Reads a JSON body (RFC 8259), whatever its Content-Type says. Errors: 400, 413, 415; none quotes the body. */
-export async function readBody(request: Request): Promise<Result<Body>> {
+export async function parseBody(request: Request): Promise<Result<Body>> {
   if (isEncoded(request)) return fail("encoding");
   const bytes = await readBytes(request);
   if (!bytes.ok) return bytes;

@@ -13,7 +13,7 @@ const LIST = new RegExp(String.raw`^[\s,]*${TAG}(?:\s*,[\s,]*${TAG})*[\s,]*$`);
  * Reads `If-Match` (RFC 9110 section 13.1.1). Only strong tags count: a weak one matches nothing.
  * Out: `undefined` when the header is absent. Errors: 400 when it is no list of entity tags.
  */
-export function readIfMatch(header: string | undefined): Result<Precondition | undefined> {
+export function parseIfMatch(header: string | undefined): Result<Precondition | undefined> {
   if (header === undefined) return ok(undefined);
   if (header.trim() === "*") return ok("any");
   return LIST.test(header)

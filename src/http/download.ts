@@ -1,16 +1,16 @@
 import { create as createDisposition } from "content-disposition";
 import type { ContentPlace, KeyedFile } from "../model/file.ts";
 import { ok, type Result } from "../model/result.ts";
-import { pump } from "../store/blobs.ts";
-import { openContent } from "../store/open-content.ts";
-import { report } from "../store/report.ts";
-import { readRange } from "./range.ts";
-import type { Call } from "./route.ts";
+import { logFailure } from "../log.ts";
+import { openContent } from "../store/contents/download.ts";
+import { pump } from "../store/contents/objects.ts";
+import type { Context } from "./context.ts";
+import { parseRange } from "./range.ts";
 
-/** A content on its way out: whole or in part (RFC 9110 section 14), opened as it is read. */
+/** Sends a content, whole or in part (RFC 9110 section 14), opened while it is streamed. */
 
 /** Answers with the bytes of a File. Errors: `range`; `integrity`, when what is stored is not what the row says; `unavailable`. */
-export async function sendContent(c: Call, place: ContentPlace, file: KeyedFile): Promise<Result<Response>> {
+export async function sendContent(c: Context, place: ContentPlace, file: KeyedFile): Promise<Result<Response>> {
   const tag = `"${file.generation}"`;
   const headers = {
     "Content-Type": "application/octet-stream",
@@ -20,9 +20,9 @@ export async function sendContent(c: Call, place: ContentPlace, file: KeyedFile)
     ETag: tag,
   };
   if (hasTag(c.req.header("If-None-Match"), tag)) return ok(c.body(null, 304, headers));
-  const head = c.req.method === "HEAD"; // which knows no ranges
+  const head = c.req.method === "HEAD"; // ranges are defined for GET only (RFC 9110 section 14.2)
   const changed = (c.req.header("If-Range") ?? tag) !== tag;
-  const range = readRange(changed || head ? undefined : c.req.header("Range"), file.size);
+  const range = parseRange(changed || head ? undefined : c.req.header("Range"), file.size);
   if (!range.ok) return range;
   const { start, end } = range.value ?? { start: 0, end: file.size - 1 };
   const size = end - start + 1;
@@ -33,8 +33,8 @@ export async function sendContent(c: Call, place: ContentPlace, file: KeyedFile)
   const content = await openContent(c.env.FILES, place, file, range.value);
   if (!content.ok) return content;
   const { readable, writable } = new FixedLengthStream(size);
-  // What fails now has no status any more: the stream breaks off before the length that it promised.
-  pump(content.value, writable).catch((error: unknown) => report("a download", error));
+  // The status was sent already: on a failure the stream ends before the declared length.
+  pump(content.value, writable).catch((error: unknown) => logFailure("A download", error));
   return ok(c.body(readable, status, { ...headers, ...lengths }));
 }
 

@@ -1,12 +1,12 @@
 import { fail, ok, type Result } from "../model/result.ts";
-import type { ByteRange } from "../store/open-content.ts";
+import type { ByteRange } from "../store/contents/download.ts";
 
 /**
- * Reads a `Range` header (RFC 9110 section 14.2).
+ * Parses a `Range` header (RFC 9110 section 14.2).
  * Out: the bytes asked for; `undefined`, for all of them, when there is no header or one that may be ignored: another
  * unit, several ranges, a malformed one. Errors: `range` when it lies beyond the `size` bytes that there are.
  */
-export function readRange(header: string | undefined, size: number): Result<ByteRange | undefined> {
+export function parseRange(header: string | undefined, size: number): Result<ByteRange | undefined> {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
   if (first === "" && last === "") return ok(undefined);
   if (first === "" && Number(last) === 0) return beyond(size);

@@ -1,35 +1,86 @@
-import type { Context, Hono } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { describe, type Failure } from "../model/failure.ts";
-import { fail, type Result } from "../model/result.ts";
-import { record, type Visited } from "./audit.ts";
+import type { Action } from "../model/activity.ts";
+import type { Dialect } from "../model/dialect.ts";
+import type { Precondition } from "../model/operation.ts";
+import type { Permission } from "../model/permission.ts";
+import type { Query } from "../model/query.ts";
+import type { Result } from "../model/result.ts";
+import type { Store } from "../store/database.ts";
+import type { Context } from "./context.ts";
 
-/** How a path is served: by a table of handlers, one a method; what they fail with is written here and nowhere else. */
+/** A route is a row of the table in routes.ts; pipeline.ts serves every row in the same way. */
 
-export type App = { Bindings: Env; Variables: { visited?: Visited } };
-export type Call = Context<App>;
-export type Handler = (c: Call) => Promise<Result<Response>>;
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Serves a path. Every other method is a 405 that names those that are served (RFC 9110 section 15.5.6). */
-export function route(app: Hono<App>, path: string, handlers: Readonly<Record<string, Handler>>): void {
-  for (const [method, handler] of Object.entries(handlers)) {
-    app.on(method, path, async (c) => {
-      const result = await handler(c);
-      record(c, result);
-      return result.ok ? result.value : refuse(c, result.failure);
-    });
-  }
-  const served = Object.keys(handlers).flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
-  app.all(path, (c) => refuse(c, fail("method_not_allowed", served.join(", ")).failure));
+/** Who may use a route, and how the others are refused. */
+export type Access =
+  /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the route seals something new. */
+  | { readonly by: "admin"; readonly seals?: true }
+  /**
+   * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
+   * `outside`: 403, or on the routes for which the contract lists no 403 the 404 of a vault that does not exist.
+   */
+  | { readonly by: "token"; readonly permission?: undefined }
+  | { readonly by: "token"; readonly permission: Permission; readonly outside: "out_of_scope" | "vault_not_found" };
+
+/** Who sent a request. */
+export interface Caller {
+  readonly c: Context;
+  readonly store: Store;
+  /** The token's id, or `admin`. */
+  readonly actor: string;
+  readonly dialect: Dialect;
+  /** The permissions of the token, by vault id. */
+  readonly vaults: Readonly<Record<string, Permission>>;
 }
 
-/** The one place that writes an error body (contract 1.4). */
-export function refuse(c: Call, failure: Failure): Response {
-  const { vault, item, file, token } = c.req.param() as Record<string, string>;
-  const { status, message, retryAfterSeconds } = describe(failure, { vault, item, file, token });
-  if (status === 401) c.header("WWW-Authenticate", "Bearer");
-  if (status === 416) c.header("Content-Range", `bytes */${failure.detail}`);
-  if (status === 405) c.header("Allow", failure.detail);
-  if (retryAfterSeconds !== undefined) c.header("Retry-After", String(retryAfterSeconds));
-  return c.json({ status, message }, status as ContentfulStatusCode);
+/** The ids in the path: canonical UUIDs, or texts that name nothing; empty where the path has none. */
+export interface Target {
+  readonly vault: string;
+  readonly item: string;
+  readonly file: string;
+  readonly token: string;
+}
+
+/** A request of an authorized caller, with what every route reads of it. */
+export interface Call extends Caller, Target {
+  readonly query: Query;
+  /** Only on conditional routes. */
+  readonly ifMatch: Precondition | undefined;
+  /** Only on routes with a JSON body. */
+  readonly body: { readonly bytes: Uint8Array; readonly json: unknown } | undefined;
+  /** Only on idempotent routes. */
+  readonly idempotencyKey: string | undefined;
+}
+
+/** A successful answer, and what the log has to know of it. */
+export interface Reply {
+  readonly response: Response;
+  /** The version of the Item that was read. */
+  readonly version?: number;
+  /** Replaces the action of the route: an empty PATCH only reads. */
+  readonly action?: Action;
+}
+
+export interface Route<Input = unknown> {
+  readonly method: Method;
+  readonly path: string;
+  readonly access: Access;
+  /** The action in the activity log. A commit logs its writes itself; the pipeline logs reads and denials. */
+  readonly action: Action | "UNLOGGED";
+  /** Whether the request has a JSON body. */
+  readonly json?: true;
+  /** Whether the route reads `If-Match`. */
+  readonly conditional?: true;
+  /** Whether the route reads `Idempotency-Key`. */
+  readonly idempotent?: true;
+  /** Parses what is particular to the route. A refusal is answered after those of the store (contract 4). */
+  parse(call: Call): Result<Input>;
+  handle(call: Call, input: Input): Promise<Result<Reply>>;
+}
+
+/** A route without a guard: it answers whatever else is broken. */
+export interface OpenRoute {
+  readonly method: "GET";
+  readonly path: string;
+  open(c: Context): Promise<Result<Response>>;
 }

@@ -1,14 +1,14 @@
 import { fail, type Refusal } from "../model/result.ts";
-import { countFailure } from "./rate.ts";
-import type { Call } from "./route.ts";
+import { countFailure } from "./rate-limit.ts";
+import type { Context } from "./context.ts";
 
-/** Compares the request's bearer token with a secret of the service. Out: `undefined` when it is that. Errors: `unauthorized`, `rate`. */
-export async function requireSecret(c: Call, secret: string): Promise<Refusal | undefined> {
-  const given = /^Bearer (\S+)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? "";
-  return (await sameText(given, secret)) ? undefined : countFailure(c, fail("unauthorized"));
+/** Compares the request's bearer token with a secret. Out: `undefined` when they are equal. Errors: `unauthorized`, `rate`. */
+export async function requireSecret(c: Context, secret: string): Promise<Refusal | undefined> {
+  const token = /^Bearer (\S+)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? "";
+  return (await sameText(token, secret)) ? undefined : countFailure(c, fail("unauthorized"));
 }
 
-/** Compares in a time that tells nothing of the texts: hashes have one length, and are compared in constant time. */
+/** Compares the hashes of two texts in constant time: the duration reveals neither the texts nor their lengths. */
 async function sameText(a: string, b: string): Promise<boolean> {
   return crypto.subtle.timingSafeEqual(await digest(a), await digest(b));
 }

@@ -1,15 +1,18 @@
 import { parse as parseDisposition } from "content-disposition";
+import { PIECE } from "../crypto/pieces.ts";
 import type { ContentPlace } from "../model/file.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import { putContent, type See } from "../store/contents.ts";
+import type { UploadPieces } from "../store/contents/objects.ts";
+import { putContent } from "../store/contents/upload.ts";
 import { isEncoded } from "./body.ts";
-import type { Call } from "./route.ts";
+import type { Context } from "./context.ts";
+import type { Received } from "./upload-content.ts";
 
-/** A body that is the bytes of a file: what its headers say of it, and its way into R2. */
+/** A request whose body is the content of a File (contract 9): its headers, and the checks on its bytes. */
 
-/** The name of a new file: the query's, else that of `Content-Disposition` (RFC 6266). Errors: 400. */
-export function readName(c: Call): Result<string> {
+/** The name of a new File: from the query, else from `Content-Disposition` (RFC 6266). Errors: 400. */
+export function parseName(c: Context): Result<string> {
   const header = c.req.header("Content-Disposition");
   const name = c.req.query("name") ?? (header === undefined ? undefined : parseDisposition(header).parameters["filename"]);
   if (!name) return invalid("name: is missing: give it in the query, or as filename in Content-Disposition");
@@ -17,23 +20,23 @@ export function readName(c: Call): Result<string> {
   return name.isWellFormed() ? ok(name) : invalid("name: holds half of a surrogate pair");
 }
 
-/** The section that a new file belongs to, from the query. Errors: 400. */
-export function readSection(c: Call): Result<string | undefined> {
+/** The id of the section of a new File, from the query. Errors: 400. */
+export function parseSection(c: Context): Result<string | undefined> {
   const section = c.req.query("section") || undefined;
   return section === undefined || fits(section, LIMITS.string)
     ? ok(section)
     : invalid(`section: is longer than ${LIMITS.string} bytes`);
 }
 
-export interface Upload {
-  /** Bytes, where the client says; else the body comes in parts. */
+export interface UploadHeaders {
+  /** Bytes of the body; absent when the client does not declare them. */
   readonly length: number | undefined;
-  /** SHA-256, in base64, that the bytes must have. */
+  /** The SHA-256 that the bytes must have, in base64. */
   readonly digest: string | undefined;
 }
 
-/** Reads the headers of an upload. Errors: 400, 413, 415. */
-export function readUpload(c: Call): Result<Upload> {
+/** Parses `Content-Length` and `Content-Digest`. Errors: 400, 413, 415. */
+export function parseUploadHeaders(c: Context): Result<UploadHeaders> {
   if (isEncoded(c.req.raw)) return fail("encoding");
   const declared = c.req.header("Content-Length");
   if (declared !== undefined && !/^\d{1,15}$/.test(declared)) return invalid("Content-Length: is not a number of bytes");
@@ -45,42 +48,56 @@ export function readUpload(c: Call): Result<Upload> {
   return ok({ length, digest });
 }
 
-export interface Received {
-  readonly size: number;
-  /** SHA-256 of the bytes; absent when nobody asked for it. */
-  readonly hash: Uint8Array | undefined;
+/**
+ * Streams the body into R2, sealed. In: `hashed`, whether the SHA-256 is needed without a digest too.
+ * Errors: those of `checkPieces` and `putContent`. Nothing is stored then.
+ */
+export function receiveContent(
+  c: Context,
+  place: ContentPlace,
+  key: Uint8Array,
+  headers: UploadHeaders,
+  hashed: boolean,
+): Promise<Result<Received>> {
+  const { body } = c.req.raw;
+  const stream = body ?? new Response(new Uint8Array()).body!;
+  const length = body ? headers.length : 0;
+  return putContent(c.env.FILES, place, key, stream, length, (pieces) => checkPieces(pieces, headers, hashed));
 }
 
 /**
- * Streams the body into R2, sealed. In: the content's place and key; whether its hash is wanted besides a digest.
- * Errors: 400 when the digest is another, 413, `unavailable`. Nothing is stored then.
+ * Passes the pieces of a body on. Returns what was received, or a refusal: 413 when it is too large, 400 when length or
+ * digest differ from the headers. The last piece is passed on only after all checks.
  */
-export async function receive(
-  c: Call,
-  place: ContentPlace,
-  key: Uint8Array,
-  upload: Upload,
-  hashWanted: boolean,
-): Promise<Result<Received>> {
-  const hashing = hashWanted || upload.digest !== undefined ? new crypto.DigestStream("SHA-256") : undefined;
+async function* checkPieces(
+  pieces: UploadPieces<undefined>,
+  { length, digest }: UploadHeaders,
+  hashed: boolean,
+): UploadPieces<Received> {
+  const hashing = hashed || digest !== undefined ? new crypto.DigestStream("SHA-256") : undefined;
   const hasher = hashing?.getWriter();
   let size = 0;
   let hash: Uint8Array | undefined;
-  const see: See = async (plain, last) => {
-    size += plain.length;
-    if (size > LIMITS.file) return fail("body_too_large", String(LIMITS.file));
-    // Over HTTP the platform sees to it; a Worker that calls this one can send what it likes.
-    const { length = size } = upload;
-    if (size > length || (last && size < length)) return invalid("the body is not as long as its Content-Length says");
-    // The runtime detaches what a stream is given.
-    await hasher?.write(plain.slice());
-    if (!last || !hashing) return undefined;
-    await hasher?.close();
-    hash = new Uint8Array(await hashing.digest);
-    const wrong = upload.digest !== undefined && hash.toBase64() !== upload.digest;
-    return wrong ? invalid("Content-Digest: is not that of the body") : undefined;
-  };
-  const stream = c.req.raw.body ?? new Response(new Uint8Array()).body!;
-  const put = await putContent(c.env.FILES, place, key, stream, c.req.raw.body ? upload.length : 0, see);
-  return put.ok ? ok({ size, hash }) : put;
+  try {
+    for (;;) {
+      const next = await pieces.next();
+      if (next.done) return next.value.ok ? ok({ size, hash }) : next.value;
+      const plain = next.value;
+      const last = plain.length < PIECE;
+      size += plain.length;
+      if (size > LIMITS.file) return fail("body_too_large", String(LIMITS.file));
+      // The platform checks this for HTTP; a Worker that calls this one may send another length.
+      if (length !== undefined && (size > length || (last && size < length)))
+        return invalid("the body is not as long as its Content-Length says");
+      await hasher?.write(plain.slice()); // a copy, because the runtime detaches the buffer
+      if (last && hashing) {
+        await hasher!.close();
+        hash = new Uint8Array(await hashing.digest);
+        if (digest !== undefined && hash.toBase64() !== digest) return invalid("Content-Digest: is not that of the body");
+      }
+      yield plain;
+    }
+  } finally {
+    await pieces.return(ok(undefined));
+  }
 }

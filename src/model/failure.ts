@@ -1,6 +1,9 @@
-/** Every way in which a request can fail, with its status and its words: the error table of docs/api.md as data. */
+/**
+ * Every failure of a request, with status and message (contract 4). The key is the kind: the header `Item-Vault-Error`
+ * sends it, so a kind is never renamed.
+ */
 
-/** The ids of a request as its client wrote them, to be echoed. */
+/** The ids of a request as its client wrote them: messages echo them. */
 export interface Names {
   readonly vault?: string | undefined;
   readonly item?: string | undefined;
@@ -12,7 +15,7 @@ type Row = readonly [status: number, message: (names: Names, detail: string) => 
 
 const text = (words: string) => () => words;
 
-/** What a client wrote, as a message shows it: 64 characters of it, and no half of a surrogate pair. */
+/** A text of the client's for a message: cut to 64 characters, without half of a surrogate pair. */
 export const echo = (written = ""): string => written.slice(0, 64).toWellFormed();
 
 const failures = {
@@ -53,6 +56,12 @@ const failures = {
     ),
   ],
   unavailable: [503, text("A storage call failed: try again"), 1],
+  version_skew: [503, text("A newer release of the service is being deployed: try again"), 1],
+  schema: [
+    503,
+    text("The database has an older schema than this release serves: run `npx wrangler d1 migrations apply DB --remote`"),
+    60,
+  ],
   misconfigured: [503, text("The service is not configured rightly: see /health"), 60],
 } satisfies Record<string, Row>;
 
@@ -70,7 +79,7 @@ export interface Description {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** The failure in the words of the contract. In: the failure, and the ids as the client wrote them (cut at 64 characters). */
+/** Status and message of a failure. In: the failure, and the ids as the client wrote them. */
 export function describe(failure: Failure, names: Names = {}): Description {
   const [status, message, retryAfterSeconds]: Row = failures[failure.kind];
   return { status, message: message(names, failure.detail ?? ""), retryAfterSeconds };

@@ -59,14 +59,14 @@ export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): 
   const text = decodeFilter(raw);
   // A term and what surrounds it take less than its value may.
   if (text.length > 2 * LIMITS.filter) return tooLong;
-  const terms = readTerms(text, list, TERMS[list]);
-  const whole = readTerms(text, list, LAST);
+  const terms = parseTerms(text, list, TERMS[list]);
+  const whole = parseTerms(text, list, LAST);
   if (!terms.ok || !whole.ok) return terms.ok ? ok([terms.value]) : whole.ok ? ok([whole.value]) : terms;
   const isTitle = terms.value.length > 1 && whole.value[0]?.words === "title eq";
   return ok(isTitle ? [whole.value, terms.value] : [terms.value]);
 }
 
-function readTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Result<Filter> {
+function parseTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Result<Filter> {
   const rules = new Map(Object.entries<Rule<never>>(LISTS[list]));
   const terms: Term[] = [];
   for (let from = 0; from < text.length || terms.length === 0;) {

@@ -5,9 +5,6 @@ const UUID = new RegExp(CANONICAL, "i");
 const SHORT = /^[a-z0-9]{26}$/;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"; // RFC 4648 section 6, in lower case
 
-/** Which form of an id a token's holder reads. */
-export type Dialect = "uuid" | "connect";
-
 /** Whether a text is a canonical id. */
 export const isId = (text: string): boolean => CANONICAL.test(text);
 
@@ -27,11 +24,6 @@ export function parseId(text: string): string | undefined {
   }
   // 26 digits carry 130 bits: the last two are padding and must be zero (RFC 4648 section 3.5).
   return (bits & 3n) === 0n ? hyphenate((bits >> 2n).toString(16).padStart(32, "0")) : text;
-}
-
-/** The id in the form of the dialect. In: a canonical UUID. */
-export function writeId(id: string, dialect: Dialect): string {
-  return dialect === "uuid" ? id : base32(idBytes(id));
 }
 
 /** Unpadded lower-case base32 (RFC 4648 section 6): 16 bytes give 26 characters. */

@@ -1,19 +1,24 @@
 import * as z from "zod";
 import { parseId } from "./ids.ts";
-import { CATEGORIES, type Category, CHARACTER_SETS, FIELD_TYPES, PURPOSES } from "./item.ts";
+import { FIELD_TYPE_ALIASES, FIELD_TYPE_NAMES } from "./field-types.ts";
+import { CATEGORIES, type Category } from "./item.ts";
 import { LIMITS } from "./limits.ts";
+import { PURPOSES, type Purpose } from "./purposes.ts";
+import { CHARACTER_SET_NAMES, RECIPE_LENGTH } from "./recipe.ts";
 import { fail, invalid, ok, type Result } from "./result.ts";
 import { explain, list, optional, optionalText, text, word } from "./text.ts";
 
-/** An Item as a client sends it. Read-only and unknown attributes fall away; what is absent stays absent. */
+/** An Item as a client sends it (contract 2). Read-only and unknown attributes are dropped; an absent attribute stays absent. */
+
+const { least, most } = RECIPE_LENGTH;
 
 export const recipeInput = z.object({
-  length: optional(z.int("is not an integer").min(1, "is less than 1").max(64, "is more than 64")),
+  length: optional(z.int("is not an integer").min(least, `is less than ${least}`).max(most, `is more than ${most}`)),
   characterSets: optional(
     z
       .array(z.unknown())
       .max(LIMITS.list)
-      .pipe(z.array(word(CHARACTER_SETS, "character set"))),
+      .pipe(z.array(word(CHARACTER_SET_NAMES, "character set"))),
   ),
   excludeCharacters: optional(text()),
 });
@@ -26,8 +31,8 @@ const sectionReference = optional(z.object({ id: optionalText(), label: optional
 /** The attributes of a field that a PATCH can name, each with its schema. */
 export const fieldAttributes = {
   section: sectionReference,
-  type: word(FIELD_TYPES, "field type", { TOTP: "OTP" }),
-  purpose: word(PURPOSES, "field purpose"),
+  type: word(FIELD_TYPE_NAMES, "field type", FIELD_TYPE_ALIASES),
+  purpose: word(Object.keys(PURPOSES) as Purpose[], "field purpose"),
   label: optional(text()),
   value: optional(text()),
   generate: optional(z.boolean()),
@@ -65,25 +70,25 @@ export interface ItemInput extends z.output<typeof attributes> {
 const categories = new Map<string, Category>(CATEGORIES.map((category) => [category, category]));
 
 /** A category, in any case. Absent or unknown: 400. */
-export function readCategory(value: unknown): Result<Category> {
+export function parseCategory(value: unknown): Result<Category> {
   const found = typeof value === "string" && /^\w+$/.test(value) ? categories.get(value.toUpperCase()) : undefined;
   return found ? ok(found) : fail("category");
 }
 
 /**
- * Reads a whole Item. What differs between its three uses is what may be absent:
+ * Parses a whole Item. Its three uses differ in what may be absent:
  * POST (`create`) needs a category, PUT (`replace`) a category and a vault, and PATCH of `/` (`patch`) neither,
  * for the Item has them; `current` is then its category.
- * Out: the input, or the first thing that is wrong with it.
+ * Errors: 400, with the first thing that is wrong.
  */
-export function readItem(body: unknown, vault: string, use: "create" | "replace" | { current: Category }): Result<ItemInput> {
+export function parseItem(body: unknown, vault: string, use: "create" | "replace" | { current: Category }): Result<ItemInput> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return invalid("the Item is not a JSON object");
   const given = body as Record<string, unknown>;
-  const named = readVault(given["vault"], vault);
+  const named = parseVaultReference(given["vault"], vault);
   if (!named.ok) return named;
   if (use === "replace" && !named.value) return fail("missing_field", "vault");
   if (use === "replace" && (given["category"] ?? undefined) === undefined) return fail("missing_field", "category");
-  const category = readCategory(typeof use === "object" ? (given["category"] ?? use.current) : given["category"]);
+  const category = parseCategory(typeof use === "object" ? (given["category"] ?? use.current) : given["category"]);
   if (!category.ok) return category;
   const parsed = attributes.safeParse(given);
   return parsed.success ? ok({ ...parsed.data, category: category.value }) : invalid(explain(parsed.error, "the Item"));
@@ -93,7 +98,7 @@ export function readItem(body: unknown, vault: string, use: "create" | "replace"
  * Whether the body names a vault. An id has to be that of the path. What has no form of an id is the vault's name, and the
  * path counts: clients whose user named the vault write the name here (External Secrets, HashiCorp's plugin).
  */
-function readVault(value: unknown, expected: string): Result<boolean> {
+function parseVaultReference(value: unknown, expected: string): Result<boolean> {
   if (value === undefined || value === null) return ok(false);
   const parsed = z.object({ id: optionalText() }).safeParse(value);
   if (!parsed.success) return invalid(`vault.${explain(parsed.error, "id")}`);

@@ -1,6 +1,8 @@
+import type { FieldType } from "./field-types.ts";
 import type { File } from "./file.ts";
+import type { Purpose } from "./purposes.ts";
 
-/** What an Item is: the words of the contract, and the shape that the store keeps and the presenter writes. */
+/** An Item (contract 2), in the shape that the store seals and http/present.ts writes. */
 
 export const CATEGORIES = [
   "LOGIN",
@@ -27,31 +29,6 @@ export const CATEGORIES = [
   "CUSTOM",
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
-
-export const FIELD_TYPES = [
-  "STRING",
-  "EMAIL",
-  "CONCEALED",
-  "URL",
-  "OTP",
-  "DATE",
-  "MONTH_YEAR",
-  "MENU",
-  "SSHKEY",
-  "ADDRESS",
-  "PHONE",
-  "GENDER",
-  "REFERENCE",
-  "FILE",
-  "CREDIT_CARD_NUMBER",
-  "CREDIT_CARD_TYPE",
-] as const;
-export type FieldType = (typeof FIELD_TYPES)[number];
-
-export const PURPOSES = ["", "USERNAME", "PASSWORD", "NOTES"] as const;
-export type Purpose = (typeof PURPOSES)[number];
-
-export const CHARACTER_SETS = ["LETTERS", "DIGITS", "SYMBOLS"] as const;
 
 export interface Url {
   readonly href: string;

@@ -5,14 +5,22 @@ import type { ItemInput } from "./item-input.ts";
 import type { PatchOperation } from "./patch-input.ts";
 import type { Vault } from "./vault.ts";
 
+/**
+ * The format of operations that this release sends, and the newest that its coordinators accept. A release that adds a
+ * kind of change increments it, and only after a release whose coordinators refuse the new number (docs/decisions).
+ */
+export const OPERATION_FORMAT = 1;
+
 /** One write on its way from the edge to the vault's coordinator: plain data, because it crosses Durable Object RPC. */
 export interface Operation {
-  /** UUIDv7; the key of the activity row, so one operation takes effect once however often it is sent. */
+  /** Absent in operations of release 0.1.0. */
+  readonly format?: number | undefined;
+  /** A UUIDv7, the id of the request. It is the key of the log entry, so the operation takes effect once. */
   readonly id: string;
   readonly vault: string;
-  /** The id of the token that asks, or `admin`. */
+  /** The token's id, or `admin`. */
   readonly actor: string;
-  /** Bytes of the request's body: what waiting costs. */
+  /** Bytes of the request's body: the memory that the waiting operation takes. */
   readonly size: number;
   readonly origin: Origin;
   readonly idempotency?: Idempotency | undefined;
@@ -55,12 +63,12 @@ export type Change =
   | { readonly kind: "update-vault"; readonly name?: string | undefined; readonly description?: string | undefined }
   | { readonly kind: "delete-vault" };
 
-/** New content of a File that stays what it is otherwise. */
+/** The new content of a File that keeps its other attributes. */
 export type NewContent = Pick<KeyedFile, "id" | "size" | "generation" | "key">;
 
-/** What a write answers: the Item or Vault as this write left it (a File is in its Item); nothing after their deletion. */
+/** The answer to a write: the Item or Vault after this write; empty after a deletion. */
 export interface Answer {
-  /** The id of the File that was written. */
+  /** The id of the File that was written: it is among the Item's Files. */
   readonly file?: string | undefined;
   readonly item?: Item | undefined;
   readonly vault?: Vault | undefined;

@@ -15,7 +15,7 @@ export type PatchOperation = z.output<typeof operation>;
 const operations = z.array(operation).max(LIMITS.list, `has more than ${LIMITS.list} operations`);
 
 /** Reads the body of a PATCH. */
-export function readPatch(body: unknown): Result<PatchOperation[]> {
+export function parsePatch(body: unknown): Result<PatchOperation[]> {
   const parsed = operations.safeParse(body);
   return parsed.success
     ? ok(parsed.data)

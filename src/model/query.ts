@@ -12,7 +12,7 @@ export interface Query {
 }
 
 /** Parts a raw query (what follows the `?`). A filter runs to its last quote, over any `&` inside: what follows is another parameter. */
-export function readQuery(raw: string): Query {
+export function parseQuery(raw: string): Query {
   const start = /(?:^|&)filter=/.exec(raw);
   if (!start) return { filter: undefined, rest: new URLSearchParams(raw) };
   const from = start.index + start[0].length;
@@ -44,8 +44,8 @@ export interface Page {
 }
 
 /** Reads `limit` and `cursor`. Errors: 400. */
-export function readPage({ rest }: Query): Result<Page> {
-  const limit = readCount(rest, "limit", 1, LIMITS.page);
+export function parsePage({ rest }: Query): Result<Page> {
+  const limit = parseCount(rest, "limit", 1, LIMITS.page);
   if (!limit.ok) return limit;
   const cursor = rest.get("cursor");
   const after = cursor === null ? "" : parseId(cursor);
@@ -53,7 +53,7 @@ export function readPage({ rest }: Query): Result<Page> {
 }
 
 /** Reads a parameter that is an integer. Out: `undefined` when it is absent. Errors: 400, with the bound that it breaks. */
-export function readCount(rest: URLSearchParams, name: string, least: number, most: number): Result<number | undefined> {
+export function parseCount(rest: URLSearchParams, name: string, least: number, most: number): Result<number | undefined> {
   const text = rest.get(name);
   if (text === null) return ok(undefined);
   const value = /^\d{1,15}$/.test(text) ? Number(text) : undefined;

@@ -4,22 +4,20 @@ import type { Activity, Origin } from "../model/activity.ts";
 import { firstIdAt } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { call, type Store } from "./database.ts";
-import { forget } from "./forget.ts";
-import { readBehindToken } from "./gate.ts";
+import { loadForToken } from "./authorized.ts";
+import { runBatch, type Store } from "./database.ts";
+import { deleteExpired } from "./expiry.ts";
 
 /**
- * The rows of the activity log. Writes are inserted by their commit (commit.ts), reads and denials from a queue.
- * Where a request came from is sealed under the root key, not the vault's: it has to open when the vault is gone.
+ * The rows of the activity log. A commit inserts the entries of its writes (write/fence.ts); a queue inserts reads and
+ * denials. The origin of a request is sealed under the root key, because it is shown after the vault was deleted.
  */
 
-/** A row as it travels: plain data, and nothing in it that a queue may not keep. */
+/** A row on its way through the queue: plain data, sealed where a user typed it. */
 export interface ActivityRow extends Omit<Activity, "origin"> {
   readonly root_key_id: string;
   readonly sealed: string;
 }
-
-const DAY = 24 * 60 * 60 * 1000;
 
 const place = (log: string, id: string, key: string): Place => ({ kind: "activity", vault: log, record: id, version: 0, key });
 
@@ -32,7 +30,7 @@ export async function sealActivity(root: RootKey, { origin, ...activity }: Activ
   };
 }
 
-/** The columns, and how they come out of a JSON object called `value`. */
+/** The columns, and the expressions that read them from a JSON object called `value`. */
 export const ACTIVITY = {
   columns: "vault_id, id, action, result, actor, item_id, version, root_key_id, sealed",
   values: ["id", "action", "result", "actor", "item", "version", "root_key_id", "sealed"]
@@ -40,23 +38,23 @@ export const ACTIVITY = {
     .join(", "),
 };
 
-/** What a vault or token has that was deleted meanwhile is let go; what was inserted before stays as it is. */
+/** Drops the entries of a vault or token that was deleted meanwhile, and entries that were inserted before. */
 const INSERT = `
   INSERT INTO activity (${ACTIVITY.columns})
   SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)
   WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'log') OR EXISTS (SELECT 1 FROM tokens WHERE id = value ->> 'log')
   ON CONFLICT (vault_id, id) DO NOTHING`;
 
-/** Inserts rows, once each however often they come. For the queue: throws when D1 fails, so that they come again. */
+/** Inserts each row once, however often the queue delivers it. Throws when D1 fails, so that the queue delivers again. */
 export async function insertActivity(db: D1Database, rows: readonly ActivityRow[]): Promise<void> {
-  const done = await call(db, db.prepare(INSERT).bind(JSON.stringify(rows)));
+  const done = await runBatch(db, db.prepare(INSERT).bind(JSON.stringify(rows)));
   if (!done.ok) throw new Error("activity could not be inserted");
 }
 
 type StoredRow = Omit<ActivityRow, "log" | "item"> & { readonly vault_id: string; readonly item_id: string | null };
 
 const SQL = {
-  // Of each log only as many of its last rows as the page can need: the key is in their order.
+  // Reads from each log only as many of its last rows as the page can need: the key is in their order.
   page: `
     WITH logs AS (SELECT value AS log FROM json_each(?1))
     SELECT ${ACTIVITY.columns} FROM logs JOIN activity ON vault_id = log
@@ -65,18 +63,18 @@ const SQL = {
   total: "SELECT count(*) AS total FROM (SELECT 1 FROM activity WHERE vault_id IN (SELECT value FROM json_each(?1)) LIMIT ?2)",
 };
 
-/** Part of the log. */
+/** One page of the log. */
 export interface ActivityPage {
   readonly activities: readonly Activity[];
-  /** How many there are; absent when there are too many to count. */
+  /** The number of entries; absent when there are too many to count. */
   readonly total: number | undefined;
 }
 
 /**
- * The last requests in these logs, newest first, in one D1 call.
+ * Loads the last entries of these logs, newest first, in one D1 call.
  * Errors: `unauthorized` (revoked), `misconfigured` (a root key is missing), `integrity`.
  */
-export async function readActivity(
+export async function loadActivity(
   store: Store,
   token: string,
   logs: readonly string[],
@@ -84,14 +82,14 @@ export async function readActivity(
   offset: number,
 ): Promise<Result<ActivityPage>> {
   const named = JSON.stringify(logs);
-  const read = await readBehindToken<[StoredRow, { total: number }]>(
+  const answer = await loadForToken<[StoredRow, { total: number }]>(
     store,
     token,
     store.db.prepare(SQL.page).bind(named, limit, offset),
     store.db.prepare(SQL.total).bind(named, LIMITS.countedActivity + 1),
   );
-  if (!read.ok) return read;
-  const [rows, [count]] = read.value;
+  if (!answer.ok) return answer;
+  const [rows, [count]] = answer.value;
   const activities: Activity[] = [];
   for (const row of rows) {
     const origin = await openOrigin(store.keyring, row);
@@ -110,8 +108,8 @@ async function openOrigin({ keys }: Keyring, { vault_id, id, root_key_id, sealed
   return text.ok ? ok(JSON.parse(text.value) as Origin) : text;
 }
 
-/** Log by log, because the key begins with the log: without them SQLite would look at every row there is. */
-const FORGET = `
+/** Log by log, because the key begins with the log: else SQLite would read every row. */
+const DELETE_OLD = `
   WITH RECURSIVE logs (log) AS (
     SELECT min(vault_id) FROM activity
     UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
@@ -121,6 +119,6 @@ const FORGET = `
     WHERE NOT (action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') LIMIT 1000)
   RETURNING id`;
 
-/** Forgets what is older than so many days, but for the deletions of vaults: they keep their ids from being given out again. */
-export const forgetActivity = (db: D1Database, now: number, days: number): Promise<void> =>
-  forget(db, FORGET, firstIdAt(now - days * DAY));
+/** Deletes the entries before a time (Unix milliseconds), except the deletions of vaults: these ids are never issued again. */
+export const deleteOldActivity = (db: D1Database, before: number): Promise<void> =>
+  deleteExpired(db, DELETE_OLD, firstIdAt(before));

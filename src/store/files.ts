@@ -3,9 +3,9 @@ import type { VaultKeys } from "../crypto/vault-keys.ts";
 import type { KeyedFile } from "../model/file.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
-import { joinedItem, readBehindGate, type Visit } from "./gate.ts";
+import { joinedItem, loadFromVault, type VaultAccess } from "./authorized.ts";
 
-/** The rows of Files: who they are, and the key of their content. The content itself: contents.ts. */
+/** The rows of Files: name, size and the key of the content. The contents are in contents/. */
 
 export interface FileRow {
   item_id: string;
@@ -27,7 +27,7 @@ const place = (vault: string, id: string, keys: VaultKeys): Place => ({
 
 type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"> & { item: string };
 
-/** Seals what a user typed of a File, its key, and what the row says in the clear: a changed row does not open. */
+/** Seals what a user typed of a File, its key, and the plain columns of the row: a row whose columns were changed does not open. */
 export function sealFile(keys: VaultKeys, vault: string, item: string, file: KeyedFile): Promise<string> {
   const { id, name, section, key, generation, size } = file;
   return seal(keys.data, place(vault, id, keys), JSON.stringify({ name, section, key, generation, size, item } satisfies Sealed));
@@ -60,26 +60,31 @@ export const FILES_OF_ITEM = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id =
  * The Files of an Item, with their keys, in one D1 call.
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`.
  */
-export function readFiles(store: Store, visit: Visit, item: string): Promise<Result<KeyedFile[]>> {
-  return readRows(store, visit, item, store.db.prepare(FILES_OF_ITEM).bind(visit.vault, item));
+export function loadFiles(store: Store, access: VaultAccess, item: string): Promise<Result<KeyedFile[]>> {
+  return loadRows(store, access, item, store.db.prepare(FILES_OF_ITEM).bind(access.vault, item));
 }
 
-/** One File of an Item. Errors: as `readFiles`, and then `file_not_found`. */
-export async function readFile(store: Store, visit: Visit, item: string, file: string): Promise<Result<KeyedFile>> {
-  const files = await readRows(store, visit, item, store.db.prepare(FILE).bind(visit.vault, item, file));
+/** One File of an Item. Errors: as `loadFiles`, and then `file_not_found`. */
+export async function loadFile(store: Store, access: VaultAccess, item: string, file: string): Promise<Result<KeyedFile>> {
+  const files = await loadRows(store, access, item, store.db.prepare(FILE).bind(access.vault, item, file));
   if (!files.ok) return files;
   const [found] = files.value;
   return found ? ok(found) : fail("file_not_found");
 }
 
-async function readRows(store: Store, visit: Visit, item: string, statement: D1PreparedStatement): Promise<Result<KeyedFile[]>> {
-  const read = await readBehindGate<{ item: string | null }, [FileRow]>(
+async function loadRows(
+  store: Store,
+  access: VaultAccess,
+  item: string,
+  statement: D1PreparedStatement,
+): Promise<Result<KeyedFile[]>> {
+  const read = await loadFromVault<{ item: string | null }, [FileRow]>(
     store,
-    visit,
+    access,
     joinedItem(item, "items.id AS item"),
     statement,
   );
   if (!read.ok) return read;
   const { keys, joined, rows } = read.value;
-  return joined.item === null ? fail("item_not_found") : openFiles(keys, visit.vault, rows[0]);
+  return joined.item === null ? fail("item_not_found") : openFiles(keys, access.vault, rows[0]);
 }

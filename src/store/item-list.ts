@@ -1,18 +1,18 @@
 import { blindIndex } from "../crypto/seal.ts";
-import { recallVaultKeys } from "../crypto/vault-keys.ts";
+import { cachedVaultKeys } from "../crypto/vault-keys.ts";
 import { type Filter, itemPasses } from "../model/filter.ts";
 import type { Summary } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
-import { NOTHING, readBehindGate, type Visit } from "./gate.ts";
+import { NOTHING, loadFromVault, type VaultAccess } from "./authorized.ts";
 import { type ItemRow, openSummary } from "./items.ts";
 
-/** The lists of Items: slice by slice, so that a vault of any size fits. */
+/** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
 
-/** So much is in memory at once: 2,000 rows, or as many as come to 4 MiB and one more. One may be half a MiB. */
+/** A slice holds 2,000 rows, or as many as come to 4 MiB and one more. One row may be half a MiB. */
 const ROWS = 2_000;
 const OCTETS = 4 * 1024 * 1024;
-/** So few rows are within the bound whatever they hold, and need no measuring. */
+/** So few rows stay within the bound whatever they hold: they are not measured. */
 const FEW = 8;
 
 /** Part of a list. */
@@ -23,14 +23,14 @@ export interface Slice {
   readonly next: string | undefined;
 }
 
-/** What is listed: all Items, or those of one title. Without the hint SQLite takes the primary key and looks at every Item. */
+/** All Items, or those of one title. Without the hint SQLite takes the primary key and reads every Item. */
 const ALL = "FROM items WHERE vault_id = ?1";
 const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
 
-/** The rows after an id, and one more, which only shows that this slice is not the last. */
+/** The rows after an id, and one more, which shows only that this slice is not the last. */
 const few = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
 
-/** The same, measured before they are read, and one by one only when they are too large together. */
+/** The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound. */
 function many(listed: string): string {
   const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
   return `
@@ -48,23 +48,23 @@ type Row = Omit<ItemRow, "details">;
  * In: the id (the empty text for the first slice), and how many rows to look at at most.
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `integrity`.
  */
-export async function readSlice(
+export async function loadSlice(
   store: Store,
-  visit: Visit,
+  access: VaultAccess,
   filter: Filter,
   after: string,
   most: number = ROWS,
 ): Promise<Result<Slice>> {
   const title = filter.find(({ words }) => words === "title eq")?.value;
-  // The first look at a title expects one Item, or a few.
+  // The first slice of a title is expected to hold few Items.
   const limit = title !== undefined && after === "" ? FEW : most;
   const found = await (title === undefined
-    ? read(store, visit, undefined, after, limit)
-    : readTitled(store, visit, title, after, limit));
+    ? load(store, access, undefined, after, limit)
+    : loadTitled(store, access, title, after, limit));
   if (!found.ok) return found;
   const { keys, rows: tables } = found.value;
   const rows = tables[0].slice(0, fitting(tables[0], limit));
-  const opening = await Promise.all(rows.map((row) => openSummary(keys, visit.vault, row)));
+  const opening = await Promise.all(rows.map((row) => openSummary(keys, access.vault, row)));
   const summaries: Summary[] = [];
   for (const summary of opening) {
     if (!summary.ok) return summary;
@@ -81,21 +81,27 @@ function fitting(rows: readonly Row[], limit: number): number {
 }
 
 /** In: the blind index of a title, or nothing for all Items. */
-function read(store: Store, visit: Visit, index: string | undefined, after: string, most: number) {
+function load(store: Store, access: VaultAccess, index: string | undefined, after: string, most: number) {
   const listed = index === undefined ? ALL : TITLED;
-  const rows = store.db.prepare((most > FEW ? many : few)(listed)).bind(visit.vault, index ?? "", after, most);
-  return readBehindGate<unknown, [Row]>(store, visit, NOTHING, rows);
+  const rows = store.db.prepare((most > FEW ? many : few)(listed)).bind(access.vault, index ?? "", after, most);
+  return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
 }
 
 /**
- * The rows whose blind index is that of the title. The key of the index lies wrapped in the vault's row, so an isolate
- * that has not seen the vault in the last minutes spends a D1 call on the key before the one on the rows.
+ * The rows whose blind index is that of the title. The key of the index is in the vault's row, wrapped, so an isolate
+ * without the key in its cache makes one D1 call for the key before the one for the rows.
  */
-async function readTitled(store: Store, visit: Visit, title: string, after: string, most: number): ReturnType<typeof read> {
-  let keys = recallVaultKeys(store.keyring, visit.vault, store.now);
+async function loadTitled(
+  store: Store,
+  access: VaultAccess,
+  title: string,
+  after: string,
+  most: number,
+): ReturnType<typeof load> {
+  let keys = cachedVaultKeys(store.keyring, access.vault, store.now);
   for (;;) {
     const index = keys ? await blindIndex(keys.index, title) : "";
-    const found = await read(store, visit, index, after, most);
+    const found = await load(store, access, index, after, most);
     if (!found.ok || found.value.keys.id === keys?.id) return found;
     keys = found.value.keys;
   }

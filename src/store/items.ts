@@ -4,9 +4,9 @@ import type { Item, Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
 import { type FileRow, FILES_OF_ITEM, openFiles } from "./files.ts";
-import { joinedItem, readBehindGate, type Visit } from "./gate.ts";
+import { joinedItem, loadFromVault, type VaultAccess } from "./authorized.ts";
 
-/** Items as D1 keeps them, two sealed texts each, and how they are read. Who writes them: commit.ts. */
+/** The rows of Items, two sealed texts each, and how they are loaded. write/commit.ts writes them. */
 
 export interface ItemRow {
   id: string;
@@ -25,7 +25,7 @@ const place = (kind: "overview" | "details", item: Pick<Summary, "id" | "vault" 
   key: keys.id,
 });
 
-/** Seals an Item: its summary and its secrets apart, so that a list opens no secret. */
+/** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */
 export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem> {
   const [summary, secrets] = textsOf(item);
   const [overview, details, title_index] = await Promise.all([
@@ -36,20 +36,20 @@ export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem>
   return { id: item.id, version: item.version, overview, details, title_index };
 }
 
-/** The size of an Item as stored, in bytes, without sealing it: both its sealed texts. */
+/** The bytes of both sealed texts of an Item, computed without sealing them. */
 export const sealedSize = (item: Item): number => textsOf(item).reduce((sum, text) => sum + sealedLength(text), 0);
 
 const textsOf = ({ id: _id, vault: _vault, version: _version, sections, fields, files: _files, ...summary }: Item) =>
   [JSON.stringify(summary), JSON.stringify({ sections, fields })] as const;
 
-/** Opens the summary of a row that lies in this vault. Errors: `integrity`. */
+/** Opens the summary of a row of this vault. Errors: `integrity`. */
 export async function openSummary(keys: VaultKeys, vault: string, row: Omit<ItemRow, "details">): Promise<Result<Summary>> {
   const { id, version } = row;
   const text = await open(keys.data, place("overview", { id, vault, version }, keys), row.overview);
   return text.ok ? ok({ ...(JSON.parse(text.value) as Summary), id, vault, version }) : text;
 }
 
-/** Opens a whole row, with the rows of its Files. Errors: `integrity`. */
+/** Opens a row and the rows of its Files. Errors: `integrity`. */
 export async function openItem(
   keys: VaultKeys,
   vault: string,
@@ -72,23 +72,23 @@ export async function openItem(
 type JoinedItem = Omit<ItemRow, "id"> | { version: null };
 
 /** One Item. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`. */
-export async function readItem(store: Store, visit: Visit, item: string): Promise<Result<Item>> {
+export async function loadItem(store: Store, access: VaultAccess, item: string): Promise<Result<Item>> {
   const row = joinedItem(item, "version, overview, details");
-  const read = await readBehindGate<JoinedItem, [FileRow]>(
+  const read = await loadFromVault<JoinedItem, [FileRow]>(
     store,
-    visit,
+    access,
     row,
-    store.db.prepare(FILES_OF_ITEM).bind(visit.vault, item),
+    store.db.prepare(FILES_OF_ITEM).bind(access.vault, item),
   );
   if (!read.ok) return read;
   const { keys, joined, rows } = read.value;
   if (joined.version === null) return fail("item_not_found");
-  return openItem(keys, visit.vault, { ...joined, id: item }, rows[0]);
+  return openItem(keys, access.vault, { ...joined, id: item }, rows[0]);
 }
 
-/** Whether an Item is there, without opening it. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`. */
-export async function findItem(store: Store, visit: Visit, item: string): Promise<Result<undefined>> {
-  const read = await readBehindGate<{ item: string | null }, []>(store, visit, joinedItem(item, "items.id AS item"));
+/** Checks that an Item exists, without opening it. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`. */
+export async function requireItem(store: Store, access: VaultAccess, item: string): Promise<Result<undefined>> {
+  const read = await loadFromVault<{ item: string | null }, []>(store, access, joinedItem(item, "items.id AS item"));
   if (!read.ok) return read;
   return read.value.joined.item === null ? fail("item_not_found") : ok(undefined);
 }

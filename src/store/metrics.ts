@@ -1,8 +1,8 @@
 import { ok, type Result } from "../model/result.ts";
 import { type Vault, writesOf } from "../model/vault.ts";
-import { call } from "./database.ts";
+import { runBatch } from "./database.ts";
 
-/** What is counted, and where: in D1 alone, because a Worker has no process that lives long enough to count. */
+/** The figures of /metrics. D1 counts them, because no process of a Worker lives long enough. */
 
 export interface Metrics {
   readonly vaults: number;
@@ -10,7 +10,7 @@ export interface Metrics {
   readonly files: number;
   /** Bytes of the contents, before sealing. */
   readonly fileBytes: number;
-  /** Those that still let somebody in. */
+  /** Neither revoked nor expired. */
   readonly tokens: number;
   /** Writes to Items since the service was set up, by action. */
   readonly writes: Readonly<Record<string, number>>;
@@ -18,7 +18,7 @@ export interface Metrics {
 
 type Counted = Pick<Vault, "items" | "created" | "contentVersion" | "files" | "fileBytes">;
 
-/** Each vault counts in its own row, so that Items and Files are not looked at. */
+/** Each vault's row holds its counts, so that no row of an Item or a File is read. */
 const SQL = {
   vaults: `
     SELECT count(*) AS vaults, total(items) AS items, total(created) AS created, total(content_version) AS contentVersion,
@@ -28,9 +28,9 @@ const SQL = {
   past: "SELECT action, writes FROM past_writes",
 };
 
-/** Counts, in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
-export async function readMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
-  const read = await call<[Counted & { vaults: number }, { tokens: number }, { action: string; writes: number }]>(
+/** Loads the figures in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
+export async function loadMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
+  const read = await runBatch<[Counted & { vaults: number }, { tokens: number }, { action: string; writes: number }]>(
     db,
     db.prepare(SQL.vaults),
     db.prepare(SQL.tokens).bind(now),

@@ -1,9 +1,9 @@
 import { NOWHERE, open, type Place, seal } from "../crypto/seal.ts";
 import type { Claims } from "../crypto/token.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { call, type Store } from "./database.ts";
+import { runBatch, type Store } from "./database.ts";
 
-/** The allow-list of tokens. What a user typed of them, and what they reach, is sealed under the root key's registry key. */
+/** The allow-list of tokens. Names, dialects and scopes are sealed under the registry key of the root key. */
 
 interface TokenRow {
   id: string;
@@ -15,19 +15,19 @@ interface TokenRow {
 
 const place = (id: string, key: string): Place => ({ kind: "token", vault: NOWHERE, record: id, version: 1, key });
 
-/** Lets a token in. */
+/** Adds a token to the allow-list. Errors: `unavailable`. */
 export async function insertToken(store: Store, claims: Claims): Promise<Result<undefined>> {
   const { id, name, dialect, vaults, issuedAt, expiresAt } = claims;
   const root = store.keyring.active;
   const sealed = await seal(root.registry, place(id, root.id), JSON.stringify({ name, dialect, vaults }));
   const sql = "INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-  const done = await call(store.db, store.db.prepare(sql).bind(id, root.id, sealed, issuedAt * 1000, expiresAt * 1000));
+  const done = await runBatch(store.db, store.db.prepare(sql).bind(id, root.id, sealed, issuedAt * 1000, expiresAt * 1000));
   return done.ok ? ok(undefined) : done;
 }
 
 /** Every token that was issued and not revoked, expired ones included, oldest first. Errors: `misconfigured`, `integrity`. */
-export async function readTokens(store: Store): Promise<Result<Claims[]>> {
-  const read = await call<[TokenRow]>(store.db, store.db.prepare("SELECT * FROM tokens ORDER BY created_at, id"));
+export async function loadTokens(store: Store): Promise<Result<Claims[]>> {
+  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare("SELECT * FROM tokens ORDER BY created_at, id"));
   if (!read.ok) return read;
   const tokens: Claims[] = [];
   for (const row of read.value[0]) {
@@ -41,9 +41,12 @@ export async function readTokens(store: Store): Promise<Result<Claims[]>> {
   return ok(tokens);
 }
 
-/** Revokes a token: the very next request of its holder finds no row. Errors: `token_not_found`. */
+/** Revokes a token: the next request with it finds no row. Errors: `token_not_found`. */
 export async function deleteToken(store: Store, id: string): Promise<Result<undefined>> {
-  const done = await call<[{ id: string }]>(store.db, store.db.prepare("DELETE FROM tokens WHERE id = ?1 RETURNING id").bind(id));
+  const done = await runBatch<[{ id: string }]>(
+    store.db,
+    store.db.prepare("DELETE FROM tokens WHERE id = ?1 RETURNING id").bind(id),
+  );
   if (!done.ok) return done;
   return done.value[0].length > 0 ? ok(undefined) : fail("token_not_found");
 }

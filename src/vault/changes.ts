@@ -2,74 +2,77 @@ import { placeOf } from "../model/file.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { countWrite } from "../model/vault.ts";
-import type { Working } from "./apply.ts";
 import { complete } from "./complete.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
-import { type Changed, edit, editFiles, find, type Given, settle, store } from "./steps.ts";
+import { editFiles, editItem, requireItem, putItem, putVault } from "./steps.ts";
+import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
-/** What each kind of operation does to the vault it is for: one function a kind. */
+/** The effect of each kind of operation on the working copy of its vault. A refused operation leaves the copy as it was. */
 
-type Apply<K extends Change["kind"]> = (working: Working, change: Extract<Change, { kind: K }>, given: Given) => Result<Changed>;
+type Apply<K extends Change["kind"]> = (
+  working: WorkingVault,
+  change: Extract<Change, { kind: K }>,
+  context: ChangeContext,
+) => Result<ChangeResult>;
 
-/** Applies a change to the working copy of its vault. What it cannot do leaves the copy as it was. */
-export function applyChange(working: Working, change: Change, given: Given): Result<Changed> {
-  const apply = changes[change.kind] as Apply<Change["kind"]>;
-  return apply(working, change, given);
+export function applyChange(working: WorkingVault, change: Change, context: ChangeContext): Result<ChangeResult> {
+  const apply = CHANGES[change.kind] as Apply<Change["kind"]>;
+  return apply(working, change, context);
 }
 
-const changes: { readonly [K in Change["kind"]]: Apply<K> } = {
+const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
   "create-item": (working, { item: id, input }, { vault, actor, now, random }) => {
-    const frame = { id, vault, version: 1, lastEditedBy: actor, createdAt: now, updatedAt: now, files: [] };
-    return store(working, "CREATE", complete(input, frame, undefined, random), now);
+    const attributes = { id, vault, version: 1, lastEditedBy: actor, createdAt: now, updatedAt: now, files: [] };
+    return putItem(working, "CREATE", complete(input, attributes, undefined, random), now);
   },
 
-  "replace-item": (working, { item: id, input, ifMatch }, given) => edit(working, given, id, ifMatch, () => ok(input)),
+  "replace-item": (working, { item, input, ifMatch }, context) => editItem(working, context, item, ifMatch, () => ok(input)),
 
-  "patch-item": (working, { item: id, operations, ifMatch }, given) =>
-    edit(working, given, id, ifMatch, (item) => (operations.length > 0 ? applyPatch(item, operations) : ok(undefined))),
+  "patch-item": (working, { item: id, operations, ifMatch }, context) =>
+    editItem(working, context, id, ifMatch, (item) => (operations.length > 0 ? applyPatch(item, operations) : ok(undefined))),
 
   "delete-item": (working, { item: id, ifMatch }, { vault, now }) => {
-    const current = find(working, id, ifMatch);
-    // What does not open can still be thrown away, by whoever does not ask for a version of it.
+    const current = requireItem(working, id, ifMatch);
+    // An Item that does not open can be deleted, unless the client requires a version of it.
     const broken = !current.ok && current.failure.kind === "integrity" && ifMatch === undefined;
     if (!current.ok && !broken) return current;
     working.items.delete(id);
     const files = current.ok ? current.value.files : (working.filesOf.get(id) ?? []);
-    working.dropped.push(...files.map((file) => placeOf(vault, id, file)));
+    working.released.push(...files.map((file) => placeOf(vault, id, file)));
     working.vault = countWrite(working.vault!, now, { files }, undefined);
     return ok({ answer: {}, action: "DELETE", item: id });
   },
 
-  "add-file": (working, { item, file, ifMatch }, given) =>
-    editFiles(working, given, item, ifMatch, (current) => addFile(current, file)),
+  "add-file": (working, { item, file, ifMatch }, context) =>
+    editFiles(working, context, item, ifMatch, (current) => addFile(current, file)),
 
-  "replace-content": (working, { item, file, ifMatch }, given) =>
-    editFiles(working, given, item, ifMatch, (current) => replaceContent(current, file)),
+  "replace-content": (working, { item, file, ifMatch }, context) =>
+    editFiles(working, context, item, ifMatch, (current) => replaceContent(current, file)),
 
-  "delete-file": (working, { item, file, ifMatch }, given) =>
-    editFiles(working, given, item, ifMatch, (current) => deleteFile(current, file)),
+  "delete-file": (working, { item, file, ifMatch }, context) =>
+    editFiles(working, context, item, ifMatch, (current) => deleteFile(current, file)),
 
   "create-vault": (working, { name, description }, { vault: id, now }) => {
-    // The id is derived from the Idempotency-Key: whoever comes back with it after a day, or after the vault's deletion,
-    // finds that it was used, but not its answer.
-    if (working.vault || working.existed) return fail("idempotency");
-    const versions = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, files: 0, fileBytes: 0 };
-    return settle(working, "CREATE", { id, name, description, ...versions, createdAt: now, updatedAt: now });
+    // The id is derived from the Idempotency-Key. A request with the same key after a day, or after the deletion of the
+    // vault, finds that the key was used, but no record of the answer.
+    if (working.vault || working.everExisted) return fail("idempotency");
+    const counts = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, files: 0, fileBytes: 0 };
+    return putVault(working, "CREATE", { id, name, description, ...counts, createdAt: now, updatedAt: now });
   },
 
   "update-vault": (working, { name, description }, { now }) => {
     const vault = working.vault!;
-    const typed = { name: name ?? vault.name, description: description ?? vault.description };
-    const moved = { attributeVersion: vault.attributeVersion + 1, updatedAt: Math.max(now, vault.updatedAt) };
-    return settle(working, "UPDATE", { ...vault, ...typed, ...moved });
+    const attributes = { name: name ?? vault.name, description: description ?? vault.description };
+    const version = { attributeVersion: vault.attributeVersion + 1, updatedAt: Math.max(now, vault.updatedAt) };
+    return putVault(working, "UPDATE", { ...vault, ...attributes, ...version });
   },
 
   "delete-vault": (working) => {
     working.deleted = working.vault;
     working.vault = undefined;
     working.items.clear();
-    working.replays.clear();
+    working.records.clear();
     working.files.length = 0;
     return ok({ answer: {}, action: "DELETE" });
   },

@@ -1,76 +1,69 @@
-import { readTotp } from "../crypto/totp.ts";
 import { estimateEntropy, generatePassword, type Password } from "../crypto/password.ts";
 import { base32 } from "../model/ids.ts";
-import { CHARACTER_SETS, type Field, type Item, type Section } from "../model/item.ts";
+import { typeRules } from "../model/field-types.ts";
+import type { Field, Item, Section } from "../model/item.ts";
 import type { FieldInput, ItemInput, RecipeInput } from "../model/item-input.ts";
 import { LIMITS } from "../model/limits.ts";
+import { purposeRules } from "../model/purposes.ts";
+import { CHARACTER_SET_NAMES, RECIPE_LENGTH } from "../model/recipe.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import { isDate, isMonthYear } from "./dates.ts";
-import { PURPOSE_NAMES, withNames } from "./names.ts";
+import { withNames } from "./names.ts";
 
-/** Random bytes. A parameter, so that the functions here are pure. */
+/** Returns so many random bytes. It is a parameter, so that the functions here are pure. */
 export type Random = (size: number) => Uint8Array;
 
-/** What an Item has that its writer does not give. */
-export type Frame = Pick<Item, "id" | "vault" | "version" | "createdAt" | "updatedAt" | "lastEditedBy" | "state" | "files">;
+/** The attributes of an Item that the service sets, not the client. */
+export type ServiceAttributes = Pick<
+  Item,
+  "id" | "vault" | "version" | "createdAt" | "updatedAt" | "lastEditedBy" | "state" | "files"
+>;
 
 /**
- * Makes an Item of what its writer gave (contract 1.2 and 1.7): ids, labels and types that are absent, sections that are
- * only named by fields, values that are to be generated, entropy.
- * In: `before`, the Item as it was: an unchanged value keeps its entropy, and a section that a File is in stays.
+ * Completes an Item (contract 2 and 7): absent ids, labels and types, sections that only fields name, generated values,
+ * entropy. In: `before`, the current Item: an unchanged value keeps its entropy, and the section of a File stays.
  * Errors: 400, with the place.
  */
-export function complete(input: ItemInput, frame: Frame, before: Item | undefined, random: Random): Result<Item> {
+export function complete(input: ItemInput, service: ServiceAttributes, before: Item | undefined, random: Random): Result<Item> {
   const fields: Field[] = [];
   const { title, category, tags, urls, favorite, ...named } = withNames(input);
-  for (const [index, given] of named.fields.entries()) {
-    const field = completeField(given, before?.fields ?? [], random);
+  for (const [index, fieldInput] of named.fields.entries()) {
+    const field = completeField(fieldInput, before?.fields ?? [], random);
     if (!field.ok) return { ok: false, failure: { ...field.failure, detail: `fields[${index}].${field.failure.detail}` } };
     fields.push(field.value);
   }
   const declared = named.sections.map(({ id, label }) => ({ id: id ?? base32(random(16)), label: label ?? "" }));
-  const sections = [...declared, ...sectionsOfFiles(frame, declared, before)];
-  const item: Item = { ...frame, title, category, tags, urls, favorite, sections, fields };
+  const sections = [...declared, ...sectionsOfFiles(service, declared, before)];
+  const item: Item = { ...service, title, category, tags, urls, favorite, sections, fields };
   return checkWhole(item) ?? ok(item);
 }
 
-/** The sections that Files are in and that are not declared: they keep their labels. */
-function sectionsOfFiles({ files }: Frame, declared: readonly Section[], before: Item | undefined): Section[] {
+/** The sections that Files name and the input does not declare. They keep their labels. */
+function sectionsOfFiles({ files }: ServiceAttributes, declared: readonly Section[], before: Item | undefined): Section[] {
   const known = new Set(declared.map(({ id }) => id));
   const named = new Set(files.flatMap(({ section }) => (section === undefined || known.has(section) ? [] : [section])));
   return [...named].map((id) => ({ id, label: before?.sections.find((section) => section.id === id)?.label ?? "" }));
 }
 
-function completeField(given: FieldInput, before: readonly Field[], random: Random): Result<Field> {
-  const purpose = given.purpose ?? "";
-  const id = given.id ?? base32(random(16));
+function completeField(input: FieldInput, before: readonly Field[], random: Random): Result<Field> {
+  const purpose = input.purpose ?? "";
+  const implied = purposeRules(purpose);
+  const id = input.id ?? base32(random(16));
   const generated: Result<Password | undefined> =
-    given.generate && !given.value ? generatePassword(withDefaults(given.recipe), random) : ok(undefined);
+    input.generate && !input.value ? generatePassword(withDefaults(input.recipe), random) : ok(undefined);
   if (!generated.ok) return generated;
-  const value = generated.value?.value ?? given.value ?? "";
-  const type = purpose === "PASSWORD" ? "CONCEALED" : (given.type ?? "STRING");
-  if (type === "DATE" && value !== "" && !isDate(value)) return invalid("value: is not a date (YYYY-MM-DD or Unix seconds)");
-  if (type === "MONTH_YEAR" && value !== "" && !isMonthYear(value)) return invalid("value: is not a month (YYYYMM or YYYY/MM)");
-  if (type === "OTP" && value !== "" && !readTotp(value))
-    return invalid("value: is not an otpauth://totp URI or a base32 secret");
-  const known = before.find((field) => field.id === id && field.value === value)?.entropy;
-  const entropy =
-    purpose === "PASSWORD" && value !== "" ? (generated.value?.entropy ?? known ?? estimateEntropy(value)) : undefined;
-  return ok({
-    id,
-    section: given.section?.id,
-    type,
-    purpose,
-    label: given.label ?? PURPOSE_NAMES[purpose] ?? "",
-    value,
-    entropy,
-  });
+  const value = generated.value?.value ?? input.value ?? "";
+  const type = implied.type ?? input.type ?? "STRING";
+  const { accepts, refusal } = typeRules(type);
+  if (value !== "" && accepts && !accepts(value)) return invalid(`value: ${refusal}`);
+  const unchanged = before.find((field) => field.id === id && field.value === value)?.entropy;
+  const entropy = implied.entropy && value !== "" ? (generated.value?.entropy ?? unchanged ?? estimateEntropy(value)) : undefined;
+  return ok({ id, section: input.section?.id, type, purpose, label: input.label ?? implied.name ?? "", value, entropy });
 }
 
 const withDefaults = (recipe: RecipeInput | undefined) => {
   const sets = (recipe?.characterSets ?? []).filter((set) => set !== undefined);
-  const characterSets = sets.length > 0 ? sets : CHARACTER_SETS;
-  return { length: recipe?.length ?? 32, characterSets, excludeCharacters: recipe?.excludeCharacters ?? "" };
+  const characterSets = sets.length > 0 ? sets : CHARACTER_SET_NAMES;
+  return { length: recipe?.length ?? RECIPE_LENGTH.default, characterSets, excludeCharacters: recipe?.excludeCharacters ?? "" };
 };
 
 function checkWhole({ category, fields, sections, tags, urls }: Item): Result<never> | undefined {

@@ -1,49 +1,41 @@
 import { DurableObject } from "cloudflare:workers";
-import { openKeyring } from "../crypto/keyring.ts";
+import { logFailure } from "../log.ts";
 import type { ContentPlace } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
-import type { Answer, Operation } from "../model/operation.ts";
+import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
-import type { Commit } from "../store/commit.ts";
-import { createMemory } from "../store/memory.ts";
-import { report } from "../store/report.ts";
-import {
-  createWatchList,
-  dueAt,
-  nextDue,
-  postpone,
-  sweep,
-  unwatch,
-  watch,
-  watchContent,
-  type Watched,
-  watchVault,
-} from "../store/watch-list.ts";
+import * as pending from "../store/contents/pending.ts";
+import { migrateCoordinator } from "../store/coordinator-schema.ts";
+import { openStore } from "../store/database.ts";
+import { createRowCache } from "../store/write/cache.ts";
 import { commitGroup } from "./group.ts";
+import { databasePorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP = 32;
 
-/** What is remembered, in characters of sealed text: a thousand ordinary Items. Vaults that share an isolate share its memory. */
-const REMEMBERED = 1024 * 1024;
+/** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
+const CACHED = 1024 * 1024;
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
 
 /**
- * The Durable Object of one vault: every write to the vault goes through it, and so has a place in one order.
- * It keeps only the list of contents that may be left over; what it remembers beside that saves it a D1 call, so whoever
- * takes its place after a restart knows as much. That there may be two of them for a while costs time, not writes: see the
- * fence in store/fence.ts.
+ * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its only
+ * durable state is the list of pending contents; its cache only saves a D1 call. So a coordinator that was restarted
+ * continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
+ * store/write/fence.ts and docs/consistency.md.
+ *
+ * During a deployment, Workers of one release call coordinators of another: the names `write` and `expect` stay.
  */
 export class VaultCoordinator extends DurableObject<Env> {
-  readonly #memory = createMemory(REMEMBERED);
+  readonly #cache = createRowCache(CACHED);
   readonly #queue = createQueue<Operation, Result<Answer>>({
     commit: (group) => this.#commit(group),
     busy: fail("busy"),
     failed: (error) => {
-      report("a commit", error);
+      logFailure("A commit", error);
       return fail("internal");
     },
     waiting: LIMITS.waitingWrites,
@@ -53,50 +45,55 @@ export class VaultCoordinator extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    createWatchList(ctx.storage.sql);
+    migrateCoordinator(ctx.storage.sql);
   }
 
-  /** Carries out one write. Sent again with the same id, it takes effect once. */
-  write(operation: Operation): Promise<Result<Answer>> {
-    return this.#queue.submit(operation);
+  /**
+   * Carries out one write. Sent again with the same id, it takes effect once. Errors: `version_skew`, when the operation
+   * has a format that a later release introduced.
+   */
+  async write(operation: Operation): Promise<Result<Answer>> {
+    return (operation.format ?? OPERATION_FORMAT) > OPERATION_FORMAT ? fail("version_skew") : this.#queue.submit(operation);
   }
 
-  /** Notes a content before it is uploaded: should its row never come, it is deleted after a day. */
+  /** Records a content before its upload. If its row is not committed, the alarm deletes the content after a day. */
   expect(place: ContentPlace): Promise<void> {
-    return this.#watch([watchContent(place)], DAY);
+    return this.#record([pending.pendingContent(place)], DAY);
   }
 
-  /** Deletes the contents that are due and that no row holds. What cannot be looked at now is looked at in an hour. */
+  /** Deletes the contents that are due and that no row references. After an error they are due again in an hour. */
   override async alarm(): Promise<void> {
     const { sql } = this.ctx.storage;
-    const due = dueAt(sql, Date.now());
+    const due = pending.listDue(sql, Date.now());
     try {
-      const swept = await sweep(this.env.DB, this.env.FILES, due);
-      if (swept.ok) unwatch(sql, due);
-      else postpone(sql, due, Date.now() + HOUR);
+      const swept = await pending.sweep(this.env.DB, this.env.FILES, due);
+      if (swept.ok) pending.deleteRecords(sql, due);
+      else pending.postponeRecords(sql, due, Date.now() + HOUR);
     } catch (error) {
-      report("R2", error);
-      postpone(sql, due, Date.now() + HOUR);
+      logFailure("R2", error);
+      pending.postponeRecords(sql, due, Date.now() + HOUR);
     }
-    const next = nextDue(sql);
+    const next = pending.nextDue(sql);
     if (next !== undefined) await this.ctx.storage.setAlarm(next);
   }
 
   async #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {
-    const keyring = await openKeyring(this.env.ROOT_KEYS);
-    if (!keyring.ok) return group.map(() => keyring);
-    const store = { db: this.env.DB, keyring: keyring.value, now: Date.now() };
-    return commitGroup(store, this.#memory, group, ({ vault, after, dropped }: Commit) =>
-      this.#watch(after ? dropped.map(watchContent) : [watchVault(vault)], this.env.FILE_RETENTION_DAYS * DAY),
+    const store = await openStore(this.env, Date.now());
+    if (!store.ok) return group.map(() => store);
+    const { fileRetention } = store.value.settings;
+    const ports = databasePorts(store.value, this.#cache, ({ vault, after, released }) =>
+      this.#record(after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)], fileRetention),
     );
+    return commitGroup(ports, group);
   }
 
-  async #watch(watched: readonly Watched[], milliseconds: number): Promise<void> {
-    if (watched.length === 0) return;
+  /** In: milliseconds until the records are due. */
+  async #record(contents: readonly pending.Pending[], milliseconds: number): Promise<void> {
+    if (contents.length === 0) return;
     const { storage } = this.ctx;
-    watch(storage.sql, watched, Date.now() + milliseconds);
+    pending.recordPending(storage.sql, contents, Date.now() + milliseconds);
     const alarm = await storage.getAlarm();
-    const next = nextDue(storage.sql)!;
+    const next = pending.nextDue(storage.sql)!;
     if (alarm === null || next < alarm) await storage.setAlarm(next);
   }
 }

@@ -3,17 +3,17 @@ import type { Item } from "../model/item.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { NewContent } from "../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import type { FileChange } from "../store/row-changes.ts";
+import type { FileChange } from "../store/write/row-changes.ts";
 
-/** What a write does to the Files of an Item: pure functions, from the Item to the Item with other Files. */
+/** The changes of the Files of an Item: pure functions from an Item to the Item with its new Files. */
 
 export interface FileEdit {
   readonly item: Item;
-  /** What the store has to do to the File's row. */
+  /** The change of the File's row. */
   readonly change: FileChange;
 }
 
-/** A section that the File names without its being declared is added, as with fields. */
+/** Adds a File. A section that the File names and the Item does not declare is added too. Errors: 400. */
 export function addFile(item: Item, file: KeyedFile): Result<FileEdit> {
   if (item.files.length >= LIMITS.list) return invalid(`files: has more than ${LIMITS.list} entries`);
   const { section } = file;

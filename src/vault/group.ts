@@ -1,98 +1,119 @@
-import type { FailureKind } from "../model/failure.ts";
-import type { Answer, Change, Operation } from "../model/operation.ts";
+import type { Answer, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
-import type { ActivityRow } from "../store/activity.ts";
-import { type Commit, writeCommit } from "../store/commit.ts";
-import type { Attempt, Store } from "../store/database.ts";
-import type { Memory } from "../store/memory.ts";
-import type { Wanted } from "../store/rows.ts";
-import { readSnapshot, recallSnapshot, type Snapshot } from "../store/snapshot.ts";
+import type { Commit, CommitAttempt } from "../store/write/commit.ts";
+import type { RowRequest } from "../store/write/rows.ts";
+import type { Snapshot } from "../store/write/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
 import type { Random } from "./complete.ts";
 
-/** So often a group is read and written before its callers are told to come back. */
-const WRITES = 5;
+/** How often a group is read and written before its callers get a 503. */
+const ATTEMPTS = 5;
+
+/** Everything that the commit loop reads and writes. docs/consistency.md states what each may do wrong. */
+export interface CommitPorts {
+  /** A snapshot out of the cache, which may be out of date; `undefined` when a row is missing there. */
+  readonly cached: (request: RowRequest) => Promise<Result<Snapshot> | undefined>;
+  /** The state of the vault at one moment. Errors: `unavailable`, and those of opening the vault. */
+  readonly load: (request: RowRequest) => Promise<Result<Snapshot>>;
+  /** Records the contents that the commit releases, durably, before the commit is written. */
+  readonly recordReleased: (commit: Commit) => Promise<void>;
+  /** Writes the commit if nothing has changed since its snapshot. */
+  readonly write: (commit: Commit) => Promise<CommitAttempt>;
+  /** Waits before attempt 1, 2, 3…: exponential backoff with jitter. */
+  readonly backOff: (attempt: number) => Promise<void>;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly random: Random;
+}
+
+/** A group on its way through the loop. */
+interface Group {
+  readonly operations: readonly Operation[];
+  readonly request: RowRequest;
+  /** The answers of attempts with an unknown outcome: see GroupContext. */
+  readonly attempted: Map<string, Answer>;
+  /** The answers of operations that a snapshot found in the log. They stay true, whatever becomes of the others. */
+  readonly settled: Map<string, Result<Answer>>;
+  /** Whether an attempt had an unknown outcome. */
+  uncertain: boolean;
+}
 
 /**
- * Carries out a group of operations on one vault: recall or read what they need, apply them, write what they changed.
- * What the fence held back is read and applied anew. After a write of unknown outcome the next read finds the
- * operations in the activity log, or not; either way each takes effect once.
- * In: a store with a fresh clock; what the coordinator remembers; `watch`, which notes the contents that a commit will leave behind. Out: an answer an operation, in order.
+ * Carries out a group of operations on one vault: load a snapshot, apply the operations, write one commit. A commit that
+ * the fence refuses starts again from a new snapshot. After an attempt of unknown outcome the next snapshot shows which
+ * operations are in the log, so each takes effect once. Out: one answer per operation, in order.
  */
-export async function commitGroup(
-  store: Store,
-  memory: Memory,
-  operations: readonly Operation[],
-  watch: (commit: Commit) => Promise<void>,
-): Promise<readonly Result<Answer>[]> {
-  const wanted = wantedBy(operations);
-  const attempted = new Map<string, Answer>();
-  const given = { now: store.now, random, attempted };
-  const planOn = (snapshot: Snapshot) => applyGroup(wanted.vault, snapshot, operations, given);
-  let lost = "unavailable" as FailureKind;
-  const write = async (plan: Plan, commit: Commit): Promise<Attempt> => {
-    await watch(commit);
-    const { outcome, entries } = await writeCommit(store, memory, commit);
-    if (outcome === "unknown") {
-      remember(plan, entries, operations, attempted);
-      lost = "uncertain";
+export async function commitGroup(ports: CommitPorts, operations: readonly Operation[]): Promise<readonly Result<Answer>[]> {
+  const request = requestFor(operations);
+  const group: Group = { operations, request, attempted: new Map(), settled: new Map(), uncertain: false };
+  const cached = await commitFromCache(ports, group);
+  if (cached) return cached;
+  for (let attempt = 0; attempt <= ATTEMPTS; attempt++) {
+    if (attempt > 0) await ports.backOff(attempt);
+    const snapshot = await ports.load(request);
+    if (!snapshot.ok) {
+      if (snapshot.failure.kind !== "unavailable" && !group.uncertain) return answersOf(group, () => snapshot);
+      continue;
     }
-    return outcome;
-  };
-  const recalled = await recallSnapshot(store, memory, wanted);
-  if (recalled?.ok) {
-    const plan = planOn(recalled.value);
-    // A memory proves nothing, a commit that rests on it does: so all the answers have to rest on the commit.
-    const proven = plan.commit?.activities.length === operations.length;
-    if (proven && (await write(plan, plan.commit)) === "committed") return plan.answers;
+    const plan = planFor(ports, group, snapshot.value);
+    settle(group, snapshot.value, plan);
+    const last = attempt === ATTEMPTS; // it only looks whether the attempt before it took effect
+    const done = !plan.commit || (!last && (await write(ports, group, plan, plan.commit)));
+    if (done) return answersOf(group, (index) => plan.answers[index]!);
   }
-  /** The answers of operations that a snapshot found in the log: they stay true, whatever becomes of the rest. */
-  const settled = new Map<string, Result<Answer>>();
-  const answersOr = (others: (index: number) => Result<Answer>) =>
-    operations.map(({ id }, index) => settled.get(id) ?? others(index));
-  for (let written = 0; ; written++) {
-    if (written > 0) await pause(written);
-    const snapshot = await readSnapshot(store, memory, wanted);
-    if (snapshot.ok) {
-      const plan = planOn(snapshot.value);
-      for (const [index, { id }] of operations.entries()) {
-        if (snapshot.value.done.has(id) && !settled.has(id)) settled.set(id, plan.answers[index]!);
-      }
-      const done = !plan.commit || (written < WRITES && (await write(plan, plan.commit)) === "committed");
-      if (done) return answersOr((index) => plan.answers[index]!);
-    } else if (snapshot.failure.kind !== "unavailable" && lost !== "uncertain") return answersOr(() => snapshot);
-    if (written === WRITES) return answersOr(() => fail(lost));
+  return answersOf(group, () => fail(group.uncertain ? "uncertain" : "unavailable"));
+}
+
+/** Out: the answers; `undefined` when the loop has to start from a snapshot that was loaded. */
+async function commitFromCache(ports: CommitPorts, group: Group): Promise<readonly Result<Answer>[] | undefined> {
+  const snapshot = await ports.cached(group.request);
+  if (!snapshot?.ok) return undefined;
+  const plan = planFor(ports, group, snapshot.value);
+  // Only a commit proves that the cache is current, so every answer has to depend on the commit.
+  if (plan.commit?.activities.length !== group.operations.length) return undefined;
+  return (await write(ports, group, plan, plan.commit)) ? plan.answers : undefined;
+}
+
+const planFor = ({ now, random }: CommitPorts, { operations, request, attempted }: Group, snapshot: Snapshot): Plan =>
+  applyGroup(request.vault, snapshot, operations, { now, random, attempted });
+
+/** Writes a commit. Out: whether it took effect. An unknown outcome is recorded in the group. */
+async function write(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<boolean> {
+  await ports.recordReleased(commit);
+  const { outcome, entries } = await ports.write(commit);
+  if (outcome === "unknown") {
+    group.uncertain = true;
+    for (const [index, { id }] of group.operations.entries()) {
+      const [answer, entry] = [plan.answers[index]!, entries.get(id)];
+      if (answer.ok && entry !== undefined) group.attempted.set(entry, answer.value);
+    }
+  }
+  return outcome === "committed";
+}
+
+/** Keeps the answers of the operations that the snapshot found in the log. */
+function settle({ operations, settled }: Group, snapshot: Snapshot, plan: Plan): void {
+  for (const [index, { id }] of operations.entries()) {
+    if (snapshot.applied.has(id) && !settled.has(id)) settled.set(id, plan.answers[index]!);
   }
 }
 
-function wantedBy(operations: readonly Operation[]): Wanted {
-  const itemsOf = (wanted: (change: Change) => boolean) =>
-    operations.flatMap(({ change }) => ("item" in change && wanted(change) ? [change.item] : []));
+const answersOf = ({ operations, settled }: Group, others: (index: number) => Result<Answer>): Result<Answer>[] =>
+  operations.map(({ id }, index) => settled.get(id) ?? others(index));
+
+function requestFor(operations: readonly Operation[]): RowRequest {
+  const items = new Set<string>();
+  const created: string[] = [];
+  for (const { change } of operations) {
+    if (change.kind === "create-item") created.push(change.item);
+    else if ("item" in change) items.add(change.item);
+  }
   return {
     vault: operations[0]!.vault,
-    tokens: [...new Set(operations.map((operation) => operation.actor))],
-    items: [...new Set(itemsOf(({ kind }) => kind !== "create-item"))],
-    created: itemsOf(({ kind }) => kind === "create-item"),
-    operations: operations.map((operation) => operation.id),
-    replays: operations.flatMap(({ idempotency }) => (idempotency ? [idempotency.key] : [])),
+    tokens: [...new Set(operations.map(({ actor }) => actor))],
+    items: [...items],
+    created,
+    operations: operations.map(({ id }) => id),
+    records: operations.flatMap(({ idempotency }) => (idempotency ? [idempotency.key] : [])),
   };
 }
-
-/** Notes what the operations will have answered, should this attempt have taken effect. */
-function remember(
-  { answers }: Plan,
-  entries: readonly ActivityRow[],
-  operations: readonly Operation[],
-  attempted: Map<string, Answer>,
-): void {
-  const sealed = new Map(entries.map((entry) => [entry.id, entry.sealed]));
-  for (const [index, answer] of answers.entries()) {
-    const entry = sealed.get(operations[index]!.id);
-    if (answer.ok && entry !== undefined) attempted.set(entry, answer.value);
-  }
-}
-
-const random: Random = (size) => crypto.getRandomValues(new Uint8Array(size));
-
-/** Two coordinators that held each other back must not meet again: up to 4, 8, 16… milliseconds, at random. */
-const pause = (attempt: number) => new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** (attempt + 1)));

@@ -4,9 +4,9 @@ import { parseIndex } from "../model/pointer.ts";
 import { invalid, ok, type Refusal, type Result } from "../model/result.ts";
 import { explain, text } from "../model/text.ts";
 
-/** The three ways in which a PATCH edits: a list by index, a list by id, an attribute by name. None changes its input. */
+/** The three kinds of edits of a PATCH: a list by index, a list by id, an attribute by name. Each returns a new value. */
 
-/** What no PATCH may name. */
+/** The attributes that no PATCH may change (contract 6). */
 export const READ_ONLY = new Set([
   "id",
   "vault",
@@ -75,7 +75,7 @@ export function editAttribute<R extends object>(
   return map(valueOf(operation, schema), (value) => ({ ...record, [name]: value }));
 }
 
-/** The operation's value, as the schema reads it. What `remove` leaves is what the schema makes of nothing. */
+/** The operation's value, parsed by the schema. `remove` gives the value that the schema gives to an absent attribute. */
 export function valueOf<V>(operation: PatchOperation, schema: z.ZodType<V>): Result<V> {
   const removes = operation.op === "remove";
   if (!removes && (operation.value ?? undefined) === undefined) return invalid("needs a value");

@@ -5,8 +5,8 @@ import {
   fieldInput,
   type ItemInput,
   itemAttributes,
-  readCategory,
-  readItem,
+  parseCategory,
+  parseItem,
   sectionInput,
   urlAttributes,
   urlInput,
@@ -19,7 +19,7 @@ import { withNames } from "./names.ts";
 import { editAttribute, editEntry, editRecord, READ_ONLY, valueOf } from "./patch-edit.ts";
 
 /**
- * PATCH: a closed grammar of paths (contract 1.6), applied to a draft of the Item; `complete` makes an Item of it.
+ * PATCH: a closed grammar of paths (contract 6), applied to a draft of the Item, which `complete` completes.
  *
  *     /   /<attribute>   /tags/<index|->   /urls/<index|->[/<attribute>]
  *     /sections[/<id>[/label]]   /fields[/<id>[/<attribute>]]
@@ -80,12 +80,12 @@ const edits = new Map<string, Edit>([
 
 function replaceWhole(draft: ItemInput, operation: PatchOperation, rest: readonly string[], item: Item): Result<ItemInput> {
   if (rest.length > 0 || operation.op !== "replace") return invalid("the whole Item can only be replaced");
-  return readItem(operation.value, item.vault, { current: draft.category });
+  return parseItem(operation.value, item.vault, { current: draft.category });
 }
 
 function editCategory(draft: ItemInput, operation: PatchOperation, rest: readonly string[]): Result<ItemInput> {
   if (rest.length > 0) return invalid("the path goes too deep");
-  const category = readCategory(operation.op === "remove" ? undefined : operation.value);
+  const category = parseCategory(operation.op === "remove" ? undefined : operation.value);
   return category.ok ? ok({ ...draft, category: category.value }) : category;
 }
 
@@ -122,10 +122,10 @@ function editSections(draft: ItemInput, operation: PatchOperation, rest: readonl
   const edited =
     rest.length > 0 || adds ? editOneSection(draft, operation, rest) : setAttribute(draft, operation, rest, "sections");
   if (!edited.ok || operation.op !== "remove" || rest.length > 1) return edited;
-  // Without their section, the fields of a removed one would call it back.
-  const [gone] = rest;
+  // A field that names a removed section would declare it again.
+  const [removed] = rest;
   const fields = draft.fields.map((field) =>
-    gone === undefined || field.section?.id === gone ? { ...field, section: undefined } : field,
+    removed === undefined || field.section?.id === removed ? { ...field, section: undefined } : field,
   );
   return ok({ ...edited.value, fields });
 }

@@ -1,8 +1,7 @@
 /**
- * Group commit: one commit at a time; what arrives meanwhile waits, in order, and goes together into the next.
- * An `await` on D1 lets other requests into a Durable Object, so a plain read-modify-write would lose writes; a mutex
- * would make each wait for all the round trips of those before it. Where there were several, the first to come back waits
- * a moment for the others: else it would take a commit for itself, and they the next one. Knows nothing of vaults, D1 or Durable Objects.
+ * A queue with group commit: one commit at a time; the operations that arrive meanwhile wait, in order, and form the next
+ * group. An `await` on D1 lets other requests into a Durable Object, so a plain read-modify-write would lose writes, and a
+ * mutex would make each write wait for the round trips of all writes before it. The queue knows nothing of vaults or D1.
  */
 export interface Queue<O, A> {
   /** Resolves with the operation's answer. Never rejects. */
@@ -10,20 +9,20 @@ export interface Queue<O, A> {
 }
 
 export interface QueueOptions<O, A> {
-  /** Carries a group out. Out: an answer an operation, in order. */
+  /** Carries out a group. Out: one answer per operation, in order. */
   readonly commit: (group: readonly O[]) => Promise<readonly A[]>;
-  /** The answer to what arrives when too much is waiting. */
+  /** The answer when the queue is full. */
   readonly busy: A;
-  /** The answer to a group whose commit threw. */
+  /** The answer to every operation of a group whose commit threw. */
   readonly failed: (error: unknown) => A;
-  /** At most so many operations wait, of so many bytes together; and so many go into one group. */
+  /** The most operations that wait, the most bytes of their bodies together, and the most operations of a group. */
   readonly waiting: number;
   readonly waitingBytes: number;
   readonly group: number;
 }
 
-/** A millisecond: little beside a commit, and enough for the first of many to wait for the others. */
-const moment = () => new Promise((resolve) => setTimeout(resolve, 1));
+/** Little beside the duration of a commit, and enough for the retries of concurrent writers to arrive. */
+const oneMillisecond = () => new Promise((resolve) => setTimeout(resolve, 1));
 
 interface Entry<O, A> {
   readonly operation: O;
@@ -34,14 +33,15 @@ export function createQueue<O extends { readonly size: number }, A>(options: Que
   const entries: Entry<O, A>[] = [];
   let bytes = 0;
   let running = false;
-  /** How many went into the last group. Who wrote together comes back together, a moment after the answers. */
-  let lately = 1;
+  /** The size of the previous group: an estimate of the number of concurrent writers. */
+  let expected = 1;
 
   async function drain(): Promise<void> {
     running = true;
     while (entries.length > 0) {
-      if (entries.length < lately) await moment();
-      lately = Math.min(entries.length, options.group);
+      // Without the wait, the first of several writers would get a commit of its own, and the others the next one.
+      if (entries.length < expected) await oneMillisecond();
+      expected = Math.min(entries.length, options.group);
       const group = entries.splice(0, options.group);
       for (const { operation } of group) bytes -= operation.size;
       const answers = await carryOut(group.map((entry) => entry.operation));

@@ -3,72 +3,55 @@ import { placeOf } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
 import { LIMITS } from "../model/limits.ts";
-import { type Answer, includesVersion, type Precondition } from "../model/operation.ts";
+import { includesVersion, type Precondition } from "../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { countWrite, type Vault } from "../model/vault.ts";
 import { sealedSize } from "../store/items.ts";
-import type { Working } from "./apply.ts";
-import { complete, type Random } from "./complete.ts";
+import { complete } from "./complete.ts";
 import type { FileEdit } from "./file-changes.ts";
+import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
-/** The steps that the kinds of operations share. Each works on the working copy of the vault. */
+/** The steps that the kinds of operations share: find, check, make the next version, put. */
 
-export interface Changed {
-  readonly answer: Answer;
-  /** Absent when nothing changed. */
-  readonly action?: Action;
-  readonly item?: string;
-  readonly version?: number;
-}
-
-/** What the coordinator and its circumstances add to a change. */
-export interface Given {
-  readonly vault: string;
-  readonly actor: string;
-  /** Unix milliseconds. */
-  readonly now: number;
-  readonly random: Random;
-}
-
-/** The steps of PUT and PATCH: find, check, make the next version, store. */
-export function edit(
-  working: Working,
-  { actor, now, random }: Given,
+/** PUT and PATCH. In: `next` makes the new content of the Item; `undefined` changes nothing. */
+export function editItem(
+  working: WorkingVault,
+  { actor, now, random }: ChangeContext,
   id: string,
   ifMatch: Precondition | undefined,
   next: (item: Item) => Result<ItemInput | undefined>,
-): Result<Changed> {
-  const current = find(working, id, ifMatch);
+): Result<ChangeResult> {
+  const current = requireItem(working, id, ifMatch);
   if (!current.ok) return current;
   const item = current.value;
   const input = next(item);
   if (!input.ok) return input;
   if (!input.value) return ok({ answer: { item } });
   const { vault, createdAt, state, files } = item;
-  const moved = nextVersion(item, actor, now);
-  return store(working, "UPDATE", complete(input.value, { id, vault, createdAt, state, files, ...moved }, item, random), now);
+  const attributes = { id, vault, createdAt, state, files, ...nextVersion(item, actor, now) };
+  return putItem(working, "UPDATE", complete(input.value, attributes, item, random), now);
 }
 
-/** The steps of a write to an Item's Files: find, check, make the next version, store. */
+/** A write to the Files of an Item. In: `edit` makes the Item with its new Files. */
 export function editFiles(
-  working: Working,
-  { actor, now }: Given,
+  working: WorkingVault,
+  { actor, now }: ChangeContext,
   id: string,
   ifMatch: Precondition | undefined,
-  make: (item: Item) => Result<FileEdit>,
-): Result<Changed> {
-  const current = find(working, id, undefined);
+  edit: (item: Item) => Result<FileEdit>,
+): Result<ChangeResult> {
+  const current = requireItem(working, id, undefined);
   if (!current.ok) return current;
-  // Whether the File is there comes before whether the version is the right one.
-  const made = make(current.value);
-  if (!made.ok) return made;
+  // A File that does not exist is refused before a version that does not match (contract 4).
+  const edited = edit(current.value);
+  if (!edited.ok) return edited;
   if (ifMatch && !includesVersion(ifMatch, current.value.version)) return fail("precondition");
-  const { item, change } = made.value;
-  const stored = store(working, "UPDATE", ok({ ...item, ...nextVersion(current.value, actor, now) }), now);
-  if (!stored.ok) return stored;
+  const { item, change } = edited.value;
+  const put = putItem(working, "UPDATE", ok({ ...item, ...nextVersion(current.value, actor, now) }), now);
+  if (!put.ok) return put;
   working.files.push(change);
-  if (change.before) working.dropped.push(placeOf(item.vault, id, change.before));
-  return ok({ ...stored.value, answer: { ...stored.value.answer, file: change.id } });
+  if (change.before) working.released.push(placeOf(item.vault, id, change.before));
+  return ok({ ...put.value, answer: { ...put.value.answer, file: change.id } });
 }
 
 const nextVersion = (item: Item, actor: string, now: number) => ({
@@ -77,23 +60,25 @@ const nextVersion = (item: Item, actor: string, now: number) => ({
   lastEditedBy: actor,
 });
 
-export function find(working: Working, id: string, ifMatch: Precondition | undefined): Result<Item> {
+/** Errors: `item_not_found`, `integrity`, `precondition`. */
+export function requireItem(working: WorkingVault, id: string, ifMatch: Precondition | undefined): Result<Item> {
   const item = working.items.get(id) ?? fail("item_not_found");
   if (!item.ok || ifMatch === undefined || includesVersion(ifMatch, item.value.version)) return item;
   return fail("precondition");
 }
 
-export function store(working: Working, action: Action, made: Result<Item>, now: number): Result<Changed> {
-  if (!made.ok) return made;
-  const item = made.value;
+/** Puts an Item into the working copy and counts the write. Errors: those of `completed`; 400 when it is too large. */
+export function putItem(working: WorkingVault, action: Action, completed: Result<Item>, now: number): Result<ChangeResult> {
+  if (!completed.ok) return completed;
+  const item = completed.value;
   if (sealedSize(item) > LIMITS.item) return invalid(`the Item is larger than ${LIMITS.item} bytes sealed`);
   const before = working.items.get(item.id);
   working.vault = countWrite(working.vault!, now, before?.ok ? before.value : undefined, item);
-  working.items.set(item.id, made);
+  working.items.set(item.id, completed);
   return ok({ answer: { item }, action, item: item.id, version: item.version });
 }
 
-export function settle(working: Working, action: Action, vault: Vault): Result<Changed> {
+export function putVault(working: WorkingVault, action: Action, vault: Vault): Result<ChangeResult> {
   working.vault = vault;
   return ok({ answer: { vault }, action });
 }

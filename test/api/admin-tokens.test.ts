@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeId } from "../../src/model/ids.ts";
+import { writeId } from "../../src/model/dialect.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 const DAY = 24 * 60 * 60;

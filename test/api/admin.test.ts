@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeId } from "../../src/model/ids.ts";
+import { writeId } from "../../src/model/dialect.ts";
 import { admin, freshVault, LOGIN, makeVault, send } from "../support/service.ts";
 
 const NOWHERE = "3fa85f64-5717-4562-b3fc-2c963f66afa6";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeId } from "../../src/model/ids.ts";
+import { writeId } from "../../src/model/dialect.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

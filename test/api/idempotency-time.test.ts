@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
 import worker from "../../src/index.ts";
-import { openReplay, type ReplayRow, sealReplay } from "../../src/store/replays.ts";
+import { openRecord, type RecordRow, sealRecord } from "../../src/store/write/idempotency.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
 /** How long an Idempotency-Key is kept: a day. */
@@ -12,7 +12,7 @@ import { freshVault, LOGIN } from "../support/service.ts";
 const HOUR = 60 * 60 * 1000;
 
 const replaysOf = async (vault: string) =>
-  (await env.DB.prepare("SELECT key, id, sealed FROM replays WHERE vault_id = ?1").bind(vault).all<ReplayRow>()).results;
+  (await env.DB.prepare("SELECT key, id, sealed FROM replays WHERE vault_id = ?1").bind(vault).all<RecordRow>()).results;
 
 /** The same UUIDv7 at an earlier time. */
 function earlier(id: string, milliseconds: number): string {
@@ -33,10 +33,10 @@ async function age(vault: string, milliseconds: number): Promise<void> {
   const keys = keyring.ok ? await unwrapVaultKeys(keyring.value, vault, wrapped, Date.now()) : keyring;
   if (!keys.ok) throw new Error("the vault's keys do not open");
   for (const replay of await replaysOf(vault)) {
-    const opened = await openReplay(keys.value, vault, replay);
+    const opened = await openRecord(keys.value, vault, replay);
     if (!opened.ok) throw new Error("the replay does not open");
     const older = { ...opened.value, id: earlier(replay.id, milliseconds) };
-    const sealed = await sealReplay(keys.value, vault, older);
+    const sealed = await sealRecord(keys.value, vault, older);
     await env.DB.prepare("UPDATE replays SET id = ?2, sealed = ?3 WHERE id = ?1").bind(replay.id, older.id, sealed).run();
   }
 }

@@ -21,7 +21,7 @@ async function provider(name = "staging") {
 }
 
 /** Finds an Item as the provider does. Out: what Go kept of it, if there is one. */
-async function findItem(play: Play, vault: string, title: string) {
+async function requireItem(play: Play, vault: string, title: string) {
   const { status, body } = await play("GET", `/v1/vaults/${vault}/items?${goTitle(title)}`);
   expect(status).toBe(200);
   const [summary] = body.map((one: unknown) => throughGo(ITEM, one));
@@ -60,7 +60,7 @@ describe("External Secrets, reading", () => {
     const { play, call, vault, items } = await provider();
     const fields = ["MY_ENV_VAR1", "MY.ENV", "password"].map((label) => ({ label, value: `${label}!` }));
     await call("POST", items, { body: { title, category: "LOGIN", fields } });
-    const item = await findItem(play, vault, title);
+    const item = await requireItem(play, vault, title);
     expect(item.fields).toMatchObject(fields); // every label once
     expect(item.fields).toHaveLength(3);
   });
@@ -69,7 +69,7 @@ describe("External Secrets, reading", () => {
     const { play, call, token, vault, items } = await provider();
     const { body } = await call("POST", items, { body: { title: "my-cert", category: "DOCUMENT" } });
     await attach(call, `${items}/${body.id}`, "name=tls.crt", pattern(40));
-    const item = await findItem(play, vault, "my-cert");
+    const item = await requireItem(play, vault, "my-cert");
     expect(item).toMatchObject({ category: "DOCUMENT", files: [{ name: "tls.crt" }] });
     expect((await download(EXTERNAL_SECRETS, token, item.files[0].content_path)).bytes).toEqual(pattern(40));
   });
@@ -87,9 +87,9 @@ describe("External Secrets, reading", () => {
 describe("PushSecret", () => {
   it("creates the Item that is not there, in a vault named by its id, and finds it at once", async () => {
     const { play, vault, items } = await provider();
-    expect(await findItem(play, vault, "1pw-secret-name")).toBeUndefined();
+    expect(await requireItem(play, vault, "1pw-secret-name")).toBeUndefined();
     expect((await play("POST", items, pushed(vault))).status).toBe(200);
-    const item = await findItem(play, vault, "1pw-secret-name");
+    const item = await requireItem(play, vault, "1pw-secret-name");
     expect(item).toMatchObject({
       category: "SERVER",
       tags: ["tag1", "tag2"],
@@ -111,11 +111,11 @@ describe("PushSecret", () => {
     ];
     const { body: made } = await call("POST", items, { body: { title: "app", category: "LOGIN", fields } });
     const file = await attach(call, `${items}/${made.id}`, "name=tls.crt", pattern(40));
-    const item = await findItem(play, vault, "app");
+    const item = await requireItem(play, vault, "app");
     item.fields[0].value = "new";
     item.fields.push({ id: "", type: "CONCEALED", label: "token", value: "t" }); // a label that was not there
     expect((await put(play, item)).status).toBe(200);
-    const found = await findItem(play, vault, "app");
+    const found = await requireItem(play, vault, "app");
     expect(found.fields).toMatchObject([{ label: "password", value: "new" }, { label: "code" }, { label: "token", value: "t" }]);
     expect(found.files).toEqual([file]);
   });
@@ -127,12 +127,12 @@ describe("PushSecret", () => {
       { label: "b", value: "2" },
     ];
     const { body: made } = await call("POST", items, { body: { title: "app", category: "SERVER", fields } });
-    const item = await findItem(play, vault, "app");
+    const item = await requireItem(play, vault, "app");
     expect((await put(play, { ...item, fields: [item.fields[1]] })).status).toBe(200);
-    const left = await findItem(play, vault, "app");
+    const left = await requireItem(play, vault, "app");
     expect([left.fields.length, left.files, left.sections]).toEqual([1, undefined, undefined]); // else it would be a PUT again
     expect((await play("DELETE", `${items}/${made.id}`)).status).toBe(204);
-    expect(await findItem(play, vault, "app")).toBeUndefined();
+    expect(await requireItem(play, vault, "app")).toBeUndefined();
   });
 
   it("deletes the last value of an Item that has Files: a PUT without fields", async () => {
@@ -141,7 +141,7 @@ describe("PushSecret", () => {
       body: { title: "app", category: "SERVER", fields: [{ label: "a", value: "1" }] },
     });
     const file = await attach(call, `${items}/${made.id}`, "name=tls.crt", pattern(40));
-    const { fields: _fields, ...item } = await findItem(play, vault, "app");
+    const { fields: _fields, ...item } = await requireItem(play, vault, "app");
     expect((await put(play, item)).status).toBe(200);
     expect((await play("GET", `${items}/${made.id}`)).body).toMatchObject({ fields: [], files: [file] });
   });

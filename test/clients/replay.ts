@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { writeId } from "../../src/model/ids.ts";
+import { writeId } from "../../src/model/dialect.ts";
 import { bytesOf } from "../support/files.ts";
 import { client, fetchRaw, makeToken, makeVault, type Reply, send } from "../support/service.ts";
 

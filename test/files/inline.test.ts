@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { writeId } from "../../src/model/ids.ts";
+import { writeId } from "../../src/model/dialect.ts";
 import { freshFile, freshItem, pattern } from "../support/files.ts";
 
 /** Contents inside of the JSON (endpoints 7 and 8): asked for by `inline_files`, up to a size. */

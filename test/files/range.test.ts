@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readRange } from "../../src/http/range.ts";
+import { parseRange } from "../../src/http/range.ts";
 
 /** Which bytes a `Range` header asks for (RFC 9110 section 14.2). */
 
 const BEYOND = "beyond";
 /** The range; `undefined` for all bytes; `BEYOND` when there are none of them. */
 function read(header: string | undefined, size: number) {
-  const range = readRange(header, size);
+  const range = parseRange(header, size);
   return range.ok
     ? range.value
     : range.failure.kind === "range" && range.failure.detail === String(size)
@@ -22,7 +22,7 @@ function slowly(first: number | undefined, last: number | undefined, size: numbe
   return all.filter((position) => position >= first && (last === undefined || position <= last));
 }
 
-describe("readRange", () => {
+describe("parseRange", () => {
   it.each([
     ["bytes=0-0", 1, { start: 0, end: 0 }],
     ["bytes=0-", 1, { start: 0, end: 0 }],

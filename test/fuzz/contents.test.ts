@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
 import { CHUNK, chunkOffset, createCipher, HEADER, recoverCipher, sealedFileSize } from "../../src/crypto/chunked.ts";
-import { openStream, sealStream } from "../../src/crypto/pieces.ts";
+import { openStream, PIECE, readPieces, sealPieces } from "../../src/crypto/pieces.ts";
 import { byteStream } from "../support/faults.ts";
 import { bytesOf, freshItem, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
@@ -12,9 +12,6 @@ import { unlimited } from "./unlimited.ts";
 
 const KEY = Uint8Array.from({ length: 32 }, (_, at) => at);
 const CONTEXT = new TextEncoder().encode("vault, item, file, generation");
-/** So many chunks are sealed and opened at a time. */
-const PIECE = 64 * CHUNK;
-
 const near = (borders: number[], most: number) =>
   fc
     .tuple(fc.constantFrom(...borders), fc.integer({ min: -2, max: 2 }))
@@ -48,10 +45,18 @@ describe("a sealed content", () => {
     await fc.assert(
       fc.asyncProperty(content, async ({ total, range, step: pace }) => {
         const bytes = plain.subarray(0, total);
-        const seen: boolean[] = [];
-        const see = async (_: Uint8Array, last: boolean) => void seen.push(last);
-        const sealed = await collect(sealStream(await createCipher(KEY, CONTEXT), reader(bytes, pace), see));
-        expect([sealed.length, seen.indexOf(true)]).toEqual([sealedFileSize(total), seen.length - 1]);
+        const lengths: number[] = [];
+        const plainPieces = (async function* () {
+          for await (const piece of readPieces(reader(bytes, pace), PIECE)) {
+            lengths.push(piece.length);
+            yield piece;
+          }
+        })();
+        const sealed = await collect(sealPieces(await createCipher(KEY, CONTEXT), plainPieces));
+        expect([sealed.length, lengths.findIndex((length) => length < PIECE)]).toEqual([
+          sealedFileSize(total),
+          lengths.length - 1,
+        ]);
         const cipher = await recoverCipher(KEY, CONTEXT, sealed.slice(0, HEADER));
         if (!cipher.ok) throw new Error("the header was refused");
         const [start, end] = range ?? [0, total - 1];

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import type { Context } from "hono";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { App } from "../../src/http/route.ts";
-import { readName } from "../../src/http/upload.ts";
+import type { App } from "../../src/http/context.ts";
+import { parseName } from "../../src/http/upload.ts";
 import { freshItem, lengthOf, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
 import { unlimited } from "./unlimited.ts";
@@ -90,7 +90,7 @@ describe("the name of an upload", () => {
   it("is what its Content-Disposition says, however a client writes it", () => {
     fc.assert(
       fc.property(written, ({ text, header }) => {
-        expect(readName(call(header))).toEqual({ ok: true, value: text });
+        expect(parseName(call(header))).toEqual({ ok: true, value: text });
       }),
       { numRuns: runs(1000) },
     );
@@ -103,7 +103,7 @@ describe("the name of an upload", () => {
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-        const read = readName(call(pieces.join("")));
+        const read = parseName(call(pieces.join("")));
         const good = read.ok && read.value.length > 0 && read.value.isWellFormed() && encoder.encode(read.value).length <= 1024;
         expect(good || (!read.ok && read.failure.kind === "invalid")).toBe(true);
       }),

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Item } from "../../src/model/item.ts";
-import { readPatch } from "../../src/model/patch-input.ts";
+import { parsePatch } from "../../src/model/patch-input.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
 import { type Outcome, patchSlowly } from "../support/patch-reference.ts";
@@ -44,7 +44,7 @@ const ITEM: Item = {
 const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));
 
 function patched(operations: readonly object[]) {
-  const read = readPatch(operations);
+  const read = parsePatch(operations);
   const draft = read.ok ? applyPatch(ITEM, read.value) : read;
   return draft.ok ? complete(draft.value, FRAME, ITEM, random) : draft;
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeFilter, readCount, readPage, readQuery } from "../../src/model/query.ts";
+import { decodeFilter, parseCount, parsePage, parseQuery } from "../../src/model/query.ts";
 import { runs } from "../support/runs.ts";
 
 /** The raw query of a list: a filter that clients encode badly, among other parameters (contract 1.5). */
@@ -28,7 +28,7 @@ describe("a query", () => {
       fc.property(parameters, written, parameters, (before, [text, encode], after) => {
         const filter = encode(`title eq "${text}"`);
         const raw = [...write(before), `filter=${filter}`, ...write(after)].join("&");
-        const query = readQuery(raw);
+        const query = parseQuery(raw);
         expect(query.filter).toBe(filter);
         expect([...query.rest]).toEqual([...before, ...after]);
       }),
@@ -40,7 +40,7 @@ describe("a query", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "&", "=", "%", "%22", "+", '"', "filter", "filte", "é"), maxLength: 12 });
     fc.assert(
       fc.property(text, (raw) => {
-        const { filter, rest } = readQuery(raw);
+        const { filter, rest } = parseQuery(raw);
         const named = raw.split("&").some((part) => part.startsWith("filter="));
         expect([filter !== undefined, ...(named ? [] : rest)]).toEqual([named, ...(named ? [] : new URLSearchParams(raw))]);
       }),
@@ -103,7 +103,7 @@ describe("limit and cursor", () => {
   it("are an integer within its bounds, in digits alone, or refused", () => {
     fc.assert(
       fc.property(number, fc.nat(20), fc.nat(1200), (text, least, more) => {
-        const read = readCount(new URLSearchParams({ n: text }), "n", least, least + more);
+        const read = parseCount(new URLSearchParams({ n: text }), "n", least, least + more);
         const good = /^[0-9]+$/.test(text) && text.length <= 15 && Number(text) >= least && Number(text) <= least + more;
         expect(read.ok ? read.value : read.failure.kind).toBe(good ? Number(text) : "invalid");
       }),
@@ -115,7 +115,7 @@ describe("limit and cursor", () => {
     const cursor = fc.oneof(fc.uuid(), fc.stringMatching(/^[a-z0-9]{26}$/), fc.string({ maxLength: 40 }));
     fc.assert(
       fc.property(number, cursor, (limit, after) => {
-        const page = readPage({ filter: undefined, rest: new URLSearchParams({ limit, cursor: after }) });
+        const page = parsePage({ filter: undefined, rest: new URLSearchParams({ limit, cursor: after }) });
         const kind = page.ok ? typeof page.value.limit + typeof page.value.after : page.failure.kind;
         expect(["numberstring", "invalid"]).toContain(kind);
       }),

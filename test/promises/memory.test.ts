@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { ItemRow } from "../../src/store/items.ts";
-import type { VaultRow } from "../../src/store/vaults.ts";
+import type { VaultRow } from "../../src/store/vault-rows.ts";
 import { countingDatabase, overhear, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { contested } from "../support/plan-contested.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";

@@ -67,7 +67,7 @@ describe("clients of one vault with two coordinators and faults of every kind", 
 /** What the promise rests on, taken out of the SQL of the coordinators: then a seed must fail, and fail again. */
 const WITHOUT: readonly (readonly [string, (sql: string) => string])[] = [
   ["the fence", withoutFence],
-  // store/rows.ts and store/fence.ts: no key is known.
+  // store/write/rows.ts and store/write/fence.ts: no key is known.
   ["the kept answers", (sql) => sql.replace("FROM replays WHERE", "FROM replays WHERE 0 AND")],
 ];
 

@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { entityTag, isCurrent, readIfMatch } from "../../src/http/conditions.ts";
+import { entityTag, isCurrent, parseIfMatch } from "../../src/http/conditions.ts";
 import { includesVersion } from "../../src/model/operation.ts";
 
 /** Entity tags and the headers that compare them (RFC 9110 sections 8.8.3, 13.1.1 and 13.1.2). */
 
 /** Whether the header lets a write to this version through; `undefined` when it is malformed. */
 const passes = (header: string, version: number): boolean | undefined => {
-  const read = readIfMatch(header);
+  const read = parseIfMatch(header);
   return read.ok ? read.value === undefined || includesVersion(read.value, version) : undefined;
 };
 
@@ -26,7 +26,7 @@ describe("an entity tag", () => {
 
 describe("If-Match", () => {
   it("that is absent asks for nothing", () => {
-    expect(readIfMatch(undefined)).toEqual({ ok: true, value: undefined });
+    expect(parseIfMatch(undefined)).toEqual({ ok: true, value: undefined });
   });
 
   it.each(["*", " * ", '"3"', ' "3" ', '"1","3"', '"1" , "3"', '"3", W/"9"', '"x","3"', 'W/"3", "3"', '"",\t"3"'])(
@@ -50,7 +50,7 @@ describe("If-Match", () => {
   it.each(["", "3", "'3'", '"3', '3"', '"3" "4"', '"3";"4"', '*, "3"', '"3", *', 'w/"3"', 'W/ "3"', '"a b"', '"3"x', "**"])(
     "%j is malformed",
     (header) => {
-      expect(readIfMatch(header)).toMatchObject({ ok: false, failure: { kind: "invalid" } });
+      expect(parseIfMatch(header)).toMatchObject({ ok: false, failure: { kind: "invalid" } });
     },
   );
 
@@ -78,7 +78,7 @@ describe("If-Match", () => {
           fc.array(piece).map((parts) => parts.join("")),
         ),
         (header) => {
-          expect(typeof readIfMatch(header).ok).toBe("boolean");
+          expect(typeof parseIfMatch(header).ok).toBe("boolean");
           expect(typeof isCurrent(header, 3)).toBe("boolean");
         },
       ),

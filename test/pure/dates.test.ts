@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isDate, isMonthYear } from "../../src/vault/dates.ts";
+import { isDate, isMonthYear } from "../../src/model/dates.ts";
 
 /** Contract 1.2: a DATE is `YYYY-MM-DD` or Unix seconds, a MONTH_YEAR `YYYYMM` or `YYYY/MM`. Through the front door: items-dates.test.ts. */
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseFilter } from "../../src/model/filter.ts";
-import { readQuery } from "../../src/model/query.ts";
+import { parseQuery } from "../../src/model/query.ts";
 import { runs } from "../support/runs.ts";
 
 /** Contract 1.5: whatever a title is, a client that encodes it as its language does finds it. */
@@ -88,7 +88,7 @@ describe("parseFilter", () => {
     const query = fc.array(fc.oneof(piece, fc.string({ unit: "binary" })), { maxLength: 12 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(query, fc.constantFrom("items" as const, "vaults" as const), (raw, list) => {
-        expect(typeof parseFilter(readQuery(raw).filter, list).ok).toBe("boolean");
+        expect(typeof parseFilter(parseQuery(raw).filter, list).ok).toBe("boolean");
       }),
       { numRuns: runs(2000) },
     );

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { base32, idBytes, operationId, parseId, uuidOf, writeId } from "../../src/model/ids.ts";
+import { base32, idBytes, operationId, parseId, uuidOf } from "../../src/model/ids.ts";
+import { writeId } from "../../src/model/dialect.ts";
 import { freshVault } from "../support/service.ts";
 
 /** Contract 1.3: ids, in their two forms. */

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Item } from "../../src/model/item.ts";
-import { readPatch } from "../../src/model/patch-input.ts";
+import { parsePatch } from "../../src/model/patch-input.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
 
@@ -85,12 +85,12 @@ describe("applyPatch", () => {
   });
 });
 
-describe("readPatch", () => {
+describe("parsePatch", () => {
   it("of any body reads operations, or says why not", () => {
     const body = fc.oneof(fc.jsonValue(), fc.array(fc.oneof(operation, fc.jsonValue()), { maxLength: 3 }));
     fc.assert(
       fc.property(body, (given) => {
-        const read = readPatch(given);
+        const read = parsePatch(given);
         expect(read.ok ? Array.isArray(read.value) : read.failure.kind === "invalid").toBe(true);
       }),
     );

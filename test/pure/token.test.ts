@@ -2,7 +2,8 @@ import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
-import { type Claims, covers, type Permission, signToken, verifyToken } from "../../src/crypto/token.ts";
+import { type Claims, signToken, verifyToken } from "../../src/crypto/token.ts";
+import { covers, type Permission } from "../../src/model/permission.ts";
 import { runs } from "../support/runs.ts";
 
 /** The two pure functions of tokens: what is signed is read back, and nothing else is. */

@@ -60,7 +60,7 @@ export async function renewCoordinator(name: string, bindings: Partial<Env>): Pr
   await rebindCoordinator(name, bindings);
 }
 
-/** Takes the fence of store/fence.ts out of the SQL: its look-up always finds the vault. */
+/** Takes the fence of store/write/fence.ts out of the SQL: its look-up always finds the vault. */
 export const withoutFence = (sql: string): string =>
   sql.replace("content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4", "?2 >= 0 AND ?3 >= 0 AND ?4 >= 0");
 

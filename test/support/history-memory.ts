@@ -1,18 +1,18 @@
 import type { Item } from "../../src/model/item.ts";
-import { readItem } from "../../src/model/item-input.ts";
+import { parseItem } from "../../src/model/item-input.ts";
 import type { Answer, Change, Idempotency, Operation } from "../../src/model/operation.ts";
-import { readPatch } from "../../src/model/patch-input.ts";
+import { parsePatch } from "../../src/model/patch-input.ts";
 import { fail, ok, type Result } from "../../src/model/result.ts";
 import type { Vault } from "../../src/model/vault.ts";
-import type { Commit } from "../../src/store/commit.ts";
-import type { Replay } from "../../src/store/replays.ts";
-import type { OpenVault } from "../../src/store/vaults.ts";
-import type { Done } from "../../src/store/rows.ts";
-import type { Snapshot } from "../../src/store/snapshot.ts";
+import type { Commit } from "../../src/store/write/commit.ts";
+import type { IdempotencyRecord } from "../../src/store/write/idempotency.ts";
+import type { OpenVault } from "../../src/store/vault-rows.ts";
+import type { Done } from "../../src/store/write/rows.ts";
+import type { Snapshot } from "../../src/store/write/snapshot.ts";
 import { applyGroup, type Plan } from "../../src/vault/apply.ts";
 import type { Turns } from "./plan-orders.ts";
 
-/** The coordinator's core over a store in memory: the steps of vault/group.ts and the fence of store/fence.ts, without D1. */
+/** The coordinator's core over a store in memory: the steps of vault/group.ts and the fence of store/write/fence.ts, without D1. */
 
 export const VAULT = "00000000-0000-4000-8000-000000000001";
 export const ITEM = "00000000-0000-4000-8000-000000000002";
@@ -47,7 +47,7 @@ export function createStore(broken: Broken = {}) {
   const whole = { title: "", category: "LOGIN", urls: [], favorite: false, sections: [], fields: [], files: [] } as const;
   const first: Item = { id: ITEM, vault: VAULT, version: 1, tags: ["first"], lastEditedBy: ACTOR, ...whole, ...times };
   const items = new Map([[ITEM, ok(first)]]);
-  const replays = new Map<string, Result<Replay>>();
+  const replays = new Map<string, Result<IdempotencyRecord>>();
   const done = new Map<string, Done>();
   return {
     read: (): Snapshot => ({
@@ -153,7 +153,7 @@ const given = <T>(result: Result<T>): T => {
 export function changeFor(kind: "put" | "patch" | "delete", value: string, ifMatch?: number): Change {
   const condition = { item: ITEM, ifMatch: ifMatch === undefined ? undefined : [ifMatch] };
   const body = { vault: { id: VAULT }, category: "LOGIN", tags: [value] };
-  if (kind === "put") return { kind: "replace-item", ...condition, input: given(readItem(body, VAULT, "replace")) };
+  if (kind === "put") return { kind: "replace-item", ...condition, input: given(parseItem(body, VAULT, "replace")) };
   if (kind === "delete") return { kind: "delete-item", ...condition };
-  return { kind: "patch-item", ...condition, operations: given(readPatch([{ op: "add", path: "/tags/-", value }])) };
+  return { kind: "patch-item", ...condition, operations: given(parsePatch([{ op: "add", path: "/tags/-", value }])) };
 }

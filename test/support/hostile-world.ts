@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { type Claims, signToken } from "../../src/crypto/token.ts";
-import { writeId } from "../../src/model/ids.ts";
+import { writeId } from "../../src/model/dialect.ts";
 import { byteStream } from "./faults.ts";
 import type { HostileRequest } from "./hostile-requests.ts";
 import { isLong } from "./runs.ts";

@@ -2,7 +2,7 @@ import { openKeyring } from "../../src/crypto/keyring.ts";
 import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { Item } from "../../src/model/item.ts";
 import { sealItem } from "../../src/store/items.ts";
-import { type VaultRow, wrappedKeys } from "../../src/store/vaults.ts";
+import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
 
 /** Items written past the coordinator, for tests and benchmarks of large vaults: one by one they would take minutes. */
 

@@ -1,0 +1,72 @@
+import * as z from "zod";
+import { type Claims, signToken } from "../../crypto/token.ts";
+import { DIALECT_NAMES } from "../../model/dialect.ts";
+import { parseId } from "../../model/ids.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { isPermission, type Permission, PERMISSIONS } from "../../model/permission.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
+import { explain, optional, text } from "../../model/text.ts";
+import { deleteToken, insertToken, loadTokens } from "../../store/tokens.ts";
+import type { Call, Reply } from "../route.ts";
+
+/** /v1/admin/tokens: issues, lists and revokes tokens. */
+
+const oneOf = (words: readonly string[]) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(words);
+
+/** The scope of a token: `{"<vault id>": "<permission>"}`. `z.record` would drop a key `__proto__` silently. */
+const scope = z
+  .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "is not an object")
+  .transform((object, context): Record<string, Permission> => {
+    const entries = Object.entries(object).map(([id, permission]) => [parseId(id), permission as unknown] as const);
+    const ids = new Set(entries.map(([id]) => id));
+    const refuse = (message: string) => context.addIssue({ code: "custom", message });
+    if (entries.length > LIMITS.tokenVaults) refuse(`names more than ${LIMITS.tokenVaults} vaults`);
+    else if (ids.has(undefined)) refuse("has a key that is no vault id");
+    else if (ids.size < entries.length) refuse("names a vault twice");
+    else if (!entries.every(([, permission]) => isPermission(permission)))
+      refuse(`has a permission that is not ${oneOf(Object.keys(PERMISSIONS))}`);
+    return Object.fromEntries(entries) as Record<string, Permission>;
+  });
+
+const newToken = z.object({
+  name: text(LIMITS.title).min(1, "is empty"),
+  vaults: scope,
+  dialect: optional(z.enum(DIALECT_NAMES, `is not ${oneOf(DIALECT_NAMES)}`)),
+  expiresIn: optional(
+    z.int("is not an integer").min(1, "is less than 1").max(LIMITS.tokenLifetime, `is more than ${LIMITS.tokenLifetime}`),
+  ),
+});
+
+type NewToken = z.output<typeof newToken>;
+
+export const createToken = {
+  parse({ body }: Call): Result<NewToken> {
+    const input = newToken.safeParse(body!.json);
+    return input.success ? ok(input.data) : invalid(explain(input.error, "the token"));
+  },
+  async handle({ c, store }: Call, input: NewToken): Promise<Result<Reply>> {
+    const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault } = input;
+    const issuedAt = Math.floor(store.now / 1000);
+    const claims: Claims = { id: crypto.randomUUID(), name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn };
+    const inserted = await insertToken(store, claims);
+    if (!inserted.ok) return inserted;
+    // The token is not stored: this answer is the only one that contains it.
+    return ok({ response: c.json({ ...presentToken(claims), token: await signToken(store.keyring, claims) }) });
+  },
+};
+
+export async function listTokens({ c, store }: Call): Promise<Result<Reply>> {
+  const tokens = await loadTokens(store);
+  return tokens.ok ? ok({ response: c.json(tokens.value.map(presentToken)) }) : tokens;
+}
+
+export async function revokeToken({ c, store, token }: Call): Promise<Result<Reply>> {
+  const deleted = await deleteToken(store, token);
+  return deleted.ok ? ok({ response: c.body(null, 204) }) : deleted;
+}
+
+const time = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+function presentToken({ id, name, dialect, vaults, issuedAt, expiresAt }: Claims): object {
+  return { id, name, dialect, vaults, createdAt: time(issuedAt), expiresAt: time(expiresAt) };
+}

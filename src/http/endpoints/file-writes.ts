@@ -1,0 +1,78 @@
+import type { ContentPlace } from "../../model/file.ts";
+import type { Change, NewContent } from "../../model/operation.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { deleteContent } from "../../store/contents/upload.ts";
+import { loadFile } from "../../store/files.ts";
+import { requireItem } from "../../store/items.ts";
+import { recordContent, sendChange } from "../coordinator.ts";
+import { presentFile } from "../present.ts";
+import type { Call, Reply } from "../route.ts";
+import { parseName, parseSection, parseUploadHeaders, receiveContent, type UploadHeaders } from "../upload.ts";
+import { uploadContent } from "../upload-content.ts";
+
+/** Endpoint 12: the writes to the Files of an Item. */
+
+interface NewFile extends UploadHeaders {
+  readonly name: string;
+  readonly section: string | undefined;
+}
+
+export const uploadFile = {
+  parse({ c }: Call): Result<NewFile> {
+    const [name, section, headers] = [parseName(c), parseSection(c), parseUploadHeaders(c)];
+    if (!name.ok) return name;
+    if (!section.ok) return section;
+    return headers.ok ? ok({ ...headers.value, name: name.value, section: section.value }) : headers;
+  },
+  async handle(call: Call, { name, section, ...headers }: NewFile): Promise<Result<Reply>> {
+    const { actor: token, vault, item, ifMatch } = call;
+    const found = await requireItem(call.store, { token, vault }, item);
+    if (!found.ok) return found;
+    const binding = [vault, item, JSON.stringify({ name, section })];
+    return upload(call, crypto.randomUUID(), headers, binding, (content) => ({
+      kind: "add-file",
+      item,
+      file: { ...content, name, section },
+      ifMatch,
+    }));
+  },
+};
+
+export const replaceFileContent = {
+  parse: ({ c }: Call): Result<UploadHeaders> => parseUploadHeaders(c),
+  async handle(call: Call, headers: UploadHeaders): Promise<Result<Reply>> {
+    const { actor: token, vault, item, ifMatch } = call;
+    const found = await loadFile(call.store, { token, vault }, item, call.file);
+    if (!found.ok) return found;
+    const { id } = found.value;
+    return upload(call, id, headers, [vault, item, id], (file) => ({ kind: "replace-content", item, file, ifMatch }));
+  },
+};
+
+export const removeFile = {
+  parse: ({ item, file, ifMatch }: Call): Result<Change> => ok({ kind: "delete-file", item, file, ifMatch }),
+  async handle(call: Call, change: Change): Promise<Result<Reply>> {
+    const { c, vault, item, file } = call;
+    const answer = await sendChange(call, vault, change, { ids: [vault, item, file] });
+    return answer.ok ? ok({ response: c.body(null, 204) }) : answer;
+  },
+};
+
+/** In: the File's id, what the Idempotency-Key is bound to besides the body, and the change that stores the row. */
+async function upload(
+  call: Call,
+  file: string,
+  headers: UploadHeaders,
+  ids: readonly string[],
+  changeFor: (content: NewContent) => Change,
+): Promise<Result<Reply>> {
+  const { c, vault, item, dialect, idempotencyKey } = call;
+  const place: ContentPlace = { vault, item, file, generation: crypto.randomUUID() };
+  const written = await uploadContent(place, crypto.getRandomValues(new Uint8Array(32)), {
+    record: () => recordContent(call, place),
+    receive: (key) => receiveContent(c, place, key, headers, idempotencyKey !== undefined),
+    write: (content, hash) => sendChange(call, vault, changeFor(content), { ids, body: hash }),
+    discard: () => deleteContent(c.env.FILES, place),
+  });
+  return written.ok ? ok({ response: c.json(presentFile(written.value, { id: item, vault }, dialect)) }) : written;
+}

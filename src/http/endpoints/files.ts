@@ -1,0 +1,60 @@
+import { writeId } from "../../model/dialect.ts";
+import { type KeyedFile, placeOf } from "../../model/file.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { loadContent } from "../../store/contents/download.ts";
+import { loadFile, loadFiles } from "../../store/files.ts";
+import { sendContent } from "../download.ts";
+import { presentFile } from "../present.ts";
+import type { Call, Reply } from "../route.ts";
+
+/** Endpoints 7 to 9: the Files of an Item, and their contents. */
+
+/** `inline_files`, or `inline_content`: whether the answer contains the contents. Errors: 400. */
+function parseInline({ c }: Call): Result<boolean> {
+  const value = c.req.query("inline_files") ?? c.req.query("inline_content") ?? "false";
+  return value === "true" || value === "false" ? ok(value === "true") : invalid("inline_files: is not true or false");
+}
+
+export const listFiles = {
+  parse: parseInline,
+  async handle(call: Call, inline: boolean): Promise<Result<Reply>> {
+    const { c, store, actor: token, vault, item } = call;
+    const files = await loadFiles(store, { token, vault }, item);
+    if (!files.ok) return files;
+    const presented = await presentFiles(call, files.value, inline);
+    return presented.ok ? ok({ response: c.json(presented.value) }) : presented;
+  },
+};
+
+export const getFile = {
+  parse: parseInline,
+  async handle(call: Call, inline: boolean): Promise<Result<Reply>> {
+    const { c, store, actor: token, vault, item } = call;
+    const file = await loadFile(store, { token, vault }, item, call.file);
+    if (!file.ok) return file;
+    const presented = await presentFiles(call, [file.value], inline);
+    return presented.ok ? ok({ response: c.json(presented.value[0]) }) : presented;
+  },
+};
+
+export async function getContent(call: Call): Promise<Result<Reply>> {
+  const { c, store, actor: token, vault, item } = call;
+  const file = await loadFile(store, { token, vault }, item, call.file);
+  if (!file.ok) return file;
+  const response = await sendContent(c, placeOf(vault, item, file.value), file.value);
+  return response.ok ? ok({ response: response.value }) : response;
+}
+
+/** Errors: `too_large_to_inline`, and those of loading a content. */
+async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boolean): Promise<Result<object[]>> {
+  const { c, store, dialect, vault, item } = call;
+  const large = inline && files.find((file) => file.size > store.settings.inlineLimit);
+  if (large) return fail("too_large_to_inline", writeId(large.id, dialect));
+  const presented: object[] = [];
+  for (const file of files) {
+    const content = inline ? await loadContent(c.env.FILES, placeOf(vault, item, file), file) : ok(undefined);
+    if (!content.ok) return content;
+    presented.push(presentFile(file, { id: item, vault }, dialect, content.value));
+  }
+  return ok(presented);
+}

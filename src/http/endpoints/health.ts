@@ -1,0 +1,56 @@
+import { version } from "../../../package.json";
+import { openKeyring } from "../../crypto/keyring.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { parseSettings } from "../../settings.ts";
+import { probeBucket, probeDatabase, probeSchema } from "../../store/probes.ts";
+import { checkRootKeys } from "../../store/root-keys.ts";
+import type { Context } from "../context.ts";
+
+/** /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). */
+
+export const heartbeat = async (c: Context): Promise<Result<Response>> => ok(c.text("."));
+
+interface Dependency {
+  readonly service: string;
+  /** The bindings and secrets that have to be present. */
+  readonly needs: readonly (keyof Env)[];
+  readonly message: string;
+  /** Out: a warning in words, or nothing. Errors: what is wrong, in the failure's detail. */
+  readonly check: (env: Env) => Promise<Result<string | undefined>> | Result<string | undefined>;
+}
+
+const bound = () => ok(undefined);
+
+const DEPENDENCIES: readonly Dependency[] = [
+  { service: "d1", needs: ["DB"], message: "The database answers", check: ({ DB }) => probeDatabase(DB) },
+  { service: "schema", needs: ["DB"], message: "The schema is up to date", check: ({ DB }) => probeSchema(DB) },
+  { service: "r2", needs: ["FILES"], message: "The bucket answers", check: ({ FILES }) => probeBucket(FILES) },
+  { service: "keys", needs: ["DB", "ROOT_KEYS"], message: "The root keys are those of the database", check: checkKeys },
+  { service: "coordinator", needs: ["COORDINATOR"], message: "The Durable Objects are bound", check: bound },
+  { service: "queue", needs: ["ACTIVITY"], message: "The queue of the activity log is bound", check: bound },
+  { service: "rate limits", needs: ["TOKEN_RATE", "FAILURE_RATE"], message: "The rate limiters are bound", check: bound },
+  { service: "settings", needs: [], message: "The variables are well-formed", check: checkSettings },
+];
+
+/** Always 200: the body is the report. Each status is ACTIVE, WARNING or ERROR; no message contains key material. */
+export async function health(c: Context): Promise<Result<Response>> {
+  const dependencies = await Promise.all(
+    DEPENDENCIES.map(async ({ service, needs, message, check }) => {
+      const missing = needs.find((name) => !(c.env[name] as unknown));
+      const result = missing === undefined ? await check(c.env) : fail("misconfigured", `${missing} is missing`);
+      if (!result.ok) return { service, status: "ERROR", message: result.failure.detail ?? "The database does not answer" };
+      return { service, status: result.value === undefined ? "ACTIVE" : "WARNING", message: result.value ?? message };
+    }),
+  );
+  return ok(c.json({ name: "Item Vault", version, dependencies }));
+}
+
+async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<undefined>> {
+  const keyring = await openKeyring(ROOT_KEYS);
+  return keyring.ok ? checkRootKeys(DB, keyring.value) : keyring;
+}
+
+function checkSettings(env: Env): Result<undefined> {
+  const settings = parseSettings(env);
+  return settings.ok ? ok(undefined) : settings;
+}

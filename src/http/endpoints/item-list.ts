@@ -1,0 +1,113 @@
+import { writeId } from "../../model/dialect.ts";
+import { type Filter, parseFilter } from "../../model/filter.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { type Page, parsePage } from "../../model/query.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { logFailure } from "../../log.ts";
+import { pump } from "../../store/contents/objects.ts";
+import { loadSlice, type Slice } from "../../store/item-list.ts";
+import { presentSummary } from "../present.ts";
+import type { Call, Reply } from "../route.ts";
+
+/** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
+
+interface ListInput {
+  /** The readings of the filter; the first that finds an Item counts. */
+  readonly readings: readonly Filter[];
+  readonly page: Page;
+}
+
+export const listItems = {
+  parse({ query }: Call): Result<ListInput> {
+    const readings = parseFilter(query.filter, "items");
+    if (!readings.ok) return readings;
+    const page = parsePage(query);
+    return page.ok ? ok({ readings: readings.value, page: page.value }) : page;
+  },
+  async handle(call: Call, { readings, page }: ListInput): Promise<Result<Reply>> {
+    const filter = await chooseReading(call, readings);
+    if (!filter.ok) return filter;
+    const { limit, after } = page;
+    const response = await (limit === undefined
+      ? sendAll(call, filter.value, after)
+      : sendPage(call, filter.value, after, limit));
+    return response.ok ? ok({ response: response.value }) : response;
+  },
+};
+
+const load = ({ store, actor: token, vault }: Call, filter: Filter, after: string, most?: number) =>
+  loadSlice(store, { token, vault }, filter, after, most);
+
+/** The first reading that finds an Item, else the last. A single reading costs no D1 call. */
+async function chooseReading(call: Call, [filter = [], ...others]: readonly Filter[]): Promise<Result<Filter>> {
+  if (others.length === 0) return ok(filter);
+  const slice = await load(call, filter, "");
+  if (!slice.ok) return slice;
+  return slice.value.summaries.length > 0 ? ok(filter) : chooseReading(call, others);
+}
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+/** The summaries of a slice as JSON texts. */
+const present = ({ summaries }: Slice, { dialect }: Call): string[] =>
+  summaries.map((summary) => JSON.stringify(presentSummary(summary, dialect)));
+
+/** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
+async function sendAll(call: Call, filter: Filter, after: string): Promise<Result<Response>> {
+  const { c } = call;
+  const first = await load(call, filter, after);
+  if (!first.ok) return first;
+  if (first.value.next === undefined) return ok(c.body(`[${present(first.value, call).join()}]`, 200, JSON_TYPE));
+  if (c.req.method === "HEAD") return ok(c.body(null, 200, JSON_TYPE));
+  const { readable, writable } = new IdentityTransformStream();
+  pump(streamList(call, filter, first.value), writable).catch((error: unknown) => logFailure("A list", error));
+  return ok(c.body(readable, 200, JSON_TYPE));
+}
+
+async function* streamList(call: Call, filter: Filter, first: Slice): AsyncGenerator<Uint8Array, void> {
+  const encoder = new TextEncoder();
+  let slice = first;
+  let separator = "[";
+  for (;;) {
+    const texts = present(slice, call);
+    if (texts.length > 0) {
+      yield encoder.encode(separator + texts.join());
+      separator = ",";
+    }
+    if (slice.next === undefined) break;
+    const following = await load(call, filter, slice.next);
+    if (!following.ok) throw new Error(following.failure.kind);
+    slice = following.value;
+  }
+  yield encoder.encode(separator === "[" ? "[]" : "]");
+}
+
+/**
+ * A page, with a link to the next (RFC 8288) unless it is the last. It holds fewer Items than `limit` when more would be
+ * too large; with a filter the last page may be empty.
+ */
+async function sendPage(call: Call, filter: Filter, after: string, limit: number): Promise<Result<Response>> {
+  const ids: string[] = [];
+  const texts: string[] = [];
+  let next: string | undefined = after;
+  for (let size = 0; next !== undefined && texts.length < limit && size < LIMITS.pageSize;) {
+    const slice = await load(call, filter, next, filter.length > 0 ? undefined : limit - texts.length);
+    if (!slice.ok) return slice;
+    const presented = present(slice.value, call);
+    size += presented.reduce((sum, text) => sum + text.length, 0);
+    texts.push(...presented);
+    ids.push(...slice.value.summaries.map(({ id }) => id));
+    next = slice.value.next;
+  }
+  // The Items of the last slice beyond the limit belong to the next page.
+  if (texts.length > limit) next = ids[limit - 1];
+  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, limit, next) };
+  return ok(call.c.body(`[${texts.slice(0, limit).join()}]`, 200, { ...JSON_TYPE, ...link }));
+}
+
+function linkTo({ c, query, dialect }: Call, limit: number, cursor: string): string {
+  const url = new URL(c.req.url);
+  const { filter } = query;
+  url.search = `${filter === undefined ? "" : `filter=${filter}&`}limit=${limit}&cursor=${writeId(cursor, dialect)}`;
+  return `<${url.href}>; rel="next"`;
+}

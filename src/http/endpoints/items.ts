@@ -1,0 +1,70 @@
+import { parseItem } from "../../model/item-input.ts";
+import type { Change } from "../../model/operation.ts";
+import { parsePatch } from "../../model/patch-input.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { loadItem } from "../../store/items.ts";
+import { entityTag, isCurrent } from "../conditions.ts";
+import { sendChange } from "../coordinator.ts";
+import { presentItem, presentReplaced } from "../present.ts";
+import type { Call, Reply } from "../route.ts";
+
+/** Endpoints 2 to 6: an Item. */
+
+export async function getItem({ c, store, dialect, actor, vault, item: id }: Call): Promise<Result<Reply>> {
+  const item = await loadItem(store, { token: actor, vault }, id);
+  if (!item.ok) return item;
+  const { version } = item.value;
+  const headers = { ETag: entityTag(version) };
+  const current = isCurrent(c.req.header("If-None-Match"), version);
+  const response = current ? c.body(null, 304, headers) : c.json(presentItem(item.value, dialect, store.now), 200, headers);
+  return ok({ response, version });
+}
+
+type Write = (call: Call, change: Change) => Promise<Result<Reply>>;
+
+/** The handler of the writes to an Item. In: how the Item is presented. A deletion answers 204. */
+const writeItem =
+  (present: typeof presentItem): Write =>
+  async (call, change) => {
+    const { c, store, dialect, vault, item: id, body } = call;
+    const answer = await sendChange(call, vault, change, { ids: id === "" ? [vault] : [vault, id], body: body?.bytes });
+    if (!answer.ok) return answer;
+    const { item } = answer.value;
+    if (!item) return ok({ response: c.body(null, 204) });
+    const { version } = item;
+    return ok({ response: c.json(present(item, dialect, store.now), 200, { ETag: entityTag(version) }), version });
+  };
+
+export const createItem = {
+  parse({ body, vault }: Call): Result<Change> {
+    const input = parseItem(body!.json, vault, "create");
+    return input.ok ? ok({ kind: "create-item", item: crypto.randomUUID(), input: input.value }) : input;
+  },
+  handle: writeItem(presentItem),
+};
+
+export const replaceItem = {
+  parse({ body, vault, item, ifMatch }: Call): Result<Change> {
+    const input = parseItem(body!.json, vault, "replace");
+    return input.ok ? ok({ kind: "replace-item", item, input: input.value, ifMatch }) : input;
+  },
+  handle: writeItem(presentReplaced),
+};
+
+export const patchItem = {
+  parse({ body, item, ifMatch }: Call): Result<Change> {
+    const operations = parsePatch(body!.json);
+    return operations.ok ? ok({ kind: "patch-item", item, operations: operations.value, ifMatch }) : operations;
+  },
+  async handle(call: Call, change: Change): Promise<Result<Reply>> {
+    const reply = await writeItem(presentItem)(call, change);
+    // An empty patch only reads, and no commit logs it.
+    const reads = change.kind === "patch-item" && change.operations.length === 0;
+    return reply.ok && reads ? ok({ ...reply.value, action: "READ" }) : reply;
+  },
+};
+
+export const deleteItem = {
+  parse: ({ item, ifMatch }: Call): Result<Change> => ok({ kind: "delete-item", item, ifMatch }),
+  handle: writeItem(presentItem),
+};

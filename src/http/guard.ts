@@ -1,0 +1,62 @@
+import { verifyToken } from "../crypto/token.ts";
+import { ADMIN } from "../model/operation.ts";
+import { covers } from "../model/permission.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { openStore, type Store } from "../store/database.ts";
+import { checkRootKeys } from "../store/root-keys.ts";
+import type { Context } from "./context.ts";
+import { countFailure, limitToken } from "./rate-limit.ts";
+import type { Access, Caller, Target } from "./route.ts";
+import { requireSecret } from "./secret.ts";
+
+/** Authentication and authorization: the checks before any I/O on the data (contract 4 and 8). */
+
+/** Out: the caller. Errors: `misconfigured`, `schema`, `unavailable`, `unauthorized`, `rate`. */
+export async function authenticate(access: Access, c: Context): Promise<Result<Caller>> {
+  const store = await openStore(c.env, Date.now());
+  if (!store.ok) return store;
+  return access.by === "admin" ? authenticateAdmin(c, store.value, access.seals) : authenticateToken(c, store.value);
+}
+
+/** Whether the caller's token grants the route's permission in the vault of the path. */
+export const isAllowed = (access: Access, { vaults }: Caller, { vault }: Target): boolean =>
+  access.by === "admin" || access.permission === undefined || covers(vaults[vault], access.permission);
+
+/** Compares the bearer token with the secret `ADMIN_TOKEN`. Without the secret there are no admin routes: see app.ts. */
+async function authenticateAdmin(c: Context, store: Store, seals = false): Promise<Result<Caller>> {
+  const refused = await requireSecret(c, c.env.ADMIN_TOKEN);
+  if (refused) return refused;
+  // A row that is sealed with a wrong root key would open with no other.
+  const checked = seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  return checked.ok ? ok({ c, store, actor: ADMIN, dialect: "uuid", vaults: {} }) : checked;
+}
+
+async function authenticateToken(c: Context, store: Store): Promise<Result<Caller>> {
+  // One space, and nothing around it: two Authorization headers arrive joined by a comma, and do not match.
+  const token = /^Bearer ([\w.-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
+  const claims =
+    token === undefined
+      ? fail("unauthorized")
+      : await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
+  if (!claims.ok) return countFailure(c, await explainFailure(store));
+  const { id, dialect, vaults } = claims.value;
+  return (await limitToken(c, id, store.now)) ?? ok({ c, store, actor: id, dialect, vaults });
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+let lastCheck: { keyring: Store["keyring"]; until: number; refusal: Refusal } | undefined;
+
+/**
+ * A token does not verify when it is invalid, or when the root keys are wrong: then no token verifies, and the answer is a
+ * 503. The root keys are compared with D1 once a minute per isolate, so that invalid tokens cannot cause load.
+ */
+async function explainFailure(store: Store): Promise<Refusal> {
+  if (lastCheck?.keyring === store.keyring && store.now < lastCheck.until) return lastCheck.refusal;
+  // Assigned before the await, so that concurrent requests do not check as well.
+  const check = (lastCheck = { keyring: store.keyring, until: store.now + MINUTE, refusal: fail("unauthorized") });
+  const checked = await checkRootKeys(store.db, store.keyring);
+  if (!checked.ok && checked.failure.kind === "misconfigured") check.refusal = checked;
+  if (!checked.ok && checked.failure.kind !== "misconfigured") check.until = store.now + SECOND;
+  return check.refusal;
+}

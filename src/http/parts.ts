@@ -1,0 +1,54 @@
+import { parseId } from "../model/ids.ts";
+import { LIMITS } from "../model/limits.ts";
+import { parseQuery } from "../model/query.ts";
+import { fail, invalid, ok, type Result } from "../model/result.ts";
+import { parseBody } from "./body.ts";
+import { parseIfMatch } from "./conditions.ts";
+import type { Context } from "./context.ts";
+import { rawQuery } from "./path.ts";
+import type { Call, Caller, Route, Target } from "./route.ts";
+
+/** Parses the parts of a request that every route has in common. */
+
+/** An id of the path; `undefined` when the text has no form of an id; empty when the path has no such parameter. */
+const idOf = (c: Context, name: string): string | undefined =>
+  parseId(c.req.param(name) ?? "") ?? (c.req.param(name) ? undefined : "");
+
+/** The ids of the path, except the Item's, whose form is checked after the vault was found. Errors: `vault_id`, `token_id`. */
+export function parseTarget(c: Context): Result<Target> {
+  const [vault, token] = [idOf(c, "vault"), idOf(c, "token")];
+  if (vault === undefined) return fail("vault_id");
+  if (token === undefined) return fail("token_id");
+  // The id of a File is a plain string (contract 3): a text that is no id names nothing.
+  const file = idOf(c, "file") ?? c.req.param("file")!;
+  return ok({ vault, token, file, item: idOf(c, "item") ?? "" });
+}
+
+/** Errors: `item_id`. */
+export const checkItemId = (c: Context): Result<undefined> => (idOf(c, "item") === undefined ? fail("item_id") : ok(undefined));
+
+/** Reads query, `If-Match`, body and `Idempotency-Key`, and lets the route parse its own input. Errors: 400, 413, 415. */
+export async function parseCall<Input>(
+  route: Route<Input>,
+  caller: Caller,
+  target: Target,
+): Promise<Result<{ call: Call; input: Input }>> {
+  const { c } = caller;
+  const ifMatch = parseIfMatch(route.conditional && c.req.header("If-Match"));
+  if (!ifMatch.ok) return ifMatch;
+  const body = route.json ? await parseBody(c.req.raw) : ok(undefined);
+  if (!body.ok) return body;
+  const query = parseQuery(rawQuery(c.req.url));
+  const call = { ...caller, ...target, query, ifMatch: ifMatch.value, body: body.value, idempotencyKey: undefined };
+  const input = route.parse(call);
+  if (!input.ok) return input;
+  const key = parseIdempotencyKey(route.idempotent && c.req.header("Idempotency-Key"));
+  return key.ok ? ok({ call: { ...call, idempotencyKey: key.value }, input: input.value }) : key;
+}
+
+/** `Idempotency-Key` (contract 10). Errors: 400. */
+function parseIdempotencyKey(key: string | undefined): Result<string | undefined> {
+  return key === undefined || (/^[\x21-\x7e]+$/.test(key) && key.length <= LIMITS.idempotencyKey)
+    ? ok(key)
+    : invalid(`Idempotency-Key: is not 1 to ${LIMITS.idempotencyKey} visible ASCII characters`);
+}

@@ -1,0 +1,53 @@
+import { ADMIN } from "../model/operation.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { loadForToken } from "../store/authorized.ts";
+import { loadFile } from "../store/files.ts";
+import { requireItem } from "../store/items.ts";
+import { loadVault } from "../store/vaults.ts";
+import { audit } from "./audit.ts";
+import type { Context } from "./context.ts";
+import { authenticate, isAllowed } from "./guard.ts";
+import { checkItemId, parseCall, parseTarget } from "./parts.ts";
+import { refuse } from "./refuse.ts";
+import type { Caller, Reply, Route, Target } from "./route.ts";
+
+/**
+ * Serves a route of the table: authenticate, authorize, parse, handle, audit, answer. The order of refusals is that of
+ * contract 4, on every route.
+ */
+export async function serve(route: Route, c: Context): Promise<Response> {
+  const caller = await authenticate(route.access, c);
+  if (!caller.ok) return refuse(c, caller.failure);
+  const target = parseTarget(c);
+  if (!target.ok) return refuse(c, target.failure);
+  const allowed = isAllowed(route.access, caller.value, target.value);
+  const result = allowed ? await answer(route, caller.value, target.value) : refuseOutsider(route);
+  audit(route, caller.value, target.value, allowed, result);
+  return result.ok ? result.value.response : refuse(c, result.failure);
+}
+
+async function answer(route: Route, caller: Caller, target: Target): Promise<Result<Reply>> {
+  const itemId = checkItemId(caller.c);
+  if (!itemId.ok) return refuseInOrder(caller, { ...target, item: "", file: "" }, itemId);
+  const parsed = await parseCall(route, caller, target);
+  if (!parsed.ok) return refuseInOrder(caller, target, parsed);
+  return route.handle(parsed.value.call, parsed.value.input);
+}
+
+const refuseOutsider = ({ access }: Route): Refusal => fail("outside" in access ? access.outside : "out_of_scope");
+
+/**
+ * A bad request is refused after a revoked token and after a vault, Item or File that does not exist. The check costs one
+ * D1 call, and only refused requests make it. The admin may know what exists, and is refused at once.
+ */
+async function refuseInOrder(caller: Caller, target: Target, refusal: Refusal): Promise<Refusal> {
+  const found = caller.actor === ADMIN ? ok(undefined) : await findTarget(caller, target);
+  return found.ok ? refusal : found;
+}
+
+/** Finds the last thing that the path names. Errors: `unauthorized` (revoked), those of things that do not exist. */
+function findTarget({ store, actor: token }: Caller, { vault, item, file }: Target): Promise<Result<unknown>> {
+  if (file !== "") return loadFile(store, { token, vault }, item, file);
+  if (item !== "") return requireItem(store, { token, vault }, item);
+  return vault === "" ? loadForToken(store, token) : loadVault(store, { token, vault });
+}

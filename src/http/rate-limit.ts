@@ -1,0 +1,65 @@
+import { createCache } from "../crypto/cache.ts";
+import { fail, type Refusal } from "../model/result.ts";
+import { logFailure } from "../log.ts";
+import type { Context } from "./context.ts";
+
+/** Rate limits, counted by the platform (the `ratelimits` of wrangler.toml): each Cloudflare location counts for itself. */
+
+/** An isolate calls the platform's limiter once for so many requests of a token: the limit counts bundles. */
+const BUNDLE = 50;
+
+interface Usage {
+  /** Requests since the last call of the limiter. */
+  uncounted: number;
+  /** Whether the limiter refused. Then it is called for each request until it accepts one. */
+  limited: boolean;
+}
+
+/** The tokens of this isolate. An entry expires without use, which admits up to 49 requests more. */
+const tokens = createCache<Usage>(1024, 60_000);
+
+/** Refuses a token with too many requests. In: Unix milliseconds. Errors: `rate`. */
+export async function limitToken(c: Context, token: string, now: number): Promise<Refusal | undefined> {
+  const usage = tokens.get(token, now) ?? { uncounted: 0, limited: false };
+  tokens.set(token, usage, now);
+  if (++usage.uncounted < BUNDLE && !usage.limited) return undefined;
+  usage.uncounted = 0;
+  usage.limited = !(await within(c.env.TOKEN_RATE, token));
+  return usage.limited ? fail("rate") : undefined;
+}
+
+/**
+ * Counts a failed authentication for the client's address. Successful ones are not counted.
+ * Out: the refusal, or `rate`. Outside of Cloudflare a request may have no address; then nothing is counted.
+ */
+export async function countFailure(c: Context, refusal: Refusal): Promise<Refusal> {
+  const address = c.req.header("CF-Connecting-IP");
+  if (!address || refusal.failure.kind !== "unauthorized") return refusal;
+  return (await within(c.env.FAILURE_RATE, network(address))) ? refusal : fail("rate");
+}
+
+/** Whether a denial is logged: a token without access must not fill the log of a vault. */
+export const isWorthLogging = (c: Context, token: string): Promise<boolean> => within(c.env.FAILURE_RATE, token);
+
+/** Counts one request. A limiter that fails limits nobody: it protects against load and is no access control. */
+async function within(limiter: RateLimit, key: string): Promise<boolean> {
+  try {
+    return (await limiter.limit({ key })).success;
+  } catch (error) {
+    logFailure("A rate limiter", error);
+    return true;
+  }
+}
+
+/** An IPv6 address counts as its /64, because a client usually has all addresses of it (RFC 4291 section 2.5.1). */
+function network(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::", 2);
+  const left = head === "" ? [] : head.split(":");
+  const right = tail ? tail.split(":") : [];
+  const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => "0");
+  return [...left, ...zeros, ...right]
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(":");
+}

@@ -1,0 +1,15 @@
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { describe, type Failure } from "../model/failure.ts";
+import type { Context } from "./context.ts";
+
+/** Writes the response of a failure (contract 4). No other function writes an error body. */
+export function refuse(c: Context, failure: Failure): Response {
+  const { vault, item, file, token } = c.req.param() as Record<string, string>;
+  const { status, message, retryAfterSeconds } = describe(failure, { vault, item, file, token });
+  c.header("Item-Vault-Error", failure.kind);
+  if (status === 401) c.header("WWW-Authenticate", "Bearer");
+  if (status === 416) c.header("Content-Range", `bytes */${failure.detail}`);
+  if (status === 405) c.header("Allow", failure.detail);
+  if (retryAfterSeconds !== undefined) c.header("Retry-After", String(retryAfterSeconds));
+  return c.json({ status, message }, status as ContentfulStatusCode);
+}

@@ -1,0 +1,89 @@
+import { ok } from "../model/result.ts";
+import { listActivity } from "./endpoints/activity.ts";
+import { createToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
+import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
+import { removeFile, replaceFileContent, uploadFile } from "./endpoints/file-writes.ts";
+import { getContent, getFile, listFiles } from "./endpoints/files.ts";
+import { health, heartbeat } from "./endpoints/health.ts";
+import { listItems } from "./endpoints/item-list.ts";
+import { createItem, deleteItem, getItem, patchItem, replaceItem } from "./endpoints/items.ts";
+import { metrics } from "./endpoints/metrics.ts";
+import { getVault, listVaults } from "./endpoints/vaults.ts";
+import type { Access, OpenRoute, Route } from "./route.ts";
+
+/** The table of routes: the whole API (contract 1). */
+
+export const OPEN_ROUTES: readonly OpenRoute[] = [
+  { method: "GET", path: "/heartbeat", open: heartbeat },
+  { method: "GET", path: "/health", open: health },
+  { method: "GET", path: "/metrics", open: metrics },
+];
+
+const ADMIN: Access = { by: "admin" };
+const ADMIN_SEALS: Access = { by: "admin", seals: true };
+const TOKEN: Access = { by: "token" };
+
+/** A token with a permission in the vault of the path; outside of its scope a 403. */
+const may = (permission: "r" | "w" | "rw"): Access => ({ by: "token", permission, outside: "out_of_scope" });
+/** As `may("r")`, with a 404 outside of the scope. */
+const MAY_FIND: Access = { by: "token", permission: "r", outside: "vault_not_found" };
+
+/** The parser of a route that reads nothing but its path. */
+const parse = () => ok(undefined);
+
+/** What the writes of tokens read besides their body. */
+const WRITE = { conditional: true, idempotent: true } as const;
+
+const VAULT = "/v1/vaults/:vault";
+const ITEMS = `${VAULT}/items`;
+const ITEM = `${ITEMS}/:item`;
+const FILES = `${ITEM}/files`;
+const FILE = `${FILES}/:file`;
+
+/** Checks a row against the types of its own parser and handler. */
+const row = <Input>(route: Route<Input>): Route => route as Route;
+
+export const ROUTES: readonly Route[] = [
+  row({ method: "GET", path: "/v1/activity", access: TOKEN, action: "UNLOGGED", ...listActivity }),
+  row({ method: "GET", path: "/v1/vaults", access: TOKEN, action: "READ", ...listVaults }),
+  row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),
+
+  row({ method: "GET", path: ITEMS, access: MAY_FIND, action: "READ", ...listItems }),
+  row({ method: "POST", path: ITEMS, access: may("w"), action: "CREATE", json: true, idempotent: true, ...createItem }),
+  row({ method: "GET", path: ITEM, access: may("r"), action: "READ", parse, handle: getItem }),
+  row({ method: "PUT", path: ITEM, access: may("rw"), action: "UPDATE", json: true, ...WRITE, ...replaceItem }),
+  row({ method: "PATCH", path: ITEM, access: may("rw"), action: "UPDATE", json: true, ...WRITE, ...patchItem }),
+  row({ method: "DELETE", path: ITEM, access: may("w"), action: "DELETE", ...WRITE, ...deleteItem }),
+
+  row({ method: "GET", path: FILES, access: MAY_FIND, action: "READ", ...listFiles }),
+  row({ method: "POST", path: FILES, access: may("w"), action: "UPDATE", ...WRITE, ...uploadFile }),
+  row({ method: "GET", path: FILE, access: may("r"), action: "READ", ...getFile }),
+  row({ method: "DELETE", path: FILE, access: may("w"), action: "UPDATE", ...WRITE, ...removeFile }),
+  row({ method: "GET", path: `${FILE}/content`, access: MAY_FIND, action: "READ", parse, handle: getContent }),
+  // Needs both permissions, because the answer contains the name of the File.
+  row({ method: "PUT", path: `${FILE}/content`, access: may("rw"), action: "UPDATE", ...WRITE, ...replaceFileContent }),
+
+  row({ method: "GET", path: "/v1/admin/vaults", access: ADMIN, action: "UNLOGGED", parse, handle: listAllVaults }),
+  row({
+    method: "POST",
+    path: "/v1/admin/vaults",
+    access: ADMIN_SEALS,
+    action: "CREATE",
+    json: true,
+    idempotent: true,
+    ...createVault,
+  }),
+  row({
+    method: "PATCH",
+    path: "/v1/admin/vaults/:vault",
+    access: ADMIN,
+    action: "UPDATE",
+    json: true,
+    idempotent: true,
+    ...updateVault,
+  }),
+  row({ method: "DELETE", path: "/v1/admin/vaults/:vault", access: ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
+  row({ method: "GET", path: "/v1/admin/tokens", access: ADMIN, action: "UNLOGGED", parse, handle: listTokens }),
+  row({ method: "POST", path: "/v1/admin/tokens", access: ADMIN_SEALS, action: "UNLOGGED", json: true, ...createToken }),
+  row({ method: "DELETE", path: "/v1/admin/tokens/:token", access: ADMIN, action: "UNLOGGED", parse, handle: revokeToken }),
+];

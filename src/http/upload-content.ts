@@ -1,0 +1,59 @@
+import type { FailureKind } from "../model/failure.ts";
+import type { ContentPlace, File } from "../model/file.ts";
+import type { Answer, NewContent } from "../model/operation.ts";
+import { ok, type Result } from "../model/result.ts";
+
+/** A content that R2 has stored. */
+export interface Received {
+  /** Bytes, before sealing. */
+  readonly size: number;
+  /** SHA-256 of the bytes; absent when the request has no Idempotency-Key and no digest. */
+  readonly hash: Uint8Array | undefined;
+}
+
+/** The effects of an upload. docs/consistency.md states why their order matters. */
+export interface UploadPorts {
+  /** Records the content as pending, durably. */
+  readonly record: () => Promise<Result<undefined>>;
+  /** Streams the body into R2, sealed under the key. After a refusal nothing is stored. */
+  readonly receive: (key: Uint8Array) => Promise<Result<Received>>;
+  /** Commits the row that references the content. */
+  readonly write: (content: NewContent, hash: Uint8Array | undefined) => Promise<Result<Answer>>;
+  /** Deletes the content. */
+  readonly discard: () => Promise<void>;
+}
+
+/**
+ * The failures after which the row will never be committed, not even by an earlier try that is still running: the state
+ * that the coordinator has seen moved the fence. A revoked token does not move it.
+ */
+const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
+  "vault_not_found",
+  "item_not_found",
+  "file_not_found",
+  "invalid",
+  "idempotency",
+  "precondition",
+]);
+
+/**
+ * Stores a content and then its row: record, receive, write. In: the place of the content and its new key. Out: the File.
+ * Errors: those of the ports. When the row may still be committed, the content stays and the pending record decides.
+ */
+export async function uploadContent(place: ContentPlace, key: Uint8Array, ports: UploadPorts): Promise<Result<File>> {
+  const recorded = await ports.record();
+  if (!recorded.ok) return recorded;
+  const received = await ports.receive(key);
+  if (!received.ok) return received;
+  const { size, hash } = received.value;
+  const content = { id: place.file, size, generation: place.generation, key: key.toBase64() };
+  const answer = await ports.write(content, hash);
+  if (!answer.ok) {
+    if (NEVER_COMMITTED.has(answer.failure.kind)) await ports.discard();
+    return answer;
+  }
+  const file = answer.value.item!.files.find(({ id }) => id === answer.value.file)!;
+  // An idempotency record has answered: the row references the content of the first request.
+  if (file.generation !== place.generation) await ports.discard();
+  return ok(file);
+}

@@ -1,0 +1,41 @@
+import { type FieldType, typeRules } from "./field-types.ts";
+import { base32, idBytes } from "./ids.ts";
+
+/** The two dialects in which tokens are issued (contract 3): all that differs between them. */
+
+interface Rules {
+  /** The form of an id. In: a canonical UUID. */
+  readonly id: (id: string) => string;
+  /** The form of the path of a File's content. In: the path without a leading slash. */
+  readonly contentPath: (path: string) => string;
+  /** The version in the answer to PUT. In: the version that the PUT made. */
+  readonly versionAfterPut: (version: number) => number;
+  /** The form of a field's value. */
+  readonly fieldValue: (type: FieldType, value: string) => string;
+}
+
+export const DIALECTS = {
+  uuid: {
+    id: (id) => id,
+    contentPath: (path) => path,
+    versionAfterPut: (version) => version,
+    fieldValue: (_, value) => value,
+  },
+  /** What the SDKs of Connect and the Terraform provider accept. */
+  connect: {
+    id: (id) => base32(idBytes(id)),
+    contentPath: (path) => `/${path}`,
+    // The Terraform provider waits for this version + 1.
+    versionAfterPut: (version) => version - 1,
+    fieldValue: (type, value) => typeRules(type).connect?.(value) ?? value,
+  },
+} as const satisfies Readonly<Record<string, Rules>>;
+
+export type Dialect = keyof typeof DIALECTS;
+
+export const DIALECT_NAMES = Object.keys(DIALECTS) as [Dialect, ...Dialect[]];
+
+export const isDialect = (value: unknown): value is Dialect => typeof value === "string" && Object.hasOwn(DIALECTS, value);
+
+/** An id in the form of the dialect. In: a canonical UUID. */
+export const writeId = (id: string, dialect: Dialect): string => DIALECTS[dialect].id(id);

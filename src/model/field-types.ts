@@ -1,0 +1,59 @@
+import { isDate, isMonthYear } from "./dates.ts";
+import { currentCode, parseTotp } from "./totp.ts";
+
+/** The types of fields (contract 2): what each accepts, and how it is written. */
+
+interface Rules {
+  /** Other names of the type in requests. */
+  readonly aliases?: readonly string[];
+  /** Whether a value that is not empty is valid. Absent: every value is. */
+  readonly accepts?: (value: string) => boolean;
+  /** What a refusal says of a value that is not valid. */
+  readonly refusal?: string;
+  /** The one-time code that the value gives. In: Unix milliseconds. */
+  readonly code?: (value: string, now: number) => string | undefined;
+  /** The form of the value that Connect sends. Absent: the value itself. */
+  readonly connect?: (value: string) => string;
+}
+
+/** The Terraform provider reads dates only as Unix seconds; Connect takes noon of the day. */
+const unixSeconds = (value: string): string => (/^\d{4}-/.test(value) ? String(Date.parse(`${value}T12:00:00Z`) / 1000) : value);
+
+export const FIELD_TYPES = {
+  STRING: {},
+  EMAIL: {},
+  CONCEALED: {},
+  URL: {},
+  OTP: {
+    aliases: ["TOTP"],
+    accepts: (value) => parseTotp(value) !== undefined,
+    refusal: "is not an otpauth://totp URI or a base32 secret",
+    code: currentCode,
+  },
+  DATE: { accepts: isDate, refusal: "is not a date (YYYY-MM-DD or Unix seconds)", connect: unixSeconds },
+  MONTH_YEAR: {
+    accepts: isMonthYear,
+    refusal: "is not a month (YYYYMM or YYYY/MM)",
+    connect: (value) => value.replace("/", ""),
+  },
+  MENU: {},
+  SSHKEY: {},
+  ADDRESS: {},
+  PHONE: {},
+  GENDER: {},
+  REFERENCE: {},
+  FILE: {},
+  CREDIT_CARD_NUMBER: {},
+  CREDIT_CARD_TYPE: {},
+} as const satisfies Readonly<Record<string, Rules>>;
+
+export type FieldType = keyof typeof FIELD_TYPES;
+
+export const FIELD_TYPE_NAMES = Object.keys(FIELD_TYPES) as FieldType[];
+
+export const typeRules = (type: FieldType): Rules => FIELD_TYPES[type];
+
+/** Each alias, with the type that it stands for. */
+export const FIELD_TYPE_ALIASES = Object.fromEntries(
+  FIELD_TYPE_NAMES.flatMap((type) => (typeRules(type).aliases ?? []).map((alias) => [alias, type] as const)),
+);

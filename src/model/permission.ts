@@ -1,0 +1,13 @@
+/** What a token may do in a vault (contract 8). */
+
+/** Each permission, with the operations that it grants: `r` reads, `w` writes. */
+export const PERMISSIONS = { r: ["r"], w: ["w"], rw: ["r", "w"] } as const;
+
+export type Permission = keyof typeof PERMISSIONS;
+
+export const isPermission = (value: unknown): value is Permission =>
+  typeof value === "string" && Object.hasOwn(PERMISSIONS, value);
+
+/** Whether a permission grants everything that another grants. `undefined` grants nothing. */
+export const covers = (granted: Permission | undefined, needed: Permission): boolean =>
+  granted !== undefined && PERMISSIONS[needed].every((one) => (PERMISSIONS[granted] as readonly string[]).includes(one));

@@ -1,0 +1,21 @@
+/** What the purpose of a field implies (contract 2). */
+
+interface Rules {
+  /** The id and label of a field that has none of its own. */
+  readonly name?: string;
+  /** The type that replaces the field's own. */
+  readonly type?: "CONCEALED";
+  /** Whether the entropy of the value is given. */
+  readonly entropy?: true;
+}
+
+export const PURPOSES = {
+  "": {},
+  USERNAME: { name: "username" },
+  PASSWORD: { name: "password", type: "CONCEALED", entropy: true },
+  NOTES: { name: "notesPlain" },
+} as const satisfies Readonly<Record<string, Rules>>;
+
+export type Purpose = keyof typeof PURPOSES;
+
+export const purposeRules = (purpose: Purpose): Rules => PURPOSES[purpose];

@@ -1,0 +1,15 @@
+/** The bounds and defaults of generated values (contract 7). */
+
+/** The characters of each set. */
+export const CHARACTER_SETS = {
+  LETTERS: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+  DIGITS: "0123456789",
+  SYMBOLS: "!@.-_*",
+} as const;
+
+export type CharacterSet = keyof typeof CHARACTER_SETS;
+
+export const CHARACTER_SET_NAMES = Object.keys(CHARACTER_SETS) as CharacterSet[];
+
+/** Characters of a generated value. */
+export const RECIPE_LENGTH = { least: 1, most: 64, default: 32 } as const;

@@ -1,0 +1,68 @@
+import * as z from "zod";
+import { fail, ok, type Result } from "./model/result.ts";
+
+/** The variables of wrangler.toml, parsed once for all layers. One malformed setting refuses every data route. */
+export interface Settings {
+  /** Unix seconds. A token that was issued before is refused. */
+  readonly tokensNotBefore: number;
+  /** Bytes. A larger File is not inlined. */
+  readonly inlineLimit: number;
+  /** Milliseconds that the content of a deleted File stays in R2. */
+  readonly fileRetention: number;
+  /** Milliseconds that an entry stays in the activity log. */
+  readonly activityRetention: number;
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** A variable that is a number. `unit` converts it to the unit of the setting. */
+interface Numeric {
+  readonly variable: "MAX_INLINE_FILE_SIZE_KB" | "FILE_RETENTION_DAYS" | "ACTIVITY_RETENTION_DAYS";
+  readonly least: number;
+  readonly unit: number;
+}
+
+const NUMBERS = {
+  inlineLimit: { variable: "MAX_INLINE_FILE_SIZE_KB", least: 0, unit: 1024 },
+  fileRetention: { variable: "FILE_RETENTION_DAYS", least: 0, unit: DAY },
+  // The log also tells which writes took effect, and idempotency records live for a day.
+  activityRetention: { variable: "ACTIVITY_RETENTION_DAYS", least: 1, unit: DAY },
+} satisfies Readonly<Record<string, Numeric>>;
+
+const parsed = new WeakMap<object, Result<Settings>>();
+
+/**
+ * Parses the variables. The result is cached per `env` object, which the platform keeps for the life of the isolate.
+ * Errors: `misconfigured`, with a detail that names the variable and the rule, never its value.
+ */
+export function parseSettings(env: Env): Result<Settings> {
+  const cached = parsed.get(env) ?? parseAll(env);
+  parsed.set(env, cached);
+  return cached;
+}
+
+function parseAll(env: Env): Result<Settings> {
+  const tokensNotBefore = parseTime(env.TOKENS_NOT_BEFORE);
+  if (!tokensNotBefore.ok) return tokensNotBefore;
+  const numbers: Record<string, number> = {};
+  for (const [name, rule] of Object.entries<Numeric>(NUMBERS)) {
+    const number = parseNumber(env[rule.variable], rule);
+    if (!number.ok) return number;
+    numbers[name] = number.value;
+  }
+  return ok({ tokensNotBefore: tokensNotBefore.value, ...(numbers as Record<keyof typeof NUMBERS, number>) });
+}
+
+const rfc3339 = z.iso.datetime({ offset: true });
+
+/** `Date.parse` alone would accept "restore 2" as a date in 2001, and so refuse no token. */
+function parseTime(text: string | undefined): Result<number> {
+  if (!text) return ok(0);
+  return rfc3339.safeParse(text).success ? ok(Date.parse(text) / 1000) : fail("misconfigured", "TOKENS_NOT_BEFORE is not a time");
+}
+
+/** wrangler.toml gives numbers, the dashboard gives texts. `Number` alone would accept the empty text as 0. */
+function parseNumber(value: unknown, { variable, least, unit }: Numeric): Result<number> {
+  const number = /^\d{1,9}(\.\d{1,9})?$/.test(String(value)) ? Number(value) : Number.NaN;
+  return number >= least ? ok(number * unit) : fail("misconfigured", `${variable} is not a number, or less than ${least}`);
+}

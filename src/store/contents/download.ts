@@ -1,0 +1,124 @@
+import { concat } from "../../crypto/bytes.ts";
+import {
+  CHUNK,
+  type ChunkCipher,
+  chunkOffset,
+  HEADER,
+  recoverCipher,
+  SEALED_CHUNK,
+  sealedFileSize,
+} from "../../crypto/chunked.ts";
+import { openStream, type Reader } from "../../crypto/pieces.ts";
+import { logFailure } from "../../log.ts";
+import type { ContentPlace, KeyedFile } from "../../model/file.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { contentKey, contextOf } from "./place.ts";
+
+/** Loads the contents of Files from R2: opened piece by piece, and refused when they do not match their row. */
+
+/** The bytes `start` to `end`, both included, of a content. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Opens a content, or the chunks that a range needs.
+ * Out: its bytes, in pieces. The first piece was opened already, so a fault in it is an error and not a broken stream.
+ * The iteration throws at a later chunk that does not open. Errors: `integrity`, also when R2 holds more, fewer or other
+ * bytes than the row says; `unavailable`.
+ */
+export async function openContent(
+  bucket: R2Bucket,
+  place: ContentPlace,
+  file: KeyedFile,
+  range?: ByteRange,
+): Promise<Result<AsyncGenerator<Uint8Array>>> {
+  try {
+    const found = await (range ? readSome(bucket, place, range) : readAll(bucket, place));
+    if (!found) return fail("integrity");
+    if (found.size !== sealedFileSize(file.size)) return await refuse(found);
+    const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(place), found.header);
+    if (!cipher.ok) return await refuse(found);
+    return await primed(cut(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
+  } catch (error) {
+    logFailure("A download", error);
+    // R2 throws on a range beyond the object: then the object does not match the row.
+    const object = await bucket.head(contentKey(place)).catch(() => undefined);
+    const damaged = object === null || (object !== undefined && object.size !== sealedFileSize(file.size));
+    return fail(damaged ? "integrity" : "unavailable");
+  }
+}
+
+async function refuse({ reader }: Found): Promise<Refusal> {
+  await reader.cancel().catch(() => undefined); // the rest is not read
+  return fail("integrity");
+}
+
+/** A whole content, for a small one. Errors: as `openContent`. */
+export async function loadContent(bucket: R2Bucket, place: ContentPlace, file: KeyedFile): Promise<Result<Uint8Array>> {
+  const opened = await openContent(bucket, place, file);
+  if (!opened.ok) return opened;
+  try {
+    return ok(concat(...(await Array.fromAsync(opened.value))));
+  } catch {
+    return fail("integrity");
+  }
+}
+
+interface Found {
+  /** Of the whole object, in bytes. */
+  readonly size: number;
+  readonly header: Uint8Array;
+  /** Positioned at the first chunk of the range. */
+  readonly reader: Reader;
+}
+
+async function readAll(bucket: R2Bucket, place: ContentPlace): Promise<Found | undefined> {
+  const object = await bucket.get(contentKey(place));
+  if (!object) return undefined;
+  const reader = object.body.getReader({ mode: "byob" });
+  const { value } = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
+  return { size: object.size, header: value ?? new Uint8Array(), reader };
+}
+
+async function readSome(bucket: R2Bucket, place: ContentPlace, { start, end }: ByteRange): Promise<Found | undefined> {
+  const [first, last] = [Math.floor(start / CHUNK), Math.floor(end / CHUNK)];
+  const chunks = { offset: chunkOffset(first), length: (last - first + 1) * SEALED_CHUNK };
+  const [head, object] = await Promise.all([
+    bucket.get(contentKey(place), { range: { offset: 0, length: HEADER } }),
+    bucket.get(contentKey(place), { range: chunks }),
+  ]);
+  if (!head || !object) return undefined;
+  return { size: object.size, header: new Uint8Array(await head.arrayBuffer()), reader: object.body.getReader({ mode: "byob" }) };
+}
+
+/** The opened chunks, cut to the range. */
+async function* cut(cipher: ChunkCipher, reader: Reader, { start, end }: ByteRange): AsyncGenerator<Uint8Array> {
+  const first = Math.floor(start / CHUNK);
+  let position = first * CHUNK;
+  try {
+    for await (const piece of openStream(cipher, reader, first)) {
+      yield piece.subarray(Math.max(0, start - position), Math.max(0, end + 1 - position));
+      position += piece.length;
+    }
+    if (position <= end) throw new Error("the content ended early");
+  } finally {
+    await reader.cancel().catch(() => undefined); // the client may have gone away
+  }
+}
+
+/** The same pieces, of which the first was opened already. */
+async function primed(pieces: AsyncGenerator<Uint8Array>): Promise<Result<AsyncGenerator<Uint8Array>>> {
+  try {
+    const first = await pieces.next();
+    return ok(
+      (async function* () {
+        if (!first.done) yield first.value;
+        yield* pieces;
+      })(),
+    );
+  } catch {
+    return fail("integrity"); // AES-GCM refused it
+  }
+}

@@ -1,0 +1,101 @@
+import { concat } from "../../crypto/bytes.ts";
+import type { Result } from "../../model/result.ts";
+
+/** Writes pieces of bytes into objects of R2. */
+
+/** Pieces of a content on its way into R2. A refusal as the return value ends the upload, and nothing is stored. */
+export type UploadPieces<R> = AsyncGenerator<Uint8Array, Result<R>>;
+
+/** R2 requires parts of one size, of at least 5 MiB (developers.cloudflare.com/r2/objects/multipart-objects). */
+const PART = 8 * 1024 * 1024;
+
+/**
+ * Writes an object: in one put when its length is known, else in parts. Out: what the pieces return.
+ * Throws what R2 or the pieces throw; nothing is stored then.
+ */
+export const putPieces = <R>(
+  bucket: R2Bucket,
+  key: string,
+  pieces: UploadPieces<R>,
+  length: number | undefined,
+): Promise<Result<R>> => (length === undefined ? putParts(bucket, key, pieces) : putWhole(bucket, key, pieces, length));
+
+/** R2 accepts a stream only with a known length, and stores nothing when the stream is shorter or longer. */
+async function putWhole<R>(bucket: R2Bucket, key: string, pieces: UploadPieces<R>, length: number): Promise<Result<R>> {
+  const { readable, writable } = new FixedLengthStream(length);
+  const writer = writable.getWriter();
+  const stored = bucket.put(key, readable);
+  const written = writePieces(pieces, writer);
+  written.catch(() => undefined); // when R2 fails first, nobody awaits it
+  const result = await Promise.race([written, stored.then(() => written)]);
+  if (result.ok) await writer.close();
+  else await writer.abort(new Error("the upload was refused")).catch(() => undefined);
+  await (result.ok ? stored : stored.catch(() => undefined));
+  return result;
+}
+
+async function putParts<R>(bucket: R2Bucket, key: string, pieces: UploadPieces<R>): Promise<Result<R>> {
+  const upload = await bucket.createMultipartUpload(key);
+  const abort = () => upload.abort().catch(() => undefined); // R2 deletes an unfinished upload after a week
+  try {
+    const parts: R2UploadedPart[] = [];
+    const groups = regroup(pieces, PART);
+    let next = await groups.next();
+    for (; !next.done; next = await groups.next()) parts.push(await upload.uploadPart(parts.length + 1, next.value));
+    await (next.value.ok ? upload.complete(parts) : abort());
+    return next.value;
+  } catch (error) {
+    await pieces.return(undefined as never).catch(() => undefined);
+    await abort();
+    throw error;
+  }
+}
+
+/** The same bytes in pieces of exactly `size` bytes; the last is shorter. */
+async function* regroup<R>(pieces: UploadPieces<R>, size: number): UploadPieces<R> {
+  let kept: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const next = await pieces.next();
+    if (next.done) {
+      if (next.value.ok && length > 0) yield concat(...kept);
+      return next.value;
+    }
+    kept.push(next.value);
+    length += next.value.length;
+    while (length >= size) {
+      const all = concat(...kept);
+      yield all.subarray(0, size);
+      kept = [all.slice(size)];
+      length -= size;
+    }
+  }
+}
+
+/** Writes the pieces into a stream and closes it. An error among them aborts it, so that its end never looks complete. */
+export async function pump(pieces: AsyncGenerator<Uint8Array, void>, writable: WritableStream<Uint8Array>): Promise<void> {
+  const writer = writable.getWriter();
+  await writePieces(pieces, writer);
+  await writer.close();
+}
+
+/** Writes the pieces and leaves the stream open. The next piece is made while the stream takes the one before it. */
+async function writePieces<R>(
+  pieces: AsyncGenerator<Uint8Array, R>,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+): Promise<R> {
+  try {
+    let next = await pieces.next();
+    while (!next.done) {
+      const following = pieces.next();
+      following.catch(() => undefined); // awaited below, unless the write fails first
+      await writer.write(next.value);
+      next = await following;
+    }
+    return next.value;
+  } catch (error) {
+    await writer.abort(error).catch(() => undefined);
+    await pieces.return(undefined as R);
+    throw error;
+  }
+}

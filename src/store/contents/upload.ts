@@ -1,0 +1,47 @@
+import { createCipher, sealedFileSize } from "../../crypto/chunked.ts";
+import { PIECE, type Reader, readPieces, sealPieces } from "../../crypto/pieces.ts";
+import { logFailure } from "../../log.ts";
+import type { ContentPlace } from "../../model/file.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { putPieces, type UploadPieces } from "./objects.ts";
+import { contentKey, contextOf } from "./place.ts";
+
+/**
+ * Seals a stream into R2, piece by piece, never whole in memory. In: the content's key, the stream's length where it is
+ * known, and `check`, which passes the plain pieces on and returns a refusal or a value. Out: the value of `check`.
+ * Errors: those of `check`; 400 when the stream breaks off; `unavailable`. No object is stored then.
+ */
+export async function putContent<R>(
+  bucket: R2Bucket,
+  place: ContentPlace,
+  key: Uint8Array,
+  stream: ReadableStream<Uint8Array>,
+  length: number | undefined,
+  check: (pieces: UploadPieces<undefined>) => UploadPieces<R>,
+): Promise<Result<R>> {
+  const reader = stream.getReader({ mode: "byob" });
+  try {
+    const cipher = await createCipher(key, contextOf(place));
+    const sealed = sealPieces(cipher, check(bodyPieces(reader)));
+    return await putPieces(bucket, contentKey(place), sealed, length === undefined ? undefined : sealedFileSize(length));
+  } catch (error) {
+    logFailure("An upload", error);
+    return fail("unavailable");
+  } finally {
+    await reader.cancel().catch(() => undefined); // after a refusal the rest of the body is not read
+  }
+}
+
+async function* bodyPieces(reader: Reader): UploadPieces<undefined> {
+  try {
+    yield* readPieces(reader, PIECE);
+    return ok(undefined);
+  } catch {
+    return invalid("the body ended early, or is not what its headers say");
+  }
+}
+
+/** Deletes a content that no row references. When R2 fails, the alarm of the coordinator deletes it later. */
+export async function deleteContent(bucket: R2Bucket, place: ContentPlace): Promise<void> {
+  await bucket.delete(contentKey(place)).catch((error: unknown) => logFailure("R2", error));
+}

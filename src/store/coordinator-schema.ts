@@ -1,0 +1,18 @@
+/**
+ * The schema of a coordinator's own storage. Its version is the number of entries of MIGRATIONS that were applied.
+ * As with D1, a release only expands: an older release still works with the storage of a newer one.
+ */
+const MIGRATIONS: readonly string[] = [
+  // Pending contents: see contents/pending.ts. Release 0.1.0 has created this table without a version.
+  "CREATE TABLE IF NOT EXISTS watched (key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+];
+
+/** Applies the missing migrations. A version that a newer release has written stays. */
+export function migrateCoordinator(sql: SqlStorage): void {
+  sql.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
+  const applied = sql.exec<{ version: number }>("SELECT version FROM schema_version").toArray()[0]?.version ?? 0;
+  if (applied >= MIGRATIONS.length) return;
+  for (const migration of MIGRATIONS.slice(applied)) sql.exec(migration);
+  sql.exec("DELETE FROM schema_version");
+  sql.exec("INSERT INTO schema_version (version) VALUES (?1)", MIGRATIONS.length);
+}

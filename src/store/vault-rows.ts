@@ -1,0 +1,106 @@
+import type { Place } from "../crypto/seal.ts";
+import { open, seal } from "../crypto/seal.ts";
+import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../crypto/vault-keys.ts";
+import { ok, type Result } from "../model/result.ts";
+import type { Vault } from "../model/vault.ts";
+import type { Store } from "./database.ts";
+
+/** The rows of vaults: their columns, and how a row is opened and sealed. write/commit.ts writes them. */
+
+export const KEY_COLUMNS = "vaults.id, root_key_id, data_key_id, data_key, index_key";
+
+/** The wrapped keys of a vault. */
+export interface KeyRow {
+  id: string;
+  root_key_id: string;
+  data_key_id: string;
+  data_key: string;
+  index_key: string;
+}
+
+export interface VaultRow extends KeyRow {
+  sealed: string;
+  attribute_version: number;
+  content_version: number;
+  items: number;
+  created: number;
+  files: number;
+  file_bytes: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** A vault with its keys. */
+export interface OpenVault {
+  readonly vault: Vault;
+  readonly keys: VaultKeys;
+  readonly row: VaultRow;
+}
+
+const place = (vault: string, version: number, keys: VaultKeys): Place => ({
+  kind: "vault",
+  vault,
+  record: vault,
+  version,
+  key: keys.id,
+});
+
+/** Seals what a user typed of a vault: its name and description. */
+export const sealVault = (keys: VaultKeys, { id, name, description, attributeVersion }: Vault): Promise<string> =>
+  seal(keys.data, place(id, attributeVersion, keys), JSON.stringify({ name, description }));
+
+/** The keys of a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
+export const openKeys = ({ keyring, now }: Store, row: KeyRow): Promise<Result<VaultKeys>> =>
+  unwrapVaultKeys(keyring, row.id, wrappedKeys(row), now);
+
+/** Opens a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
+export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
+  const keys = await openKeys(store, row);
+  if (!keys.ok) return keys;
+  const text = await open(keys.value.data, place(row.id, row.attribute_version, keys.value), row.sealed);
+  if (!text.ok) return text;
+  const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
+  const { id, items, created, files } = row;
+  return ok({
+    row,
+    keys: keys.value,
+    vault: {
+      id,
+      name,
+      description,
+      attributeVersion: row.attribute_version,
+      contentVersion: row.content_version,
+      items,
+      created,
+      files,
+      fileBytes: row.file_bytes,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    },
+  });
+}
+
+/** The row of a vault. In: its sealed name and description, and its wrapped keys. */
+export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys): VaultRow => ({
+  id: vault.id,
+  root_key_id: keys.rootKeyId,
+  data_key_id: keys.dataKeyId,
+  data_key: keys.dataKey,
+  index_key: keys.indexKey,
+  sealed,
+  attribute_version: vault.attributeVersion,
+  content_version: vault.contentVersion,
+  items: vault.items,
+  created: vault.created,
+  files: vault.files,
+  file_bytes: vault.fileBytes,
+  created_at: vault.createdAt,
+  updated_at: vault.updatedAt,
+});
+
+export const wrappedKeys = (row: KeyRow): WrappedKeys => ({
+  rootKeyId: row.root_key_id,
+  dataKeyId: row.data_key_id,
+  dataKey: row.data_key,
+  indexKey: row.index_key,
+});

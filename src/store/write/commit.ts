@@ -1,0 +1,127 @@
+import { createVaultKeys } from "../../crypto/vault-keys.ts";
+import type { Activity } from "../../model/activity.ts";
+import type { ContentPlace } from "../../model/file.ts";
+import { type Vault, writesOf } from "../../model/vault.ts";
+import { type ActivityRow, sealActivity } from "../activity.ts";
+import { type BatchOutcome, type Store, tryBatch } from "../database.ts";
+import { proofStatement } from "../root-keys.ts";
+import { type OpenVault, sealVault, vaultRow, wrappedKeys } from "../vault-rows.ts";
+import type { RowCache, WrittenRows } from "./cache.ts";
+import { fencedEntries } from "./fence.ts";
+import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
+import { changeItem, type FileChange, fileStatement, type ItemChange } from "./row-changes.ts";
+
+/** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
+export interface Commit {
+  readonly vault: string;
+  /** The actors that the snapshot assumed to be authorized. */
+  readonly actors: readonly string[];
+  /** The vault in the snapshot; absent when it is new. */
+  readonly before: OpenVault | undefined;
+  /** The vault after the commit; absent when it is deleted with all its rows. */
+  readonly after: Vault | undefined;
+  /** The vault at the moment of its deletion: its counts go into `past_writes`. */
+  readonly deleted: Vault | undefined;
+  readonly items: readonly ItemChange[];
+  readonly files: readonly FileChange[];
+  /** Contents that no row references after the commit. They are recorded as pending before it. */
+  readonly released: readonly ContentPlace[];
+  readonly activities: readonly Activity[];
+  readonly records: readonly IdempotencyRecord[];
+}
+
+/** The result of one attempt to write a commit. */
+export interface CommitAttempt {
+  /** `stale`: the fence refused the batch, nothing happened. `unknown`: D1 gave no answer, the batch may have taken effect. */
+  readonly outcome: BatchOutcome;
+  /** By operation id, the sealed text of its log entry in this attempt: it identifies the attempt. */
+  readonly entries: ReadonlyMap<string, string>;
+}
+
+const SQL = {
+  insertVault: `
+    INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
+                        created_at, root_key_id, data_key_id, data_key, index_key)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`,
+  updateVault: `
+    UPDATE vaults SET sealed = ?2, attribute_version = ?3, content_version = ?4, items = ?5, created = ?6,
+      files = ?7, file_bytes = ?8, updated_at = ?9
+    WHERE id = ?1`,
+  record: `
+    INSERT INTO replays (vault_id, key, id, sealed) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (vault_id, key) DO UPDATE SET id = excluded.id, sealed = excluded.sealed`,
+  addPastWrites: `
+    INSERT INTO past_writes (action, writes) SELECT key, value FROM json_each(?1) WHERE true
+    ON CONFLICT (action) DO UPDATE SET writes = past_writes.writes + excluded.writes`,
+  deleteVault: ["items", "files", "replays"]
+    .map((table) => `DELETE FROM ${table} WHERE vault_id = ?1`)
+    .concat("DELETE FROM vaults WHERE id = ?1"),
+};
+
+interface Batch {
+  readonly statements: D1PreparedStatement[];
+  /** The rows after the batch; absent when the vault is deleted. */
+  readonly written: WrittenRows | undefined;
+}
+
+/** Writes a commit in one D1 call, and updates the cache by the outcome. */
+export async function writeCommit(store: Store, cache: RowCache, commit: Commit): Promise<CommitAttempt> {
+  const rows = await Promise.all(commit.activities.map((activity) => sealActivity(store.keyring.active, activity)));
+  const { statements, written } = await (commit.after
+    ? updateBatch(store, commit, rows, commit.after)
+    : deleteBatch(store, commit, rows));
+  const outcome = await tryBatch(store.db, statements);
+  cache.update(outcome === "committed" ? written : undefined);
+  return { outcome, entries: new Map(rows.map(({ id, sealed }) => [id, sealed])) };
+}
+
+async function updateBatch(store: Store, commit: Commit, rows: readonly ActivityRow[], after: Vault): Promise<Batch> {
+  const { db } = store;
+  const { before } = commit;
+  const created = before ? undefined : await createVaultKeys(store.keyring, commit.vault);
+  const keys = before?.keys ?? created!.keys;
+  const unchanged = before?.vault.attributeVersion === after.attributeVersion;
+  const row = vaultRow(
+    after,
+    unchanged ? before.row.sealed : await sealVault(keys, after),
+    before ? wrappedKeys(before.row) : created!.wrapped,
+  );
+  const counts = [row.items, row.created, row.files, row.file_bytes];
+  const state = [row.id, row.sealed, row.attribute_version, row.content_version, ...counts, row.updated_at];
+  const vault = created
+    ? [
+        await proofStatement(db, store.keyring.active),
+        db.prepare(SQL.insertVault).bind(...state, row.created_at, row.root_key_id, row.data_key_id, row.data_key, row.index_key),
+      ]
+    : [db.prepare(SQL.updateVault).bind(...state)];
+  const entries = fencedEntries(store, before?.vault ?? after, commit, rows);
+  const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change)));
+  const items = await Promise.all(commit.items.map((change) => changeItem(db, commit.vault, keys, change)));
+  const records = await Promise.all(
+    commit.records.map(async (record) =>
+      db.prepare(SQL.record).bind(commit.vault, record.key, record.id, await sealRecord(keys, commit.vault, record)),
+    ),
+  );
+  // The fence reads the versions before the UPDATE changes them; the row of a new vault has to exist before the fence.
+  // The deletion of an Item follows the changes of its Files, because it deletes their rows.
+  const fenced = created ? [...vault, entries] : [entries, ...vault];
+  const deleted = commit.items.filter((change) => !change.after).map(({ id }) => id);
+  return {
+    statements: [...fenced, ...files, ...items.flatMap(({ statements }) => statements), ...records],
+    written: {
+      vault: row,
+      items: items.flatMap((item) => item.row ?? []),
+      created: commit.items.filter(({ existed }) => !existed).map(({ id }) => id),
+      unknown: [...deleted, ...commit.files.map(({ item }) => item)],
+    },
+  };
+}
+
+/** The log entries stay for the retention, and the entry of the vault's deletion for ever: no id is issued twice. */
+function deleteBatch(store: Store, commit: Commit, rows: readonly ActivityRow[]): Batch {
+  const { db } = store;
+  const entries = fencedEntries(store, commit.before!.vault, commit, rows);
+  const writes = db.prepare(SQL.addPastWrites).bind(JSON.stringify(writesOf(commit.deleted!)));
+  const deletions = SQL.deleteVault.map((sql) => db.prepare(sql).bind(commit.vault));
+  return { statements: [entries, writes, ...deletions], written: undefined };
+}

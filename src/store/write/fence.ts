@@ -1,0 +1,43 @@
+import { ADMIN } from "../../model/operation.ts";
+import type { Vault } from "../../model/vault.ts";
+import { ACTIVITY, type ActivityRow } from "../activity.ts";
+import type { Store } from "../database.ts";
+import { type IdempotencyRecord, oldestRecord } from "./idempotency.ts";
+
+/**
+ * The fence of a commit: its first statement inserts the log entries with a `vault_id` that is looked up by the versions
+ * of the snapshot. When another coordinator has committed since, the look-up gives NULL, the NOT NULL column refuses it,
+ * and D1 rolls the batch back. Every commit increments one of the two versions, so of all commits on one snapshot exactly
+ * one succeeds. `updated_at` is compared because a restored database repeats versions.
+ *
+ * The look-up also requires that no token was revoked and that the Idempotency-Keys are unused, and the primary key of the
+ * log refuses an operation that took effect before. A snapshot out of the cache assumes all three.
+ */
+const FENCED_ENTRIES = `
+  INSERT INTO activity (${ACTIVITY.columns})
+  SELECT (
+    SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4
+      AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (SELECT 1 FROM tokens WHERE id = actor.value))
+      AND NOT EXISTS (
+        SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?7)) AND replays.id >= ?8)
+  ), ${ACTIVITY.values}
+  FROM json_each(?5)`;
+
+/** What the fence checks besides the state of the vault. */
+interface Assumptions {
+  /** The actors of the whole group, including those whose operations write nothing. */
+  readonly actors: readonly string[];
+  readonly records: readonly IdempotencyRecord[];
+}
+
+/** The statement that is the fence and inserts the entries. In: the vault of the snapshot, and the log entries. */
+export function fencedEntries(
+  { db, now }: Store,
+  { id, contentVersion, attributeVersion, updatedAt }: Vault,
+  { actors, records }: Assumptions,
+  entries: readonly ActivityRow[],
+): D1PreparedStatement {
+  const tokens = actors.filter((actor) => actor !== ADMIN);
+  const lists = [entries, tokens, records.map(({ key }) => key)].map((list) => JSON.stringify(list));
+  return db.prepare(FENCED_ENTRIES).bind(id, contentVersion, attributeVersion, updatedAt, ...lists, oldestRecord(now));
+}

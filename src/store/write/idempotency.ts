@@ -1,0 +1,54 @@
+import { open, type Place, seal } from "../../crypto/seal.ts";
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import type { Answer, Idempotency } from "../../model/operation.ts";
+import { firstIdAt } from "../../model/ids.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { deleteExpired } from "../expiry.ts";
+
+/** Idempotency records: the answers of writes with an Idempotency-Key, kept for a day, so that a repeated request gets the first answer. */
+
+export interface IdempotencyRecord extends Idempotency {
+  /** The operation's id: a UUIDv7, so it also tells the time. */
+  readonly id: string;
+  readonly answer: Answer;
+}
+
+export interface RecordRow {
+  key: string;
+  id: string;
+  sealed: string;
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** The first operation id of a day ago. Older records are ignored, and deleted by the cron trigger. */
+export const oldestRecord = (now: number): string => firstIdAt(now - DAY);
+
+const place = (vault: string, id: string, keys: VaultKeys): Place => ({
+  kind: "idempotencyRecord",
+  vault,
+  record: id,
+  version: 0,
+  key: keys.id,
+});
+
+/** Seals a record: the answer, the hash of the request and the key. */
+export const sealRecord = (keys: VaultKeys, vault: string, { id, key, request, answer }: IdempotencyRecord): Promise<string> =>
+  seal(keys.data, place(vault, id, keys), JSON.stringify({ key, request, answer }));
+
+/** Errors: `integrity`. */
+export async function openRecord(keys: VaultKeys, vault: string, row: RecordRow): Promise<Result<IdempotencyRecord>> {
+  const text = await open(keys.data, place(vault, row.id, keys), row.sealed);
+  if (!text.ok) return text;
+  const record = { ...(JSON.parse(text.value) as Omit<IdempotencyRecord, "id">), id: row.id };
+  // The key covers the token: an answer must not move to the record of another token.
+  return record.key === row.key ? ok(record) : fail("integrity");
+}
+
+const DELETE_OLD = `
+  DELETE FROM replays
+  WHERE (vault_id, key) IN (SELECT vault_id, key FROM replays WHERE id < ?1 LIMIT 1000)
+  RETURNING id`;
+
+/** Deletes the records that are older than a day. */
+export const deleteOldRecords = (db: D1Database, now: number): Promise<void> => deleteExpired(db, DELETE_OLD, oldestRecord(now));

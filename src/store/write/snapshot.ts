@@ -1,0 +1,81 @@
+import type { FileRecord } from "../../model/file.ts";
+import type { Item } from "../../model/item.ts";
+import { ok, type Result } from "../../model/result.ts";
+import type { Store } from "../database.ts";
+import { openItem } from "../items.ts";
+import { type OpenVault, openVault } from "../vault-rows.ts";
+import type { RowCache } from "./cache.ts";
+import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
+import { type AppliedOperation, loadRows, type RowRequest, type Rows } from "./rows.ts";
+
+/** The state of a vault that a group of writes needs, opened. */
+export interface Snapshot {
+  /** Absent when the vault does not exist. */
+  readonly opened: OpenVault | undefined;
+  /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
+  readonly everExisted: boolean;
+  /** The tokens that are not revoked. */
+  readonly tokens: ReadonlySet<string>;
+  /** A record that does not open fails only the operations on it. */
+  readonly items: ReadonlyMap<string, Result<Item>>;
+  /** The rows of Files, by the ids of their Items. */
+  readonly filesOf: ReadonlyMap<string, readonly FileRecord[]>;
+  /** The operations of the group that took effect already, by their ids. */
+  readonly applied: ReadonlyMap<string, AppliedOperation>;
+  /** The idempotency records of the last day, by their keys. */
+  readonly records: ReadonlyMap<string, Result<IdempotencyRecord>>;
+}
+
+/**
+ * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache.
+ * Errors: `unavailable`, and those of opening the vault.
+ */
+export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
+  const rows = await loadRows(store, request);
+  if (!rows.ok) return rows;
+  cache.put(rows.value);
+  return openRows(store, rows.value);
+}
+
+/**
+ * A snapshot out of the cache, without a D1 call; `undefined` when a row is missing there. It may be out of date, and it
+ * assumes that no token was revoked and that no operation took effect before. The fence of the commit checks all of that.
+ * Errors: those of opening the vault.
+ */
+export async function cachedSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot> | undefined> {
+  const rows = cache.get(request);
+  return rows && openRows(store, rows);
+}
+
+async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
+  const { vault, filesOf } = rows;
+  const opened = vault && (await openVault(store, vault));
+  if (opened && !opened.ok) return opened;
+  const keys = opened?.value.keys;
+  return ok({
+    opened: opened?.value,
+    everExisted: rows.everExisted,
+    tokens: new Set(rows.tokens),
+    // Without the vault's row there are no keys, and its other rows were deleted with it.
+    items: await openEach(
+      keys ? rows.items : [],
+      (row) => row.id,
+      (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
+    ),
+    filesOf,
+    applied: new Map(rows.applied.map((row) => [row.id, row])),
+    records: await openEach(
+      keys ? rows.records : [],
+      (row) => row.key,
+      (row) => openRecord(keys!, vault!.id, row),
+    ),
+  });
+}
+
+async function openEach<Row, V>(
+  rows: readonly Row[],
+  name: (row: Row) => string,
+  open: (row: Row) => Promise<V>,
+): Promise<Map<string, V>> {
+  return new Map(await Promise.all(rows.map(async (row) => [name(row), await open(row)] as const)));
+}
