@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
-import { largeVault } from "../support/large-vault.ts";
+import { largeVault } from "./large-vault.ts";
 import { fetchRaw } from "../support/service.ts";
 
 /** Vaults of any size: what a read costs, and what a list holds in memory. */

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { withoutFence } from "../support/bindings.ts";
-import { checkHistory } from "../support/history-check.ts";
-import { type Load, runLoad } from "../support/history-clients.ts";
-import { DOUBLED, LOST, type Rule } from "../support/history-facts.ts";
-import { auditLog } from "../support/history-log.ts";
-import { ROUGH, shortenDeadlines } from "../support/plan.ts";
+import { checkHistory } from "./history/check.ts";
+import { type Load, runLoad } from "./history/clients.ts";
+import { DOUBLED, LOST, type Rule } from "./history/facts.ts";
+import { auditLog } from "./history/log.ts";
+import { ROUGH, shortenDeadlines } from "./history/plan.ts";
 import { isLong } from "../support/runs.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sleep } from "../support/bindings.ts";
-import { contested, times } from "../support/plan-contested.ts";
+import { contested, times } from "../support/contested.ts";
 import { admin, client, makeToken, type Reply } from "../support/service.ts";
 
 /** What another service on this platform did wrong. */

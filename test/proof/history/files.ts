@@ -1,10 +1,10 @@
-import { rebindCoordinator } from "./bindings.ts";
-import { byteStream } from "./faults.ts";
-import { bytesOf, freshItem, lengthOf } from "./files.ts";
+import { rebindCoordinator } from "../../support/bindings.ts";
+import { byteStream } from "../../support/faults.ts";
+import { bytesOf, freshItem, lengthOf } from "../../support/files.ts";
 import { createPlan, faultyDatabase, type Plan, type Rates } from "./plan.ts";
 import { faultyBucket } from "./plan-bucket.ts";
 import { plannedCoordinators } from "./plan-coordinators.ts";
-import { fetchRaw, type Reply } from "./service.ts";
+import { fetchRaw, type Reply } from "../../support/service.ts";
 
 /**
  * Files under faults of R2, D1 and the coordinators. Each File has one writer, who does one thing after the other, so what

@@ -1,16 +1,16 @@
-import type { Item } from "../../src/model/item.ts";
-import { readItem } from "../../src/model/item-input.ts";
-import type { Answer, Change, Idempotency, Operation } from "../../src/model/operation.ts";
-import { readPatch } from "../../src/model/patch-input.ts";
-import { fail, ok, type Result } from "../../src/model/result.ts";
-import type { Vault } from "../../src/model/vault.ts";
-import type { Commit } from "../../src/store/commit.ts";
-import type { Replay } from "../../src/store/replays.ts";
-import type { OpenVault } from "../../src/store/vaults.ts";
-import type { Done } from "../../src/store/rows.ts";
-import type { Snapshot } from "../../src/store/snapshot.ts";
-import { applyGroup, type Plan } from "../../src/vault/apply.ts";
-import type { Turns } from "./plan-orders.ts";
+import type { Item } from "../../../src/model/item.ts";
+import { readItem } from "../../../src/model/item-input.ts";
+import type { Answer, Change, Idempotency, Operation } from "../../../src/model/operation.ts";
+import { readPatch } from "../../../src/model/patch-input.ts";
+import { fail, ok, type Result } from "../../../src/model/result.ts";
+import type { Vault } from "../../../src/model/vault.ts";
+import type { Commit } from "../../../src/store/commit.ts";
+import type { Replay } from "../../../src/store/replays.ts";
+import type { OpenVault } from "../../../src/store/vaults.ts";
+import type { Done } from "../../../src/store/rows.ts";
+import type { Snapshot } from "../../../src/store/snapshot.ts";
+import { applyGroup, type Plan } from "../../../src/vault/apply.ts";
+import type { Turns } from "./orders.ts";
 
 /** The coordinator's core over a store in memory: the steps of vault/group.ts and the fence of store/fence.ts, without D1. */
 

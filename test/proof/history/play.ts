@@ -1,9 +1,9 @@
-import type { Answer, Operation } from "../../src/model/operation.ts";
-import { fail, ok, type Result } from "../../src/model/result.ts";
-import { createQueue } from "../../src/vault/queue.ts";
-import type { Call, Outcome } from "./history-facts.ts";
-import { type Broken, changeFor, coordinator, createStore, ITEM, operation } from "./history-memory.ts";
-import type { Turns } from "./plan-orders.ts";
+import type { Answer, Operation } from "../../../src/model/operation.ts";
+import { fail, ok, type Result } from "../../../src/model/result.ts";
+import { createQueue } from "../../../src/vault/queue.ts";
+import type { Call, Outcome } from "./facts.ts";
+import { type Broken, changeFor, coordinator, createStore, ITEM, operation } from "./memory.ts";
+import type { Turns } from "./orders.ts";
 
 /** A few writes at once to one Item, through the real queue and the coordinator's core. */
 
