@@ -1,7 +1,17 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { countingDatabase } from "../support/bindings.ts";
-import { admin, type Client, client, LOGIN, makeToken, makeVault, type Permission, type Reply, send } from "../support/service.ts";
+import {
+  admin,
+  type Client,
+  client,
+  LOGIN,
+  makeToken,
+  makeVault,
+  type Permission,
+  type Reply,
+  send,
+} from "../support/service.ts";
 
 /** Who may do what: every endpoint × permission × vault × Item, against the rule of the contract (1.4 and 2.5). */
 
@@ -77,7 +87,8 @@ beforeAll(async () => {
   vaults = { own, deleted, other, missing: crypto.randomUUID() };
   items = { own: await makeItem(own), other: await makeItem(other), missing: crypto.randomUUID() };
   deletedItem = await makeItem(deleted);
-  const clientWith = async (permission: Permission) => client((await makeToken({ [own]: permission, [deleted]: permission })).token);
+  const clientWith = async (permission: Permission) =>
+    client((await makeToken({ [own]: permission, [deleted]: permission })).token);
   const none = client((await makeToken({})).token);
   clients = { "": none, r: await clientWith("r"), w: await clientWith("w"), rw: await clientWith("rw") };
   await admin("DELETE", `/v1/admin/vaults/${deleted}`);

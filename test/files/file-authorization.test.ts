@@ -94,7 +94,11 @@ describe("the authorization matrix of Files", () => {
     const { method, path, namesFile } = c.endpoint;
     // A write that is to succeed gets a File of its own; all others share one, which must stay.
     const succeeds = expected(c, {})[0] < 400;
-    const files = { own: namesFile && succeeds && method !== "GET" ? await newFile() : ownFile, other: otherFile, missing: crypto.randomUUID() };
+    const files = {
+      own: namesFile && succeeds && method !== "GET" ? await newFile() : ownFile,
+      other: otherFile,
+      missing: crypto.randomUUID(),
+    };
     const ids = { vault: vaults[c.vault], item: items[c.item], file: files[c.file] };
     const body = method === "GET" || method === "DELETE" ? undefined : pattern(2);
     const reply = await clients[c.permission](method, path(filesOf(ids.vault, ids.item), ids.file), { body });
@@ -106,7 +110,9 @@ describe("the authorization matrix of Files", () => {
   it("left the Files that refused writes named as they were", async () => {
     const { body: file } = await owner("GET", one(filesOf(vaults.own, items.own), ownFile));
     expect([file.id, file.size]).toEqual([ownFile, 1]);
-    expect(await objectsOf(vaults.own)).toEqual(expect.arrayContaining([ownFile, otherFile].map((id) => expect.stringContaining(id))));
+    expect(await objectsOf(vaults.own)).toEqual(
+      expect.arrayContaining([ownFile, otherFile].map((id) => expect.stringContaining(id))),
+    );
   });
 });
 

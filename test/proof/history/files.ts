@@ -52,7 +52,9 @@ export async function runFiles({ seed, clients, steps, rates }: { seed: number; 
   /** No two are alike, but for the shortest. */
   function newContent(random: () => number): Uint8Array {
     const salt = ++made;
-    return Uint8Array.from({ length: SIZES[Math.floor(random() * SIZES.length)]! }, (_, index) => (index * salt) >> (index & 7));
+    const content = new Uint8Array(SIZES[Math.floor(random() * SIZES.length)]!);
+    for (let index = 0; index < content.length; index++) content[index] = (index * salt) >> (index & 7);
+    return content;
   }
 
   async function write(file: string | undefined, content: Uint8Array | undefined, random: () => number, env: Partial<Env>) {
