@@ -1,10 +1,9 @@
 import { fingerprint } from "../crypto/seal.ts";
-import { logFailure } from "../log.ts";
-import type { FailureKind } from "../model/failure.ts";
 import type { ContentPlace } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { ok, type Result } from "../model/result.ts";
 import { originOf } from "./audit.ts";
+import { callCoordinator } from "./retry.ts";
 import type { Call } from "./route.ts";
 
 /** How a request reaches the coordinator of its vault. */
@@ -32,7 +31,7 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
     idempotency: await bind(call, binding),
     change,
   };
-  return callCoordinator(call, vault, "uncertain", (coordinator) => coordinator.write(operation));
+  return callCoordinator(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
 }
 
 /** Hashes of the key and of the request. Neither the key nor the body is stored. */
@@ -44,38 +43,12 @@ async function bind({ c, actor, idempotencyKey }: Call, { ids, body }: Binding):
 
 /** Records a content with the coordinator before its upload. Errors: `unavailable`. */
 export const recordContent = (call: Call, place: ContentPlace): Promise<Result<undefined>> =>
-  callCoordinator(call, place.vault, "unavailable", async (coordinator) => {
+  callCoordinator(connect(call, place.vault), "unavailable", async (coordinator) => {
     await coordinator.expect(place);
     return ok(undefined);
   });
 
-type Coordinator = ReturnType<Env["COORDINATOR"]["getByName"]>;
-
-const TRIES = 3;
-
-/** The failures of which the coordinator knows that nothing happened. */
-const NOTHING_HAPPENED: ReadonlySet<FailureKind> = new Set(["busy", "unavailable", "version_skew"]);
-
-/**
- * Calls a coordinator, and again with a new stub when the object was reset: the call has to be idempotent. An overloaded
- * object gets no retry (developers.cloudflare.com/durable-objects/best-practices/error-handling).
- * In: `lost`, the failure after a try whose outcome is unknown.
- */
-async function callCoordinator<T>(
-  { c }: Call,
-  vault: string,
-  lost: FailureKind,
-  method: (coordinator: Coordinator) => Promise<Result<T>>,
-): Promise<Result<T>> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const answer = await method(c.env.COORDINATOR.getByName(vault));
-      // That nothing happened in this try says nothing about the try before.
-      return attempt > 1 && !answer.ok && NOTHING_HAPPENED.has(answer.failure.kind) ? fail(lost) : answer;
-    } catch (error) {
-      logFailure("A call to a coordinator", error);
-      if ((error as { overloaded?: boolean }).overloaded) return fail(attempt === 1 ? "unavailable" : lost);
-      if (attempt === TRIES) return fail(lost);
-    }
-  }
-}
+const connect =
+  ({ c }: Call, vault: string) =>
+  () =>
+    c.env.COORDINATOR.getByName(vault);

@@ -1,7 +1,17 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { countingDatabase } from "../support/bindings.ts";
-import { admin, client, LOGIN, makeToken, makeVault, type Permission, type Reply, send } from "../support/service.ts";
+import {
+  admin,
+  type Client,
+  client,
+  LOGIN,
+  makeToken,
+  makeVault,
+  type Permission,
+  type Reply,
+  send,
+} from "../support/service.ts";
 
 /** Who may do what: every endpoint × permission × vault × Item, against the rule of the contract (1.4 and 2.5). */
 
@@ -65,29 +75,55 @@ async function makeItem(vault: string): Promise<string> {
   return (await client(token)("POST", list(vault), { body: LOGIN })).body.id;
 }
 
-/** Two vaults with an Item each, and a token for the first. */
-async function makeWorld({ permission, vault, item }: Case) {
-  const own = await makeVault("Own");
-  const other = await makeVault("Other");
-  const vaults = { own, deleted: own, other, missing: crypto.randomUUID() };
-  const items = { own: await makeItem(own), other: await makeItem(other), missing: crypto.randomUUID() };
-  const { token } = await makeToken(permission === "" ? {} : { [own]: permission });
-  if (vault === "deleted") await admin("DELETE", `/v1/admin/vaults/${own}`);
-  return { call: client(token), vault: vaults[vault], item: items[item] };
+/** The ids that a case names, by what it calls them. */
+let vaults: Record<Case["vault"], string>;
+let items: Record<Case["item"], string>;
+let deletedItem: string;
+let clients: Record<Case["permission"], Client>;
+
+/** Three vaults with an Item each, one of them deleted, and a token for each permission on the first and the deleted one. */
+beforeAll(async () => {
+  const [own, deleted, other] = [await makeVault("Own"), await makeVault("Deleted"), await makeVault("Other")];
+  vaults = { own, deleted, other, missing: crypto.randomUUID() };
+  items = { own: await makeItem(own), other: await makeItem(other), missing: crypto.randomUUID() };
+  deletedItem = await makeItem(deleted);
+  const clientWith = async (permission: Permission) =>
+    client((await makeToken({ [own]: permission, [deleted]: permission })).token);
+  const none = client((await makeToken({})).token);
+  clients = { "": none, r: await clientWith("r"), w: await clientWith("w"), rw: await clientWith("rw") };
+  await admin("DELETE", `/v1/admin/vaults/${deleted}`);
+});
+
+/** The id of the Item of a case. A write that is to succeed gets an Item of its own; all others share one, which must stay. */
+async function itemOf({ endpoint, vault, item }: Case, status: number): Promise<string> {
+  if (item !== "own") return items[item];
+  if (vault === "deleted") return deletedItem;
+  return status < 400 && endpoint.path === one && endpoint.method !== "GET" ? makeItem(vaults.own) : items.own;
 }
 
 describe("the authorization matrix", () => {
   it.each(CASES.map((c) => [`${c.endpoint.name}, permission "${c.permission}", vault ${c.vault}, item ${c.item}`, c] as const))(
     "%s",
     async (_, c) => {
-      const { call, vault, item } = await makeWorld(c);
       const { method, path, body } = c.endpoint;
-      const reply = await call(method, path(vault, item), { body: body?.(vault) });
+      const vault = vaults[c.vault];
+      const item = await itemOf(c, expected(c, { vault, item: "" })[0]);
+      const reply = await clients[c.permission](method, path(vault, item), { body: body?.(vault) });
       const [status, message] = expected(c, { vault, item });
       const refusal = message === undefined ? undefined : { status, message };
       expect([reply.status, reply.status < 400 ? undefined : reply.body]).toEqual([status, refusal]);
     },
   );
+
+  it("left the Item that refused writes named, and the one of the other vault, as they were", async () => {
+    const reader = client((await makeToken({ [vaults.own]: "r", [vaults.other]: "r" })).token);
+    for (const [vault, item] of [
+      [vaults.own, items.own],
+      [vaults.other, items.other],
+    ] as const) {
+      expect((await reader("GET", one(vault, item))).body).toMatchObject({ ...LOGIN, version: 1 });
+    }
+  });
 });
 
 const plain = ({ status, text, headers }: Reply, id: string) =>

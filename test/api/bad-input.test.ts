@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { admin, type Client, freshVault, LOGIN, type Reply } from "../support/service.ts";
 
 /** Bodies that are no JSON, or JSON that no client should send: a 400 that says so, and nothing is stored. */
@@ -23,6 +23,13 @@ async function makeWorld(): Promise<World> {
   const written = async () => (await call("GET", `/v1/vaults/${vault}`)).body.contentVersion;
   return { vault, items, item: `${items}/${id}`, call, written };
 }
+
+/** For requests that are refused: none of them changes it. */
+let unchanged: World;
+
+beforeAll(async () => {
+  unchanged = await makeWorld();
+});
 
 /** The same body to all that take one. */
 const everywhere = ({ items, item, call }: World, body: string | Uint8Array, headers = {}): Promise<Reply[]> =>
@@ -76,7 +83,7 @@ describe("a body that is not JSON", () => {
     `<item>${CANARY}</item>`,
     '{"a":"\ufeff"}\ufeff',
   ])("is a 400 that does not quote it: %j", async (text) => {
-    const world = await makeWorld();
+    const world = unchanged;
     for (const { body } of await everywhere(world, text)) expect(body).toEqual(NOT_JSON);
     expect(await world.written()).toBe(1);
   });
@@ -89,7 +96,7 @@ describe("a body that is not JSON", () => {
     ["a character beyond Unicode", [0xf5, 0x80, 0x80, 0x80]],
     ["a byte of Latin-1", [0xe9]],
   ])("is a 400 when it is not UTF-8: %s", async (_, wrong) => {
-    const world = await makeWorld();
+    const world = unchanged;
     const text = bytes('{"category":"LOGIN","title":"', wrong, '"}');
     for (const { body } of await everywhere(world, text)) expect(body).toEqual(NOT_JSON);
     expect(await world.written()).toBe(1);
@@ -97,13 +104,13 @@ describe("a body that is not JSON", () => {
 
   it("is a 400 when it is UTF-16", async () => {
     const text = '{"category":"LOGIN"}';
-    const world = await makeWorld();
+    const world = unchanged;
     const utf16 = Uint8Array.from([...text].flatMap((character) => [character.charCodeAt(0), 0]));
     for (const { body } of await everywhere(world, utf16)) expect(body).toEqual(NOT_JSON);
   });
 
   it("is a 400 when there is none at all", async () => {
-    const { items, item, call } = await makeWorld();
+    const { items, item, call } = unchanged;
     for (const [method, path] of [
       ["POST", items],
       ["PUT", item],
@@ -118,7 +125,7 @@ describe("JSON that is no Item and no patch", () => {
   it.each(["null", "true", "0", `"${CANARY}"`, "[]", `["${CANARY}"]`, `[{"category":"LOGIN"}]`])(
     "is a 400 that says so: an Item that is %s",
     async (body) => {
-      const { items, item, call, written } = await makeWorld();
+      const { items, item, call, written } = unchanged;
       for (const reply of [await call("POST", items, { body }), await call("PUT", item, { body })]) {
         expect(reply.body).toEqual({ status: 400, message: "the Item is not a JSON object" });
       }
@@ -129,7 +136,7 @@ describe("JSON that is no Item and no patch", () => {
   it.each(["null", "true", "0", `"${CANARY}"`, "{}", `{"op":"replace","path":"/title","value":"${CANARY}"}`])(
     "is a 400 that says so: a patch that is %s",
     async (body) => {
-      const { item, call } = await makeWorld();
+      const { item, call } = unchanged;
       const reply = await call("PATCH", item, { body });
       expect(reply.body).toEqual({ status: 400, message: expect.stringContaining("the patch") });
       expect(reply.text).not.toContain(CANARY);
@@ -137,7 +144,7 @@ describe("JSON that is no Item and no patch", () => {
   );
 
   it.each(["null", "true", "0", `"${CANARY}"`, "[]", "{}"])("is a 400 that names the operation: %s", async (operation) => {
-    const { item, call } = await makeWorld();
+    const { item, call } = unchanged;
     const body = `[{"op":"replace","path":"/title","value":"x"},${operation}]`;
     const reply = await call("PATCH", item, { body });
     expect(reply.body).toEqual({ status: 400, message: expect.stringContaining("operation 1") });
@@ -152,7 +159,7 @@ describe("very deep JSON", () => {
     ["100,000 objects", '{"a":'.repeat(100_000)],
     ["an unknown attribute", `{"category":"LOGIN","x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
   ])("is a 400 that names the limit: %s", async (_, text) => {
-    const world = await makeWorld();
+    const world = unchanged;
     for (const { body } of await everywhere(world, text)) {
       expect(body).toEqual({ status: 400, message: expect.stringMatching(/nested .*\b32\b/) });
     }
@@ -161,7 +168,7 @@ describe("very deep JSON", () => {
 
 describe("a body that is encoded", () => {
   it.each(["gzip", "GZIP", "br", "deflate", "gzip, identity", "identity, gzip", "x"])("is a 415: %s", async (encoding) => {
-    const world = await makeWorld();
+    const world = unchanged;
     for (const { body } of await everywhere(world, "{}", { "Content-Encoding": encoding })) {
       expect(body).toEqual({ status: 415, message: expect.stringContaining("Content-Encoding") });
     }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { admin, type Client, freshVault, LOGIN, type Reply } from "../support/service.ts";
 
 /** Values of the wrong type: a 400 that names the place, never the value. */
@@ -70,6 +70,13 @@ async function makeWorld() {
   return { vault, items, item: `${items}/${id}`, call };
 }
 
+/** For requests that are refused: none of them changes it. */
+let unchanged: Awaited<ReturnType<typeof makeWorld>>;
+
+beforeAll(async () => {
+  unchanged = await makeWorld();
+});
+
 const shown = ({ text, body }: Reply) => ({ body, leaks: text.includes(CANARY) });
 const refusal = (place: string) => ({ body: { status: 400, message: expect.stringContaining(place) }, leaks: false });
 
@@ -77,7 +84,7 @@ const written = async (vault: string, call: Client) => (await call("GET", `/v1/v
 
 describe("a value of the wrong type in an Item", () => {
   it.each(ITEM)("is a 400 that names %s: %j", async (place, values, attributes) => {
-    const { vault, items, item, call } = await makeWorld();
+    const { vault, items, item, call } = unchanged;
     for (const value of values) {
       const body = { ...LOGIN, vault: { id: vault }, ...attributes(value) };
       expect(shown(await call("POST", items, { body }))).toEqual(refusal(place));
@@ -90,7 +97,7 @@ describe("a value of the wrong type in an Item", () => {
   it.each([CANARY, 7, true, [CANARY], { [CANARY]: CANARY }, "LOGIN ", "ſERVER"])(
     "is `Invalid item category` for a category: %j",
     async (category) => {
-      const { vault, items, item, call } = await makeWorld();
+      const { vault, items, item, call } = unchanged;
       const body = { title: "x", vault: { id: vault }, category };
       for (const reply of [
         await call("POST", items, { body }),
@@ -130,7 +137,7 @@ describe("a value of the wrong type in a PATCH", () => {
     ["/fields/f/recipe", noObject, "replace"],
     ["/", noObject, "replace"],
   ])("is a 400 that names the operation and %s", async (path, values, op) => {
-    const { vault, item, call } = await makeWorld();
+    const { vault, item, call } = unchanged;
     for (const value of values) {
       const valid = { op: "replace", path: "/title", value: "Other" };
       expect(shown(await call("PATCH", item, { body: [valid, { op, path, value }] }))).toEqual(
@@ -148,7 +155,7 @@ describe("a value of the wrong type in a PATCH", () => {
     ],
     ["path", [7, true, null, undefined, [CANARY], { [CANARY]: CANARY }], (path: unknown) => ({ op: "add", path, value: CANARY })],
   ] as const)("is a 400 that names the operation's %s", async (place, values, operation) => {
-    const { vault, item, call } = await makeWorld();
+    const { vault, item, call } = unchanged;
     for (const value of values) {
       const valid = { op: "replace", path: "/title", value: "Other" };
       expect(shown(await call("PATCH", item, { body: [valid, operation(value)] }))).toEqual(refusal(`operation 1: ${place}: `));
@@ -184,7 +191,7 @@ describe("a header of the wrong form", () => {
     ["If-Match", [CANARY, `"${CANARY}`, `"1" "2"`, "1"]],
     ["Idempotency-Key", ["", `${CANARY} x`, `${CANARY}\t1`]],
   ])("is a 400 that names it: %s", async (name, values) => {
-    const { vault, item, call } = await makeWorld();
+    const { vault, item, call } = unchanged;
     for (const value of values)
       expect(shown(await call("DELETE", item, { headers: { [name]: value } }))).toEqual(refusal(`${name}: `));
     expect(await written(vault, call)).toBe(1);

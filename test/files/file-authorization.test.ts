@@ -63,9 +63,10 @@ async function makeItem(vault: string): Promise<string> {
   return (await client(token)("POST", `/v1/vaults/${vault}/items`, { body: LOGIN })).body.id;
 }
 
-/** Two vaults with an Item each; the first has a second Item, whose File is the `other` one. */
+/** Two vaults with an Item each; the first has an Item with a File, and a second Item, whose File is the `other` one. */
 let vaults: Record<Place, string>;
 let items: Record<Place, string>;
+let ownFile: string;
 let otherFile: string;
 let owner: Client;
 let clients: Record<(typeof PERMISSIONS)[number], Client>;
@@ -76,6 +77,7 @@ beforeAll(async () => {
   owner = client((await makeToken({ [vaults.own]: "rw", [vaults.other]: "rw" })).token);
   const sibling = await makeItem(vaults.own);
   otherFile = (await owner("POST", upload(filesOf(vaults.own, sibling)), { body: pattern(1) })).body.id;
+  ownFile = await newFile();
   const tokenOf = async (permission: "r" | "w" | "rw") => client((await makeToken({ [vaults.own]: permission })).token);
   const none = client((await makeToken({})).token);
   clients = { "": none, r: await tokenOf("r"), w: await tokenOf("w"), rw: await tokenOf("rw") };
@@ -90,13 +92,27 @@ const title = ({ endpoint: { name, namesFile }, permission, vault, item, file }:
 describe("the authorization matrix of Files", () => {
   it.each(CASES.map((c) => [title(c), c] as const))("%s", async (_, c) => {
     const { method, path, namesFile } = c.endpoint;
-    const files = { own: namesFile ? await newFile() : "", other: otherFile, missing: crypto.randomUUID() };
+    // A write that is to succeed gets a File of its own; all others share one, which must stay.
+    const succeeds = expected(c, {})[0] < 400;
+    const files = {
+      own: namesFile && succeeds && method !== "GET" ? await newFile() : ownFile,
+      other: otherFile,
+      missing: crypto.randomUUID(),
+    };
     const ids = { vault: vaults[c.vault], item: items[c.item], file: files[c.file] };
     const body = method === "GET" || method === "DELETE" ? undefined : pattern(2);
     const reply = await clients[c.permission](method, path(filesOf(ids.vault, ids.item), ids.file), { body });
     const [status, message] = expected(c, ids);
     const refusal = message === undefined ? undefined : { status, message };
     expect([reply.status, reply.status < 400 ? undefined : reply.body]).toEqual([status, refusal]);
+  });
+
+  it("left the Files that refused writes named as they were", async () => {
+    const { body: file } = await owner("GET", one(filesOf(vaults.own, items.own), ownFile));
+    expect([file.id, file.size]).toEqual([ownFile, 1]);
+    expect(await objectsOf(vaults.own)).toEqual(
+      expect.arrayContaining([ownFile, otherFile].map((id) => expect.stringContaining(id))),
+    );
   });
 });
 

@@ -27,8 +27,13 @@ async function expectRefused(response: Response, truth: Uint8Array, what: string
   const started = response.status === 200 || response.status === 206;
   const seen: Uint8Array[] = [];
   const reading = async () => {
-    for await (const piece of response.body!) seen.push(piece);
-    return "whole";
+    // In pieces of up to 64 KiB: `for await` takes 4 KiB each.
+    const reader = response.body!.getReader({ mode: "byob" });
+    for (;;) {
+      const { value, done } = await reader.read(new Uint8Array(64 * 1024));
+      if (done) return "whole";
+      seen.push(value);
+    }
   };
   const end: unknown = started ? await reading().catch(() => "torn") : await response.json();
   expect([what, started || response.status, end]).toEqual([what, started || 500, started ? "torn" : INTEGRITY]);

@@ -4,7 +4,7 @@ import { itemPasses, parseFilter, vaultPasses } from "../../src/model/filter.ts"
 import type { Summary } from "../../src/model/item.ts";
 import type { Vault } from "../../src/model/vault.ts";
 import { runs } from "../support/runs.ts";
-import { readingsOf } from "./filter-reference.ts";
+import { readingsOf } from "./reference/filter.ts";
 
 /** Filters of several terms (docs/api.md, Lists), against a slow parser, and what passes them. */
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { canary } from "../support/canary.ts";
-import type { HostileRequest } from "../support/hostile-requests.ts";
-import { broken } from "../support/hostile-rules.ts";
-import { newWorld } from "../support/hostile-world.ts";
+import type { HostileRequest } from "./hostile/requests.ts";
+import { broken } from "./hostile/rules.ts";
+import { newWorld } from "./hostile/world.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
 /** What the other tests of this folder found, once each. */

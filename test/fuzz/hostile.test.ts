@@ -4,9 +4,9 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { sleep } from "../support/bindings.ts";
 import { canary, captureLog, dumpOfDatabase, found } from "../support/canary.ts";
-import { type HostileRequest, session } from "../support/hostile-requests.ts";
-import { broken } from "../support/hostile-rules.ts";
-import { newWorld, type World } from "../support/hostile-world.ts";
+import { type HostileRequest, session } from "./hostile/requests.ts";
+import { broken } from "./hostile/rules.ts";
+import { newWorld, type World } from "./hostile/world.ts";
 import { isLong, runs } from "../support/runs.ts";
 
 /**

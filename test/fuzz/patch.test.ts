@@ -4,8 +4,8 @@ import type { Item } from "../../src/model/item.ts";
 import { parsePatch } from "../../src/model/patch-input.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
-import { type Outcome, patchSlowly } from "../support/patch-reference.ts";
-import { charactersOf, type CompletedField } from "../support/patch-reference-whole.ts";
+import { type Outcome, patchSlowly } from "./reference/patch.ts";
+import { charactersOf, type CompletedField } from "./reference/whole.ts";
 import { runs } from "../support/runs.ts";
 import { patch } from "./patch-operations.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ItemRow } from "../../src/store/items.ts";
 import type { VaultRow } from "../../src/store/vault-rows.ts";
 import { countingDatabase, overhear, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
-import { contested } from "../support/plan-contested.ts";
+import { contested } from "../support/contested.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** What a coordinator remembers saves D1 calls, and never decides anything. */

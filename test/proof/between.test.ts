@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { overhear, sleep } from "../support/bindings.ts";
-import { contested, insist, times } from "../support/plan-contested.ts";
+import { contested, insist, times } from "../support/contested.ts";
 import { admin, client, LOGIN, makeToken, type Reply } from "../support/service.ts";
 
 /** What happens between a coordinator's read, in this write or in one before it, and its commit. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DAY, expectNoOrphans, later, ring } from "../support/faults.ts";
-import { isAllowed, runFiles } from "../support/history-files.ts";
-import { auditLog } from "../support/history-log.ts";
-import { ROUGH, shortenDeadlines } from "../support/plan.ts";
+import { isAllowed, runFiles } from "./history/files.ts";
+import { auditLog } from "./history/log.ts";
+import { ROUGH, shortenDeadlines } from "./history/plan.ts";
 
 beforeEach(() => {
   shortenDeadlines();

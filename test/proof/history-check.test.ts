@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { checkHistory } from "../support/history-check.ts";
-import type { Call } from "../support/history-facts.ts";
-import { idealHistory, KEPT } from "../support/history-ideal.ts";
-import { LIES } from "../support/history-lies.ts";
+import { checkHistory } from "./history/check.ts";
+import type { Call } from "./history/facts.ts";
+import { idealHistory, KEPT } from "./history/ideal.ts";
+import { LIES } from "./history/lies.ts";
 
 /** The checker is itself checked: it accuses no honest store, and finds each lie wherever the seed puts it. */
 

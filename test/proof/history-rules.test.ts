@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { checkHistory } from "../support/history-check.ts";
-import type { Call, Kind, Outcome, Rule } from "../support/history-facts.ts";
+import { checkHistory } from "./history/check.ts";
+import type { Call, Kind, Outcome, Rule } from "./history/facts.ts";
 
 /** The rules of the checker at their borders: short histories of one Item, and what is wrong with them. */
 

@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { withoutFence } from "../support/bindings.ts";
-import { checkHistory } from "../support/history-check.ts";
-import { type Load, runLoad } from "../support/history-clients.ts";
-import { DOUBLED, LOST, type Rule } from "../support/history-facts.ts";
-import { auditLog } from "../support/history-log.ts";
-import { ROUGH, shortenDeadlines } from "../support/plan.ts";
-import { isLong } from "../support/runs.ts";
+import { checkHistory } from "./history/check.ts";
+import { type Load, runLoad } from "./history/clients.ts";
+import { DOUBLED, LOST, type Rule } from "./history/facts.ts";
+import { auditLog } from "./history/log.ts";
+import { ROUGH, shortenDeadlines } from "./history/plan.ts";
+import { isLong, runs } from "../support/runs.ts";
 
 /**
- * Nothing lost, nothing doubled, under load and faults: `npm test` runs 20 seeds of 250 operations, `npm run soak` 100 of
+ * Nothing lost, nothing doubled, under load and faults: `npm test` runs 5 seeds of 250 operations, `npm run soak` 100 of
  * 1,000. A failure prints its seed, and `npx vitest run test/proof/load.test.ts -t "seed 7$"` runs that one again (after a
  * soak with LONG_RUN=1): every fault, wait and request is drawn from it, so the same is asked and the same goes wrong. In
  * which order what runs at once comes to pass is workerd's, within the waits.
  */
 
-const SEEDS = Array.from({ length: isLong ? 100 : 20 }, (_, index) => index + 1);
+const SEEDS = Array.from({ length: runs(5, 100) }, (_, index) => index + 1);
 const SIZE = { operations: isLong ? 1_000 : 250, clients: 25 };
 
 /** What the seeds came to, in all. */

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "../support/bindings.ts";
-import { checkHistory } from "../support/history-check.ts";
-import { play, type Scenario, WRITES, type Written } from "../support/history-play.ts";
-import { everyOrder, type Turns } from "../support/plan-orders.ts";
+import { checkHistory } from "./history/check.ts";
+import { play, type Scenario, WRITES, type Written } from "./exploration/writes.ts";
+import { everyOrder, type Turns } from "./exploration/turns.ts";
 
 /**
  * The coordinator's pure core (queue.ts, apply.ts) over a store in memory: concurrent writes to one Item, in every order

@@ -21,8 +21,9 @@ function spellings(word: string): string[] {
 /** The words that are in the text. */
 export const found = (text: string): string[] => words.filter((word) => spellings(word).some((one) => text.includes(one)));
 
-/** Every line that is logged during a test of the file that calls this. */
+/** Every line that is logged during a test of the file that calls this. The words of the files before it are forgotten. */
 export function captureLog(): readonly string[] {
+  words.length = 0;
   const lines: string[] = [];
   beforeEach(() => {
     for (const method of ["log", "info", "warn", "error", "debug"] as const) {

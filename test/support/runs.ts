@@ -1,5 +1,4 @@
 import { env } from "cloudflare:workers";
-import { vi } from "vitest";
 
 /** How often a property is tried: a little in `npm test`, at length in `npm run fuzz` (LONG_RUN=1, which vitest.config.ts hands on). */
 
@@ -7,9 +6,6 @@ const { LONG_RUN } = env as { LONG_RUN?: string };
 
 /** Whether this is the long run. */
 export const isLong = LONG_RUN === "1";
-
-// Here, because every file that runs long asks how long.
-if (isLong) vi.setConfig({ testTimeout: 2 * 60 * 60 * 1000 });
 
 /** The number of cases. In: that of the short run; that of the long one, where it is not the usual. */
 export const runs = (short: number, long = 20_000): number => (isLong ? long : short);

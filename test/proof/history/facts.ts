@@ -1,4 +1,4 @@
-/** What concurrent clients asked of the Items of one vault, and what they were answered. history-check.ts judges it. */
+/** What concurrent clients asked of the Items of one vault, and what they were answered. check.ts judges it. */
 
 /** What a call does: makes an Item with a value, sets its content to a value, adds a value to it, ends it; or only looks. */
 export type Kind = "create" | "put" | "patch" | "delete" | "read";

@@ -1,9 +1,9 @@
-import { type Hooks, sleep } from "./bindings.ts";
-import { type Asked, createRecorder, type Recorder } from "./history-record.ts";
-import { drawKind, requestFor } from "./history-requests.ts";
+import { type Hooks, sleep } from "../../support/bindings.ts";
+import { type Asked, createRecorder, type Recorder } from "./record.ts";
+import { drawKind, requestFor } from "./requests.ts";
 import { createPlan, faultyDatabase, type Plan, type Rates } from "./plan.ts";
 import { plannedCoordinators } from "./plan-coordinators.ts";
-import { admin, type Client, client, makeToken, makeVault } from "./service.ts";
+import { admin, type Client, client, makeToken, makeVault } from "../../support/service.ts";
 
 /** Many clients at a few Items of one vault, two coordinators over it, and faults as planned: what each was answered. */
 

@@ -1,5 +1,5 @@
-import { seeded } from "./bindings.ts";
-import type { Call, Kind, Outcome } from "./history-facts.ts";
+import { seeded } from "../../support/bindings.ts";
+import type { Call, Kind, Outcome } from "./facts.ts";
 
 /**
  * Histories of a store that needs no service: it does each call at one moment, and then its answer is shown, or lost on

@@ -1,7 +1,7 @@
-import type { PatchOperation } from "../../src/model/patch-input.ts";
-import { type Reader, refuse } from "./patch-reference-values.ts";
+import type { PatchOperation } from "../../../src/model/patch-input.ts";
+import { type Reader, refuse } from "./values.ts";
 
-/** Pointers, and the edits of lists and attributes, in place: for patch-reference.ts. */
+/** Pointers, and the edits of lists and attributes, in place: for patch.ts. */
 
 /** The tokens of a pointer (RFC 6901). */
 export function pointer(path: string): string[] {

@@ -1,18 +1,18 @@
-/** What runs at once runs in some order: here all of them, one after the other. */
+/** Runs concurrent code in every order of its awaits, one run after the other. */
 
 export interface Turns {
-  /** Waits for its turn. */
+  /** Resolves when it is this await's turn. */
   wait(what: string): Promise<void>;
-  /** One of the numbers 0 to `count` − 1: in some run, each. */
+  /** One of the numbers 0 to `count` − 1: each of them in some run. */
   choose(count: number): number;
 }
 
-/** Long enough for whatever does not wait for its turn to come to an end. */
+/** Microtasks after which everything that does not wait for a turn has come to an end. */
 const MICROTASKS = 40;
 
 /**
- * Runs something until it has had every order of its turns, and every choice (a depth-first walk: each run takes the
- * last choice that has an alternative otherwise). What it does must follow from its turns alone. Out: how many runs.
+ * Runs a function until it has had every order of its turns and every choice. A depth-first search: each run changes the
+ * last choice that has an alternative left. The function must depend on its turns alone. Out: the number of runs.
  */
 export async function everyOrder(run: (turns: Turns) => Promise<void>): Promise<number> {
   const path: { taken: number; of: number }[] = [];
@@ -37,7 +37,7 @@ async function oneOrder(run: (turns: Turns) => Promise<void>, path: { taken: num
   for (;;) {
     for (let microtask = 0; microtask < MICROTASKS; microtask++) await Promise.resolve();
     if (state.over) return result;
-    if (waiting.length === 0) throw new Error("nobody waits, and it is not over");
+    if (waiting.length === 0) throw new Error("no await has a turn left, and the run is not over");
     waiting.splice(choose(waiting.length), 1)[0]!();
   }
 }

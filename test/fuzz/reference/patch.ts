@@ -1,6 +1,6 @@
-import type { Item } from "../../src/model/item.ts";
-import type { PatchOperation } from "../../src/model/patch-input.ts";
-import { editAttribute, editEntry, editRecord, index, pointer } from "./patch-reference-edits.ts";
+import type { Item } from "../../../src/model/item.ts";
+import type { PatchOperation } from "../../../src/model/patch-input.ts";
+import { editAttribute, editEntry, editRecord, index, pointer } from "./edits.ts";
 import {
   bool,
   category,
@@ -19,8 +19,8 @@ import {
   type Url,
   url,
   URL_ATTRIBUTES,
-} from "./patch-reference-values.ts";
-import { type Completed, completed } from "./patch-reference-whole.ts";
+} from "./values.ts";
+import { type Completed, completed } from "./whole.ts";
 
 /** PATCH once more (contract 1.6): slowly, on one draft that is changed in place, with nothing of the service but its types. */
 

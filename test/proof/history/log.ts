@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import type { Call } from "./history-facts.ts";
+import type { Call } from "./facts.ts";
 
 /**
  * What D1 itself tells of a vault's Items, at one moment: the log of writes, the Items and the vault's counters must tell

@@ -1,5 +1,5 @@
-import { type Call, GONE, type Rule } from "./history-facts.ts";
-import { type Answer, type Asked, carryOut, current, KEPT, type Lie, type World } from "./history-ideal.ts";
+import { type Call, GONE, type Rule } from "./facts.ts";
+import { type Answer, type Asked, carryOut, current, KEPT, type Lie, type World } from "./ideal.ts";
 
 /** What a store may tell that is not so. */
 

@@ -1,8 +1,8 @@
-import type { Item } from "../../src/model/item.ts";
-import type { Draft } from "./patch-reference.ts";
-import { type Field, type Recipe, refuse } from "./patch-reference-values.ts";
+import type { Item } from "../../../src/model/item.ts";
+import type { Draft } from "./patch.ts";
+import { type Field, type Recipe, refuse } from "./values.ts";
 
-/** What a draft becomes when it is a whole Item (contract 1.2 and 1.7), for patch-reference.ts. */
+/** What a draft becomes when it is a whole Item (contract 1.2 and 1.7), for patch.ts. */
 
 export interface CompletedField {
   /** Absent: 26 random characters. */

@@ -1,15 +1,4 @@
-import {
-  accuse,
-  type Call,
-  GONE,
-  type Rule,
-  show,
-  type Sight,
-  sightsOf,
-  type Violation,
-  type Write,
-  writesOf,
-} from "./history-facts.ts";
+import { accuse, type Call, GONE, type Rule, show, type Sight, sightsOf, type Violation, type Write, writesOf } from "./facts.ts";
 
 /**
  * Judges what concurrent clients saw of the Items of one vault: can a service have shown them that which did each write

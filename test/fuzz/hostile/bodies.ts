@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 
 /**
  * The bodies of a hostile client: real shapes, damaged. `<secret>` and the like stand for what only the world knows
- * (hostile-world.ts), so that a seed gives the same requests again.
+ * (world.ts), so that a seed gives the same requests again.
  */
 
 const { constantFrom, oneof, record } = fc;

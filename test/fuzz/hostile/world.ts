@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
-import { openKeyring } from "../../src/crypto/keyring.ts";
-import { type Claims, signToken } from "../../src/crypto/token.ts";
-import { writeId } from "../../src/model/dialect.ts";
-import { byteStream } from "./faults.ts";
-import type { HostileRequest } from "./hostile-requests.ts";
-import { isLong } from "./runs.ts";
-import { admin, client, fetchRaw, LOGIN, makeToken, makeVault } from "./service.ts";
+import { openKeyring } from "../../../src/crypto/keyring.ts";
+import { type Claims, signToken } from "../../../src/crypto/token.ts";
+import { writeId } from "../../../src/model/dialect.ts";
+import { byteStream } from "../../support/faults.ts";
+import type { HostileRequest } from "./requests.ts";
+import { isLong } from "../../support/runs.ts";
+import { admin, client, fetchRaw, LOGIN, makeToken, makeVault } from "../../support/service.ts";
 
 /** Where a hostile client is: a vault of its own, with an Item, a File and tokens, each made when a request names it. */
 

@@ -1,8 +1,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import type { ContentPlace } from "../../src/model/file.ts";
-import type { Operation } from "../../src/model/operation.ts";
-import { type Hooks, rebindCoordinator, sleep } from "./bindings.ts";
+import type { ContentPlace } from "../../../src/model/file.ts";
+import type { Operation } from "../../../src/model/operation.ts";
+import { type Hooks, rebindCoordinator, sleep } from "../../support/bindings.ts";
 import { draw, faultyDatabase, type Plan } from "./plan.ts";
 
 /** Several coordinators over one vault, which fail as planned. */

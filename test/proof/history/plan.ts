@@ -1,6 +1,6 @@
 import { vi } from "vitest";
-import { type Hooks, seeded, sleep, wrapDatabase } from "./bindings.ts";
-import { unhurried } from "./hammer.ts";
+import { type Hooks, seeded, sleep, wrapDatabase } from "../../support/bindings.ts";
+import { unhurried } from "../../support/hammer.ts";
 
 /**
  * What is to go wrong, and when: decided by a seed alone. Each client and each coordinator has dice of its own and throws

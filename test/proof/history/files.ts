@@ -1,10 +1,10 @@
-import { rebindCoordinator } from "./bindings.ts";
-import { byteStream } from "./faults.ts";
-import { bytesOf, freshItem, lengthOf } from "./files.ts";
+import { rebindCoordinator } from "../../support/bindings.ts";
+import { byteStream } from "../../support/faults.ts";
+import { bytesOf, freshItem, lengthOf } from "../../support/files.ts";
 import { createPlan, faultyDatabase, type Plan, type Rates } from "./plan.ts";
 import { faultyBucket } from "./plan-bucket.ts";
 import { plannedCoordinators } from "./plan-coordinators.ts";
-import { fetchRaw, type Reply } from "./service.ts";
+import { fetchRaw, type Reply } from "../../support/service.ts";
 
 /**
  * Files under faults of R2, D1 and the coordinators. Each File has one writer, who does one thing after the other, so what
@@ -52,7 +52,9 @@ export async function runFiles({ seed, clients, steps, rates }: { seed: number; 
   /** No two are alike, but for the shortest. */
   function newContent(random: () => number): Uint8Array {
     const salt = ++made;
-    return Uint8Array.from({ length: SIZES[Math.floor(random() * SIZES.length)]! }, (_, index) => (index * salt) >> (index & 7));
+    const content = new Uint8Array(SIZES[Math.floor(random() * SIZES.length)]!);
+    for (let index = 0; index < content.length; index++) content[index] = (index * salt) >> (index & 7);
+    return content;
   }
 
   async function write(file: string | undefined, content: Uint8Array | undefined, random: () => number, env: Partial<Env>) {

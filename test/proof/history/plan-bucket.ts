@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { byteStream, wrapBucket } from "./faults.ts";
+import { byteStream, wrapBucket } from "../../support/faults.ts";
 import { draw, type Plan } from "./plan.ts";
 
 const error = () => new Error("We encountered an internal error. Please try again. (10001)");

@@ -1,5 +1,5 @@
-import { found } from "./canary.ts";
-import type { HostileRequest } from "./hostile-requests.ts";
+import { found } from "../../support/canary.ts";
+import type { HostileRequest } from "./requests.ts";
 
 /** What holds of every answer, whatever was asked (docs/api.md). */
 

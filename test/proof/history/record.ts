@@ -1,7 +1,7 @@
-import type { Call, Outcome } from "./history-facts.ts";
-import type { Reply } from "./service.ts";
+import type { Call, Outcome } from "./facts.ts";
+import type { Reply } from "../../support/service.ts";
 
-/** Writes down what clients ask and are answered, for history-check.ts. */
+/** Writes down what clients ask and are answered, for check.ts. */
 
 /** What a client is about to ask. */
 export type Asked = Pick<Call, "kind" | "item" | "value" | "ifMatch">;

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
-import { bodies } from "./hostile-bodies.ts";
-import { bodyOf } from "./hostile-damage.ts";
-import { authorization, header, headersOf } from "./hostile-headers.ts";
-import { astray, type Detour, detour } from "./hostile-paths.ts";
+import { bodies } from "./bodies.ts";
+import { bodyOf } from "./damage.ts";
+import { authorization, header, headersOf } from "./headers.ts";
+import { astray, type Detour, detour } from "./paths.ts";
 
-/** The requests of a hostile client: those that the service knows, and what lies around them. All symbols: see hostile-world.ts. */
+/** The requests of a hostile client: those that the service knows, and what lies around them. All symbols: see world.ts. */
 
 const { constantFrom, oneof } = fc;
 

@@ -1,6 +1,6 @@
-import type { Kind } from "./history-facts.ts";
-import type { Asked } from "./history-record.ts";
-import { LOGIN } from "./service.ts";
+import type { Kind } from "./facts.ts";
+import type { Asked } from "./record.ts";
+import { LOGIN } from "../../support/service.ts";
 
 /** What the clients of a history send. */
 

@@ -1,4 +1,4 @@
-/** What JSON values mean (contract 1.2), read one by one, without anything of the service: for patch-reference.ts. */
+/** What JSON values mean (contract 1.2), read one by one, without anything of the service: for patch.ts. */
 
 /** A refusal, as the service names it; `chance`, when what is drawn decides. */
 export class Refused extends Error {

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { Item } from "../../src/model/item.ts";
-import { login, seedItems } from "./seed.ts";
-import { freshVault } from "./service.ts";
+import { login, seedItems } from "../support/seed.ts";
+import { freshVault } from "../support/service.ts";
 
 /** A fresh vault of `size` Items, called `Item 0` and so on, unless said otherwise. Out: also the id of the first. */
 export async function largeVault(size: number, more: Partial<Item> = {}) {

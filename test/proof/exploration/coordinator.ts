@@ -1,0 +1,121 @@
+import type { Answer, Operation } from "../../../src/model/operation.ts";
+import { fail, ok, type Result } from "../../../src/model/result.ts";
+import type { OpenVault } from "../../../src/store/vault-rows.ts";
+import type { Commit } from "../../../src/store/write/commit.ts";
+import type { Snapshot } from "../../../src/store/write/snapshot.ts";
+import { commitGroup, type CommitPorts } from "../../../src/vault/group.ts";
+import { createQueue } from "../../../src/vault/queue.ts";
+import { type Faults, never } from "./faults.ts";
+import { type ModelStore, sealedEntry } from "./store.ts";
+import type { Turns } from "./turns.ts";
+
+/** A coordinator: the queue and the commit loop that ship (vault/queue.ts, vault/group.ts), over ports of the model. */
+
+export interface ModelCoordinator {
+  /** Rejects when the coordinator is evicted before it answers. */
+  write(operation: Operation): Promise<Result<Answer>>;
+  /** Records a content as pending. Rejects as `write`. */
+  expect(generation: string): Promise<void>;
+}
+
+export interface ModelOptions {
+  readonly store: ModelStore;
+  readonly turns: Turns;
+  readonly faults: Faults;
+  /** Receives the D1 calls that take effect after their deadline. */
+  readonly late: (effect: Promise<void>) => void;
+  /** Changes the ports: a test that plants a bug. */
+  readonly plant?: ((ports: CommitPorts) => CommitPorts) | undefined;
+}
+
+/** Each group has a time of its own, so that its answers differ from those of every other group. */
+let groups = 0;
+let attempts = 0;
+
+/** Out: a function that gives the coordinator; after an eviction it gives a new one. */
+export function createCoordinator(options: ModelOptions): () => ModelCoordinator {
+  let current: ModelCoordinator | undefined;
+  const start = (): ModelCoordinator => startCoordinator(options, () => (current = undefined));
+  return () => (current ??= start());
+}
+
+function startCoordinator(
+  { store, turns, faults, late, plant = (ports) => ports }: ModelOptions,
+  gone: () => void,
+): ModelCoordinator {
+  let cache: Snapshot | undefined;
+  let evicted = false;
+  const eviction = Promise.withResolvers<never>();
+  eviction.promise.catch(() => undefined); // a coordinator without callers may be evicted too
+  const evict = (): void => {
+    evicted = true;
+    gone();
+    eviction.reject(new Error("reset"));
+  };
+  /** The code of an evicted coordinator stops at its next await. */
+  const step = async (what: string): Promise<void> => {
+    await turns.wait(what);
+    if (evicted) await never();
+  };
+  const record = async (generations: readonly string[]): Promise<void> => {
+    if (generations.length === 0) return;
+    await step("record");
+    const fault = faults.draw(["evict", "evict after"]);
+    if (fault !== "evict") for (const generation of generations) store.pending.add(generation);
+    if (fault) evict();
+    if (fault) await never();
+  };
+  const ports = (): CommitPorts => ({
+    cached: async () => cache && ok(cache),
+    async load() {
+      await step("read");
+      const snapshot = store.read();
+      cache = withoutHistory(snapshot);
+      return ok(snapshot);
+    },
+    recordReleased: ({ released }) => record(released.map(({ generation }) => generation)),
+    async write(commit) {
+      await step("write");
+      const fault = faults.draw(["before", "after", "late", "evict", "evict after"]);
+      const attempt = ++attempts;
+      if (fault === "late") late(turns.wait("late").then(() => void store.write(commit, attempt)));
+      const skipped = fault === "before" || fault === "late" || fault === "evict";
+      const effect = skipped ? "unknown" : store.write(commit, attempt);
+      if (fault === "evict" || fault === "evict after") evict();
+      await step("answer");
+      // A violated constraint is an answer, and a batch that the fence refused is known to have done nothing.
+      const outcome = fault === "after" && effect === "committed" ? "unknown" : effect;
+      cache = outcome === "committed" ? updated(cache, commit) : undefined;
+      return { outcome, entries: new Map(commit.activities.map(({ id }) => [id, sealedEntry(id, attempt)])) };
+    },
+    backOff: async () => undefined,
+    now: ++groups,
+    random: (size) => new Uint8Array(size),
+  });
+  const queue = createQueue<Operation, Result<Answer>>({
+    commit: (group) => commitGroup(plant(ports()), group),
+    busy: fail("busy"),
+    failed: () => fail("internal"),
+    waiting: 256,
+    waitingBytes: 1_000,
+    group: 32,
+  });
+  return {
+    write: (operation) => Promise.race([queue.submit(operation), eviction.promise]),
+    expect: (generation) => Promise.race([record([generation]), eviction.promise]),
+  };
+}
+
+/** What the cache keeps of a snapshot: not the operations that took effect, and no idempotency records. */
+const withoutHistory = (snapshot: Snapshot): Snapshot => ({ ...snapshot, applied: new Map(), records: new Map() });
+
+/** The cache after a commit. The rows of an Item whose Files changed are not cached. */
+function updated(cache: Snapshot | undefined, commit: Commit): Snapshot | undefined {
+  if (!cache || commit.files.length > 0) return undefined;
+  const items = new Map(cache.items);
+  for (const { id, after } of commit.items) {
+    if (after) items.set(id, ok(after));
+    else items.delete(id);
+  }
+  return { ...cache, opened: { ...cache.opened, vault: commit.after } as OpenVault, items };
+}

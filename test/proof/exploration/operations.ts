@@ -1,0 +1,27 @@
+import { parseItem } from "../../../src/model/item-input.ts";
+import type { Change, Idempotency, Operation } from "../../../src/model/operation.ts";
+import { parsePatch } from "../../../src/model/patch-input.ts";
+import type { Result } from "../../../src/model/result.ts";
+import { ACTOR, ITEM, VAULT } from "./store.ts";
+
+/** Operations on the Item of the model. */
+
+let operations = 0;
+
+export const operationOf = (change: Change, idempotency?: Idempotency): Operation => {
+  const origin = { userAgent: "", requestIp: "" };
+  return { id: `operation ${++operations}`, vault: VAULT, actor: ACTOR, size: 0, origin, change, idempotency };
+};
+
+export function changeOf(kind: "put" | "patch" | "delete", value: string, ifMatch?: number): Change {
+  const condition = { item: ITEM, ifMatch: ifMatch === undefined ? undefined : [ifMatch] };
+  const body = { vault: { id: VAULT }, category: "LOGIN", tags: [value] };
+  if (kind === "put") return { kind: "replace-item", ...condition, input: unwrap(parseItem(body, VAULT, "replace")) };
+  if (kind === "delete") return { kind: "delete-item", ...condition };
+  return { kind: "patch-item", ...condition, operations: unwrap(parsePatch([{ op: "add", path: "/tags/-", value }])) };
+}
+
+function unwrap<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(result.failure.kind);
+  return result.value;
+}

@@ -1,0 +1,91 @@
+import type { File } from "../../../src/model/file.ts";
+import type { Item } from "../../../src/model/item.ts";
+import { ok, type Result } from "../../../src/model/result.ts";
+import type { Vault } from "../../../src/model/vault.ts";
+import type { OpenVault } from "../../../src/store/vault-rows.ts";
+import type { Commit } from "../../../src/store/write/commit.ts";
+import type { IdempotencyRecord } from "../../../src/store/write/idempotency.ts";
+import type { AppliedOperation } from "../../../src/store/write/rows.ts";
+import type { Snapshot } from "../../../src/store/write/snapshot.ts";
+
+/**
+ * A model of what survives a crash: D1 with its fence (store/write/fence.ts), R2, and the pending records in the
+ * coordinator's own storage. It holds one vault with one Item.
+ */
+
+export const VAULT = "00000000-0000-4000-8000-000000000001";
+export const ITEM = "00000000-0000-4000-8000-000000000002";
+export const ACTOR = "00000000-0000-4000-8000-000000000003";
+
+/** The File that the Item has at the start. */
+export const FILE: File = { id: "file", name: "", size: 1, generation: "first" };
+
+/** Parts of the fence and of the snapshot that a test removes. */
+export interface Broken {
+  readonly fence?: boolean;
+  /** The snapshot does not show the operations that took effect. */
+  readonly log?: boolean;
+  /** The fence does not check the operations that took effect. */
+  readonly before?: boolean;
+}
+
+export type ModelStore = ReturnType<typeof createStore>;
+
+export function createStore(broken: Broken = {}) {
+  const times = { createdAt: 0, updatedAt: 0 };
+  const counts = { items: 1, created: 1, files: 1, fileBytes: 1 };
+  let vault: Vault = { id: VAULT, name: "", description: "", attributeVersion: 1, contentVersion: 1, ...counts, ...times };
+  const content = { title: "", category: "LOGIN", urls: [], favorite: false, sections: [], fields: [] } as const;
+  const first: Item = {
+    id: ITEM,
+    vault: VAULT,
+    version: 1,
+    tags: ["first"],
+    lastEditedBy: ACTOR,
+    ...content,
+    files: [FILE],
+    ...times,
+  };
+  const items = new Map<string, Result<Item>>([[ITEM, ok(first)]]);
+  const records = new Map<string, Result<IdempotencyRecord>>();
+  const applied = new Map<string, AppliedOperation>();
+  return {
+    /** The generations of the contents in R2. */
+    contents: new Set([FILE.generation]),
+    /** The generations that the coordinators have recorded as pending. */
+    pending: new Set<string>(),
+    /** The Files of the Item, as D1 has them. */
+    files: (): readonly File[] => {
+      const item = items.get(ITEM);
+      return item?.ok ? item.value.files : [];
+    },
+    read: (): Snapshot => ({
+      opened: { vault } as OpenVault,
+      everExisted: true,
+      tokens: new Set([ACTOR]),
+      items: new Map(items),
+      filesOf: new Map(),
+      applied: new Map(broken.log ? [] : applied),
+      records: new Map(records),
+    }),
+    /** Writes a commit behind the fence. In: a number that no other attempt has. */
+    write(commit: Commit, attempt: number): "committed" | "stale" {
+      if (!broken.fence && commit.before!.vault.contentVersion !== vault.contentVersion) return "stale";
+      const repeated = commit.activities.some(({ id }) => applied.has(id)) || commit.records.some(({ key }) => records.has(key));
+      if (!broken.before && repeated) return "stale";
+      vault = commit.after!;
+      for (const { id, after } of commit.items) {
+        if (after) items.set(id, ok(after));
+        else items.delete(id);
+      }
+      for (const { id, action, item, version } of commit.activities) {
+        applied.set(id, { id, action, item, version, sealed: sealedEntry(id, attempt) });
+      }
+      for (const record of commit.records) records.set(record.key, ok(record));
+      return "committed";
+    },
+  };
+}
+
+/** Stands for the sealed text of an operation's log entry in one attempt. */
+export const sealedEntry = (id: string, attempt: number): string => `${id}, attempt ${attempt}`;

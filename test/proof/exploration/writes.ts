@@ -1,0 +1,97 @@
+import { callCoordinator } from "../../../src/http/retry.ts";
+import type { Answer, Operation } from "../../../src/model/operation.ts";
+import { fail, ok, type Result } from "../../../src/model/result.ts";
+import type { Call, Outcome } from "../history/facts.ts";
+import { createCoordinator } from "./coordinator.ts";
+import { createFaults, type Fault } from "./faults.ts";
+import { changeOf, operationOf } from "./operations.ts";
+import { type Broken, createStore, ITEM } from "./store.ts";
+import type { Turns } from "./turns.ts";
+
+/** Some concurrent writes to one Item, and what their clients see. */
+
+/**
+ * `once` is a PUT with If-Match; `twice` a PATCH that is sent two times at once, with one Idempotency-Key; `again` one
+ * operation that two coordinators get, because its caller lost the first.
+ */
+export const WRITES = ["put", "patch", "delete", "once", "twice", "again"] as const;
+export type Written = (typeof WRITES)[number];
+
+const AWAITS = ["arrival", "read", "write", "answer", "late"] as const;
+
+export interface Scenario {
+  readonly writes: readonly Written[];
+  readonly coordinators: number;
+  /** The awaits whose orders are explored. */
+  readonly awaits?: readonly string[];
+  /** The most faults of one run, and their kinds. */
+  readonly faults?: number;
+  readonly kinds?: readonly Fault[];
+  readonly broken?: Broken;
+}
+
+/** Out: the history that the clients see, with a read at the end. */
+export async function play(
+  free: Turns,
+  { writes, coordinators, awaits = AWAITS, faults: most = 0, kinds = ["before", "after"], broken }: Scenario,
+): Promise<Call[]> {
+  const turns: Turns = { ...free, wait: async (what) => (awaits.includes(what) ? free.wait(what) : undefined) };
+  const store = createStore(broken);
+  const faults = createFaults(turns, most, kinds);
+  const effects: Promise<void>[] = [];
+  const connect = Array.from({ length: coordinators }, () =>
+    createCoordinator({ store, turns, faults, late: (effect) => void effects.push(effect) }),
+  );
+  let tick = 0;
+  const first = { version: 1, content: ["first"] };
+  const history: Call[] = [
+    { kind: "create", item: ITEM, value: "first", start: ++tick, end: ++tick, outcome: "ok", seen: first },
+  ];
+  const send = async (written: Written, value: string, operation: Operation, to: number): Promise<void> => {
+    const start = ++tick;
+    await turns.wait("arrival");
+    const answer = await callCoordinator(connect[to % coordinators]!, "uncertain", (one) => one.write(operation));
+    const ifMatch = written === "once" ? 1 : undefined;
+    history.push({ kind: kindOf(written), item: ITEM, value, ifMatch, start, end: ++tick, ...factsOf(answer) });
+  };
+  const sending = writes.flatMap((written, n) => {
+    const value = `write ${n}`;
+    const operation = operationFor(written, value);
+    const sent = send(written, value, operation, n);
+    if (written === "again") return [sent, send(written, value, operation, n + 1)];
+    return written === "twice" ? [sent, send(written, value, operationFor(written, value), n + 1)] : [sent];
+  });
+  await Promise.all(sending);
+  await Promise.all(effects);
+  const last = store.read().items.get(ITEM);
+  const read = last?.ok ? ok({ item: last.value }) : fail("item_not_found");
+  return [...history, { kind: "read", item: ITEM, start: ++tick, end: ++tick, ...factsOf(read) }];
+}
+
+function operationFor(written: Written, value: string): Operation {
+  const change = changeOf(kindOf(written), value, written === "once" ? 1 : undefined);
+  return operationOf(change, written === "twice" ? { key: value, request: "same" } : undefined);
+}
+
+function kindOf(written: Written): "put" | "patch" | "delete" {
+  if (written === "once") return "put";
+  return written === "twice" || written === "again" ? "patch" : written;
+}
+
+const OUTCOMES: Readonly<Record<string, Outcome>> = {
+  item_not_found: "gone",
+  precondition: "stale",
+  overtaken: "unknown",
+  uncertain: "unknown",
+};
+
+function factsOf(answer: Result<Answer>): Pick<Call, "outcome" | "seen" | "text"> {
+  if (!answer.ok) {
+    const outcome = OUTCOMES[answer.failure.kind];
+    if (!outcome) throw new Error(answer.failure.kind);
+    return { outcome };
+  }
+  const { item } = answer.value;
+  const seen = item && { version: item.version, content: item.tags };
+  return { outcome: "ok", seen, text: JSON.stringify(item) };
+}
