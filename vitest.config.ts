@@ -1,5 +1,6 @@
 import { cloudflareTest, type D1Migration, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
+import { slowestFiles } from "./vitest.slowest.ts";
 
 const SDK = "test/sdk";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
@@ -28,12 +29,16 @@ export default defineConfig({
     // `npm run soak` and `npm run fuzz` ask for the long run.
     testTimeout: LONG_RUN === "1" ? 2 * 60 * 60 * 1000 : 30_000,
     maxWorkers: 2,
+    reporters: ["default", slowestFiles],
     projects: [
       {
         // Inside workerd, with the bindings of wrangler.toml as wrangler runs them locally.
         plugins: [
           cloudflareTest({
             remoteBindings: false,
+            // Else workerd prints what its simulators of D1 and R2 complain of when a test breaks a stream off. Promises that
+            // nobody handles, in tests and in the service, are vitest's to report: they fail the run.
+            verbose: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               bindings: { ...SECRETS, SCHEMA, LONG_RUN },
