@@ -1,4 +1,4 @@
-import { cloudflareTest, type D1Migration, readD1Migrations } from "@cloudflare/vitest-pool-workers";
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
 
 const SDK = "test/sdk";
@@ -7,13 +7,12 @@ const SECRETS = {
   ADMIN_TOKEN: "test-admin-token",
   ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
 };
-/** schema.sql, split into its statements. */
-const SCHEMA = await readD1Migrations(".");
+/** The files of migrations/, each split into its statements. */
+const MIGRATIONS = await readD1Migrations("migrations");
 
 declare module "vitest" {
   interface ProvidedContext {
     readonly secrets: typeof SECRETS;
-    readonly schema: readonly D1Migration[];
   }
 }
 
@@ -31,7 +30,9 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               // `npm run soak` and `npm run fuzz` ask for the long run.
-              bindings: { ...SECRETS, SCHEMA, LONG_RUN: process.env["LONG_RUN"] ?? "" },
+              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN: process.env["LONG_RUN"] ?? "" },
+              // A second database, which test/promises/migrations.test.ts fills.
+              d1Databases: { SCHEMA_DB: "schema" },
               // The queue as it is elsewhere, only sooner.
               queueConsumers: { "item-vault-activity": { maxBatchSize: 10, maxBatchTimeout: 0.05 } },
             },
@@ -49,7 +50,7 @@ export default defineConfig({
           name: "sdk",
           include: [`${SDK}/**/*.test.ts`],
           globalSetup: [`./${SDK}/support/server.ts`],
-          provide: { secrets: SECRETS, schema: SCHEMA },
+          provide: { secrets: SECRETS },
           // A developer's HTTP proxy, which the SDK would take, knows no ports of this machine.
           env: { no_proxy: "127.0.0.1" },
         },

@@ -1,29 +1,21 @@
 /**
  * `npm start`: the whole service on this machine, with a demo Vault to look at.
- * Secrets, then tables, then the server, then the demo; each step leaves alone what an earlier start has made.
+ * Secrets, then migrations, then the server, then the demo; each step leaves alone what an earlier start has made.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { createDemo } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
+import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
 
-const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
 const port = Number(process.env.PORT ?? 8787);
 const base = `http://127.0.0.1:${port}`;
-const environment = {
-  ...process.env,
-  WRANGLER_SEND_METRICS: "false",
-  NO_UPDATE_NOTIFIER: "1",
-  // wrangler's local traces hold URLs, and so the titles in filters; its explorer is a console to D1 and R2 without a token.
-  X_LOCAL_OBSERVABILITY: "false",
-  X_LOCAL_EXPLORER: "false",
-};
 
 if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a port number");
 // Whoever listens there already would be given the admin token.
 if (!(await isFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start takes another.`);
 const { ADMIN_TOKEN } = secrets();
-applySchema();
+await applyMigrations().catch((error: Error) => exit(error.message));
 
 const options = [
   "--ip=127.0.0.1",
@@ -34,7 +26,7 @@ const options = [
 ];
 const server = spawn(process.execPath, [WRANGLER, "dev", ...options], {
   stdio: ["ignore", "inherit", "inherit"],
-  env: environment,
+  env: { ...process.env, ...LOCAL },
 });
 let stopping = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
@@ -63,12 +55,6 @@ function secrets(): { ADMIN_TOKEN: string } {
   } catch (error) {
     return exit((error as Error).message);
   }
-}
-
-function applySchema(): void {
-  const args = [WRANGLER, "d1", "execute", "DB", "--local", "--yes", "--file=schema.sql"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env: environment, encoding: "utf8" });
-  if (status !== 0) exit(`schema.sql could not be applied:\n${stdout}${stderr}`);
 }
 
 async function listening(): Promise<void> {
