@@ -23,6 +23,8 @@ const options = [
   "--inspector-port=0",
   "--log-level=warn",
   "--show-interactive-dev-session=false",
+  // Without it wrangler warns that it triggers no cron. It serves /__scheduled beside /cdn-cgi/local/scheduled, which does the same.
+  "--test-scheduled",
 ];
 const server = spawn(process.execPath, [WRANGLER, "dev", ...options], {
   stdio: ["ignore", "inherit", "inherit"],
@@ -80,34 +82,24 @@ function exit(message: string): never {
   process.exit(1);
 }
 
+/** At most 24 lines of 100 columns. No comment follows a command: zsh would pass it on. */
 function greeting(): string {
   const { token, vault, item, file } = demo;
-  const items = `${base}/v1/vaults/${vault}/items`;
-  const curl = `curl -sS -H 'Authorization: Bearer ${token}'`;
-  const patch = `'[{"op":"replace","path":"/fields/username/value","value":"grace"}]'`;
-  return `
-Item Vault is running. Ctrl-C ends it; the data stays in .wrangler/state.
+  return `Item Vault runs at ${base}. Ctrl-C ends it; the data stays in .wrangler/state.
+Paste into another terminal in this folder. The token opens the demo Vault of this machine only.
 
-  base URL  ${base}
-  vault     ${vault}
-  token     ${token}
+export ITEM_VAULT=${base}/v1 VAULT=${vault}
+export ITEM=${item} FILE=${file}
+export TOKEN=${token}
+AUTH="Authorization: Bearer $TOKEN" ITEMS=$ITEM_VAULT/vaults/$VAULT/items
 
-List the items:
-${curl} ${items}
-
-Read one, with its password:
-${curl} ${items}/${item}
-
-Change one field:
-${curl} -X PATCH -H 'Content-Type: application/json' -d ${patch} ${items}/${item}
-
-Attach a file:
-${curl} --data-binary @README.md '${items}/${item}/files?name=README.md'
-
-Download one:
-${curl} ${items}/${item}/files/${file}/content
-
-See who did what:
-${curl} ${base}/v1/activity
+List the Items, read one, change a field, attach a File, download one, see who did what:
+curl -sS -H "$AUTH" $ITEMS
+curl -sS -H "$AUTH" $ITEMS/$ITEM
+curl -sS -H "$AUTH" $ITEMS/$ITEM -X PATCH \\
+  -d '[{"op":"replace","path":"/fields/username/value","value":"grace"}]'
+curl -sS -H "$AUTH" "$ITEMS/$ITEM/files?name=README.md" --data-binary @README.md
+curl -sS -H "$AUTH" $ITEMS/$ITEM/files/$FILE/content
+curl -sS -H "$AUTH" $ITEM_VAULT/activity
 `;
 }
