@@ -1,7 +1,9 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
+import { LOCAL } from "./scripts/wrangler.ts";
 
 const SDK = "test/sdk";
+const UPGRADE = "test/upgrade";
 /** The secrets of every Worker that a test asks. */
 const SECRETS = {
   ADMIN_TOKEN: "test-admin-token",
@@ -40,7 +42,7 @@ export default defineConfig({
         ],
         test: {
           name: "workerd",
-          exclude: [...configDefaults.exclude, `${SDK}/**`],
+          exclude: [...configDefaults.exclude, `${SDK}/**`, `${UPGRADE}/**`],
           setupFiles: ["./test/support/setup.ts"],
         },
       },
@@ -53,6 +55,15 @@ export default defineConfig({
           provide: { secrets: SECRETS },
           // A developer's HTTP proxy, which the SDK would take, knows no ports of this machine.
           env: { no_proxy: "127.0.0.1" },
+        },
+      },
+      {
+        // In Node: the Worker of this version and those of kept releases, on storage of both.
+        test: {
+          name: "upgrade",
+          include: [`${UPGRADE}/**/*.test.ts`],
+          hookTimeout: 60_000,
+          env: { ...LOCAL, WRANGLER_LOG: "warn", no_proxy: "127.0.0.1" },
         },
       },
     ],

@@ -1,5 +1,7 @@
 /** Runs wrangler's commands on this machine. */
 import { execFile } from "node:child_process";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 export const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
@@ -30,3 +32,9 @@ async function runWrangler(...args: string[]): Promise<void> {
  */
 export const applyMigrations = (state?: string): Promise<void> =>
   runWrangler("d1", "migrations", "apply", "DB", "--local", ...(state === undefined ? [] : [`--persist-to=${state}`]));
+
+/** Builds the Worker of wrangler.toml as `wrangler deploy` does. Writes `index.js` and a copy of `wrangler.toml`. */
+export async function buildWorker(folder: string): Promise<void> {
+  await runWrangler("deploy", "--dry-run", `--outdir=${folder}`);
+  copyFileSync("wrangler.toml", join(folder, "wrangler.toml"));
+}
