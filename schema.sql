@@ -1,5 +1,7 @@
--- The truth about D1. Every text that a user typed is sealed (src/crypto/seal.ts, docs/security.md); in the clear
--- are ids, versions, times, key ids, the blind index of titles and operation ids. Applying it twice changes nothing.
+-- The current schema of D1, for readers: the result of all files in migrations/, which are what is applied to databases.
+-- A change of the schema is a new migration and the same change here; test/promises/migrations.test.ts compares the two.
+-- Every text that a user typed is sealed (src/crypto/seal.ts, docs/security.md); in the clear are ids, versions, times,
+-- key ids, the blind index of titles and operation ids.
 
 -- A row proves that the root key of this id is the right one: a known text, sealed under it.
 CREATE TABLE IF NOT EXISTS root_keys (

@@ -1,24 +1,25 @@
-import { cloudflareTest, type D1Migration, readD1Migrations } from "@cloudflare/vitest-pool-workers";
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
+import { LOCAL } from "./scripts/wrangler.ts";
 import { slowestFiles } from "./vitest.slowest.ts";
 
 const SDK = "test/sdk";
+const UPGRADE = "test/upgrade";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
 /** The secrets of every Worker that a test asks. */
 const SECRETS = {
   ADMIN_TOKEN: "test-admin-token",
   ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
 };
-// wrangler asks for them in the environment, and warns of each that it misses. It tells where it found them, unless told to be quiet.
+// wrangler reads the secrets from the environment, and warns of each that is missing.
 Object.assign(process.env, SECRETS);
 process.env["WRANGLER_LOG"] ??= "warn";
-/** schema.sql, split into its statements. */
-const SCHEMA = await readD1Migrations(".");
+/** The files of migrations/, each split into its statements. */
+const MIGRATIONS = await readD1Migrations("migrations");
 
 declare module "vitest" {
   interface ProvidedContext {
     readonly secrets: typeof SECRETS;
-    readonly schema: readonly D1Migration[];
   }
 }
 
@@ -36,12 +37,14 @@ export default defineConfig({
         plugins: [
           cloudflareTest({
             remoteBindings: false,
-            // Else workerd prints what its simulators of D1 and R2 complain of when a test breaks a stream off. Promises that
-            // nobody handles, in tests and in the service, are vitest's to report: they fail the run.
+            // With it, workerd prints errors of its own simulators when a test aborts a stream. vitest itself reports
+            // unhandled rejections of the tests and of the service, and they fail the run.
             verbose: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
-              bindings: { ...SECRETS, SCHEMA, LONG_RUN },
+              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN },
+              // A second database, which test/promises/migrations.test.ts fills.
+              d1Databases: { SCHEMA_DB: "schema" },
               // The queue as it is elsewhere, only sooner.
               queueConsumers: { "item-vault-activity": { maxBatchSize: 10, maxBatchTimeout: 0.05 } },
             },
@@ -50,7 +53,7 @@ export default defineConfig({
         test: {
           name: "workerd",
           isolate: false,
-          exclude: [...configDefaults.exclude, `${SDK}/**`],
+          exclude: [...configDefaults.exclude, `${SDK}/**`, `${UPGRADE}/**`],
           setupFiles: ["./test/support/setup.ts"],
         },
       },
@@ -60,9 +63,18 @@ export default defineConfig({
           name: "sdk",
           include: [`${SDK}/**/*.test.ts`],
           globalSetup: [`./${SDK}/support/server.ts`],
-          provide: { secrets: SECRETS, schema: SCHEMA },
+          provide: { secrets: SECRETS },
           // A developer's HTTP proxy, which the SDK would take, knows no ports of this machine.
           env: { no_proxy: "127.0.0.1" },
+        },
+      },
+      {
+        // In Node: the Worker of this version and those of kept releases, on storage of both.
+        test: {
+          name: "upgrade",
+          include: [`${UPGRADE}/**/*.test.ts`],
+          hookTimeout: 60_000,
+          env: { ...LOCAL, WRANGLER_LOG: "warn", no_proxy: "127.0.0.1" },
         },
       },
     ],

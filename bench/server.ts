@@ -8,7 +8,7 @@ const ADMIN_TOKEN = randomBytes(16).toString("hex");
 const ROOT_KEYS = JSON.stringify({ active: "k1", keys: { k1: randomBytes(32).toString("base64") } });
 const server = createTestHarness({ workers: [{ configPath: "bench/wrangler.toml", secrets: { ADMIN_TOKEN, ROOT_KEYS } }] });
 
-const SCHEMA = "/bench/schema";
+const TABLE = "/bench/table";
 
 /**
  * Starts the server and makes the tables. The address that wrangler gives is that of a proxy, which costs five times what
@@ -19,10 +19,11 @@ export async function start(): Promise<void> {
   const direct = new Promise<URL>((resolve) => {
     subscribe("undici:request:create", (event) => {
       const { request } = event as { request: { origin: string; path: string } };
-      if (request.path === SCHEMA) resolve(new URL(request.origin));
+      if (request.path === TABLE) resolve(new URL(request.origin));
     });
   });
-  await server.getWorker().fetch(SCHEMA);
+  await server.getWorker().applyD1Migrations("DB");
+  await server.getWorker().fetch(TABLE);
   aim(await direct);
 }
 

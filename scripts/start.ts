@@ -1,29 +1,21 @@
 /**
  * `npm start`: the whole service on this machine, with a demo Vault to look at.
- * Secrets, then tables, then the server, then the demo; each step leaves alone what an earlier start has made.
+ * Secrets, then migrations, then the server, then the demo; each step leaves alone what an earlier start has made.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { createDemo } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
+import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
 
-const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
 const port = Number(process.env.PORT ?? 8787);
 const base = `http://127.0.0.1:${port}`;
-const environment = {
-  ...process.env,
-  WRANGLER_SEND_METRICS: "false",
-  NO_UPDATE_NOTIFIER: "1",
-  // wrangler's local traces hold URLs, and so the titles in filters; its explorer is a console to D1 and R2 without a token.
-  X_LOCAL_OBSERVABILITY: "false",
-  X_LOCAL_EXPLORER: "false",
-};
 
 if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a port number");
 // Whoever listens there already would be given the admin token.
 if (!(await isFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start takes another.`);
 const { ADMIN_TOKEN } = secrets();
-applySchema();
+await applyMigrations().catch((error: Error) => exit(error.message));
 
 const options = [
   "--ip=127.0.0.1",
@@ -31,10 +23,12 @@ const options = [
   "--inspector-port=0",
   "--log-level=warn",
   "--show-interactive-dev-session=false",
+  // Without it wrangler warns that it triggers no cron. It serves /__scheduled beside /cdn-cgi/local/scheduled, which does the same.
+  "--test-scheduled",
 ];
 const server = spawn(process.execPath, [WRANGLER, "dev", ...options], {
   stdio: ["ignore", "inherit", "inherit"],
-  env: environment,
+  env: { ...process.env, ...LOCAL },
 });
 let stopping = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
@@ -65,12 +59,6 @@ function secrets(): { ADMIN_TOKEN: string } {
   }
 }
 
-function applySchema(): void {
-  const args = [WRANGLER, "d1", "execute", "DB", "--local", "--yes", "--file=schema.sql"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env: environment, encoding: "utf8" });
-  if (status !== 0) exit(`schema.sql could not be applied:\n${stdout}${stderr}`);
-}
-
 async function listening(): Promise<void> {
   for (let waited = 0; waited < 60_000; waited += 100) {
     const answered = await fetch(`${base}/heartbeat`).then(
@@ -94,34 +82,24 @@ function exit(message: string): never {
   process.exit(1);
 }
 
+/** At most 24 lines of 100 columns. No comment follows a command: zsh would pass it on. */
 function greeting(): string {
   const { token, vault, item, file } = demo;
-  const items = `${base}/v1/vaults/${vault}/items`;
-  const curl = `curl -sS -H 'Authorization: Bearer ${token}'`;
-  const patch = `'[{"op":"replace","path":"/fields/username/value","value":"grace"}]'`;
-  return `
-Item Vault is running. Ctrl-C ends it; the data stays in .wrangler/state.
+  return `Item Vault runs at ${base}. Ctrl-C ends it; the data stays in .wrangler/state.
+Paste into another terminal in this folder. The token opens the demo Vault of this machine only.
 
-  base URL  ${base}
-  vault     ${vault}
-  token     ${token}
+export ITEM_VAULT=${base}/v1 VAULT=${vault}
+export ITEM=${item} FILE=${file}
+export TOKEN=${token}
+AUTH="Authorization: Bearer $TOKEN" ITEMS=$ITEM_VAULT/vaults/$VAULT/items
 
-List the items:
-${curl} ${items}
-
-Read one, with its password:
-${curl} ${items}/${item}
-
-Change one field:
-${curl} -X PATCH -H 'Content-Type: application/json' -d ${patch} ${items}/${item}
-
-Attach a file:
-${curl} --data-binary @README.md '${items}/${item}/files?name=README.md'
-
-Download one:
-${curl} ${items}/${item}/files/${file}/content
-
-See who did what:
-${curl} ${base}/v1/activity
+List the Items, read one, change a field, attach a File, download one, see who did what:
+curl -sS -H "$AUTH" $ITEMS
+curl -sS -H "$AUTH" $ITEMS/$ITEM
+curl -sS -H "$AUTH" $ITEMS/$ITEM -X PATCH \\
+  -d '[{"op":"replace","path":"/fields/username/value","value":"grace"}]'
+curl -sS -H "$AUTH" "$ITEMS/$ITEM/files?name=README.md" --data-binary @README.md
+curl -sS -H "$AUTH" $ITEMS/$ITEM/files/$FILE/content
+curl -sS -H "$AUTH" $ITEM_VAULT/activity
 `;
 }

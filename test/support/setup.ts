@@ -2,9 +2,9 @@ import { applyD1Migrations, type D1Migration, reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 
-// The files share two workers; each file begins with empty storage: no row, no object, no Durable Object of another one.
+// The files share two workers, and each file begins with empty storage: D1, R2 and Durable Objects.
 await reset();
-await applyD1Migrations(env.DB, (env as unknown as { SCHEMA: D1Migration[] }).SCHEMA);
+await applyD1Migrations(env.DB, (env as unknown as { MIGRATIONS: D1Migration[] }).MIGRATIONS);
 
 // Compares bytes natively: `toEqual` reads them element by element, which takes a second for a few MiB.
 expect.addEqualityTesters([

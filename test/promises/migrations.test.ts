@@ -1,0 +1,86 @@
+import type { D1Migration } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+
+/** schema.sql describes the database that the files of migrations/ create. */
+
+const bound = env as unknown as { MIGRATIONS: D1Migration[]; SCHEMA_DB: D1Database };
+/** A database that schema.sql created; `env.DB` was created by the migrations (test/support/setup.ts). */
+const schemaDb = bound.SCHEMA_DB;
+
+const [schema = ""] = Object.values(import.meta.glob("../../schema.sql", { query: "?raw", import: "default", eager: true }));
+const files = Object.keys(import.meta.glob("../../migrations/*", { query: "?raw", import: "default", eager: true })).map((path) =>
+  path.replace("../../migrations/", ""),
+);
+
+interface Row {
+  readonly [column: string]: unknown;
+  readonly name: string;
+}
+
+const rows = async (db: D1Database, sql: string) => (await db.prepare(sql).all<Row>()).results;
+
+/** False of the tables of SQLite, D1 and wrangler. */
+const isOurs = ({ name }: Row) => !/^(sqlite_|_cf_|d1_migrations$)/.test(name);
+
+/** What PRAGMA says of every table and its indexes, by name. */
+async function describeDatabase(db: D1Database): Promise<Record<string, object>> {
+  const tables = (await rows(db, "PRAGMA table_list")).filter((table) => table["schema"] === "main" && isOurs(table));
+  const described: Record<string, object> = {};
+  for (const table of tables) {
+    const columns = await rows(db, `PRAGMA table_xinfo(${table.name})`);
+    described[table.name] = { ...table, columns, indexes: await describeIndexes(db, table.name) };
+  }
+  return described;
+}
+
+/** The order in which SQLite lists the indexes of a table is left out: it is that of their creation. */
+async function describeIndexes(db: D1Database, table: string): Promise<Record<string, object>> {
+  const described: Record<string, object> = {};
+  for (const { seq: _, name, ...index } of await rows(db, `PRAGMA index_list(${table})`))
+    described[name] = { ...index, columns: await rows(db, `PRAGMA index_xinfo(${name})`) };
+  return described;
+}
+
+/** The text of every statement that created something. */
+const definitions = async (db: D1Database) =>
+  (await rows(db, "SELECT name, type, sql FROM sqlite_schema ORDER BY name")).filter(isOurs);
+
+const statements = (sql: string) =>
+  sql
+    .replaceAll(/--.*$/gm, "")
+    .split(";")
+    .filter((statement) => statement.trim() !== "");
+
+beforeAll(async () => {
+  await schemaDb.batch(statements(schema).map((statement) => schemaDb.prepare(statement)));
+});
+
+describe("the migrations", () => {
+  it("are named NNNN_name.sql and numbered from 0001 without a gap", () => {
+    expect(files.filter((name) => !/^\d{4}_[a-z0-9_]+\.sql$/.test(name))).toEqual([]);
+    expect(files.toSorted().map((name) => Number(name.slice(0, 4)))).toEqual(files.map((_, index) => index + 1));
+    expect(bound.MIGRATIONS.map(({ name }) => name)).toEqual(files.toSorted());
+  });
+
+  it("create the tables, columns and indexes of schema.sql", async () => {
+    const described = await describeDatabase(env.DB);
+    expect(Object.keys(described)).toContain("items");
+    expect(described).toEqual(await describeDatabase(schemaDb));
+  });
+
+  it("are recorded in wrangler's table, so that the last name has the number of the schema", async () => {
+    expect(await rows(env.DB, "SELECT name FROM d1_migrations ORDER BY id")).toEqual(
+      bound.MIGRATIONS.map(({ name }) => ({ name })),
+    );
+  });
+});
+
+describe("the first migration", () => {
+  it("changes nothing in a database that schema.sql created", async () => {
+    const [described, defined] = [await describeDatabase(schemaDb), await definitions(schemaDb)];
+    await schemaDb.batch(bound.MIGRATIONS[0]!.queries.map((sql) => schemaDb.prepare(sql)));
+    expect(await describeDatabase(schemaDb)).toEqual(described);
+    expect(await definitions(schemaDb)).toEqual(defined);
+  });
+});

@@ -1,0 +1,64 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * Moves the clock of a built Worker, so that what was kept with a release stays as old as it was: its tokens do not
+ * expire, and its idempotency records are not a day old. The bundle itself is not changed.
+ */
+
+const CLOCK = (offset: number) => `
+const OFFSET = ${offset};
+
+globalThis.Date = class Date extends globalThis.Date {
+  constructor(...values) {
+    if (values.length === 0) super(Date.now());
+    else super(...values);
+  }
+  static now() {
+    return super.now() + OFFSET;
+  }
+};
+
+let moved = false;
+
+/** Alarms run by the clock of workerd, which is that of the machine. */
+export function moveAlarms(storage) {
+  if (moved) return;
+  moved = true;
+  const prototype = Object.getPrototypeOf(storage);
+  const { getAlarm, setAlarm } = prototype;
+  prototype.setAlarm = function (time, options) {
+    return setAlarm.call(this, Number(time) - OFFSET, options);
+  };
+  prototype.getAlarm = async function (options) {
+    const time = await getAlarm.call(this, options);
+    return time === null ? null : time + OFFSET;
+  };
+}
+`;
+
+const durableObject = (name: string) => `
+export class ${name} extends worker.${name} {
+  constructor(ctx, env) {
+    moveAlarms(ctx.storage);
+    super(ctx, env);
+  }
+}
+`;
+
+/**
+ * Writes a Worker into `folder` that runs the bundle `index.js` there with another clock.
+ * `offset`: milliseconds that it is ahead of the machine's; negative: behind. Out: the path of its entry point.
+ */
+export function writeClock(folder: string, offset: number, durableObjects: readonly string[]): string {
+  const lines = [
+    `import { moveAlarms } from "./clock.js";`,
+    `import * as worker from "./index.js";`,
+    `export default worker.default;`,
+    ...durableObjects.map(durableObject),
+  ];
+  writeFileSync(join(folder, "clock.js"), CLOCK(offset));
+  const entry = join(folder, "entry.js");
+  writeFileSync(entry, lines.join("\n"));
+  return entry;
+}

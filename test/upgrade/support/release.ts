@@ -1,0 +1,76 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { Answer, Asked } from "./ask.ts";
+import type { Sample } from "./sample.ts";
+
+/** A kept release: its bundle, and storage with what it answered. `test/upgrade/<version>/` holds one. */
+
+export const RELEASES = "test/upgrade";
+
+export interface Release {
+  readonly version: string;
+  /** The commit that the bundle was built from. */
+  readonly commit: string;
+  /** When the answers were recorded, in Unix milliseconds. */
+  readonly keptAt: number;
+  /** Made for this sample and used for nothing else. */
+  readonly secrets: Readonly<Record<"ADMIN_TOKEN" | "ROOT_KEYS", string>>;
+  readonly sample: Sample;
+  readonly reads: Readonly<Record<string, { readonly request: Asked; readonly answer: Answer }>>;
+  /** `GET /v1/activity`, newest first. */
+  readonly activity: readonly unknown[];
+  /** `GET /v1/admin/tokens`. */
+  readonly tokens: readonly { readonly id: string }[];
+}
+
+/** What of wrangler's state is kept. The rest is caches and counters. */
+const KEPT_STATE = ["d1", "r2", "do"];
+
+const BUNDLE = "index.js";
+
+/** The versions of the kept releases. */
+export const releases = (): string[] =>
+  readdirSync(RELEASES, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(RELEASES, entry.name, "release.json")))
+    .map(({ name }) => name)
+    .toSorted();
+
+export const readRelease = (version: string): Release =>
+  JSON.parse(readFileSync(join(RELEASES, version, "release.json"), "utf8")) as Release;
+
+/** Stores a release. `build`: the folder of the built Worker. `state`: the folder of its state; no Worker may be running. */
+export function writeRelease(release: Release, build: string, state: string): void {
+  const folder = join(RELEASES, release.version);
+  mkdirSync(folder);
+  for (const name of KEPT_STATE) cpSync(join(state, "v3", name), join(folder, "state", "v3", name), { recursive: true });
+  for (const path of filesIn(join(folder, "state"))) if (path.endsWith(".sqlite")) compact(path);
+  writeFileSync(join(folder, `${BUNDLE}.gz`), gzipSync(readFileSync(join(build, BUNDLE)), { level: 9 }));
+  cpSync(join(build, "wrangler.toml"), join(folder, "wrangler.toml"));
+  writeFileSync(join(folder, "release.json"), `${JSON.stringify(release, null, 1)}\n`);
+}
+
+/** Copies the bundle of a release into a new folder. */
+export function restoreBuild(version: string, folder: string): void {
+  const kept = join(RELEASES, version);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, BUNDLE), gunzipSync(readFileSync(join(kept, `${BUNDLE}.gz`))));
+  cpSync(join(kept, "wrangler.toml"), join(folder, "wrangler.toml"));
+}
+
+/** Copies the state of a release into a new folder. */
+export const restoreState = (version: string, folder: string): void =>
+  cpSync(join(RELEASES, version, "state"), folder, { recursive: true });
+
+/** Moves everything into the one file, without its write-ahead log. */
+function compact(path: string): void {
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA journal_mode = DELETE; VACUUM");
+  database.close();
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));

@@ -1,0 +1,58 @@
+import { type Answer, ask, askAll, type Asked } from "./ask.ts";
+import type { Release } from "./release.ts";
+import { type Build, startBuild } from "./worker.ts";
+import { writeAll, type Written } from "./writes.ts";
+
+/** One run of a Worker on the storage of a release: reads, writes, and reads again. */
+
+export interface Run {
+  readonly health: Answer;
+  /** The answers to the repeated writes. */
+  readonly repeated: readonly Answer[];
+  /** The answer to a kept Idempotency-Key with another body. */
+  readonly clash: Answer;
+  /** The answers to the reads, after the repeated writes and before the new ones. */
+  readonly reads: Readonly<Record<string, Answer>>;
+  readonly expired: Answer;
+  readonly activity: readonly unknown[];
+  readonly tokens: readonly unknown[];
+  readonly written: Written;
+  /** The same reads, and those of what was written, after the writes. */
+  readonly later: { readonly requests: Readonly<Record<string, Asked>>; readonly answers: Readonly<Record<string, Answer>> };
+}
+
+export interface Plan {
+  readonly release: Release;
+  readonly build: Omit<Build, "secrets">;
+  /** Names the Worker in what it writes. */
+  readonly writer: string;
+  /** Writes that took effect before. */
+  readonly repeat: readonly Asked[];
+  readonly reads: Readonly<Record<string, Asked>>;
+}
+
+/** Starts the Worker, sends every request, and stops it. */
+export async function runWorker({ release, build, writer, repeat, reads }: Plan): Promise<Run> {
+  const { secrets, sample } = release;
+  const { base, stop } = await startBuild({ ...build, secrets });
+  const list = async (path: string, token: string) => {
+    const { body } = await ask(base, { path, token });
+    return Array.isArray(body) ? (body as unknown[]) : [];
+  };
+  try {
+    const health = await ask(base, { path: "/health", token: "" });
+    const repeated: Answer[] = [];
+    for (const request of repeat) repeated.push(await ask(base, request));
+    const clash = await ask(base, { ...sample.repeatable[0]!.request, body: { category: "LOGIN", title: "Another" } });
+    const answers = await askAll(base, reads);
+    const expired = await ask(base, { path: "/v1/vaults", token: sample.tokens.expired.token });
+    const activity = await list("/v1/activity?limit=1000", sample.tokens.reader.token);
+    const tokens = await list("/v1/admin/tokens", secrets.ADMIN_TOKEN);
+    const written = await writeAll(base, release, writer);
+    const requests = { ...reads, ...written.reads };
+    const later = { requests, answers: await askAll(base, requests) };
+    return { health, repeated, clash, reads: answers, expired, activity, tokens, written, later };
+  } finally {
+    await stop();
+  }
+}

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** Reads the schema of a stored D1 database. No Worker may be running on it. */
+
+interface Named {
+  readonly name: string;
+}
+
+/** The columns and indexes of every table, by its name. wrangler's own tables are left out. */
+export type Schema = Readonly<Record<string, { readonly columns: readonly unknown[]; readonly indexes: readonly unknown[] }>>;
+
+/** The schema of the one database in `state`. */
+export function storedSchema(state: string): Schema {
+  const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
+  const file = readdirSync(folder).find((name) => name.endsWith(".sqlite") && name !== "metadata.sqlite");
+  return readSchema(new DatabaseSync(join(folder, file ?? "missing"), { readOnly: true }));
+}
+
+/** The schema that all migrations create in an empty database. */
+export function migratedSchema(): Schema {
+  const database = new DatabaseSync(":memory:");
+  for (const name of readdirSync("migrations").toSorted()) database.exec(readFileSync(join("migrations", name), "utf8"));
+  return readSchema(database);
+}
+
+function readSchema(database: DatabaseSync): Schema {
+  const named = (pragma: string) => database.prepare(`PRAGMA ${pragma}`).all() as unknown as readonly Named[];
+  const schema = named("table_list")
+    .filter(({ name }) => !/^(sqlite_|_cf_|d1_migrations$)/.test(name))
+    .map(({ name }) => [name, { columns: named(`table_xinfo(${name})`), indexes: named(`index_list(${name})`) }] as const);
+  database.close();
+  return Object.fromEntries(schema);
+}
