@@ -1,8 +1,7 @@
 import { app } from "./http/app.ts";
-import { parseSettings } from "./settings.ts";
+import { cleanUp } from "./scheduled.ts";
 import { insertActivity } from "./store/activity.ts";
 import type { ActivityMessage } from "./store/activity-queue.ts";
-import { cleanUp } from "./store/clean-up.ts";
 
 export { VaultCoordinator } from "./vault/coordinator.ts";
 
@@ -13,9 +12,5 @@ export default {
       env.DB,
       batch.messages.flatMap(({ body }) => body),
     ),
-  scheduled: async (controller, env) => {
-    const settings = parseSettings(env);
-    if (!settings.ok) throw new Error(settings.failure.detail);
-    await cleanUp(env.DB, controller.scheduledTime, settings.value);
-  },
+  scheduled: (controller, env) => cleanUp(env, controller.scheduledTime),
 } satisfies ExportedHandler<Env, ActivityMessage>;

@@ -32,10 +32,14 @@ export async function* readPieces(reader: Reader, size: number): AsyncGenerator<
 /** Seals plain pieces. Out: the header, then pieces of sealed chunks; returns what the plain pieces return. */
 export async function* sealPieces<R>(cipher: ChunkCipher, plain: AsyncGenerator<Uint8Array, R>): AsyncGenerator<Uint8Array, R> {
   yield cipher.header;
-  // The last chunk is always shorter than the others, if need be empty.
-  const count = (length: number) => (length < PIECE ? chunkCount(length) : CHUNKS);
-  return yield* transform(plain, 0, CHUNK, count, cipher.seal);
+  return yield* transform(plain, 0, CHUNK, plainChunks, cipher.seal);
 }
+
+/** The number of chunks of a plain piece. The last chunk of a stream is always shorter than the others, if need be empty. */
+const plainChunks = (length: number): number => (length < PIECE ? chunkCount(length) : CHUNKS);
+
+/** The number of chunks of a sealed piece. */
+const sealedChunks = (length: number): number => Math.ceil(length / SEALED_CHUNK);
 
 /**
  * Opens the sealed chunks of a stream, from chunk `first` on. Throws when one does not open.
@@ -43,7 +47,7 @@ export async function* sealPieces<R>(cipher: ChunkCipher, plain: AsyncGenerator<
  */
 export function openStream(cipher: ChunkCipher, reader: Reader, first: number): AsyncGenerator<Uint8Array, void> {
   const sealed = readPieces(reader, CHUNKS * SEALED_CHUNK);
-  return transform(sealed, first, SEALED_CHUNK, (length) => Math.ceil(length / SEALED_CHUNK), cipher.open);
+  return transform(sealed, first, SEALED_CHUNK, sealedChunks, cipher.open);
 }
 
 /** Cuts each piece into chunks and passes each chunk, with its number in the stream, through `convert`. */

@@ -67,6 +67,9 @@ const failures = {
 
 export type FailureKind = keyof typeof failures;
 
+/** The closed list of kinds (contract 4.3). */
+export const FAILURE_KINDS = Object.keys(failures) as FailureKind[];
+
 /** Plain data, so that it crosses Durable Object RPC as it is. `detail` is never a value that a user typed. */
 export interface Failure {
   readonly kind: FailureKind;

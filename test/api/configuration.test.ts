@@ -124,7 +124,7 @@ describe("/health", () => {
     const { body } = await send("GET", "/health");
     expect(body).toMatchObject({ name: expect.any(String), version: expect.any(String) });
     const statuses = body.dependencies.map(({ service, status }: Record<string, string>) => [service, status]);
-    const services = ["d1", "r2", "keys", "coordinator", "queue", "rate limits", "settings"];
+    const services = ["d1", "schema", "r2", "keys", "coordinator", "queue", "rate limits", "settings"];
     expect(statuses).toEqual(services.map((service) => [service, "ACTIVE"]));
   });
 
@@ -159,8 +159,10 @@ describe("/health", () => {
   });
 
   it("reports a D1 without tables", async () => {
-    const DB = wrapDatabase(env.DB, { rewrite: (sql) => sql.replaceAll(/FROM (\w+)/g, "FROM no_such_$1") });
-    expect(await dependency("d1", { DB })).toMatchObject({ status: "ERROR", message: expect.stringContaining("schema.sql") });
+    const DB = wrapDatabase(env.DB, {
+      rewrite: (sql) => sql.replace("d1_migrations", "no_such_table").replace("'vaults'", "'no_such_table'"),
+    });
+    expect(await dependency("schema", { DB })).toMatchObject({ status: "ERROR", message: expect.stringContaining("migrations") });
     expect(await dependency("r2", { DB })).toMatchObject({ status: "ACTIVE" });
   });
 

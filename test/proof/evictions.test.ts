@@ -70,6 +70,28 @@ async function explore(scenario: UploadScenario) {
   return { orders, broken };
 }
 
+/** A bug: the released contents are recorded after the commit. */
+const plantCommit: UploadScenario["plantCommit"] = (ports) => ({
+  ...ports,
+  recordReleased: async () => undefined,
+  async write(commit) {
+    const attempt = await ports.write(commit);
+    await ports.recordReleased(commit);
+    return attempt;
+  },
+});
+
+/** A bug: the content is recorded after it was stored. */
+const plantUpload: UploadScenario["plantUpload"] = (ports) => ({
+  ...ports,
+  record: async () => ({ ok: true, value: undefined }),
+  async receive(key) {
+    const received = await ports.receive(key);
+    await ports.record();
+    return received;
+  },
+});
+
 describe("an upload or deletion that is interrupted between record, content, commit and answer", () => {
   it.each<[string, UploadScenario]>([
     ["an upload, two faults", { ...UPLOADS, writes: ["upload"], awaits: STEPS, faults: 2 }],
@@ -95,29 +117,11 @@ describe("an upload or deletion that is interrupted between record, content, com
   });
 
   it("leaves a content behind when the commit loop records the released contents after the commit", async () => {
-    const plantCommit: UploadScenario["plantCommit"] = (ports) => ({
-      ...ports,
-      recordReleased: async () => undefined,
-      async write(commit) {
-        const attempt = await ports.write(commit);
-        await ports.recordReleased(commit);
-        return attempt;
-      },
-    });
     const { broken } = await explore({ ...UPLOADS, writes: ["delete-file"], awaits: STEPS, plantCommit });
     expect(broken.orphans).toBeGreaterThan(0);
   });
 
   it("leaves a content behind when the upload is recorded after its content was stored", async () => {
-    const plantUpload: UploadScenario["plantUpload"] = (ports) => ({
-      ...ports,
-      record: async () => ({ ok: true, value: undefined }),
-      async receive(key) {
-        const received = await ports.receive(key);
-        await ports.record();
-        return received;
-      },
-    });
     const { broken } = await explore({ ...UPLOADS, writes: ["upload"], awaits: STEPS, plantUpload });
     expect(broken.orphans).toBeGreaterThan(0);
   });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -86,6 +86,7 @@ describe.each(releases())("release %s", (version) => {
   const kept = join(folder, version, "kept");
   const migrated = join(folder, version, "migrated");
   const unmigrated = join(folder, version, "unmigrated");
+  const copy = join(folder, version, "current");
   const reads = Object.fromEntries(Object.entries(release.reads).map(([name, { request }]) => [name, request]));
   const repeat = release.sample.repeatable.map(({ request }) => request);
   let upgraded: Run;
@@ -96,12 +97,18 @@ describe.each(releases())("release %s", (version) => {
     restoreBuild(version, kept);
     for (const state of [migrated, unmigrated]) restoreState(version, state);
     await Promise.all([applyMigrations(migrated), built]);
-    const build = { folder: current, state: migrated, clockOffset };
-    upgraded = await runWorker({ release, build, writer: "current", repeat, reads });
-    const { later, written } = upgraded;
-    const back = { folder: kept, state: migrated, clockOffset };
-    rolledBack = await runWorker({ release, build: back, writer: "kept", repeat: [written.keyed], reads: later.requests });
-    early = await runWorker({ release, build: { ...build, state: unmigrated }, writer: "current", repeat, reads });
+    const plan = { release, writer: "current", repeat, reads, again: {} };
+    const runBoth = async () => {
+      upgraded = await runWorker({ ...plan, again: reads, build: { folder: current, state: migrated, clockOffset } });
+      const { later, written } = upgraded;
+      const back = { writer: "kept", repeat: [written.keyed], reads: later.requests };
+      rolledBack = await runWorker({ ...plan, ...back, build: { folder: kept, state: migrated, clockOffset } });
+    };
+    const runEarly = async () => {
+      cpSync(current, copy, { recursive: true });
+      early = await runWorker({ ...plan, build: { folder: copy, state: unmigrated, clockOffset } });
+    };
+    await Promise.all([runBoth(), runEarly()]);
   });
 
   it("has the current schema after the migrations", () => {

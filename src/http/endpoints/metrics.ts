@@ -33,10 +33,10 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
   ],
 ];
 
-function presentMetrics(metrics: Metrics): string {
+function presentMetrics(counted: Metrics): string {
   return FAMILIES.map(([name, type, help, samples]) => {
     const family = `item_vault_${name}`;
-    const lines = samples(metrics).map(([labels, value]) => `${family}${labels} ${value}\n`);
+    const lines = samples(counted).map(([labels, value]) => `${family}${labels} ${value}\n`);
     return `# HELP ${family} ${help}\n# TYPE ${family} ${type}\n${lines.join("")}`;
   }).join("");
 }

@@ -17,7 +17,7 @@ export interface Run {
   readonly activity: readonly unknown[];
   readonly tokens: readonly unknown[];
   readonly written: Written;
-  /** The same reads, and those of what was written, after the writes. */
+  /** The reads after the writes: those of the plan, and those of what was written. */
   readonly later: { readonly requests: Readonly<Record<string, Asked>>; readonly answers: Readonly<Record<string, Answer>> };
 }
 
@@ -29,10 +29,12 @@ export interface Plan {
   /** Writes that took effect before. */
   readonly repeat: readonly Asked[];
   readonly reads: Readonly<Record<string, Asked>>;
+  /** The reads that are sent again after the writes. */
+  readonly again: Readonly<Record<string, Asked>>;
 }
 
 /** Starts the Worker, sends every request, and stops it. */
-export async function runWorker({ release, build, writer, repeat, reads }: Plan): Promise<Run> {
+export async function runWorker({ release, build, writer, repeat, reads, again }: Plan): Promise<Run> {
   const { secrets, sample } = release;
   const { base, stop } = await startBuild({ ...build, secrets });
   const list = async (path: string, token: string) => {
@@ -49,7 +51,7 @@ export async function runWorker({ release, build, writer, repeat, reads }: Plan)
     const activity = await list("/v1/activity?limit=1000", sample.tokens.reader.token);
     const tokens = await list("/v1/admin/tokens", secrets.ADMIN_TOKEN);
     const written = await writeAll(base, release, writer);
-    const requests = { ...reads, ...written.reads };
+    const requests = { ...again, ...written.reads };
     const later = { requests, answers: await askAll(base, requests) };
     return { health, repeated, clash, reads: answers, expired, activity, tokens, written, later };
   } finally {

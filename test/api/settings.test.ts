@@ -1,0 +1,70 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { parseSettings } from "../../src/settings.ts";
+import { rebindCoordinator } from "../support/bindings.ts";
+import { watchedBy } from "../support/faults.ts";
+import { freshFile, pattern } from "../support/files.ts";
+import { admin, freshVault, LOGIN } from "../support/service.ts";
+
+/** The variables of wrangler.toml: a malformed one fails closed (contract 4.8). */
+
+const set = (bindings: Record<string, unknown>) => bindings as Partial<Env>;
+
+const MALFORMED: readonly (readonly [string, unknown])[] = [
+  ...["MAX_INLINE_FILE_SIZE_KB", "FILE_RETENTION_DAYS", "ACTIVITY_RETENTION_DAYS"].flatMap((name) =>
+    ["", " ", "abc", "-1", "1e3", "0x10", "Infinity", "NaN", "1,5", undefined, null].map((value) => [name, value] as const),
+  ),
+  ["ACTIVITY_RETENTION_DAYS", 0],
+  ["ACTIVITY_RETENTION_DAYS", "0.5"],
+  ["TOKENS_NOT_BEFORE", "soon"],
+];
+
+describe("a malformed setting", () => {
+  it.each(MALFORMED)("makes every data route answer 503: %s = %j", async (name, value) => {
+    const { items, call } = await freshVault();
+    const bindings = set({ [name]: value });
+    for (const reply of [
+      await call("GET", items, { env: bindings }),
+      await call("POST", items, { body: LOGIN, env: bindings }),
+      await admin("GET", "/v1/admin/vaults", { env: bindings }),
+    ]) {
+      expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([503, "misconfigured"]);
+    }
+    expect((await call("GET", items)).body).toEqual([]);
+  });
+
+  it("inlines no File: MAX_INLINE_FILE_SIZE_KB=abc was no bound at all", async () => {
+    const { call, one } = await freshFile(pattern(200 * 1024));
+    const reply = await call("GET", `${one}?inline_files=true`, { env: set({ MAX_INLINE_FILE_SIZE_KB: "abc" }) });
+    expect(reply.status).toBe(503);
+  });
+
+  it("deletes no content: a coordinator with FILE_RETENTION_DAYS empty kept it for 0 days", async () => {
+    const at = await freshFile();
+    await rebindCoordinator(at.vault, set({ FILE_RETENTION_DAYS: "" }));
+    expect((await at.writes.DELETE()).status).toBe(503);
+    expect((await at.call("GET", at.one)).status).toBe(200);
+    const due = (await watchedBy(at.vault)).map((record) => record.due);
+    expect(Math.min(...due)).toBeGreaterThan(Date.now());
+  });
+});
+
+describe("parseSettings", () => {
+  it.each([
+    [{ MAX_INLINE_FILE_SIZE_KB: "100" }, { inlineLimit: 102_400 }],
+    [{ MAX_INLINE_FILE_SIZE_KB: 0.5 }, { inlineLimit: 512 }],
+    [{ FILE_RETENTION_DAYS: 0 }, { fileRetention: 0 }],
+    [{ FILE_RETENTION_DAYS: "31" }, { fileRetention: 31 * 86_400_000 }],
+    [{ ACTIVITY_RETENTION_DAYS: 1 }, { activityRetention: 86_400_000 }],
+    [{ TOKENS_NOT_BEFORE: undefined }, { tokensNotBefore: 0 }],
+    [{ TOKENS_NOT_BEFORE: "1970-01-01T00:00:10Z" }, { tokensNotBefore: 10 }],
+  ])("reads numbers and texts: %j gives %j", (bindings, settings) => {
+    expect(parseSettings({ ...env, ...bindings } as Env)).toMatchObject({ ok: true, value: settings });
+  });
+
+  it("names the variable and never its value", () => {
+    const refused = parseSettings({ ...env, FILE_RETENTION_DAYS: "canary-5a1d" } as unknown as Env);
+    expect(JSON.stringify(refused)).not.toContain("canary-5a1d");
+    expect(refused).toMatchObject({ failure: { detail: "FILE_RETENTION_DAYS is not a number, or less than 0" } });
+  });
+});

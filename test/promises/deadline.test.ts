@@ -1,0 +1,42 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, it, vi } from "vitest";
+import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { freshVault, LOGIN } from "../support/service.ts";
+
+/** A D1 call that never answers counts as lost after ten seconds: else it would block the queue of its vault for ever. */
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const silent = () => new Promise<never>(() => undefined);
+
+it("a read that D1 never answers is a 503 after the deadline", async () => {
+  const { items, call } = await freshVault();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const reply = call("GET", items, { env: { DB: wrapDatabase(env.DB, { before: silent }) } });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect((await reply).headers.get("Item-Vault-Error")).toBe("unavailable");
+});
+
+it("a write that D1 never answers may have taken effect, and the next write of the vault is carried out", async () => {
+  const { vault, items, call } = await freshVault();
+  await call("POST", items, { body: LOGIN });
+  const silentOnce = { left: true };
+  const before = () => (silentOnce.left ? silent() : undefined);
+  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const first = call("POST", items, { body: LOGIN });
+  let answered = false;
+  void first.then(() => (answered = true));
+  // The timers of a coordinator have to fire in its own context.
+  const coordinator = env.COORDINATOR.getByName(vault);
+  for (let second = 0; second < 120 && !answered; second++) {
+    await runInDurableObject(coordinator, async () => void (await vi.advanceTimersByTimeAsync(1_000)));
+  }
+  expect((await first).headers.get("Item-Vault-Error")).toBe("uncertain");
+  vi.useRealTimers();
+  silentOnce.left = false;
+  expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+});

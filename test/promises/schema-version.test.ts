@@ -1,0 +1,104 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it } from "vitest";
+import { forgetSchemaVersion, SCHEMA } from "../../src/store/schema.ts";
+import { wrapDatabase } from "../support/bindings.ts";
+import { freshVault, LOGIN, send } from "../support/service.ts";
+
+/** The schema versions that a Worker serves (docs/decisions, docs/operations.md). */
+
+afterEach(forgetSchemaVersion);
+
+/** D1 whose record of applied migrations says something else. The service reads it again. */
+function databaseAt(recorded: string, rewrite: (sql: string) => string = (sql) => sql): Partial<Env> {
+  forgetSchemaVersion();
+  return { DB: wrapDatabase(env.DB, { rewrite: (sql) => rewrite(sql.includes("FROM d1_migrations") ? recorded : sql) }) };
+}
+
+const at = (version: number | null) => `SELECT ${version} AS version`;
+const schemaOf = async (bindings: Partial<Env>) => {
+  const { body } = await send("GET", "/health", { env: bindings });
+  return body.dependencies.find(({ service }: { service: string }) => service === "schema");
+};
+
+const NO_RECORD = "SELECT version FROM no_such_table";
+const NO_TABLES = (sql: string) => sql.replace("'d1_migrations', 'vaults'", "'no_such_table'");
+
+describe("a database whose schema is older than the oldest that is served", () => {
+  it("gets a 503 that names the command, on every data route", async () => {
+    const { items, call } = await freshVault();
+    const bindings = databaseAt(NO_RECORD, NO_TABLES);
+    for (const [method, path, body] of [
+      ["GET", items, undefined],
+      ["POST", items, LOGIN],
+      ["GET", "/v1/vaults", undefined],
+    ] as const) {
+      const reply = await call(method, path, { body, env: bindings });
+      expect(reply.body).toEqual({ status: 503, message: expect.stringContaining("wrangler d1 migrations apply DB") });
+      expect(reply.headers.get("Item-Vault-Error")).toBe("schema");
+    }
+  });
+
+  it("is served as soon as the migrations were applied", async () => {
+    const { items, call } = await freshVault();
+    expect((await call("GET", items, { env: databaseAt(NO_RECORD, NO_TABLES) })).status).toBe(503);
+    expect((await call("GET", items)).status).toBe(200);
+  });
+
+  it("is an ERROR in /health", async () => {
+    const found = await schemaOf(databaseAt(NO_RECORD, NO_TABLES));
+    expect(found).toMatchObject({ status: "ERROR", message: expect.stringContaining("wrangler d1 migrations apply DB") });
+  });
+});
+
+describe("a database that is served", () => {
+  it("may have been created by release 0.1.0, which recorded no migration", async () => {
+    const { items, call } = await freshVault();
+    expect((await call("GET", items, { env: databaseAt(NO_RECORD) })).status).toBe(200);
+    expect((await call("GET", items, { env: databaseAt(at(null)) })).status).toBe(200);
+  });
+
+  it("may have a newer schema, of which /health warns", async () => {
+    const { items, call } = await freshVault();
+    expect((await call("GET", items, { env: databaseAt(at(SCHEMA.newest + 1)) })).status).toBe(200);
+    expect(await schemaOf(databaseAt(at(SCHEMA.newest + 1)))).toMatchObject({ status: "WARNING" });
+  });
+
+  it("is ACTIVE in /health at the newest version", async () => {
+    expect(await schemaOf({})).toMatchObject({ status: "ACTIVE" });
+  });
+});
+
+describe("the schema version", () => {
+  it("is read once per isolate, not once per request", async () => {
+    const { items, call } = await freshVault();
+    let reads = 0;
+    const bindings = databaseAt(at(SCHEMA.newest));
+    const DB = wrapDatabase(bindings.DB!, { rewrite: (sql) => (sql.includes("FROM d1_migrations") ? (reads++, sql) : sql) });
+    for (let request = 0; request < 5; request++) await call("GET", items, { env: { DB } });
+    expect(reads).toBe(1);
+  });
+
+  it("is read again after an SQL error that contradicts it", async () => {
+    const { items, call } = await freshVault();
+    await call("GET", items);
+    let reads = 0;
+    const DB = wrapDatabase(env.DB, {
+      rewrite: (sql) => {
+        if (sql.includes("FROM d1_migrations")) reads++;
+        return sql.replace("LEFT JOIN vaults", "LEFT JOIN no_such_table AS vaults");
+      },
+    });
+    const broken = await call("GET", items, { env: { DB } });
+    expect([broken.status, reads]).toEqual([503, 0]);
+    await call("GET", items, { env: { DB } });
+    expect(reads).toBe(1);
+  });
+
+  it("is not cached when D1 does not answer: the request is a 503, and the next one is served", async () => {
+    const { items, call } = await freshVault();
+    forgetSchemaVersion();
+    const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+    expect((await call("GET", items, { env: { DB } })).headers.get("Item-Vault-Error")).toBe("unavailable");
+    expect((await call("GET", items)).status).toBe(200);
+  });
+});

@@ -1,0 +1,67 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
+import { migrateCoordinator } from "../../src/store/coordinator-schema.ts";
+import { freshVault, LOGIN } from "../support/service.ts";
+
+/** Two releases at the same time: a deployment replaces Workers and coordinators one after the other. */
+
+/** A namespace that changes each operation on its way to the coordinator. */
+const through = (change: (operation: Operation) => object): Partial<Env> => ({
+  COORDINATOR: {
+    getByName: (name: string) => ({
+      write: (operation: Operation) => env.COORDINATOR.getByName(name).write(change(operation) as Operation),
+    }),
+  } as unknown as Env["COORDINATOR"],
+});
+
+describe("an operation of another release", () => {
+  it("is refused with a 503 and Retry-After when its format is newer, and nothing happens", async () => {
+    const { items, call } = await freshVault();
+    const bindings = through((operation) => ({ ...operation, format: OPERATION_FORMAT + 1, change: { kind: "not-known-yet" } }));
+    const reply = await call("POST", items, { body: LOGIN, env: bindings });
+    expect(reply.body).toEqual({ status: 503, message: "A newer release of the service is being deployed: try again" });
+    expect([reply.headers.get("Item-Vault-Error"), reply.headers.get("Retry-After")]).toEqual(["version_skew", "1"]);
+    expect((await call("GET", items)).body).toEqual([]);
+  });
+
+  it("is carried out when it has no format, as those of release 0.1.0", async () => {
+    const { items, call } = await freshVault();
+    const reply = await call("POST", items, { body: LOGIN, env: through((operation) => ({ ...operation, format: undefined })) });
+    expect(reply.status).toBe(200);
+  });
+});
+
+/** Runs a function on the storage of a new coordinator. */
+async function inStorage<T>(use: (sql: SqlStorage) => T): Promise<T> {
+  const { vault } = await freshVault();
+  return runInDurableObject(env.COORDINATOR.getByName(vault), (_, { storage }) => use(storage.sql));
+}
+
+const versions = (sql: SqlStorage) => sql.exec<{ version: number }>("SELECT version FROM schema_version").toArray();
+
+describe("the storage of a coordinator", () => {
+  it("records its schema version", async () => {
+    expect(await inStorage(versions)).toEqual([{ version: 1 }]);
+  });
+
+  it("of release 0.1.0 keeps its records and gets a version", async () => {
+    const after = await inStorage((sql) => {
+      sql.exec("DROP TABLE schema_version");
+      sql.exec("INSERT INTO watched (key, item, due) VALUES ('v/f/g', 'i', 7)");
+      migrateCoordinator(sql);
+      return [versions(sql), sql.exec("SELECT key, item, due FROM watched").toArray()];
+    });
+    expect(after).toEqual([[{ version: 1 }], [{ key: "v/f/g", item: "i", due: 7 }]]);
+  });
+
+  it("of a newer release is left as it is", async () => {
+    const after = await inStorage((sql) => {
+      sql.exec("UPDATE schema_version SET version = 9");
+      migrateCoordinator(sql);
+      return versions(sql);
+    });
+    expect(after).toEqual([{ version: 9 }]);
+  });
+});
