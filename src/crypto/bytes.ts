@@ -1,4 +1,4 @@
-/** The arrays one after the other, in a new one. */
+/** Concatenates arrays into a new one. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

@@ -1,6 +1,6 @@
 /**
- * A map that forgets: at most `limit` entries, each for at most `ttl` milliseconds. For key objects and verified
- * signatures, which are costly to make again, and for counts. Never for anything that was decrypted.
+ * A cache of at most `limit` entries, each for at most `ttl` milliseconds. It holds key objects and verified signatures,
+ * which are costly to compute, and counts. It never holds anything that was decrypted.
  */
 export interface Cache<V> {
   get(key: string, now: number): V | undefined;

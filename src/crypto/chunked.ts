@@ -6,7 +6,7 @@ import { concat } from "./bytes.ts";
  *
  *     salt 24 | commitment 32 | chunk 0 | chunk 1 | …
  *
- * Chunks are 16 KiB and a tag each; the last is always shorter and may be empty, so a cut is always seen.
+ * A chunk is 16 KiB and a tag. The last chunk is always shorter and may be empty, so a truncation is always detected.
  */
 
 export const CHUNK = 16 * 1024;
@@ -18,13 +18,13 @@ export const HEADER = SALT + COMMITMENT;
 const KEY = 32;
 const NONCE = 12;
 
-/** How many bytes `size` bytes are when sealed. */
+/** The sealed size of `size` plain bytes. */
 export const sealedFileSize = (size: number): number => HEADER + size + TAG * chunkCount(size);
 
-/** How many chunks `size` bytes make: a multiple of 16 KiB ends with an empty one. */
+/** The number of chunks of `size` plain bytes: a multiple of 16 KiB ends with an empty chunk. */
 export const chunkCount = (size: number): number => Math.floor(size / CHUNK) + 1;
 
-/** Where sealed chunk `index` begins. */
+/** The offset of sealed chunk `index`. */
 export const chunkOffset = (index: number): number => HEADER + index * SEALED_CHUNK;
 
 /** One message: its header, and how its chunks are sealed and opened. */

@@ -1,8 +1,8 @@
 import { fail, ok, type Result } from "../model/result.ts";
 
 /**
- * The root keys: the secret `ROOT_KEYS`, `{"active":"k1","keys":{"k1":"<32 bytes base64>"}}`, and what is derived from
- * them by HKDF-SHA-256 (RFC 5869). Derived keys have one use each; none can be exported.
+ * The root keys: the secret `ROOT_KEYS`, `{"active":"k1","keys":{"k1":"<32 bytes base64>"}}`, and the keys that
+ * HKDF-SHA-256 (RFC 5869) derives from them. Each derived key has one use; none can be exported.
  */
 
 export interface RootKey {
@@ -17,9 +17,9 @@ export interface RootKey {
 }
 
 export interface Keyring {
-  /** Of this opening of the secret: cached results of one keyring must never serve another. */
+  /** Different for each parsed secret: part of cache keys, so that a result of one keyring never serves another. */
   readonly id: string;
-  /** Seals, wraps and signs what is new. The others open what is old. */
+  /** Seals, wraps and signs. The other keys only open, unwrap and verify. */
   readonly active: RootKey;
   readonly keys: ReadonlyMap<string, RootKey>;
 }
@@ -29,7 +29,7 @@ const INFO = "item-vault/v1/";
 
 let memo: { secret: string; keyring: Keyring } | undefined;
 
-/** Reads the secret. Errors: `misconfigured` when it is missing or malformed. The keyring is kept for the isolate's life. */
+/** Parses the secret. The keyring is cached for the life of the isolate. Errors: `misconfigured`, when the secret is missing or malformed. */
 export async function openKeyring(secret: string | undefined): Promise<Result<Keyring>> {
   if (!secret) return fail("misconfigured", "ROOT_KEYS is missing");
   if (memo?.secret === secret) return ok(memo.keyring);
@@ -70,7 +70,7 @@ const PKCS8 = Uint8Array.fromHex("302e020100300506032b657004220420");
 
 async function signatureKeys(seed: Uint8Array): Promise<Pick<RootKey, "signing" | "verifying">> {
   const pkcs8 = new Uint8Array([...PKCS8, ...seed]);
-  // Only an exportable private key tells its public half.
+  // Web Crypto derives the public key only from an exportable private key.
   const exportable = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", true, ["sign"]);
   const { x } = (await crypto.subtle.exportKey("jwk", exportable)) as JsonWebKey;
   const point = Uint8Array.fromBase64(x!, { alphabet: "base64url" });

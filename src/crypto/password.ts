@@ -17,7 +17,7 @@ export interface Password {
 }
 
 /**
- * Draws a value of the recipe; every valid string is equally likely.
+ * Generates a value by a recipe. Every valid string is equally likely.
  * In: the recipe, and a source of random bytes. Errors: 400 when the recipe leaves no character.
  */
 export function generatePassword(recipe: PasswordRecipe, random: (size: number) => Uint8Array): Result<Password> {
@@ -43,7 +43,7 @@ export function generatePassword(recipe: PasswordRecipe, random: (size: number) 
   }
 }
 
-/** `length` characters, each equally likely: bytes past the last whole multiple of the alphabet's size are thrown away. */
+/** `length` characters, each equally likely: bytes at or above the last multiple of the alphabet's size are rejected. */
 function draw(alphabet: readonly string[], length: number, random: (size: number) => Uint8Array): string {
   const bound = 256 - (256 % alphabet.length);
   let value = "";
@@ -56,8 +56,8 @@ function draw(alphabet: readonly string[], length: number, random: (size: number
 }
 
 /**
- * How many strings of `length` over `alphabet` characters hold one of each set (inclusion and exclusion over the sets
- * that are missing). In: the sizes of the sets, which are disjoint.
+ * The number of strings of `length` over `alphabet` characters that contain a character of each set (inclusion–exclusion
+ * over the missing sets). In: the sizes of the sets, which are disjoint.
  */
 export function countValid(length: number, alphabet: number, sets: readonly number[]): bigint {
   const [size, ...rest] = sets;
@@ -83,9 +83,9 @@ const CLASSES = [
 const ESTIMATED = 1024;
 
 /**
- * An upper estimate of the entropy of a value that was not generated here: the character classes in use say how many
- * characters there were to choose from; one that repeats or continues its predecessor counts as one bit.
- * Linear, and only the first 1,024 characters count. Out: bits, rounded to two places.
+ * An upper estimate of the entropy of a value that the client chose. The character classes in the value give the size of
+ * the alphabet. A character that equals or follows its predecessor counts as one bit. Linear time; only the first 1,024
+ * characters count. Out: bits, rounded to two places.
  */
 export function estimateEntropy(value: string): number {
   const pool = CLASSES.reduce((sum, [pattern, size]) => sum + (pattern.test(value) ? size : 0), 0);

@@ -3,7 +3,7 @@ import { idDigits } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 
 /**
- * Sealed text: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce, bound to the place where it lies.
+ * Sealed text: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce, bound to its place by associated data.
  *
  *     base64( version 1 | algorithm 1 | nonce 12 | ciphertext | tag 16 )
  *
@@ -57,7 +57,7 @@ function associatedData(place: Place): Uint8Array {
   return bytes;
 }
 
-/** How long the sealed form of a text is, in characters of base64. */
+/** The length of the sealed form of a text, in characters of base64. */
 export const sealedLength = (text: string): number => 4 * Math.ceil((HEADER + NONCE + encoder.encode(text).length + TAG) / 3);
 
 const algorithm = (nonce: Uint8Array, place: Place) => ({
@@ -78,7 +78,7 @@ export async function sealBytes(key: CryptoKey, place: Place, plain: Uint8Array)
   return concat(Uint8Array.of(FORMAT, AES_256_GCM), nonce, sealed).toBase64();
 }
 
-/** Opens a sealed text. Errors: `integrity`, for whatever is wrong with it; nothing of it comes out then. */
+/** Opens a sealed text. Errors: `integrity`, for every fault; no part of the text is returned then. */
 export async function open(key: CryptoKey, place: Place, sealed: string): Promise<Result<string>> {
   const opened = await openBytes(key, place, sealed);
   return opened.ok ? ok(decoder.decode(opened.value)) : opened;
@@ -95,12 +95,12 @@ export async function openBytes(key: CryptoKey, place: Place, sealed: string): P
   }
 }
 
-/** The blind index of a text: HMAC-SHA-256 (RFC 2104), cut to 16 bytes, in base64. Equal texts of one vault have equal indexes. */
+/** The blind index of a text: HMAC-SHA-256 (RFC 2104), cut to 16 bytes, in base64. Equal texts of a vault have equal indexes. */
 export async function blindIndex(key: CryptoKey, text: string): Promise<string> {
   return new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))).subarray(0, 16).toBase64();
 }
 
-/** SHA-256, cut to 16 bytes, in base64: names a thing without keeping it. The parts are separated by their lengths. */
+/** A hash of the parts: SHA-256, cut to 16 bytes, in base64. The lengths of the parts are hashed too, as separators. */
 export async function fingerprint(...parts: readonly (string | Uint8Array)[]): Promise<string> {
   const bytes = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));
   const lengths = encoder.encode(bytes.map((part) => part.length).join(","));

@@ -5,7 +5,7 @@ import { fail, ok, type Result } from "../model/result.ts";
 import { createCache } from "./cache.ts";
 import type { Keyring, RootKey } from "./keyring.ts";
 
-/** Access tokens: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), which this service alone issues and reads. */
+/** Access tokens: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), which only this service issues and verifies. */
 
 export interface Claims {
   /** `jti`: the token's row in the allow-list. */

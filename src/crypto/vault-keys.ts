@@ -14,7 +14,7 @@ export interface VaultKeys {
   readonly index: CryptoKey;
 }
 
-/** As the store keeps them. */
+/** The wrapped keys, as the columns of the vault's row. */
 export interface WrappedKeys {
   readonly rootKeyId: string;
   readonly dataKeyId: string;
@@ -34,7 +34,7 @@ const place = (kind: "dataKey" | "indexKey", vault: string, id: string, root: Ro
   key: root.id,
 });
 
-/** Makes the keys of a new vault, wrapped under the active root key. In: the vault's id, a canonical UUID. */
+/** Creates the keys of a new vault, wrapped under the active root key. In: the vault's id, a canonical UUID. */
 export async function createVaultKeys(keyring: Keyring, vault: string): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
   const root = keyring.active;
   const [data, index] = [random(32), random(32)];

@@ -7,7 +7,7 @@ export interface Body {
   readonly json: unknown;
 }
 
-/** Whether a body comes compressed, which no endpoint takes. */
+/** Whether a body is compressed, which no endpoint accepts. */
 export const isEncoded = (request: Request): boolean =>
   (request.headers.get("Content-Encoding") || "identity").toLowerCase() !== "identity";
 

@@ -9,7 +9,7 @@ import { parseRange } from "./range.ts";
 
 /** Sends a content, whole or in part (RFC 9110 section 14), opened while it is streamed. */
 
-/** Answers with the bytes of a File. Errors: `range`; `integrity`, when what is stored is not what the row says; `unavailable`. */
+/** Sends the bytes of a File. Errors: `range`; `integrity`, when R2 does not hold what the row describes; `unavailable`. */
 export async function sendContent(c: Context, place: ContentPlace, file: KeyedFile): Promise<Result<Response>> {
   const tag = `"${file.generation}"`;
   const headers = {

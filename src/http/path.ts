@@ -1,6 +1,6 @@
 import { getPath } from "hono/utils/url";
 
-/** The path to route by: a doubled `//` and a trailing slash are served as the plain path (contract 1.1), never redirected. */
+/** The path to route by: a doubled `//` and a trailing slash are served as the plain path (contract 1), never redirected. */
 export function plainPath(request: Request): string {
   const path = getPath(request).replace(/\/{2,}/g, "/");
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;

@@ -3,8 +3,8 @@ import type { ByteRange } from "../store/contents/download.ts";
 
 /**
  * Parses a `Range` header (RFC 9110 section 14.2).
- * Out: the bytes asked for; `undefined`, for all of them, when there is no header or one that may be ignored: another
- * unit, several ranges, a malformed one. Errors: `range` when it lies beyond the `size` bytes that there are.
+ * Out: the requested bytes; `undefined`, for all bytes, without a header or with one that may be ignored: another unit,
+ * several ranges, a malformed range. Errors: `range`, when it begins beyond the `size` bytes.
  */
 export function parseRange(header: string | undefined, size: number): Result<ByteRange | undefined> {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];

@@ -1,26 +1,26 @@
-/** The activity log: what was done in a vault, or tried, by whom and from where. Ids, versions and times: no value that an Item holds. */
+/** The activity log: who did or tried what in a vault, and from where. It holds ids, versions and times, no value of an Item. */
 
-/** Where a request came from, as far as the service can tell. */
+/** The origin of a request. */
 export interface Origin {
   readonly userAgent: string;
-  /** The client's address; empty where there is none, as in tests. */
+  /** The client's address; empty where the platform gives none. */
   readonly requestIp: string;
 }
 
 export type Action = "READ" | "CREATE" | "UPDATE" | "DELETE";
 
-/** One request. */
+/** One entry of the log. */
 export interface Activity {
-  /** A UUIDv7: it tells the time. Of a write, the id of its operation. */
+  /** The request's id, a UUIDv7, which contains the time. It is also the id of a write's operation. */
   readonly id: string;
-  /** Whose log it belongs to: a vault's, or, for the list of vaults, that of the token which asked for it. */
+  /** The vault's id; for a list of vaults the id of the token. */
   readonly log: string;
   readonly action: Action;
   readonly result: "SUCCESS" | "DENY";
   /** A token's id, or `admin`. */
   readonly actor: string;
   readonly item: string | null;
-  /** The Item's: after a write, or as it was read. */
+  /** The version of the Item: after the write, or as it was read. */
   readonly version: number | null;
   readonly origin: Origin;
 }

@@ -1,4 +1,4 @@
-/** The two forms of a date that a field can hold (contract 1.2). */
+/** The two forms of a date that a field can hold (contract 2). */
 
 /** `YYYY-MM-DD`, a day of the Gregorian calendar (RFC 3339 full-date); or Unix seconds. */
 export function isDate(value: string): boolean {

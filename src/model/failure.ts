@@ -40,7 +40,8 @@ const failures = {
   too_large_to_inline: [
     413,
     ({ vault, item, file }, id) =>
-      `File is too large to inline in request. Use the /v1/vaults/${echo(vault)}/items/${echo(item)}/files/${echo(file ?? id)}/content endpoint instead.`,
+      "File is too large to inline in request. " +
+      `Use the /v1/vaults/${echo(vault)}/items/${echo(item)}/files/${echo(file ?? id)}/content endpoint instead.`,
   ],
   body_too_large: [413, (_, limit) => `The body is larger than ${limit} bytes`],
   range: [416, text("The range lies beyond the file")],
@@ -52,7 +53,8 @@ const failures = {
   uncertain: [
     503,
     text(
-      "A storage call gave no answer: the write may have taken effect. Only with the same Idempotency-Key is it safe to send again",
+      "A storage call gave no answer: the write may have taken effect. " +
+        "Only with the same Idempotency-Key is it safe to send again",
     ),
   ],
   unavailable: [503, text("A storage call failed: try again"), 1],

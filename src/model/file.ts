@@ -1,4 +1,4 @@
-/** A File: bytes attached to an Item. Its content lies in R2, sealed under a key of its own. */
+/** A File: bytes attached to an Item. Its content is in R2, sealed under a key of its own. */
 export interface File {
   readonly id: string;
   readonly name: string;
@@ -6,23 +6,23 @@ export interface File {
   readonly size: number;
   /** The id of a section of the Item. */
   readonly section?: string | undefined;
-  /** Names the content: a new one for each upload, so that no stored object is ever overwritten. */
+  /** The generation of the content: a new id for each upload, so that no stored object is overwritten. */
   readonly generation: string;
 }
 
-/** A File with what opens its content. It stays between the store and whoever seals or opens. */
+/** A File with the key of its content. No presenter gets it. */
 export interface KeyedFile extends File {
   /** 32 random bytes, in base64. */
   readonly key: string;
 }
 
-/** Names a content within its Item. */
+/** Identifies a content within its Item. */
 export type ContentRef = Pick<File, "id" | "generation">;
 
-/** What the store knows of a File without opening it. */
+/** The plain columns of a File's row. */
 export type FileRecord = Pick<File, "id" | "generation" | "size">;
 
-/** Where a content belongs: it opens nowhere else. */
+/** The place of a content: the content opens in no other place. */
 export interface ContentPlace {
   readonly vault: string;
   readonly item: string;

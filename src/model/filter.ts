@@ -4,7 +4,7 @@ import { decodeFilter } from "./query.ts";
 import { fail, invalid, ok, type Result } from "./result.ts";
 import type { Vault } from "./vault.ts";
 
-/** The filters of lists: `title eq "…"`, and more such terms with `and` between them, which all have to hold. */
+/** The filters of lists (contract 5): terms such as `title eq "…"`, joined by `and`. Every term has to match. */
 
 export type Filter = readonly Term[];
 
@@ -15,7 +15,7 @@ export interface Term {
 }
 
 interface Rule<T> {
-  /** What may follow the words. */
+  /** The syntax of the operand. */
   readonly operand: RegExp;
   readonly passes: (entry: T, value: string) => boolean;
 }
@@ -38,26 +38,26 @@ const VAULTS: Readonly<Record<string, Rule<Vault>>> = {
   "title eq": { operand: TEXT, passes: isNamed },
 };
 
-/** Whether an Item passes. Titles and tags compare exactly. */
+/** Whether an Item matches. Titles and tags are compared exactly. */
 export const itemPasses = (filter: Filter, item: Summary): boolean =>
   filter.every(({ words, value }) => ITEMS[words]!.passes(item, value));
 
-/** Whether a Vault passes: names compare without regard to case. */
+/** Whether a Vault matches. Names are compared without regard to case. */
 export const vaultPasses = (filter: Filter, vault: Vault): boolean =>
   filter.every(({ words, value }) => VAULTS[words]!.passes(vault, value));
 
 const LISTS = { items: ITEMS, vaults: VAULTS };
 
 /**
- * Reads a filter as the client wrote it into the query.
- * Out: its readings, the first that finds something counts. There is one, but for `title eq "a" and tag eq "b"`: clients
- * write titles without escaping quotes, so that may be one title (contract 1.5), and only if none is called so are these
- * two terms. No filter: one reading without terms. Errors: 400 `Unsupported request filter`, or the limit.
+ * Parses a filter as the client wrote it into the query. Out: its readings; the first that finds an Item counts.
+ * `title eq "a" and tag eq "b"` has two readings, because clients do not escape quotes in titles: one title first, and two
+ * terms if no Item has that title (contract 5). Every other filter has one reading; without a filter it has no terms.
+ * Errors: 400 `Unsupported request filter`, or the limit.
  */
 export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): Result<readonly Filter[]> {
   if (raw === undefined) return ok([[]]);
   const text = decodeFilter(raw);
-  // A term and what surrounds it take less than its value may.
+  // The attribute and the operators of the terms take less than the limit of a value.
   if (text.length > 2 * LIMITS.filter) return tooLong;
   const terms = parseTerms(text, list, TERMS[list]);
   const whole = parseTerms(text, list, LAST);
@@ -85,10 +85,13 @@ function parseTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Re
 
 const tooLong = invalid(`filter: is longer than ${LIMITS.filter} bytes`);
 
-/** The last term: a quoted value ends at the filter's last quote, because clients write inner quotes bare. Groups: attribute, operator, operand. */
+/**
+ * The last term. A quoted value ends at the last quote of the filter, because clients do not escape inner quotes.
+ * Groups: attribute, operator, operand.
+ */
 const LAST = /\s*(\w+)\s+(\w+)\s+("[^]*"|\w+)\s*$/y;
 
-/** The next term: it is the last, or ends at a quote that no backslash precedes and that ` and <attribute> <operator>` follows. */
+/** The next term. It is the last, or ends at an unescaped quote that ` and <attribute> <operator>` follows. */
 function termOf(known: readonly string[]): RegExp {
   const term = `(?:${known.map((words) => words.replace(" ", String.raw`\s+`)).join("|")})`;
   const and = String.raw`\s+and\s+(?=${term}\s)`;

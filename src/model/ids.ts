@@ -1,4 +1,4 @@
-/** Ids: 128 bits, stored as the canonical text of a UUID (RFC 9562), written in one of two forms. */
+/** Ids: 128 bits, stored as the canonical text of a UUID (RFC 9562), written in one of two forms (contract 3). */
 
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UUID = new RegExp(CANONICAL, "i");
@@ -9,9 +9,9 @@ const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"; // RFC 4648 section 6, in low
 export const isId = (text: string): boolean => CANONICAL.test(text);
 
 /**
- * Reads an id in either form.
- * In: any text. Out: the canonical UUID; or the text itself when it has the form of an id but cannot name anything
- * (no stored id looks like it, so every look-up misses); or `undefined` when it has no form of an id.
+ * Parses an id in either form.
+ * In: any text. Out: the canonical UUID; the text itself when it has the form of an id and can name nothing, so that every
+ * look-up misses; `undefined` when it has no form of an id.
  */
 export function parseId(text: string): string | undefined {
   if (UUID.test(text)) return text.toLowerCase();
@@ -40,7 +40,7 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? out + BASE32[(buffer << (5 - bits)) & 31] : out;
 }
 
-/** The 32 digits of a canonical UUID. Throws on any other spelling: two texts must never stand for the same bytes. */
+/** The 32 digits of a canonical UUID. Throws on any other spelling: two texts must not give the same bytes. */
 export function idDigits(id: string): string {
   if (!isId(id)) throw new Error("not a canonical id");
   return id.replaceAll("-", "");
@@ -58,10 +58,10 @@ export function operationId(now: number, random: Uint8Array): string {
   return stamped(hex, 7);
 }
 
-/** The first of all operation ids of a moment: those before it are older. In: Unix milliseconds. */
+/** The smallest operation id of a time: smaller ids are older. In: Unix milliseconds. */
 export const firstIdAt = (time: number): string => operationId(time, new Uint8Array(10));
 
-/** When an operation id was made: Unix milliseconds. */
+/** The time of an operation id: Unix milliseconds. */
 export const timeOf = (id: string): number => parseInt(id.replace("-", "").slice(0, 12), 16);
 
 /** A UUIDv4-shaped id (RFC 9562 section 5.4) of the given 16 bytes. */

@@ -8,7 +8,7 @@ import { CHARACTER_SET_NAMES, RECIPE_LENGTH } from "./recipe.ts";
 import { fail, invalid, ok, type Result } from "./result.ts";
 import { explain, list, optional, optionalText, text, word } from "./text.ts";
 
-/** An Item as a client sends it (contract 2). Read-only and unknown attributes are dropped; an absent attribute stays absent. */
+/** An Item as a client sends it (contract 2). Read-only and unknown attributes are dropped; absent ones stay absent. */
 
 const { least, most } = RECIPE_LENGTH;
 
@@ -23,7 +23,7 @@ export const recipeInput = z.object({
   excludeCharacters: optional(text()),
 });
 
-/** `{"id": ""}` is how a client says "no section". */
+/** `{"id": ""}` means no section. */
 const sectionReference = optional(z.object({ id: optionalText(), label: optional(text()) })).transform((section) =>
   section?.id === undefined ? undefined : { id: section.id, label: section.label },
 );
@@ -95,8 +95,8 @@ export function parseItem(body: unknown, vault: string, use: "create" | "replace
 }
 
 /**
- * Whether the body names a vault. An id has to be that of the path. What has no form of an id is the vault's name, and the
- * path counts: clients whose user named the vault write the name here (External Secrets, HashiCorp's plugin).
+ * Whether the body names a vault. An id has to be that of the path. A text without the form of an id is not compared:
+ * External Secrets and HashiCorp's plugin write the vault's name here.
  */
 function parseVaultReference(value: unknown, expected: string): Result<boolean> {
   if (value === undefined || value === null) return ok(false);

@@ -53,7 +53,7 @@ export interface Field {
   readonly entropy?: number | undefined;
 }
 
-/** All that a list shows: it holds no secret, and the store seals it apart from the details. */
+/** The attributes of an Item in lists. They hold no secret, and the store seals them apart from the details. */
 export interface Summary {
   readonly id: string;
   readonly vault: string;

@@ -1,4 +1,4 @@
-/** Every bound that a client can run into. Sizes are bytes of UTF-8; times are seconds. */
+/** Every limit of requests (contract 12). Sizes are bytes of UTF-8; times are seconds. */
 export const LIMITS = {
   body: 1024 * 1024,
   jsonDepth: 32,
@@ -23,7 +23,7 @@ export const LIMITS = {
 
 const encoder = new TextEncoder();
 
-/** Whether the text is at most `limit` bytes of UTF-8. A UTF-16 unit takes one to three bytes, so most texts need no encoding. */
+/** Whether a text is at most `limit` bytes of UTF-8. A UTF-16 unit takes one to three bytes, so most texts are not encoded. */
 export function fits(text: string, limit: number): boolean {
   if (text.length > limit) return false;
   return text.length * 3 <= limit || encoder.encode(text).length <= limit;

@@ -1,7 +1,7 @@
 import { invalid, ok, type Result } from "./result.ts";
 
 /**
- * Reads a JSON pointer (RFC 6901 section 3): `/fields/a~1b` gives `["fields", "a/b"]`.
+ * Parses a JSON pointer (RFC 6901 section 3): `/fields/a~1b` gives `["fields", "a/b"]`.
  * Errors: no leading slash; a `~` that is not `~0` or `~1`.
  */
 export function parsePointer(pointer: string): Result<string[]> {
@@ -12,8 +12,8 @@ export function parsePointer(pointer: string): Result<string[]> {
 }
 
 /**
- * Reads an index into a list of `length` entries (RFC 6901 section 4, RFC 6902 section 4.1).
- * `add` may also name the place behind the last entry, by its number or as `-`; the others name an entry that is there.
+ * Parses an index into a list of `length` entries (RFC 6901 section 4, RFC 6902 section 4.1).
+ * `add` may also name the position after the last entry, by its number or as `-`; the others name an existing entry.
  */
 export function parseIndex(token: string, length: number, op: "add" | "remove" | "replace"): Result<number> {
   if (token === "-" && op === "add") return ok(length);

@@ -2,7 +2,7 @@ import { LIMITS } from "./limits.ts";
 import { parseId } from "./ids.ts";
 import { invalid, ok, type Result } from "./result.ts";
 
-/** The query of a list, read from its raw text, because clients encode filters badly. */
+/** The query of a list, parsed from its raw text, because clients encode filters in different ways (contract 5). */
 
 export interface Query {
   /** The filter as the client wrote it, undecoded; absent when there is none. */
@@ -11,7 +11,7 @@ export interface Query {
   readonly rest: URLSearchParams;
 }
 
-/** Parts a raw query (what follows the `?`). A filter runs to its last quote, over any `&` inside: what follows is another parameter. */
+/** Splits a raw query (the text after the `?`). A filter extends to its last quote, over any `&` inside the quotes. */
 export function parseQuery(raw: string): Query {
   const start = /(?:^|&)filter=/.exec(raw);
   if (!start) return { filter: undefined, rest: new URLSearchParams(raw) };
@@ -23,9 +23,8 @@ export function parseQuery(raw: string): Query {
 }
 
 /**
- * A filter that has `%20` (or a bare blank) comes from a client that percent-encodes blanks, and its `+` is a plus;
- * any other comes from one that writes blanks as `+` (application/x-www-form-urlencoded).
- * A `%` that starts no valid escape is a `%`.
+ * Decodes a filter. A filter with `%20` or a space comes from a client that percent-encodes spaces, so its `+` is a plus.
+ * In every other filter a `+` is a space (application/x-www-form-urlencoded). A `%` without a valid escape is a `%`.
  */
 export function decodeFilter(raw: string): string {
   const blanks = /%20| /.test(raw) ? raw : raw.replaceAll("+", " ");
@@ -35,15 +34,15 @@ export function decodeFilter(raw: string): string {
   });
 }
 
-/** Which part of a list is asked for. */
+/** The requested part of a list. */
 export interface Page {
-  /** How many entries at most; absent: all of them. */
+  /** The most entries; absent: all entries. */
   readonly limit: number | undefined;
-  /** The id after which it begins; the empty text comes before all ids. */
+  /** The id before the first entry; the empty text comes before all ids. */
   readonly after: string;
 }
 
-/** Reads `limit` and `cursor`. Errors: 400. */
+/** Parses `limit` and `cursor`. Errors: 400. */
 export function parsePage({ rest }: Query): Result<Page> {
   const limit = parseCount(rest, "limit", 1, LIMITS.page);
   if (!limit.ok) return limit;
@@ -52,7 +51,7 @@ export function parsePage({ rest }: Query): Result<Page> {
   return after === undefined ? invalid("cursor: is not one that this service gave") : ok({ limit: limit.value, after });
 }
 
-/** Reads a parameter that is an integer. Out: `undefined` when it is absent. Errors: 400, with the bound that it breaks. */
+/** Parses a parameter that is an integer. Out: `undefined` when it is absent. Errors: 400, with the bounds. */
 export function parseCount(rest: URLSearchParams, name: string, least: number, most: number): Result<number | undefined> {
   const text = rest.get(name);
   if (text === null) return ok(undefined);

@@ -1,6 +1,6 @@
 import type { Failure, FailureKind } from "./failure.ts";
 
-/** A value or the reason why there is none. Failures are values until the edge of the Worker. */
+/** A value, or the failure that prevents it. http/refuse.ts turns failures into responses. */
 export type Result<T> = { readonly ok: true; readonly value: T } | Refusal;
 export type Refusal = { readonly ok: false; readonly failure: Failure };
 
@@ -11,5 +11,5 @@ export const fail = (kind: FailureKind, detail?: string): Refusal => ({
   failure: detail === undefined ? { kind } : { kind, detail },
 });
 
-/** A 400: what is wrong and where, never a value. */
+/** A 400. In: the fault and its place, never a value of the client's. */
 export const invalid = (message: string): Refusal => fail("invalid", message);

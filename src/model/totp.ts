@@ -1,14 +1,14 @@
 import { Secret, TOTP } from "otpauth";
 
-/** Time-based one-time passwords (RFC 6238), from what a field of type OTP holds. */
+/** Time-based one-time passwords (RFC 6238), from the value of a field of type OTP. */
 
 /** The hashes of RFC 6238, by the names that key URIs use, without `HMAC-` and hyphens. */
 const ALGORITHMS: ReadonlySet<string> = new Set(["SHA1", "SHA256", "SHA512"]);
 
 /**
- * Reads a key URI (`otpauth://totp/…?secret=…`, github.com/google/google-authenticator/wiki/Key-Uri-Format) or a bare
- * base32 secret. SHA-1, 6 digits and 30 seconds unless the URI says otherwise; its other parameters are of no account.
- * Out: `undefined` when it is neither, or asks for what RFC 6238 does not have.
+ * Parses a key URI (`otpauth://totp/…?secret=…`, github.com/google/google-authenticator/wiki/Key-Uri-Format) or a bare
+ * base32 secret. SHA-1, 6 digits and 30 seconds unless the URI has others; its other parameters are ignored.
+ * Out: `undefined` when the text is neither, or has parameters that RFC 6238 does not define.
  */
 export function parseTotp(text: string): TOTP | undefined {
   const parameters = /^otpauth:/i.test(text) ? parseUri(text) : { secret: text };
@@ -20,19 +20,19 @@ export function parseTotp(text: string): TOTP | undefined {
   return new TOTP({ secret: key, algorithm: hash, digits: Number(digits), period: Number(period) });
 }
 
-/** The code of this moment. In: what the field holds, and Unix milliseconds. Out: `undefined` when that is no TOTP. */
+/** The current code. In: the field's value, and Unix milliseconds. Out: `undefined` when the value gives no code. */
 export const currentCode = (text: string, now: number): string | undefined => parseTotp(text)?.generate({ timestamp: now });
 
 function parseUri(text: string): Record<string, string> | undefined {
   if (!URL.canParse(text)) return undefined;
   const { host, searchParams } = new URL(text);
-  if (host.toLowerCase() !== "totp") return undefined; // a counter (HOTP) has no code of this moment
+  if (host.toLowerCase() !== "totp") return undefined; // the code of a counter (HOTP) does not depend on the time
   return Object.fromEntries([...searchParams].map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /**
- * Base32 (RFC 4648 section 6) as people copy it: in any case, with blanks or hyphens between the groups, padded or not.
- * Lengths that no number of bytes gives are refused: a character was lost.
+ * Base32 (RFC 4648 section 6) as people copy it: in any case, with spaces or hyphens between groups, padded or not.
+ * A length that no number of bytes gives is refused, because a character is missing.
  */
 function parseSecret(text: string): Secret | undefined {
   const digits = text.replaceAll(/[\s-]/g, "").replace(/={1,6}$/, "");

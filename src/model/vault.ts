@@ -1,16 +1,16 @@
-/** A Vault: what holds Items, and what a token reaches. */
+/** A Vault: a set of Items, and the unit of a token's permissions. */
 export interface Vault {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** +1 a change of name or description. */
+  /** +1 for each change of name or description. */
   readonly attributeVersion: number;
-  /** +1 a write to an Item. */
+  /** +1 for each write to an Item. */
   readonly contentVersion: number;
-  /** How many Items there are, and how many were ever created. */
+  /** The Items that exist, and all that were ever created. */
   readonly items: number;
   readonly created: number;
-  /** How many Files there are, and the bytes of their contents. */
+  /** The Files that exist, and the bytes of their contents. */
   readonly files: number;
   readonly fileBytes: number;
   /** Unix milliseconds. */
@@ -18,19 +18,22 @@ export interface Vault {
   readonly updatedAt: number;
 }
 
-/** Writes to the Items of a vault since it was made, by action. Each moved the content version, and `items` by what it made or unmade. */
+/**
+ * The writes to the Items of a vault since its creation, by action. Each write has incremented the content version; a
+ * creation has incremented `items`, a deletion has decremented it.
+ */
 export function writesOf({ items, created, contentVersion }: Pick<Vault, "items" | "created" | "contentVersion">) {
   const deleted = created - items;
   return { CREATE: created, UPDATE: contentVersion - created - deleted, DELETE: deleted };
 }
 
-/** What an Item counts for in its vault. */
+/** The part of an Item that its vault counts. */
 interface Counted {
   readonly files: readonly { readonly size: number }[];
 }
 
 /**
- * The vault after a write to an Item. In: Unix milliseconds; the Item as it was and as it is, absent where there was or is none.
+ * The vault after a write to an Item. In: Unix milliseconds; the Item before and after, absent where it did or does not exist.
  */
 export function countWrite(vault: Vault, now: number, before: Counted | undefined, after: Counted | undefined): Vault {
   return {

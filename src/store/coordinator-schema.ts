@@ -4,7 +4,9 @@
  */
 const MIGRATIONS: readonly string[] = [
   // Pending contents: see contents/pending.ts. Release 0.1.0 has created this table without a version.
-  "CREATE TABLE IF NOT EXISTS watched (key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+  `CREATE TABLE IF NOT EXISTS watched (
+    key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
 ];
 
 /** Applies the missing migrations. A version that a newer release has written stays. */

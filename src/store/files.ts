@@ -27,7 +27,10 @@ const place = (vault: string, id: string, keys: VaultKeys): Place => ({
 
 type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"> & { item: string };
 
-/** Seals what a user typed of a File, its key, and the plain columns of the row: a row whose columns were changed does not open. */
+/**
+ * Seals the name, the section and the key of a File, and the plain columns of its row: a row whose columns were changed
+ * does not open.
+ */
 export function sealFile(keys: VaultKeys, vault: string, item: string, file: KeyedFile): Promise<string> {
   const { id, name, section, key, generation, size } = file;
   return seal(keys.data, place(vault, id, keys), JSON.stringify({ name, section, key, generation, size, item } satisfies Sealed));

@@ -9,7 +9,7 @@ import { type ItemRow, openSummary } from "./items.ts";
 
 /** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
 
-/** A slice holds 2,000 rows, or as many as come to 4 MiB and one more. One row may be half a MiB. */
+/** A slice holds at most 2,000 rows, and ends with the row that exceeds 4 MiB. One row may be half a MiB. */
 const ROWS = 2_000;
 const OCTETS = 4 * 1024 * 1024;
 /** So few rows stay within the bound whatever they hold: they are not measured. */
@@ -73,7 +73,7 @@ export async function loadSlice(
   return ok({ summaries, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
 }
 
-/** How many of the rows make the slice: as many as are wanted, or as come to the bound and one more. */
+/** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
 function fitting(rows: readonly Row[], limit: number): number {
   let octets = 0;
   const end = rows.findIndex(({ overview }) => (octets += overview.length) > OCTETS);

@@ -45,7 +45,7 @@ const place = (vault: string, version: number, keys: VaultKeys): Place => ({
   key: keys.id,
 });
 
-/** Seals what a user typed of a vault: its name and description. */
+/** Seals the name and the description of a vault. */
 export const sealVault = (keys: VaultKeys, { id, name, description, attributeVersion }: Vault): Promise<string> =>
   seal(keys.data, place(id, attributeVersion, keys), JSON.stringify({ name, description }));
 

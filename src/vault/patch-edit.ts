@@ -50,7 +50,7 @@ export function editRecord<R extends { id?: string | undefined }>(
   return ok(index < 0 ? [...list, edited] : list.with(index, edited));
 }
 
-/** An id that comes by the path has to be one that could have come by a body. */
+/** An id in the path has to be valid in a body too. */
 const entryId = text().min(1, "is empty");
 
 /** Edits a list by index. */

@@ -14,7 +14,8 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 describe("Item-Vault-Error", () => {
   it("has the closed list of kinds that contract 4.3 gives, with their statuses", () => {
     const documented = [...contract.matchAll(/^\| `([a-z_]+)` +\| +([45]\d\d) \|/gm)].map(([, kind]) => kind);
-    expect(documented.toSorted()).toEqual(FAILURE_KINDS.toSorted());
+    expect(new Set(documented)).toEqual(new Set(FAILURE_KINDS));
+    expect(documented).toHaveLength(FAILURE_KINDS.length);
   });
 
   it("names the kind of each refusal", async () => {

@@ -28,11 +28,11 @@ it("a write that D1 never answers may have taken effect, and the next write of t
   await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const first = call("POST", items, { body: LOGIN });
-  let answered = false;
-  void first.then(() => (answered = true));
+  const state = { answered: false };
+  void first.then(() => (state.answered = true));
   // The timers of a coordinator have to fire in its own context.
   const coordinator = env.COORDINATOR.getByName(vault);
-  for (let second = 0; second < 120 && !answered; second++) {
+  for (let second = 0; second < 120 && !state.answered; second++) {
     await runInDurableObject(coordinator, async () => void (await vi.advanceTimersByTimeAsync(1_000)));
   }
   expect((await first).headers.get("Item-Vault-Error")).toBe("uncertain");

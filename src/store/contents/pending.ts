@@ -65,7 +65,8 @@ const REFERENCED = `
   WHERE (value ->> 'item' = '' AND EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'vault'))
      OR EXISTS (
        SELECT 1 FROM files
-       WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file' AND generation = value ->> 'generation')`;
+       WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file'
+         AND generation = value ->> 'generation')`;
 
 /** Deletes the objects that no row references. Errors: `unavailable`, when D1 does not answer. Throws what R2 throws. */
 export async function sweep(db: D1Database, bucket: R2Bucket, records: readonly Pending[]): Promise<Result<undefined>> {

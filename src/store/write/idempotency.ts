@@ -5,10 +5,10 @@ import { firstIdAt } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { deleteExpired } from "../expiry.ts";
 
-/** Idempotency records: the answers of writes with an Idempotency-Key, kept for a day, so that a repeated request gets the first answer. */
+/** Idempotency records: the answers of writes with an Idempotency-Key. A repeated request gets the first answer for a day. */
 
 export interface IdempotencyRecord extends Idempotency {
-  /** The operation's id: a UUIDv7, so it also tells the time. */
+  /** The operation's id: a UUIDv7, which contains the time. */
   readonly id: string;
   readonly answer: Answer;
 }
