@@ -27,21 +27,22 @@ export function parseTarget(c: Context): Result<Target> {
 /** Errors: `item_id`. */
 export const checkItemId = (c: Context): Result<undefined> => (idOf(c, "item") === undefined ? fail("item_id") : ok(undefined));
 
-/** Reads query, `If-Match`, body and `Idempotency-Key`, and lets the route parse its own input. Errors: 400, 413, 415. */
+/** Reads body, query, `If-Match` and `Idempotency-Key`, and lets the route parse its own input. Errors: 400, 413, 415. */
 export async function parseCall<Input>(
   route: Route<Input>,
   caller: Caller,
   target: Target,
 ): Promise<Result<{ call: Call; input: Input }>> {
   const { c } = caller;
-  const ifMatch = parseIfMatch(route.conditional && c.req.header("If-Match"));
-  if (!ifMatch.ok) return ifMatch;
   const body = route.json ? await parseBody(c.req.raw) : ok(undefined);
   if (!body.ok) return body;
   const query = parseQuery(rawQuery(c.req.url));
-  const call = { ...caller, ...target, query, ifMatch: ifMatch.value, body: body.value, idempotencyKey: undefined };
+  const ifMatch = parseIfMatch(route.conditional && c.req.header("If-Match"));
+  const condition = ifMatch.ok ? ifMatch.value : undefined; // refused below: what the route parses comes first
+  const call = { ...caller, ...target, query, ifMatch: condition, body: body.value, idempotencyKey: undefined };
   const input = route.parse(call);
   if (!input.ok) return input;
+  if (!ifMatch.ok) return ifMatch;
   const key = parseIdempotencyKey(route.idempotent && c.req.header("Idempotency-Key"));
   return key.ok ? ok({ call: { ...call, idempotencyKey: key.value }, input: input.value }) : key;
 }
