@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import api from "../../docs/api.md?raw";
+import contract from "../../docs/contract.md?raw";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
 import { type Reply, send } from "../support/service.ts";
 import { type Example, parseExamples } from "./examples.ts";
@@ -13,9 +14,8 @@ const bindings: Bindings = new Map([["admin_token", env.ADMIN_TOKEN]]);
 
 const kindOf = ({ answer }: Example) => answer.headers.find(([name]) => name === "Item-Vault-Error")?.[1];
 
-/** For example `GET /v1/items answers 404 route_not_found`. */
-const nameOf = (example: Example): string =>
-  [example.request.method, example.request.path, "answers", example.answer.status, kindOf(example)].join(" ").trim();
+/** For example `404 route_not_found`. */
+const outcomeOf = (example: Example): string => `${example.answer.status} ${kindOf(example) ?? ""}`.trim();
 
 function sendRequest({ method, path, headers, body }: Example["request"]): Promise<Reply> {
   const filled = headers.map(([name, value]): [string, string] => [name, fill(value, bindings)]);
@@ -41,10 +41,11 @@ function compare({ line, answer }: Example, reply: Reply): { actual: object; exp
 }
 
 for (const [heading, group] of Map.groupBy(examples, (example) => example.heading)) {
-  describe(`${heading}`, () => {
+  describe(`docs/api.md, ${heading}`, () => {
     for (const example of group) {
-      it(`${nameOf(example)}`, async () => {
-        const { actual, expected } = compare(example, await sendRequest(example.request));
+      const { request } = example;
+      it(`${request.method} ${request.path} answers ${outcomeOf(example)}`, async () => {
+        const { actual, expected } = compare(example, await sendRequest(request));
         expect(actual).toStrictEqual(expected);
       });
     }
@@ -60,8 +61,19 @@ describe("docs/api.md", () => {
     });
   }
 
+  it("has no fenced block that is not replayed", () => {
+    expect(api.match(/^\s*```/gm)).toHaveLength(4 * examples.length);
+  });
+
   it("shows the header Item-Vault-Error in each error and in no other answer", () => {
     const wrong = examples.filter((example) => (kindOf(example) !== undefined) !== example.answer.status >= 400);
     expect(wrong).toEqual([]);
+  });
+
+  it("shows each kind of error of contract 4.3, or names it among those without an example", () => {
+    const kinds = [...contract.matchAll(/^\| `(\w+)` +\| +[45]\d\d \|/gm)].map(([, kind]) => kind);
+    const named = new Set([...examples.map(kindOf), ...[...api.matchAll(/`(\w+)`/g)].map(([, word]) => word)]);
+    expect(kinds).not.toEqual([]);
+    expect(kinds.filter((kind) => !named.has(kind))).toEqual([]);
   });
 });
