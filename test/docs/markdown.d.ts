@@ -1,0 +1,5 @@
+/** Vite's: the text of a file. */
+declare module "*.md?raw" {
+  const text: string;
+  export default text;
+}
