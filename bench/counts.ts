@@ -1,38 +1,38 @@
-/** What one request calls and reads and writes: counted apart, so that counting does not slow what is timed. */
+/** The calls of one request to D1, Durable Objects, R2 and the queue. They are counted in requests that are not timed. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ask, type Shot, succeed } from "./load.ts";
+import { type BenchRequest, fetchJson, sendOrThrow } from "./load.ts";
 
-export interface Counts {
+export interface CallCounts {
   readonly d1: number;
   readonly rowsRead: number;
   readonly rowsWritten: number;
-  readonly hops: number;
+  readonly objectCalls: number;
   readonly r2: number;
   readonly queue: number;
 }
 
-/** The name of a write to an Item that the coordinator has met. */
-export const AGAIN = "PATCH of the same Item again";
+/** The name of a write to an Item that the coordinator has cached. */
+export const REPEATED_PATCH = "PATCH of the same Item again";
 
-/** The counts of one request after another like it: keys are unwrapped by then and the coordinator is awake. */
-export async function count(shot: Shot): Promise<Counts> {
-  await send(shot);
-  await tally();
-  await send(shot);
-  return tally();
+/** Out: the counts of the second of two requests. By then the vault's keys are unwrapped and its coordinator is running. */
+export async function countCalls(request: BenchRequest): Promise<CallCounts> {
+  await sendCounted(request);
+  await readCounters();
+  await sendCounted(request);
+  return readCounters();
 }
 
-/** What one of many requests at the same moment costs: together they may share. */
-export async function countTogether(shot: Shot, clients: number): Promise<Counts> {
-  await tally();
-  await Promise.all(Array.from({ length: clients }, () => send(shot)));
-  const counts = Object.entries(await tally()).map(([name, all]) => [name, all / clients]);
-  return Object.fromEntries(counts) as Counts & Record<string, number>;
+/** Out: the average counts of concurrent requests, which may share D1 calls. In: how many. */
+export async function countConcurrentCalls(request: BenchRequest, clients: number): Promise<CallCounts> {
+  await readCounters();
+  await Promise.all(Array.from({ length: clients }, () => sendCounted(request)));
+  const averages = Object.entries(await readCounters()).map(([name, total]) => [name, total / clients]);
+  return Object.fromEntries(averages) as CallCounts & Record<string, number>;
 }
 
-const send = (shot: Shot) => succeed({ ...shot, variant: "counted" }, true);
+const sendCounted = (request: BenchRequest) => sendOrThrow({ ...request, variant: "counted" }, true);
 
-async function tally(): Promise<Counts & Record<string, number>> {
-  await sleep(300); // reads are logged after their answer, gathered for a moment
-  return (await ask({ path: "/bench/tally" })) as Counts & Record<string, number>;
+async function readCounters(): Promise<CallCounts & Record<string, number>> {
+  await sleep(300); // the service sends the log entries of reads to the queue up to 200 ms after the response
+  return (await fetchJson({ path: "/bench/counters" })) as CallCounts & Record<string, number>;
 }

@@ -1,41 +1,42 @@
-/** Clients on one machine with the server: cheap requests, so that it is the server that is measured. */
+/** HTTP clients on the machine of the server. They use `node:http`, because `fetch` uses more CPU than the Worker does. */
 import { Agent, request } from "node:http";
 
-export interface Shot {
+export interface BenchRequest {
   readonly method?: string;
-  /** Path and body are new for each request where a function makes them. */
+  /** A path or body that is a function is evaluated for each request. */
   readonly path: string | (() => string);
   readonly token?: string;
   readonly body?: string | Uint8Array | (() => string);
-  /** Which bindings the service gets: see worker/variants.ts. */
+  /** The bindings of the service: see worker/variants.ts and worker/stubs.ts. Without it, those of the platform. */
   readonly variant?: string | undefined;
 }
 
-export interface Answer {
+export interface BenchResponse {
   readonly status: number;
+  /** Empty when the body was not requested. */
   readonly bytes: Buffer;
 }
 
 const agent = new Agent({ keepAlive: true, maxFreeSockets: 4_096 });
-let base: URL;
+let server: URL;
 
-/** Says where requests go. */
-export function aim(url: URL): void {
-  base = url;
+/** Sets the server that requests are sent to. */
+export function setServer(url: URL): void {
+  server = url;
 }
 
-/** Sends one request. In: whether the body of the answer is wanted. (fetch costs more than a Worker does.) */
-export function exchange({ method = "GET", token, variant, ...made }: Shot, wanted: boolean): Promise<Answer> {
+/** Sends one request. In: whether the body of the response is kept. Throws when the connection fails. */
+export function send({ method = "GET", token, variant, ...parts }: BenchRequest, keepBody: boolean): Promise<BenchResponse> {
   const headers: Record<string, string | number> = {};
-  const path = typeof made.path === "function" ? made.path() : made.path;
-  const body = typeof made.body === "function" ? made.body() : made.body;
+  const path = typeof parts.path === "function" ? parts.path() : parts.path;
+  const body = typeof parts.body === "function" ? parts.body() : parts.body;
   if (token !== undefined) headers["Authorization"] = `Bearer ${token}`;
-  if (variant !== undefined) headers["X-Bench"] = variant;
+  if (variant !== undefined) headers["X-Bench-Variant"] = variant;
   if (body !== undefined) headers["Content-Length"] = Buffer.byteLength(body);
   return new Promise((resolve, reject) => {
-    const sent = request({ host: base.hostname, port: base.port, agent, method, path, headers }, (response) => {
+    const sent = request({ host: server.hostname, port: server.port, agent, method, path, headers }, (response) => {
       const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => wanted && chunks.push(chunk));
+      response.on("data", (chunk: Buffer) => keepBody && chunks.push(chunk));
       response.on("error", reject);
       response.on("end", () => resolve({ status: response.statusCode!, bytes: Buffer.concat(chunks) }));
     });
@@ -44,40 +45,43 @@ export function exchange({ method = "GET", token, variant, ...made }: Shot, want
   });
 }
 
-/** As `exchange`, of a request that must succeed: what is refused is cheap. */
-export async function succeed(shot: Shot, wanted: boolean): Promise<Answer> {
-  const answer = await exchange(shot, wanted);
-  const { status, bytes } = answer;
-  if (status >= 300) throw new Error(`${shot.method ?? "GET"} ${String(shot.path)}: ${status} ${bytes.toString()}`);
-  return answer;
+/**
+ * As `send`. Throws when the status is 300 or more: a refused request costs less than a successful one and would distort
+ * the figures.
+ */
+export async function sendOrThrow(sent: BenchRequest, keepBody: boolean): Promise<BenchResponse> {
+  const response = await send(sent, keepBody);
+  const { status, bytes } = response;
+  if (status >= 300) throw new Error(`${sent.method ?? "GET"} ${String(sent.path)}: ${status} ${bytes.toString()}`);
+  return response;
 }
 
-/** Sends one request, which must succeed, and reads its JSON; that of an empty answer is `undefined`. */
-export async function ask(shot: Shot): Promise<any> {
-  const { bytes } = await succeed(shot, true);
+/** As `sendOrThrow`. Out: the JSON of the body; `undefined` when the body is empty. */
+export async function fetchJson(sent: BenchRequest): Promise<any> {
+  const { bytes } = await sendOrThrow(sent, true);
   return bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
 }
 
-/** What clients that send one request after the other measured within a while. */
+/** What clients measured in one period. */
 export interface Round {
-  /** Requests a second, all clients together. */
+  /** Requests per second of all clients together. */
   readonly rate: number;
-  /** Milliseconds, one a request. */
+  /** Milliseconds of each request. */
   readonly latencies: readonly number[];
 }
 
-/** Each client sends one request after the other for so long. All must succeed. */
-export async function round(shot: Shot, clients: number, milliseconds: number): Promise<Round> {
+/** Runs a number of clients for a period. Each sends one request after the other. Throws when a request fails. */
+export async function runRound(sent: BenchRequest, clients: number, milliseconds: number): Promise<Round> {
   const latencies: number[] = [];
   const start = performance.now();
-  const client = async () => {
+  const runClient = async () => {
     for (let now = start; now - start < milliseconds;) {
-      await succeed(shot, false);
-      const then = now;
+      await sendOrThrow(sent, false);
+      const before = now;
       now = performance.now();
-      latencies.push(now - then);
+      latencies.push(now - before);
     }
   };
-  await Promise.all(Array.from({ length: clients }, client));
+  await Promise.all(Array.from({ length: clients }, runClient));
   return { rate: (1000 * latencies.length) / (performance.now() - start), latencies };
 }

@@ -1,38 +1,42 @@
-/** The operations beside their floors: requests, and what they call. */
-import { count, type Counts, countTogether } from "./counts.ts";
-import type { Shot } from "./load.ts";
-import { FEW, type Floor, type Group, type Operation } from "./operations.ts";
-import { ratio, summary, takeTurns } from "./statistics.ts";
-import { atLeast, type Claim } from "./tables.ts";
+/** Measures operations and their baselines. */
+import { type CallCounts, countConcurrentCalls, countCalls } from "./counts.ts";
+import { type Baseline, FEW_CLIENTS, type Group, type Operation } from "./operations.ts";
+import type { BenchRequest } from "./load.ts";
+import { medianRatio, runInterleaved, summarize } from "./statistics.ts";
+import { atLeast, type TargetResult } from "./tables.ts";
 
-export interface Measured {
+export interface Throughput {
   readonly name: string;
+  /** Requests per second. */
   readonly rate: number;
+  /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
 }
 
-export interface Line extends Measured {
-  /** One a floor: the operation's requests a second as a part of the floor's. */
-  readonly parts: readonly (Claim & { readonly floorRate: number; readonly mark: string })[];
-  readonly counts: Counts;
+export interface OperationResult extends Throughput {
+  /** One per baseline. The value is the operation's requests per second divided by those of the baseline. */
+  readonly comparisons: readonly (TargetResult & { readonly baselineRate: number; readonly label: string })[];
+  readonly counts: CallCounts;
 }
 
-const named = (all: readonly (Floor | Operation)[]) => Object.fromEntries(all.map(({ name, shot }) => [name, shot]));
+const requestsByName = (all: readonly (Baseline | Operation)[]) =>
+  Object.fromEntries(all.map(({ name, request }) => [name, request]));
 
-/** Clients that are more than a few are there to be counted together. */
-const counted = (shot: Shot, clients: number) => (clients > FEW ? countTogether(shot, clients) : count(shot));
+/** Writes of many clients share D1 calls (group commit), so they are counted together. */
+const count = (request: BenchRequest, clients: number) =>
+  clients > FEW_CLIENTS ? countConcurrentCalls(request, clients) : countCalls(request);
 
-export async function measureGroup({ clients, milliseconds, operations, floors }: Group) {
-  const rounds = await takeTurns(named([...floors, ...operations]), clients, milliseconds);
-  const measured = ({ name }: Floor | Operation): Measured => ({ name, ...summary(rounds[name]!) });
-  const lines: Line[] = [];
+export async function measureGroup({ clients, milliseconds, operations, baselines }: Group) {
+  const rounds = await runInterleaved(requestsByName([...baselines, ...operations]), clients, milliseconds);
+  const throughputOf = ({ name }: Baseline | Operation): Throughput => ({ name, ...summarize(rounds[name]!) });
+  const results: OperationResult[] = [];
   for (const operation of operations) {
-    const parts = operation.reaches.map(({ floor, reach, peer, mark = "" }) => {
-      const part = ratio(rounds[operation.name]!, rounds[floor.name]!);
-      return { ...atLeast(floor.name, part, reach, peer), floorRate: measured(floor).rate, mark };
+    const comparisons = operation.comparisons.map(({ baseline, target, peer, label = "" }) => {
+      const ratio = medianRatio(rounds[operation.name]!, rounds[baseline.name]!);
+      return { ...atLeast(baseline.name, ratio, target, peer), baselineRate: throughputOf(baseline).rate, label };
     });
-    lines.push({ ...measured(operation), parts, counts: await counted(operation.shot, clients) });
+    results.push({ ...throughputOf(operation), comparisons, counts: await count(operation.request, clients) });
   }
-  return { lines, floors: floors.map(measured) };
+  return { operations: results, baselines: baselines.map(throughputOf) };
 }

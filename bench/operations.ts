@@ -1,51 +1,55 @@
-/** What is measured: each operation beside its floors, the least that a Worker on the same storage could do. */
-import type { Shot } from "./load.ts";
+/** The operations that are measured, each with its baselines. */
+import type { BenchRequest } from "./load.ts";
 import type { File, Vault } from "./server.ts";
 
-export interface Floor {
+/** A minimal implementation on the same storage: a route of worker/baselines.ts. */
+export interface Baseline {
   readonly name: string;
-  readonly shot: Shot;
+  readonly request: BenchRequest;
 }
 
 export interface Operation {
   readonly name: string;
-  readonly shot: Shot;
-  /** Its floors, and how near to them it is to come: 0.75 is three quarters of their requests a second. */
-  readonly reaches: readonly {
-    readonly floor: Floor;
-    readonly reach: number;
+  readonly request: BenchRequest;
+  readonly comparisons: readonly {
+    readonly baseline: Baseline;
+    /** The ratio of the operation's requests per second to those of the baseline that is aimed at. */
+    readonly target: number;
+    /** The ratio of another secrets service on the same platform. */
     readonly peer?: string;
-    /** Tells its floors apart, in the chart. */
-    readonly mark?: string;
+    /** Distinguishes the comparisons of one operation in the chart. */
+    readonly label?: string;
   }[];
 }
 
-/** Operations and floors that take turns. */
+/** Operations and baselines whose rounds are interleaved. */
 export interface Group {
   readonly clients: number;
+  /** The duration of a round. */
   readonly milliseconds: number;
   readonly operations: readonly Operation[];
-  readonly floors: readonly Floor[];
+  readonly baselines: readonly Baseline[];
 }
 
-/** The same with D1 and Durable Objects far away (worker/variants.ts). */
-export const distant = (shot: Shot): Shot => ({ ...shot, variant: "distant" });
+/** The same request with simulated network latency (worker/variants.ts). */
+export const withLatency = (request: BenchRequest): BenchRequest => ({ ...request, variant: "delayed" });
 
-export const FEW = 8;
-export const MANY = 100;
+export const FEW_CLIENTS = 8;
+export const MANY_CLIENTS = 100;
 export const MIB = 1024 * 1024;
-const LIMIT = 100;
+const PAGE = 100;
 
-export const get = ({ item, token }: Vault): Shot => ({ path: item, token });
-export const list = ({ items, token }: Vault): Shot => ({ path: `${items}?limit=${LIMIT}`, token });
-export const titled = ({ items, token }: Vault): Shot => ({
+export const getItem = ({ item, token }: Vault): BenchRequest => ({ path: item, token });
+export const listItems = ({ items, token }: Vault): BenchRequest => ({ path: `${items}?limit=${PAGE}`, token });
+export const filterByTitle = ({ items, token }: Vault): BenchRequest => ({
   path: `${items}?filter=${encodeURIComponent('title eq "Item 1"')}`,
   token,
 });
-export const vaults = ({ token }: Vault): Shot => ({ path: "/v1/vaults", token });
+export const listVaults = ({ token }: Vault): BenchRequest => ({ path: "/v1/vaults", token });
 
-let written = 0;
-const login = (id: string, title: string) =>
+/** How many bodies were made. Each body has another password, so that each write changes something. */
+let bodies = 0;
+const loginBody = (id: string, title: string) =>
   JSON.stringify({
     vault: { id },
     title,
@@ -54,93 +58,93 @@ const login = (id: string, title: string) =>
     urls: [{ href: "https://db.example.com", primary: true }],
     fields: [
       { purpose: "USERNAME", value: "ada" },
-      { purpose: "PASSWORD", value: `password ${written++}` },
+      { purpose: "PASSWORD", value: `password ${bodies++}` },
     ],
   });
-const change = () => JSON.stringify([{ op: "replace", path: "/fields/password/value", value: `password ${written++}` }]);
-/** One of its Items after the other, as if their clients knew nothing of each other. */
-const any =
-  ({ some }: Vault) =>
+const patchBody = () => JSON.stringify([{ op: "replace", path: "/fields/password/value", value: `password ${bodies++}` }]);
+/** The paths of the vault's Items in turn, as clients that write independently of each other would choose them. */
+const nextItem =
+  ({ itemPaths }: Vault) =>
   () =>
-    some[written % some.length]!;
+    itemPaths[bodies % itemPaths.length]!;
 
-export const patch = (vault: Vault): Shot => ({ method: "PATCH", path: any(vault), token: vault.token, body: change });
-export const patchOne = (vault: Vault): Shot => ({ ...patch(vault), path: vault.item });
-export const put = (vault: Vault): Shot => ({
-  method: "PUT",
-  path: any(vault),
+export const patchItems = (vault: Vault): BenchRequest => ({
+  method: "PATCH",
+  path: nextItem(vault),
   token: vault.token,
-  body: () => login(vault.id, "Item"),
+  body: patchBody,
 });
-export const post = ({ id, items, token }: Vault): Shot => ({
+export const patchOneItem = (vault: Vault): BenchRequest => ({ ...patchItems(vault), path: vault.item });
+const putItems = (vault: Vault): BenchRequest => ({
+  method: "PUT",
+  path: nextItem(vault),
+  token: vault.token,
+  body: () => loginBody(vault.id, "Item"),
+});
+const createItems = ({ id, items, token }: Vault): BenchRequest => ({
   method: "POST",
   path: items,
   token,
-  body: () => login(id, `Written ${written}`),
+  body: () => loginBody(id, `Written ${bodies}`),
 });
 
-/** Each time another of its Items goes. */
-export function remove({ some, token }: Vault): Shot {
-  let gone = 0;
-  return { method: "DELETE", path: () => some[gone++]!, token };
+/** Each request deletes the next Item of the vault. */
+export function deleteItems({ itemPaths, token }: Vault): BenchRequest {
+  let deleted = 0;
+  return { method: "DELETE", path: () => itemPaths[deleted++]!, token };
 }
 
-/** In: vaults of 100 Items, one to read and one to write; one of 50,000; Files. */
-export function makeGroups(small: Vault, busy: Vault, large: Vault, files: readonly { name: string; file: File }[]): Group[] {
-  const json: Floor = { name: "bare JSON", shot: { path: "/bench/json" } };
-  const select: Floor = { name: "one SELECT", shot: { path: `/bench/select?${small.row}` } };
-  const batch: Floor = { name: "a batch of three", shot: { path: `/bench/batch?${small.row}` } };
-  const rows: Floor = { name: `SELECT of ${LIMIT} rows`, shot: { path: `/bench/rows?${small.row}` } };
-  const upsert: Floor = {
-    name: "hop + one upsert",
-    shot: { method: "POST", path: `/bench/upsert?${small.row}`, body: change },
+/** In: `small` and `writable` have 100 Items, the second is the one that is written to; `large` has 50,000 Items. */
+export function createGroups(
+  small: Vault,
+  writable: Vault,
+  large: Vault,
+  files: readonly { name: string; file: File }[],
+): Group[] {
+  const json: Baseline = { name: "JSON without storage", request: { path: "/bench/json" } };
+  const select: Baseline = { name: "one SELECT", request: { path: `/bench/select?${small.baselineQuery}` } };
+  const batch: Baseline = { name: "batch of three SELECTs", request: { path: `/bench/batch?${small.baselineQuery}` } };
+  const rows: Baseline = { name: `SELECT of ${PAGE} rows`, request: { path: `/bench/rows?${small.baselineQuery}` } };
+  const upsert: Baseline = {
+    name: "Durable Object + upsert",
+    request: { method: "POST", path: `/bench/upsert?${small.baselineQuery}`, body: patchBody },
   };
-  const many: Floor = { ...upsert, name: `hop + one upsert, ${MANY} clients` };
+  const concurrentUpsert: Baseline = { ...upsert, name: `${upsert.name}, ${MANY_CLIENTS} clients` };
   const writes = (
     [
-      ["PUT", put(busy)],
-      ["PATCH", patch(busy)],
-      ["POST", post(busy)],
+      ["PUT", putItems(writable)],
+      ["PATCH", patchItems(writable)],
+      ["POST", createItems(writable)],
     ] as const
-  ).map(([name, shot]) => ({
-    name,
-    shot,
-    reaches: [{ floor: upsert, reach: 0.75, peer: "0.19" }],
-  }));
+  ).map(([name, request]) => ({ name, request, comparisons: [{ baseline: upsert, target: 0.75, peer: "0.19" }] }));
+  const get = { name: "GET an Item", request: getItem(small), comparisons: [{ baseline: select, target: 0.75, peer: "0.26" }] };
+  const filter = {
+    name: "`title eq` among 50,000",
+    request: filterByTitle(large),
+    comparisons: [{ baseline: select, target: 0.7 }],
+  };
+  const list = { name: "list 100", request: listItems(small), comparisons: [{ baseline: rows, target: 0.8, peer: "0.37" }] };
+  const concurrentPatch = {
+    name: `PATCH, ${MANY_CLIENTS} clients`,
+    request: patchItems(writable),
+    comparisons: [{ baseline: concurrentUpsert, target: 1.1 }],
+  };
   return [
-    {
-      clients: FEW,
-      milliseconds: 140,
-      floors: [json, select, batch],
-      operations: [
-        { name: "GET an Item", shot: get(small), reaches: [{ floor: select, reach: 0.75, peer: "0.26" }] },
-        { name: "`title eq` among 50,000", shot: titled(large), reaches: [{ floor: select, reach: 0.7 }] },
-      ],
-    },
-    {
-      clients: FEW,
-      milliseconds: 140,
-      floors: [rows],
-      operations: [{ name: "list 100", shot: list(small), reaches: [{ floor: rows, reach: 0.8, peer: "0.37" }] }],
-    },
-    { clients: FEW, milliseconds: 140, floors: [upsert], operations: writes },
-    {
-      clients: MANY,
-      milliseconds: 250,
-      floors: [many],
-      operations: [{ name: `PATCH, ${MANY} clients`, shot: patch(busy), reaches: [{ floor: many, reach: 1.1 }] }],
-    },
-    ...files.map(({ name, file }) => downloads(name, file)),
+    { clients: FEW_CLIENTS, milliseconds: 140, baselines: [json, select, batch], operations: [get, filter] },
+    { clients: FEW_CLIENTS, milliseconds: 140, baselines: [rows], operations: [list] },
+    { clients: FEW_CLIENTS, milliseconds: 140, baselines: [upsert], operations: writes },
+    { clients: MANY_CLIENTS, milliseconds: 250, baselines: [concurrentUpsert], operations: [concurrentPatch] },
+    ...files.map(({ name, file }) => createDownloadGroup(name, file)),
   ];
 }
 
-function downloads(size: string, { vault, content, key }: File): Group {
-  const pass: Floor = { name: `R2 stream passed through, ${size}`, shot: { path: `/bench/pass?key=${key}` } };
-  const pieces: Floor = { name: `read and handed on in JavaScript, ${size}`, shot: { path: `/bench/pieces?key=${key}` } };
-  const reaches = [
-    { floor: pass, reach: 0.45, mark: ", stream" },
-    { floor: pieces, reach: 0.8, mark: ", pieces" },
+function createDownloadGroup(size: string, { vault, content, key }: File): Group {
+  const stream: Baseline = { name: `R2 stream as the body, ${size}`, request: { path: `/bench/stream?key=${key}` } };
+  const pieces: Baseline = { name: `copied in JavaScript, ${size}`, request: { path: `/bench/pieces?key=${key}` } };
+  const comparisons = [
+    { baseline: stream, target: 0.45, label: ", stream" },
+    { baseline: pieces, target: 0.8, label: ", pieces" },
   ];
-  const operation = { name: `download ${size}`, shot: { path: content, token: vault.token }, reaches };
-  return { clients: FEW, milliseconds: 300, floors: [pass, pieces], operations: [operation] };
+  const operation = { name: `download ${size}`, request: { path: content, token: vault.token }, comparisons };
+  return { clients: FEW_CLIENTS, milliseconds: 300, baselines: [stream, pieces], operations: [operation] };
 }

@@ -1,150 +1,142 @@
-/** The figures as text: the block of docs/performance.md between its two markers. */
+/** Formats the results as Markdown. They replace the part of docs/performance.md between two markers. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
-import type { Costs } from "./costs.ts";
-import { AGAIN, type Counts } from "./counts.ts";
-import type { Edge } from "./edge.ts";
-import type { Flood } from "./flood.ts";
-import type { Growth } from "./growth.ts";
-import type { Line, Measured } from "./measure.ts";
-import { atMost, beside, type Claim, claims, figure, table, verdict } from "./tables.ts";
+import type { Breakdown } from "./breakdown.ts";
+import type { BurstResult } from "./burst.ts";
+import { type CallCounts, REPEATED_PATCH } from "./counts.ts";
+import type { LatencyResult } from "./latency.ts";
+import type { OperationResult, Throughput } from "./measure.ts";
+import type { ScalingResult } from "./scaling.ts";
+import { atMost, formatMet, formatNumber, formatTable, formatTargets, formatWithTarget, type TargetResult } from "./tables.ts";
 
 export interface Results {
-  readonly lines: readonly Line[];
-  readonly floors: readonly Measured[];
-  /** Of operations that have no floor. */
-  readonly counted: readonly { readonly name: string; readonly counts: Counts }[];
-  readonly costs: readonly Costs[];
-  readonly edge: Edge;
-  readonly growth: readonly Growth[];
-  readonly floods: readonly Flood[];
-  readonly size: { readonly bundle: Claim; readonly startUp: string };
+  readonly operations: readonly OperationResult[];
+  readonly baselines: readonly Throughput[];
+  /** The counts of operations that are not compared with a baseline. */
+  readonly counted: readonly { readonly name: string; readonly counts: CallCounts }[];
+  readonly breakdowns: readonly Breakdown[];
+  readonly latency: LatencyResult;
+  readonly scaling: readonly ScalingResult[];
+  readonly bursts: readonly BurstResult[];
+  readonly size: { readonly bundle: TargetResult; readonly startUp: string };
 }
 
 const FILE = "docs/performance.md";
 const [BEGIN, END] = ["<!-- bench:begin -->", "<!-- bench:end -->"];
 
+/** Throws when docs/performance.md does not have both markers. */
 export function writeReport(results: Results): void {
   const text = readFileSync(FILE, "utf8");
   const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (start < 0 || end < start) throw new Error(`${FILE} lacks its markers`);
-  writeFileSync(FILE, `${text.slice(0, start)}${BEGIN}\n\n${block(results)}\n\n${text.slice(end)}`);
+  if (start < 0 || end < start) throw new Error(`${FILE} lacks the markers ${BEGIN} and ${END}`);
+  writeFileSync(FILE, `${text.slice(0, start)}${BEGIN}\n\n${formatResults(results)}\n\n${text.slice(end)}`);
 }
 
-export const block = (results: Results): string =>
+export const formatResults = (results: Results): string =>
   [
-    `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine()}. ${busy}`,
-    "### Beside the floors",
-    timed(results.lines),
-    "The floors themselves:",
-    table(
-      ["floor", "requests/s", "p50, ms", "p99, ms"],
-      results.floors.map(({ name, rate, p50, p99 }) => [name, figure(rate), figure(p50), figure(p99)]),
+    `Measured on ${new Date().toISOString().slice(0, 10)}: ${MACHINE}. ${INITIAL_LOAD}`,
+    "### Comparison with the baselines",
+    formatOperations(results.operations),
+    "The baselines:",
+    formatTable(
+      ["baseline", "requests/s", "p50, ms", "p99, ms"],
+      results.baselines.map(({ name, rate, p50, p99 }) => [name, ...[rate, p50, p99].map(formatNumber)]),
     ),
-    "### Calls and rows of one request",
-    counts(results),
-    claims(promised(results)),
-    "### Where the time goes",
-    spent(results.costs),
-    "### The edge, simulated",
-    edge(results.edge),
-    "### Growth",
-    growth(results.growth),
-    "### Flood",
-    floods(results.floods),
-    "### Size",
-    `${claims([results.size.bundle])}\n\nStart-up (\`wrangler check startup\`): ${results.size.startUp} active.`,
+    "### Calls and rows per request",
+    formatCounts(results),
+    formatTargets(compareCounts(results)),
+    "### Time by part of a request",
+    formatBreakdowns(results.breakdowns),
+    "### Simulated network latency",
+    formatLatency(results.latency),
+    "### Effect of the vault size",
+    formatScaling(results.scaling),
+    "### Effect of a burst on another vault",
+    formatBursts(results.bursts),
+    "### Size of the bundle",
+    `${formatTargets([results.size.bundle])}\n\nStart-up (\`wrangler check startup\`): ${results.size.startUp} active.`,
   ].join("\n\n");
 
-/** Others at work on the machine make the figures worth less; asked before the benchmark makes its own load. */
-const busy = `Load before: ${loadavg()[0]!.toFixed(1)}${loadavg()[0]! > 1 ? ", so the figures are noisy" : ""}.`;
+const MACHINE = `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}, the workerd of the installed wrangler`;
 
-const machine = (): string =>
-  `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}, the workerd that wrangler brings`;
+/** Read when this module is loaded, before the benchmark causes load itself: the load of other processes distorts the figures. */
+const INITIAL_LOAD = `Load average before the start: ${loadavg()[0]!.toFixed(1)}${loadavg()[0]! > 1 ? ", so the figures are not reliable" : ""}.`;
 
-const timed = (lines: readonly Line[]): string =>
-  table(
-    ["operation", "requests/s", "p50, ms", "p99, ms", "floor", "of the floor", "reach", "met", "peer"],
-    lines.flatMap(({ name, rate, p50, p99, parts }) =>
-      parts.map((part, index) => [
-        ...(index === 0 ? [name, figure(rate), figure(p50), figure(p99)] : ["", "", "", ""]),
-        part.name,
-        figure(part.value),
-        String(part.reach),
-        verdict(part),
-        part.peer ?? "",
+const formatOperations = (operations: readonly OperationResult[]): string =>
+  formatTable(
+    ["operation", "requests/s", "p50, ms", "p99, ms", "baseline", "ratio", "target", "met", "peer"],
+    operations.flatMap(({ name, rate, p50, p99, comparisons }) =>
+      comparisons.map((comparison, index) => [
+        ...(index === 0 ? [name, ...[rate, p50, p99].map(formatNumber)] : ["", "", "", ""]),
+        comparison.name,
+        formatNumber(comparison.value),
+        String(comparison.target),
+        formatMet(comparison),
+        comparison.peer ?? "",
       ]),
     ),
   );
 
-function counts({ lines, counted }: Results): string {
-  const header = ["one request", "D1 calls", "rows read", "rows written", "Durable Object hops", "R2", "queue"];
-  return table(
-    header,
-    [...lines, ...counted].map(({ name, counts: { d1, rowsRead, rowsWritten, hops, r2, queue } }) =>
-      [name].concat([d1, rowsRead, rowsWritten, hops, r2, queue].map(figure)),
+const formatCounts = ({ operations, counted }: Results): string =>
+  formatTable(
+    ["request", "D1 calls", "rows read", "rows written", "Durable Object calls", "R2 calls", "queue messages"],
+    [...operations, ...counted].map(({ name, counts: { d1, rowsRead, rowsWritten, objectCalls, r2, queue } }) =>
+      [name].concat([d1, rowsRead, rowsWritten, objectCalls, r2, queue].map(formatNumber)),
     ),
   );
-}
 
-function promised({ lines, counted }: Results): Claim[] {
-  const of = (name: string) => [...lines, ...counted].find((one) => one.name === name)!.counts;
+function compareCounts({ operations, counted }: Results): TargetResult[] {
+  const countsOf = (name: string) => [...operations, ...counted].find((one) => one.name === name)!.counts;
+  const filterRows = countsOf("`title eq` among 50,000").rowsRead - 1;
   return [
-    atMost("D1 calls of a read", of("GET an Item").d1, 1, "2–4"),
-    atMost("D1 calls of a write alone", of(AGAIN).d1, 2, "4"),
-    atMost("D1 calls of the first write to an Item", of("PATCH").d1, 2, "4"),
-    atMost("D1 calls of an upload", of("upload 1 MiB").d1, 3, "13"),
-    atMost("D1 calls of a download", of("download 1 MiB").d1, 1, "4"),
-    atMost("rows written for a PATCH", of("PATCH").rowsWritten, 3, "7"),
-    atMost("rows read for `title eq` among 50,000, beside the one that it finds", of("`title eq` among 50,000").rowsRead - 1, 4),
+    atMost("D1 calls of a read", countsOf("GET an Item").d1, 1, "2–4"),
+    atMost("D1 calls of a write alone", countsOf(REPEATED_PATCH).d1, 2, "4"),
+    atMost("D1 calls of the first write to an Item", countsOf("PATCH").d1, 2, "4"),
+    atMost("D1 calls of an upload", countsOf("upload 1 MiB").d1, 3, "13"),
+    atMost("D1 calls of a download", countsOf("download 1 MiB").d1, 1, "4"),
+    atMost("rows written by a PATCH", countsOf("PATCH").rowsWritten, 3, "7"),
+    atMost("rows read by `title eq` among 50,000, without the one that matches", filterRows, 4),
   ];
 }
 
-const spent = (costs: readonly Costs[]): string =>
-  table(
-    ["µs a request", "HTTP", "the service's own work", "D1", "queue", "rate limiter", "of the floor without the last two"],
-    costs.map(({ name, http, own, d1, queue, rate, rest }) => [
+const formatBreakdowns = (breakdowns: readonly Breakdown[]): string =>
+  formatTable(
+    ["µs per request", "HTTP", "service", "D1", "queue", "rate limiter", "ratio without queue and rate limiter"],
+    breakdowns.map(({ name, http, service, d1, queue, rateLimiter, ratioWithStubs }) => [
       name,
-      ...[http, own, d1, queue, rate].map((cost) => cost.toFixed(0)),
-      figure(rest),
+      ...[http, service, d1, queue, rateLimiter].map((part) => part.toFixed(0)),
+      formatNumber(ratioWithStubs),
     ]),
   );
 
-const edge = ({ claims: all, waits }: Edge): string =>
-  `${claims(all)}\n\nA Worker that only waits takes here ${waits
-    .map(({ milliseconds, measured }) => `${figure(measured)} ms for ${milliseconds}`)
+const formatLatency = ({ targets, waits }: LatencyResult): string =>
+  `${formatTargets(targets)}\n\nFor comparison, the p50 of a route that only waits: ${waits
+    .map(({ milliseconds, measured }) => `${formatNumber(measured)} ms for ${milliseconds} ms`)
     .join(", ")}.`;
 
-const LONGER = 1.15;
+/** The time in any vault relative to that in the smallest. */
+const SCALING_TARGET = 1.15;
 
-function growth(all: readonly Growth[]): string {
-  const sizes = all[0]!.points.map(({ size }) => size.toLocaleString("en"));
-  return table(
-    ["", ...sizes.map((size) => `time at ${size}`), "reach", "met", ...sizes.map((size) => `rows read at ${size}`)],
-    all.map(({ name, points }) => {
-      const worst = atMost(name, Math.max(...points.map(({ time }) => time)), LONGER);
-      return [
-        name,
-        ...points.map(({ time }) => figure(time)),
-        String(LONGER),
-        verdict(worst),
-        ...points.map(({ rowsRead }) => String(rowsRead)),
-      ];
+function formatScaling(results: readonly ScalingResult[]): string {
+  const sizes = results[0]!.points.map(({ size }) => size.toLocaleString("en"));
+  return formatTable(
+    ["", ...sizes.map((size) => `time at ${size}`), "target", "met", ...sizes.map((size) => `rows read at ${size}`)],
+    results.map(({ name, points }) => {
+      const slowest = atMost(name, Math.max(...points.map(({ time }) => time)), SCALING_TARGET);
+      const [times, rows] = [points.map(({ time }) => formatNumber(time)), points.map(({ rowsRead }) => String(rowsRead))];
+      return [name, ...times, String(SCALING_TARGET), formatMet(slowest), ...rows];
     }),
   );
 }
 
-const MORE = 1.1;
+/** The time of a GET during a burst relative to the time before it. */
+const BURST_TARGET = 1.1;
 
-const floods = (all: readonly Flood[]): string =>
-  table(
-    ["at once", "GET in another vault before, ms", "meanwhile, ms", "ratio", "answered 200", "answered 503"],
-    all.map(({ name, before, during, done, refused }) => [
-      name,
-      figure(before),
-      figure(during),
-      beside(atMost(name, during / before, MORE)),
-      String(done),
-      String(refused),
-    ]),
+const formatBursts = (bursts: readonly BurstResult[]): string =>
+  formatTable(
+    ["burst", "GET in another vault before, ms", "during, ms", "ratio", "answered 200", "answered 503"],
+    bursts.map(({ name, before, during, succeeded, refused }) => {
+      const ratio = formatWithTarget(atMost(name, during / before, BURST_TARGET));
+      return [name, formatNumber(before), formatNumber(during), ratio, String(succeeded), String(refused)];
+    }),
   );

@@ -1,85 +1,85 @@
 /**
- * `npm run bench`: what the service costs, beside the least that it could cost. Writes docs/performance.md and
- * docs/performance.svg. `npm run bench -- quick` tries everything for a moment, prints the figures and writes nothing.
- * The script in package.json switches off local tracing, which costs more than the Worker.
+ * `npm run bench` measures the service and compares it with its baselines. It writes docs/performance.md and
+ * docs/performance.svg. `npm run bench -- quick` runs every measurement for a short time, prints the figures and writes no
+ * file. The script in package.json switches wrangler's local tracing off, because it uses more CPU than the Worker.
  */
 import { spawnSync } from "node:child_process";
+import { measureBreakdown } from "./breakdown.ts";
+import { measureBursts } from "./burst.ts";
 import { drawChart } from "./chart.ts";
-import { measureCosts } from "./costs.ts";
-import { AGAIN, count } from "./counts.ts";
-import { measureEdge } from "./edge.ts";
-import { measureFlood } from "./flood.ts";
-import { measureGrowth } from "./growth.ts";
+import { countCalls, REPEATED_PATCH } from "./counts.ts";
+import { measureLatency } from "./latency.ts";
+import { runRound } from "./load.ts";
 import { measureGroup } from "./measure.ts";
-import { round } from "./load.ts";
-import { FEW, makeGroups, MIB, patchOne, remove, vaults } from "./operations.ts";
-import { block, type Results, writeReport } from "./report.ts";
-import { makeFile, makeVault, start, stop, upload } from "./server.ts";
+import { createGroups, deleteItems, FEW_CLIENTS, listVaults, MIB, patchOneItem } from "./operations.ts";
+import { formatResults, type Results, writeReport } from "./report.ts";
+import { measureScaling } from "./scaling.ts";
+import { createFile, createVault, startServer, stopServer, uploadFile } from "./server.ts";
 import { measureSize } from "./size.ts";
-import { quick } from "./statistics.ts";
+import { QUICK } from "./statistics.ts";
 
-const began = performance.now();
-const say = (what: string) => console.error(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${what}`);
+const start = performance.now();
+const logProgress = (step: string) => console.error(`${((performance.now() - start) / 1000).toFixed(0).padStart(4)} s  ${step}`);
 
-say("starting");
-await start();
-const [tiny, small, middle, busy, large] = [
-  await makeVault(10),
-  await makeVault(100),
-  await makeVault(1_000),
-  await makeVault(100),
-  await makeVault(50_000),
+logProgress("starting the server");
+await startServer();
+const [tiny, small, medium, writable, large] = [
+  await createVault(10),
+  await createVault(100),
+  await createVault(1_000),
+  await createVault(100),
+  await createVault(50_000),
 ];
-// Not on an Item that is measured without Files.
-const filed = await makeVault(1);
+// The Files have a vault of their own, because the other vaults are measured without Files.
+const fileVault = await createVault(1);
 const files = [
-  { name: "1 MiB", file: await makeFile(filed, MIB) },
-  { name: "10 MiB", file: await makeFile(filed, 10 * MIB) },
+  { name: "1 MiB", file: await createFile(fileVault, MIB) },
+  { name: "10 MiB", file: await createFile(fileVault, 10 * MIB) },
 ];
-say("the vaults are there");
+logProgress("created the vaults");
 
-const measured = makeGroups(small, busy, large, files);
-for (const { operations, floors } of measured) {
-  for (const { shot } of [...operations, ...floors]) await round(shot, FEW, quick ? 50 : 400);
+const groups = createGroups(small, writable, large, files);
+for (const { operations, baselines } of groups) {
+  for (const { request } of [...operations, ...baselines]) await runRound(request, FEW_CLIENTS, QUICK ? 50 : 400);
 }
-say("the code is warm");
+logProgress("warmed up");
 
-const groups: Awaited<ReturnType<typeof measureGroup>>[] = [];
-for (const group of measured) {
-  groups.push(await measureGroup(group));
-  say(group.operations.map(({ name }) => name).join(", "));
+const groupResults: Awaited<ReturnType<typeof measureGroup>>[] = [];
+for (const group of groups) {
+  groupResults.push(await measureGroup(group));
+  logProgress(`measured ${group.operations.map(({ name }) => name).join(", ")}`);
 }
 const counted = [
-  { name: "DELETE", counts: await count(remove(await makeVault(2))) },
-  { name: AGAIN, counts: await count(patchOne(small)) },
-  { name: "upload 1 MiB", counts: await count(upload(small, MIB)) },
-  { name: "list of vaults", counts: await count(vaults(small)) },
+  { name: "DELETE", counts: await countCalls(deleteItems(await createVault(2))) },
+  { name: REPEATED_PATCH, counts: await countCalls(patchOneItem(small)) },
+  { name: "upload 1 MiB", counts: await countCalls(uploadFile(small, MIB)) },
+  { name: "list of vaults", counts: await countCalls(listVaults(small)) },
 ];
-const costs = await measureCosts(small, files[0]!.file);
-say("where the time goes");
-const edge = await measureEdge(busy, middle);
-say("the edge");
-const sized = [tiny, middle, large].map((vault, index) => ({ size: [10, 1_000, 50_000][index]!, vault }));
-const growth = await measureGrowth(sized);
-say("growth");
-const floods = await measureFlood(busy, small);
-say("flood");
-await stop();
+const breakdowns = await measureBreakdown(small, files[0]!.file);
+logProgress("measured the time by part");
+const latency = await measureLatency(writable, medium);
+logProgress("measured with simulated latency");
+const vaultsBySize = [tiny, medium, large].map((vault, index) => ({ size: [10, 1_000, 50_000][index]!, vault }));
+const scaling = await measureScaling(vaultsBySize);
+logProgress("measured the effect of the vault size");
+const bursts = await measureBursts(writable, small);
+logProgress("measured the bursts");
+await stopServer();
 const size = measureSize();
 const results: Results = {
-  lines: groups.flatMap(({ lines }) => lines),
-  floors: groups.flatMap((group) => group.floors),
+  operations: groupResults.flatMap(({ operations }) => operations),
+  baselines: groupResults.flatMap(({ baselines }) => baselines),
   counted,
-  costs,
-  edge,
-  growth,
-  floods,
+  breakdowns,
+  latency,
+  scaling,
+  bursts,
   size,
 };
-console.log(block(results));
-if (!quick) {
+console.log(formatResults(results));
+if (!QUICK) {
   writeReport(results);
   drawChart(results);
   spawnSync(process.execPath, ["node_modules/oxfmt/bin/oxfmt", "docs/performance.md"], { stdio: "inherit" });
 }
-say("done");
+logProgress("finished");

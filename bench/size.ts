@@ -1,20 +1,23 @@
-/** The size of the bundle and what it takes to start it: of what `npm run bundle` builds. */
+/** The size of the bundle and its start-up time, as wrangler reports them. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { atMost, type Claim } from "./tables.ts";
+import { atMost, type TargetResult } from "./tables.ts";
 
+/** KiB of gzip, as in scripts/bundle.ts. */
 const BUDGET = 100;
 
-export function measureSize(): { bundle: Claim; startUp: string } {
+/** Throws when wrangler does not print one of the two. */
+export function measureSize(): { bundle: TargetResult; startUp: string } {
   const [, size] = /gzip: ([\d.]+) KiB/.exec(run("scripts/bundle.ts")) ?? [];
   const directory = mkdtempSync(join(tmpdir(), "item-vault-"));
   const outfile = `--outfile=${join(directory, "startup.cpuprofile")}`;
-  const checked = run("node_modules/wrangler/bin/wrangler.js", "check", "startup", "--args=--minify", outfile);
+  const report = run("node_modules/wrangler/bin/wrangler.js", "check", "startup", "--args=--minify", outfile);
   rmSync(directory, { recursive: true });
-  const [, active] = /Active: ([\d.]+ ms)/.exec(checked) ?? [];
-  if (size === undefined || active === undefined) throw new Error("wrangler did not print the bundle's size or start-up");
+  const [, active] = /Active: ([\d.]+ ms)/.exec(report) ?? [];
+  if (size === undefined || active === undefined)
+    throw new Error("wrangler did not print the size of the bundle or its start-up time");
   return { bundle: atMost("bundle, KiB of gzip", Number(size), BUDGET), startUp: active };
 }
 

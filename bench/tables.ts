@@ -1,48 +1,56 @@
-/** How figures are written: each beside what it was to reach. */
+/** Figures with their targets, as Markdown. */
 
-export interface Claim {
+/** A figure that is compared with a target. */
+export interface TargetResult {
   readonly name: string;
   readonly value: number;
-  readonly reach: number;
+  readonly target: number;
   readonly met: boolean;
-  /** What a service of the same kind on the same platform came to. */
+  /** The figure of another secrets service on the same platform. */
   readonly peer?: string | undefined;
 }
 
-/** What is written is what is judged: 0.449 is written 0.45, and reaches it. */
-const written = (value: number): number => Number(value.toFixed(2));
+/** The value to two decimals, so that the comparison agrees with the printed figure: 0.449 is printed as 0.45. */
+const roundAsPrinted = (value: number): number => Number(value.toFixed(2));
 
-export const atMost = (name: string, value: number, reach: number, peer?: string): Claim => ({
+export const atMost = (name: string, value: number, target: number, peer?: string): TargetResult => ({
   name,
   value,
-  reach,
-  met: written(value) <= reach,
+  target,
+  met: roundAsPrinted(value) <= target,
   peer,
 });
 
-export const atLeast = (name: string, value: number, reach: number, peer?: string): Claim => ({
-  ...atMost(name, value, reach, peer),
-  met: written(value) >= reach,
+export const atLeast = (name: string, value: number, target: number, peer?: string): TargetResult => ({
+  ...atMost(name, value, target, peer),
+  met: roundAsPrinted(value) >= target,
 });
 
-/** Three digits are as much as is known. */
-export const figure = (value: number): string =>
+/** To three significant digits where there are decimals, because the measurement is no more precise. */
+export const formatNumber = (value: number): string =>
   Number.isInteger(value) || value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(value >= 10 ? 1 : 2);
 
-export const verdict = ({ met }: Claim): string => (met ? "yes" : "**no**");
+export const formatMet = ({ met }: TargetResult): string => (met ? "yes" : "**no**");
 
-/** `0.58 of 0.75: **no**` */
-export const beside = (claim: Claim): string => `${figure(claim.value)} of ${claim.reach}: ${verdict(claim)}`;
+/** For example `0.58 (target 0.75): **no**`. */
+export const formatWithTarget = (result: TargetResult): string =>
+  `${formatNumber(result.value)} (target ${result.target}): ${formatMet(result)}`;
 
-const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+const formatRow = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
 
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const rule = header.map((_, column) => (column === 0 ? "---" : "--:"));
-  return [line(header), line(rule), ...rows.map(line)].join("\n");
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const delimiter = header.map((_, column) => (column === 0 ? "---" : "--:"));
+  return [formatRow(header), formatRow(delimiter), ...rows.map(formatRow)].join("\n");
 }
 
-export const claims = (all: readonly Claim[]): string =>
-  table(
-    ["", "figure", "reach", "met", "peer"],
-    all.map((claim) => [claim.name, figure(claim.value), String(claim.reach), verdict(claim), claim.peer ?? ""]),
+export const formatTargets = (results: readonly TargetResult[]): string =>
+  formatTable(
+    ["", "figure", "target", "met", "peer"],
+    results.map((result) => [
+      result.name,
+      formatNumber(result.value),
+      String(result.target),
+      formatMet(result),
+      result.peer ?? "",
+    ]),
   );

@@ -1,35 +1,39 @@
 import service from "../src/index.ts";
+import { baselines } from "./worker/baselines.ts";
 import type { BenchEnv } from "./worker/bindings.ts";
-import { chores } from "./worker/chores.ts";
-import { floors } from "./worker/floors.ts";
-import { variants } from "./worker/variants.ts";
-import { without } from "./worker/without.ts";
+import { setupRoutes } from "./worker/setup-routes.ts";
+import { stubbed } from "./worker/stubs.ts";
+import { intercepted } from "./worker/variants.ts";
 
-/** The service as it is deployed; beside it the floors, and what the benchmark needs to prepare and to count. */
+/** The Worker of the benchmark: the service as it is deployed, and under /bench/ the baselines and the setup routes. */
 
 export { VaultCoordinator } from "../src/index.ts";
-export { FloorObject } from "./worker/floor-object.ts";
-export { CountedCoordinator, DistantCoordinator } from "./worker/variants.ts";
-export { ForgetfulCoordinator } from "./worker/without.ts";
+export { BaselineObject } from "./worker/baseline-object.ts";
+export { StubbedD1Coordinator } from "./worker/stubs.ts";
+export { CountedCoordinator, DelayedCoordinator } from "./worker/variants.ts";
 
 type Message = Parameters<typeof service.queue>[0]["messages"][number]["body"];
 
-const routes = { ...floors, ...chores };
-const makers = { ...variants, ...without };
-const made = new Map<string, Env>();
+const routes = { ...baselines, ...setupRoutes };
+const variants = { ...intercepted, ...stubbed };
+const created = new Map<string, Env>();
 
-/** The bindings that the header X-Bench asks for. They stay what they are from one request to the next, as the platform's do. */
-function bindings(env: BenchEnv, variant: string | null): Env {
+/**
+ * The bindings of a variant. They are created once per isolate: the service caches values per `env` object, which the
+ * platform keeps as long.
+ */
+function bindingsOf(env: BenchEnv, variant: string | null): Env {
   if (variant === null) return env;
-  const known = made.get(variant) ?? makers[variant]!(env);
-  made.set(variant, known);
-  return known;
+  const bindings = created.get(variant) ?? variants[variant]!(env);
+  created.set(variant, bindings);
+  return bindings;
 }
 
 export default {
   ...service,
   fetch(request, env, ctx) {
-    if (!request.url.includes("/bench/")) return service.fetch(request, bindings(env, request.headers.get("X-Bench")), ctx);
+    if (!request.url.includes("/bench/"))
+      return service.fetch(request, bindingsOf(env, request.headers.get("X-Bench-Variant")), ctx);
     const url = new URL(request.url);
     return routes[url.pathname]!(env, url.searchParams, request);
   },

@@ -1,4 +1,4 @@
-/** The demo: a Vault with one Login that has a file, and a token for it, made over the real API. */
+/** The demo: a Vault with one Login that has a File, and a token for the Vault. It is created through the API. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 export interface Demo {
@@ -9,16 +9,17 @@ export interface Demo {
 }
 
 /**
- * The demo of an earlier start when its token still reads its file, else a new one, in the same Vault if that is there.
- * The token is shown once by the API, so it is kept in `path`, which is part of the local state and goes with it.
+ * Out: the demo of an earlier start if its token can still read its File. Otherwise a new Login and token, in the Vault of
+ * the earlier demo if that exists. The API returns a token only once, so the demo is stored in the file `path`, beside the
+ * local database. Throws when a request fails.
  */
 export async function createDemo(base: string, adminToken: string, path: string): Promise<Demo> {
-  const known = remembered(path);
-  if (known && (await found(base, `/v1/vaults/${known.vault}/items/${known.item}/files/${known.file}`, known.token)))
-    return known;
-  const vaults = (await ask(base, "GET", "/v1/admin/vaults", adminToken)) as { id: string }[];
-  const kept = vaults.find(({ id }) => id === known?.vault);
-  const vault = kept?.id ?? (await post(base, "/v1/admin/vaults", adminToken, { name: "Demo" })).id;
+  const stored = loadDemo(path);
+  if (stored && (await canRead(base, `/v1/vaults/${stored.vault}/items/${stored.item}/files/${stored.file}`, stored.token)))
+    return stored;
+  const vaults = (await send(base, "GET", "/v1/admin/vaults", adminToken)) as { id: string }[];
+  const existing = vaults.find(({ id }) => id === stored?.vault);
+  const vault = existing?.id ?? (await post(base, "/v1/admin/vaults", adminToken, { name: "Demo" })).id;
   const { token } = await post(base, "/v1/admin/tokens", adminToken, { name: "demo", vaults: { [vault]: "rw" } });
   const item = (await post(base, `/v1/vaults/${vault}/items`, token, LOGIN)).id;
   const file = (await post(base, `/v1/vaults/${vault}/items/${item}/files?name=hello.txt`, token, "Hello from R2, sealed.\n")).id;
@@ -37,8 +38,8 @@ const LOGIN = {
   ],
 };
 
-/** What an earlier start left; nothing when the file is missing or damaged. */
-function remembered(path: string): Demo | undefined {
+/** Out: the demo of an earlier start; `undefined` when the file is missing or damaged. */
+function loadDemo(path: string): Demo | undefined {
   if (!existsSync(path)) return undefined;
   try {
     const demo = JSON.parse(readFileSync(path, "utf8")) as Partial<Demo> | null;
@@ -48,18 +49,18 @@ function remembered(path: string): Demo | undefined {
   }
 }
 
-async function found(base: string, path: string, token: string): Promise<boolean> {
+async function canRead(base: string, path: string, token: string): Promise<boolean> {
   return (await fetch(base + path, { headers: { Authorization: `Bearer ${token}` } })).ok;
 }
 
 const post = (base: string, path: string, token: string, body: object | string) =>
-  ask(base, "POST", path, token, typeof body === "string" ? body : JSON.stringify(body)) as Promise<{
+  send(base, "POST", path, token, typeof body === "string" ? body : JSON.stringify(body)) as Promise<{
     id: string;
     token: string;
   }>;
 
-/** Sends a request and reads its JSON. Throws with the service's own words when it refuses. */
-async function ask(base: string, method: string, path: string, token: string, body?: string): Promise<unknown> {
+/** Sends a request. Out: the JSON of the response. Throws with the status and body of an error response. */
+async function send(base: string, method: string, path: string, token: string, body?: string): Promise<unknown> {
   const response = await fetch(base + path, { method, body, headers: { Authorization: `Bearer ${token}` } });
   if (response.ok) return response.json();
   const health = response.status === 503 ? `\n/health: ${await (await fetch(`${base}/health`)).text()}` : "";

@@ -1,6 +1,6 @@
 /**
  * `npm run keep-release`, a step of a release: builds the Worker of this checkout, lets it write a sample of data, and
- * stores the bundle, the data and what the Worker answers in `test/upgrade/<version>/`. The upgrade test of every later
+ * stores the bundle, the data and the answers of the Worker in `test/upgrade/<version>/`. The upgrade test of every later
  * version reads it. A release that is stored is never changed.
  */
 import { execFileSync } from "node:child_process";
@@ -20,7 +20,7 @@ const SECRETS = {
   ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
 };
 
-/** The queue of the activity log collects entries for so long at most (wrangler.toml), and then inserts them. */
+/** Milliseconds until the queue's consumer has inserted the log entries: `max_batch_timeout` in wrangler.toml, and a margin. */
 const QUEUE_DELAY = 5_000 + 2_000;
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
@@ -32,7 +32,7 @@ if (existsSync(join(RELEASES, version, "release.json"))) {
 }
 const changed = git("status", "--porcelain", "--", "src", "migrations", "wrangler.toml", "package.json", "package-lock.json");
 if (changed !== "") {
-  console.error(`A release is kept as it is committed. These are not:\n${changed}`);
+  console.error(`A release is built from committed files. These files have uncommitted changes:\n${changed}`);
   process.exit(1);
 }
 
@@ -49,7 +49,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Runs the Worker once. Out: what it was asked and what it answered. */
+/** Runs the Worker, which writes the sample. Out: the sample, the requests that read it, and their answers. */
 async function record(build: string, state: string): Promise<Release> {
   const worker = await startBuild({ folder: build, state, secrets: SECRETS, clockOffset: 0 });
   try {

@@ -1,6 +1,7 @@
 /**
- * `npm start`: the whole service on this machine, with a demo Vault to look at.
- * Secrets, then migrations, then the server, then the demo; each step leaves alone what an earlier start has made.
+ * `npm start` runs the service on this machine with a demo Vault.
+ * It creates the secrets, applies the migrations, starts the server and creates the demo. Each step keeps what an earlier
+ * start has created.
  */
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
@@ -12,9 +13,9 @@ const port = Number(process.env.PORT ?? 8787);
 const base = `http://127.0.0.1:${port}`;
 
 if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a port number");
-// Whoever listens there already would be given the admin token.
-if (!(await isFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start takes another.`);
-const { ADMIN_TOKEN } = secrets();
+// Otherwise the demo would send the admin token to the process that listens on the port.
+if (!(await isPortFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start uses another one.`);
+const { ADMIN_TOKEN } = loadSecrets();
 await applyMigrations().catch((error: Error) => exit(error.message));
 
 const options = [
@@ -23,7 +24,8 @@ const options = [
   "--inspector-port=0",
   "--log-level=warn",
   "--show-interactive-dev-session=false",
-  // Without it wrangler warns that it triggers no cron. It serves /__scheduled beside /cdn-cgi/local/scheduled, which does the same.
+  // Without this option wrangler warns that it does not run the cron trigger. The option adds /__scheduled, which does the same as
+  // /cdn-cgi/local/scheduled.
   "--test-scheduled",
 ];
 const server = spawn(process.execPath, [WRANGLER, "dev", ...options], {
@@ -34,24 +36,24 @@ let stopping = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
 server.on("exit", (code) => process.exit(stopping ? 0 : (code ?? 1)));
 
-await listening();
+await waitForServer();
 const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json").catch((error: Error) => {
   stop();
   exit(
-    `The demo could not be made: ${error.message}\nIs .dev.vars the one that .wrangler/state was made with? Without it, delete .wrangler to start anew.`,
+    `The demo could not be created: ${error.message}\nThe data in .wrangler/state needs the .dev.vars that it was created with. If that file is lost, delete .wrangler.`,
   );
 });
 console.log(greeting());
 
-function isFree(wanted: number): Promise<boolean> {
+function isPortFree(candidate: number): Promise<boolean> {
   const probe = createServer();
   return new Promise((resolve) => {
     probe.once("error", () => resolve(false));
-    probe.listen(wanted, "127.0.0.1", () => probe.close(() => resolve(true)));
+    probe.listen(candidate, "127.0.0.1", () => probe.close(() => resolve(true)));
   });
 }
 
-function secrets(): { ADMIN_TOKEN: string } {
+function loadSecrets(): { ADMIN_TOKEN: string } {
   try {
     return ensureSecrets(".dev.vars");
   } catch (error) {
@@ -59,13 +61,13 @@ function secrets(): { ADMIN_TOKEN: string } {
   }
 }
 
-async function listening(): Promise<void> {
+async function waitForServer(): Promise<void> {
   for (let waited = 0; waited < 60_000; waited += 100) {
-    const answered = await fetch(`${base}/heartbeat`).then(
+    const ready = await fetch(`${base}/heartbeat`).then(
       (response) => response.ok,
       () => false,
     );
-    if (answered) return;
+    if (ready) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   stop();
@@ -82,18 +84,21 @@ function exit(message: string): never {
   process.exit(1);
 }
 
-/** At most 24 lines of 100 columns. No comment follows a command: zsh would pass it on. */
+/**
+ * The text must fit into a terminal: at most 24 lines of 100 columns. No comment follows a command, because an interactive
+ * zsh passes it to the command as arguments.
+ */
 function greeting(): string {
   const { token, vault, item, file } = demo;
-  return `Item Vault runs at ${base}. Ctrl-C ends it; the data stays in .wrangler/state.
-Paste into another terminal in this folder. The token opens the demo Vault of this machine only.
+  return `Item Vault runs at ${base}. Ctrl-C stops it; the data stays in .wrangler/state.
+Paste into another terminal in this folder. The token is valid for this demo Vault only.
 
 export ITEM_VAULT=${base}/v1 VAULT=${vault}
 export ITEM=${item} FILE=${file}
 export TOKEN=${token}
 AUTH="Authorization: Bearer $TOKEN" ITEMS=$ITEM_VAULT/vaults/$VAULT/items
 
-List the Items, read one, change a field, attach a File, download one, see who did what:
+List the Items, read one, change a field, attach a File, download one, list the activity:
 curl -sS -H "$AUTH" $ITEMS
 curl -sS -H "$AUTH" $ITEMS/$ITEM
 curl -sS -H "$AUTH" $ITEMS/$ITEM -X PATCH \\

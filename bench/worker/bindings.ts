@@ -1,11 +1,11 @@
-import type { FloorObject } from "./floor-object.ts";
-import type { CountedCoordinator, DistantCoordinator } from "./variants.ts";
-import type { ForgetfulCoordinator } from "./without.ts";
+import type { BaselineObject } from "./baseline-object.ts";
+import type { StubbedD1Coordinator } from "./stubs.ts";
+import type { CountedCoordinator, DelayedCoordinator } from "./variants.ts";
 
-/** The bindings of bench/wrangler.toml: those of the service, and a few more. */
+/** The bindings of bench/wrangler.toml: those of the service, and those of the benchmark. */
 export interface BenchEnv extends Env {
-  readonly FLOOR: DurableObjectNamespace<FloorObject>;
-  readonly COUNTED: DurableObjectNamespace<CountedCoordinator>;
-  readonly DISTANT: DurableObjectNamespace<DistantCoordinator>;
-  readonly FORGETFUL: DurableObjectNamespace<ForgetfulCoordinator>;
+  readonly BASELINE: DurableObjectNamespace<BaselineObject>;
+  readonly COUNTED_COORDINATOR: DurableObjectNamespace<CountedCoordinator>;
+  readonly DELAYED_COORDINATOR: DurableObjectNamespace<DelayedCoordinator>;
+  readonly STUBBED_COORDINATOR: DurableObjectNamespace<StubbedD1Coordinator>;
 }

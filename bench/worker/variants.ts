@@ -1,65 +1,71 @@
 import { VaultCoordinator } from "../../src/index.ts";
-import { around, aroundStubs } from "./around.ts";
 import type { BenchEnv } from "./bindings.ts";
+import { intercept, interceptStubs } from "./intercept.ts";
 
-/** The service with other bindings, chosen by the header X-Bench: counted, or far away. The timed requests have neither. */
+/**
+ * The service with intercepted bindings: calls are counted, or delayed to simulate network latency. The header
+ * X-Bench-Variant selects a variant. Requests whose throughput is compared with a baseline select none.
+ */
 
-/** What was called since /bench/tally was asked last. Worker and Durable Objects share an isolate here, so both count in it. */
-export const tally = { d1: 0, rowsRead: 0, rowsWritten: 0, hops: 0, r2: 0, queue: 0 };
+/**
+ * The calls since /bench/counters was last requested. Locally the Worker and its Durable Objects run in one isolate, so
+ * both count here.
+ */
+export const counters = { d1: 0, rowsRead: 0, rowsWritten: 0, objectCalls: 0, r2: 0, queue: 0 };
 
-const QUESTIONS = ["write", "expect"];
-const BUCKET = ["get", "put", "head", "delete", "list", "createMultipartUpload"];
+const COORDINATOR_METHODS = ["write", "expect"];
+const R2_METHODS = ["get", "put", "head", "delete", "list", "createMultipartUpload"];
 
-const countDatabase = (db: D1Database) =>
-  around(db, ["batch"], async (call) => {
-    tally.d1++;
+const countD1 = (db: D1Database) =>
+  intercept(db, ["batch"], async (call) => {
+    counters.d1++;
     const results = (await call()) as D1Result[];
     for (const { meta } of results) {
-      tally.rowsRead += meta.rows_read;
-      tally.rowsWritten += meta.rows_written;
+      counters.rowsRead += meta.rows_read;
+      counters.rowsWritten += meta.rows_written;
     }
     return results;
   });
 
-const counter = (name: "hops" | "r2" | "queue") => (call: () => Promise<unknown>) => {
-  tally[name]++;
+const countCall = (name: "objectCalls" | "r2" | "queue") => (call: () => Promise<unknown>) => {
+  counters[name]++;
   return call();
 };
 
-/** So many milliseconds are D1 and a Durable Object away, in the simulated edge. */
-const D1_AWAY = 30;
-const HOP_AWAY = 15;
+/** The simulated latency of a D1 call and of a call of a Durable Object, in milliseconds. bench/latency.ts has the same. */
+const D1_LATENCY = 30;
+const OBJECT_LATENCY = 15;
 
 const delay = (milliseconds: number) => async (call: () => Promise<unknown>) => {
   await new Promise((resolve) => setTimeout(resolve, milliseconds));
   return call();
 };
 
-const distantDatabase = (db: D1Database) => around(db, ["batch"], delay(D1_AWAY));
+const delayD1 = (db: D1Database) => intercept(db, ["batch"], delay(D1_LATENCY));
 
 export class CountedCoordinator extends VaultCoordinator {
   constructor(ctx: DurableObjectState, env: BenchEnv) {
-    super(ctx, { ...env, DB: countDatabase(env.DB), FILES: around(env.FILES, BUCKET, counter("r2")) });
+    super(ctx, { ...env, DB: countD1(env.DB), FILES: intercept(env.FILES, R2_METHODS, countCall("r2")) });
   }
 }
 
-export class DistantCoordinator extends VaultCoordinator {
+export class DelayedCoordinator extends VaultCoordinator {
   constructor(ctx: DurableObjectState, env: BenchEnv) {
-    super(ctx, { ...env, DB: distantDatabase(env.DB) });
+    super(ctx, { ...env, DB: delayD1(env.DB) });
   }
 }
 
-export const variants: Readonly<Record<string, (env: BenchEnv) => Env>> = {
+export const intercepted: Readonly<Record<string, (env: BenchEnv) => Env>> = {
   counted: (env) => ({
     ...env,
-    DB: countDatabase(env.DB),
-    FILES: around(env.FILES, BUCKET, counter("r2")),
-    ACTIVITY: around(env.ACTIVITY, ["send"], counter("queue")),
-    COORDINATOR: aroundStubs(env.COUNTED, QUESTIONS, counter("hops")),
+    DB: countD1(env.DB),
+    FILES: intercept(env.FILES, R2_METHODS, countCall("r2")),
+    ACTIVITY: intercept(env.ACTIVITY, ["send"], countCall("queue")),
+    COORDINATOR: interceptStubs(env.COUNTED_COORDINATOR, COORDINATOR_METHODS, countCall("objectCalls")),
   }),
-  distant: (env) => ({
+  delayed: (env) => ({
     ...env,
-    DB: distantDatabase(env.DB),
-    COORDINATOR: aroundStubs(env.DISTANT, QUESTIONS, delay(HOP_AWAY)),
+    DB: delayD1(env.DB),
+    COORDINATOR: interceptStubs(env.DELAYED_COORDINATOR, COORDINATOR_METHODS, delay(OBJECT_LATENCY)),
   }),
 };
