@@ -1,6 +1,6 @@
 import { cloudflareTest, type D1Migration, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
-import { slowestFiles } from "./vitest.slowest.ts";
+import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 
 const SDK = "test/sdk";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
@@ -28,7 +28,9 @@ export default defineConfig({
     silent: "passed-only",
     // `npm run soak` and `npm run fuzz` ask for the long run.
     testTimeout: LONG_RUN === "1" ? 2 * 60 * 60 * 1000 : 30_000,
-    maxWorkers: 2,
+    // One more than the cores of a small machine: some files wait most of their time.
+    maxWorkers: 3,
+    sequence: { sequencer: SlowFirst },
     reporters: ["default", slowestFiles],
     projects: [
       {
@@ -49,6 +51,7 @@ export default defineConfig({
         ],
         test: {
           name: "workerd",
+          // The files share the workers; what they store is apart all the same (test/support/setup.ts).
           isolate: false,
           exclude: [...configDefaults.exclude, `${SDK}/**`],
           setupFiles: ["./test/support/setup.ts"],
@@ -58,6 +61,7 @@ export default defineConfig({
         // In Node, against the Worker on a real port.
         test: {
           name: "sdk",
+          isolate: false,
           include: [`${SDK}/**/*.test.ts`],
           globalSetup: [`./${SDK}/support/server.ts`],
           provide: { secrets: SECRETS, schema: SCHEMA },
