@@ -1,7 +1,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
 import { LOCAL } from "./scripts/wrangler.ts";
-import { slowestFiles } from "./vitest.slowest.ts";
+import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 
 const SDK = "test/sdk";
 const UPGRADE = "test/upgrade";
@@ -14,6 +14,8 @@ const SECRETS = {
 // wrangler reads the secrets from the environment, and warns of each that is missing.
 Object.assign(process.env, SECRETS);
 process.env["WRANGLER_LOG"] ??= "warn";
+/** `npm test -- --sequence.shuffle.files` finds files that depend on the files before them. */
+const shuffled = process.argv.some((argument) => argument.startsWith("--sequence.shuffle"));
 /** The files of migrations/, each split into its statements. */
 const MIGRATIONS = await readD1Migrations("migrations");
 
@@ -29,7 +31,9 @@ export default defineConfig({
     silent: "passed-only",
     // `npm run soak` and `npm run fuzz` ask for the long run.
     testTimeout: LONG_RUN === "1" ? 2 * 60 * 60 * 1000 : 30_000,
-    maxWorkers: 2,
+    // One more than the cores of a small machine: some files wait most of their time.
+    maxWorkers: 3,
+    sequence: shuffled ? {} : { sequencer: SlowFirst },
     reporters: ["default", slowestFiles],
     projects: [
       {
@@ -45,13 +49,14 @@ export default defineConfig({
               bindings: { ...SECRETS, MIGRATIONS, LONG_RUN },
               // A second database, which test/promises/migrations.test.ts fills.
               d1Databases: { SCHEMA_DB: "schema" },
-              // The queue as it is elsewhere, only sooner.
+              // The queue with a shorter delay than in wrangler.toml.
               queueConsumers: { "item-vault-activity": { maxBatchSize: 10, maxBatchTimeout: 0.05 } },
             },
           }),
         ],
         test: {
           name: "workerd",
+          // The files share the workers; each begins with empty storage (test/support/setup.ts).
           isolate: false,
           exclude: [...configDefaults.exclude, `${SDK}/**`, `${UPGRADE}/**`],
           setupFiles: ["./test/support/setup.ts"],
@@ -61,6 +66,7 @@ export default defineConfig({
         // In Node, against the Worker on a real port.
         test: {
           name: "sdk",
+          isolate: false,
           include: [`${SDK}/**/*.test.ts`],
           globalSetup: [`./${SDK}/support/server.ts`],
           provide: { secrets: SECRETS },

@@ -4,6 +4,7 @@ import { concat } from "../../src/crypto/bytes.ts";
 import { CHUNK, chunkCount, chunkOffset, sealedFileSize } from "../../src/crypto/chunked.ts";
 import { keyOf, type Place, wrapBucket } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, pattern } from "../support/files.ts";
+import { isLong } from "../support/runs.ts";
 
 /** Whoever can write to R2 cannot make a File be another: what does not belong there is refused, never served. */
 
@@ -154,7 +155,12 @@ describe("a flipped byte", () => {
     const key = await keyOf(at.vault, file);
     const whole = await stored(key);
     const count = chunkCount(LARGE.length);
-    for (let chunk = 0; chunk < count; chunk++) {
+    // All of them in the long run; else some, and those around the border between the two pieces.
+    const chunks = Array.from({ length: count }, (_, chunk) => chunk);
+    const tried = isLong
+      ? chunks
+      : chunks.filter((chunk) => chunk % 8 === 0 || chunk % 64 < 2 || chunk % 64 === 63 || chunk === count - 1);
+    for (const chunk of tried) {
       await env.FILES.put(key, flipped(whole, chunkOffset(chunk) + 3));
       await expectRefused(await at.download(file), LARGE, `chunk ${chunk}`);
       const start = chunk * CHUNK;

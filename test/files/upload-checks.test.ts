@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
 import type { Reply } from "../support/service.ts";
 
@@ -10,13 +10,19 @@ const BYTES = pattern(40_000);
 const digestOf = async (algorithm: string, bytes: Uint8Array): Promise<string> =>
   `:${new Uint8Array(await crypto.subtle.digest(algorithm, bytes)).toBase64()}:`;
 
+/** For uploads that are refused: none of them changes it. */
+let unchanged: Awaited<ReturnType<typeof freshFile>>;
+
+beforeAll(async () => {
+  unchanged = await freshFile();
+});
+
 /** Expects that the upload is refused in this way, and that all is as it was: rows, objects, Item, versions. */
 async function expectRefused(method: (typeof UPLOADS)[number], headers: Record<string, string>, status: number): Promise<Reply> {
-  const world = await freshFile();
-  const before = await stateOf(world);
-  const reply = await world.writes[method](headers, BYTES);
+  const before = await stateOf(unchanged);
+  const reply = await unchanged.writes[method](headers, BYTES);
   expect([reply.status, reply.body]).toEqual([status, { status, message: expect.any(String) }]);
-  expect(await stateOf(world)).toEqual(before);
+  expect(await stateOf(unchanged)).toEqual(before);
   return reply;
 }
 

@@ -62,7 +62,7 @@ it("every request has an answer of the contract: never a 5xx, never another body
       expect({ faults, told, request }).toEqual({ faults: [], told: [], request });
     }
   });
-  await fc.assert(property, { numRuns: runs(80), ...AGAIN });
+  await fc.assert(property, { numRuns: runs(50), ...AGAIN });
   expect(await leaked()).toEqual([]);
   expect(found(lines.join("\n"))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { freshVault, idsOf, makeItems } from "./support/vault.ts";
 import { ID_LIKE, TITLES } from "./support/titles.ts";
 
@@ -10,8 +10,14 @@ async function withTitle(title: string) {
 }
 
 describe.each(TITLES)("an Item of the title %j", (title) => {
+  let world: Awaited<ReturnType<typeof withTitle>>;
+
+  beforeAll(async () => {
+    world = await withTitle(title);
+  });
+
   it("is found by it, alone, and keeps it to the letter", async () => {
-    const { op, vault, item } = await withTitle(title);
+    const { op, vault, item } = world;
     for (const found of [await op.getItem(vault, title), await op.getItemByTitle(vault, title)]) {
       expect([found.id, found.title]).toEqual([item, title]);
     }
@@ -19,13 +25,14 @@ describe.each(TITLES)("an Item of the title %j", (title) => {
   });
 
   it("is found by a part of it", async () => {
-    const { op, vault, item, longer } = await withTitle(title);
+    const { op, vault, item, longer } = world;
     const found = await op.listItemsByTitleContains(vault, [...title].slice(0, -1).join(""));
     expect(idsOf(found)).toEqual([item, longer].toSorted());
   });
 
+  // The last one, for the others read what it deletes.
   it("is deleted by it, alone", async () => {
-    const { op, vault, longer } = await withTitle(title);
+    const { op, vault, longer } = world;
     await op.deleteItem(vault, title);
     expect(idsOf(await op.listItems(vault))).toEqual([longer]);
   });
