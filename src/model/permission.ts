@@ -8,6 +8,8 @@ export type Permission = keyof typeof PERMISSIONS;
 export const isPermission = (value: unknown): value is Permission =>
   typeof value === "string" && Object.hasOwn(PERMISSIONS, value);
 
-/** Whether a permission grants everything that another grants. `undefined` grants nothing. */
-export const covers = (granted: Permission | undefined, needed: Permission): boolean =>
-  granted !== undefined && PERMISSIONS[needed].every((one) => (PERMISSIONS[granted] as readonly string[]).includes(one));
+/** Whether a permission grants everything that another grants. An absent permission, or one of a newer release, grants nothing. */
+export function covers(granted: unknown, needed: Permission): boolean {
+  const operations: readonly string[] = isPermission(granted) ? PERMISSIONS[granted] : [];
+  return PERMISSIONS[needed].every((operation) => operations.includes(operation));
+}
