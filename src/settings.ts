@@ -64,5 +64,8 @@ function parseTime(text: string | undefined): Result<number> {
 /** wrangler.toml gives numbers, the dashboard gives texts. `Number` alone would accept the empty text as 0. */
 function parseNumber(value: unknown, { variable, least, unit }: Numeric): Result<number> {
   const number = /^\d{1,9}(\.\d{1,9})?$/.test(String(value)) ? Number(value) : Number.NaN;
-  return number >= least ? ok(number * unit) : fail("misconfigured", `${variable} is not a number, or less than ${least}`);
+  // A fraction of a millisecond would give operation ids and due times that no comparison expects.
+  return number >= least
+    ? ok(Math.round(number * unit))
+    : fail("misconfigured", `${variable} is not a number, or less than ${least}`);
 }

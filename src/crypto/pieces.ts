@@ -8,14 +8,14 @@ import { CHUNK, type ChunkCipher, chunkCount, SEALED_CHUNK } from "./chunked.ts"
 
 const CHUNKS = 64;
 
-/** Bytes of a plain piece. The last piece of a stream is shorter, if need be empty. */
+/** Bytes of a plain piece. The last piece of a stream is shorter, and may be empty. */
 export const PIECE = CHUNKS * CHUNK;
 
 /** What is needed of a BYOB reader. */
 export type Reader = Pick<ReadableStreamBYOBReader, "readAtLeast" | "cancel">;
 
 /**
- * Reads a stream of bytes in pieces of exactly `size` bytes; the last is shorter, if need be empty. All pieces use one
+ * Reads a stream of bytes in pieces of exactly `size` bytes; the last is shorter, and may be empty. All pieces use one
  * buffer, because the allocation of new memory costs more than the decryption: a piece is valid until the next one.
  */
 export async function* readPieces(reader: Reader, size: number): AsyncGenerator<Uint8Array, void> {
@@ -35,7 +35,7 @@ export async function* sealPieces<R>(cipher: ChunkCipher, plain: AsyncGenerator<
   return yield* transform(plain, 0, CHUNK, plainChunks, cipher.seal);
 }
 
-/** The number of chunks of a plain piece. The last chunk of a stream is always shorter than the others, if need be empty. */
+/** The number of chunks of a plain piece. The last chunk of a stream is always shorter than the others, and may be empty. */
 const plainChunks = (length: number): number => (length < PIECE ? chunkCount(length) : CHUNKS);
 
 /** The number of chunks of a sealed piece. */

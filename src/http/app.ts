@@ -5,19 +5,17 @@ import type { App } from "./context.ts";
 import { plainPath } from "./path.ts";
 import { serve } from "./pipeline.ts";
 import { refuse } from "./refuse.ts";
-import { createRequestId } from "./request-id.ts";
+import { setRequestId } from "./request-id.ts";
 import { OPEN_ROUTES, ROUTES } from "./routes.ts";
 
 /** The service as a Hono application. */
 export const app = new Hono<App>({ getPath: plainPath });
 
 app.use(async (c, next) => {
-  const id = createRequestId(Date.now());
-  c.set("requestId", id);
+  setRequestId(c);
   // Set before the response exists: each header that is set afterwards costs a new Response.
   c.header("1Password-Connect-Version", "1.8.1"); // the SDKs of Connect require it
   c.header("Cache-Control", "no-store");
-  c.header("Request-Id", id);
   await next();
 });
 

@@ -59,7 +59,7 @@ function parse(bytes: Uint8Array): Result<unknown> {
 /** Whether arrays and objects nest within the limit: looked at before JSON.parse builds them. */
 function isShallow(text: string): boolean {
   let depth = 0;
-  // A string is skipped whole; one that does not end is JSON.parse's to refuse.
+  // A string is skipped as a whole. JSON.parse refuses one that does not end.
   for (const [token] of text.matchAll(/"(?:[^"\\]+|\\.)*"?|[[\]{}]/gs)) {
     if (token === "[" || token === "{") depth++;
     else if (token === "]" || token === "}") depth--;

@@ -10,7 +10,7 @@ const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 const LIST = new RegExp(String.raw`^[\s,]*${TAG}(?:\s*,[\s,]*${TAG})*[\s,]*$`);
 
 /**
- * Reads `If-Match` (RFC 9110 section 13.1.1). Only strong tags count: a weak one matches nothing.
+ * Parses `If-Match` (RFC 9110 section 13.1.1). Only strong tags count: a weak one matches nothing.
  * Out: `undefined` when the header is absent. Errors: 400 when it is no list of entity tags.
  */
 export function parseIfMatch(header: string | undefined): Result<Precondition | undefined> {

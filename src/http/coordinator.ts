@@ -3,6 +3,7 @@ import type { ContentPlace } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import { originOf } from "./audit.ts";
+import { setRequestId } from "./request-id.ts";
 import { callCoordinator } from "./retry.ts";
 import type { Call } from "./route.ts";
 
@@ -23,7 +24,8 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
   const { c, actor } = call;
   const operation: Operation = {
     format: OPERATION_FORMAT,
-    id: c.get("requestId"),
+    // A new id: the body may have taken minutes, and the log lists writes in the order in which they were sent.
+    id: setRequestId(c),
     vault,
     actor,
     size: call.body?.bytes.length ?? 0,

@@ -3,8 +3,8 @@ import type { ContentPlace, KeyedFile } from "../model/file.ts";
 import { ok, type Result } from "../model/result.ts";
 import { logFailure } from "../log.ts";
 import { openContent } from "../store/contents/download.ts";
-import { pump } from "../store/contents/objects.ts";
 import type { Context } from "./context.ts";
+import { pump } from "../streams.ts";
 import { parseRange } from "./range.ts";
 
 /** Sends a content, whole or in part (RFC 9110 section 14), opened while it is streamed. */
@@ -33,7 +33,7 @@ export async function sendContent(c: Context, place: ContentPlace, file: KeyedFi
   const content = await openContent(c.env.FILES, place, file, range.value);
   if (!content.ok) return content;
   const { readable, writable } = new FixedLengthStream(size);
-  // The status was sent already: on a failure the stream ends before the declared length.
+  // The status can no longer change: on a failure the stream ends before the declared length.
   pump(content.value, writable).catch((error: unknown) => logFailure("A download", error));
   return ok(c.body(readable, status, { ...headers, ...lengths }));
 }

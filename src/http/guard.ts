@@ -4,6 +4,7 @@ import { covers } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { openStore, type Store } from "../store/database.ts";
 import { checkRootKeys } from "../store/root-keys.ts";
+import { checkSchema } from "../store/schema.ts";
 import type { Context } from "./context.ts";
 import { countFailure, limitToken } from "./rate-limit.ts";
 import type { Access, Caller, Target } from "./route.ts";
@@ -11,11 +12,17 @@ import { requireSecret } from "./secret.ts";
 
 /** Authentication and authorization: the checks before any I/O on the data (contract 4 and 8). */
 
-/** Out: the caller. Errors: `misconfigured`, `schema`, `unavailable`, `unauthorized`, `rate`. */
+/** Out: the caller. Errors, in this order: `misconfigured`; `unauthorized`, `rate`; `schema`, `unavailable`. */
 export async function authenticate(access: Access, c: Context): Promise<Result<Caller>> {
   const store = await openStore(c.env, Date.now());
   if (!store.ok) return store;
-  return access.by === "admin" ? authenticateAdmin(c, store.value, access.seals) : authenticateToken(c, store.value);
+  const caller = await (access.by === "admin"
+    ? authenticateAdmin(c, store.value, access.seals)
+    : authenticateToken(c, store.value));
+  if (!caller.ok) return caller;
+  // After authentication, because it may cost a D1 call: invalid tokens must not cause load.
+  const schema = await checkSchema(store.value.db);
+  return schema.ok ? caller : schema;
 }
 
 /** Whether the caller's token grants the route's permission in the vault of the path. */

@@ -39,7 +39,7 @@ export async function parseCall<Input>(
   const query = parseQuery(rawQuery(c.req.url));
   const ifMatch = parseIfMatch(route.conditional && c.req.header("If-Match"));
   const condition = ifMatch.ok ? ifMatch.value : undefined; // refused below: what the route parses comes first
-  const call = { ...caller, ...target, query, ifMatch: condition, body: body.value, idempotencyKey: undefined };
+  const call = { ...caller, ...target, query, ifMatch: condition, body: body.value };
   const input = route.parse(call);
   if (!input.ok) return input;
   if (!ifMatch.ok) return ifMatch;

@@ -13,7 +13,7 @@ import type { Caller, Reply, Route, Target } from "./route.ts";
 
 /**
  * Serves a route of the table: authenticate, authorize, parse, handle, audit, answer. The order of refusals is that of
- * contract 4, on every route.
+ * contract 4.5, on every route.
  */
 export async function serve(route: Route, c: Context): Promise<Response> {
   const caller = await authenticate(route.access, c);

@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 
 /** Rate limits, counted by the platform (the `ratelimits` of wrangler.toml): each Cloudflare location counts for itself. */
 
-/** An isolate calls the platform's limiter once for so many requests of a token: the limit counts bundles. */
+/** An isolate calls the platform's limiter once for this many requests of a token. */
 const BUNDLE = 50;
 
 interface Usage {
@@ -15,7 +15,7 @@ interface Usage {
   limited: boolean;
 }
 
-/** The tokens of this isolate. An entry expires without use, which admits up to 49 requests more. */
+/** The tokens of this isolate. An unused entry expires, so up to 49 requests may stay uncounted. */
 const tokens = createCache<Usage>(1024, 60_000);
 
 /** Refuses a token with too many requests. In: Unix milliseconds. Errors: `rate`. */

@@ -5,8 +5,8 @@ import type { Context } from "./context.ts";
 /** Writes the response of a failure (contract 4). No other function writes an error body. */
 export function refuse(c: Context, failure: Failure): Response {
   const { vault, item, file, token } = c.req.param() as Record<string, string>;
-  const { status, message, retryAfterSeconds } = describe(failure, { vault, item, file, token });
-  c.header("Item-Vault-Error", failure.kind);
+  const { kind, status, message, retryAfterSeconds } = describe(failure, { vault, item, file, token });
+  c.header("Item-Vault-Error", kind);
   if (status === 401) c.header("WWW-Authenticate", "Bearer");
   if (status === 416) c.header("Content-Range", `bytes */${failure.detail}`);
   if (status === 405) c.header("Allow", failure.detail);

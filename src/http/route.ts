@@ -41,13 +41,17 @@ export interface Target {
   readonly token: string;
 }
 
-/** A request of an authorized caller, with what every route reads of it. */
-export interface Call extends Caller, Target {
+/** What a route parses its input from: a request of an authorized caller. */
+export interface ParseCall extends Caller, Target {
   readonly query: Query;
-  /** Only on conditional routes. */
+  /** Only on conditional routes. Absent too when it is malformed: the pipeline refuses that after the route has parsed. */
   readonly ifMatch: Precondition | undefined;
   /** Only on routes with a JSON body. */
   readonly body: { readonly bytes: Uint8Array; readonly json: unknown } | undefined;
+}
+
+/** A request with all its parts. */
+export interface Call extends ParseCall {
   /** Only on idempotent routes. */
   readonly idempotencyKey: string | undefined;
 }
@@ -74,7 +78,7 @@ export interface Route<Input = unknown> {
   /** Whether the route reads `Idempotency-Key`. */
   readonly idempotent?: true;
   /** Parses what is particular to the route. A refusal is answered after those of the store (contract 4). */
-  parse(call: Call): Result<Input>;
+  parse(call: ParseCall): Result<Input>;
   handle(call: Call, input: Input): Promise<Result<Reply>>;
 }
 

@@ -19,9 +19,9 @@ export const OPEN_ROUTES: readonly OpenRoute[] = [
   { method: "GET", path: "/metrics", open: metrics },
 ];
 
-const ADMIN: Access = { by: "admin" };
-const ADMIN_SEALS: Access = { by: "admin", seals: true };
-const TOKEN: Access = { by: "token" };
+const BY_ADMIN: Access = { by: "admin" };
+const BY_ADMIN_SEALING: Access = { by: "admin", seals: true };
+const BY_TOKEN: Access = { by: "token" };
 
 /** A token with a permission in the vault of the path; outside of its scope a 403. */
 const may = (permission: "r" | "w" | "rw"): Access => ({ by: "token", permission, outside: "out_of_scope" });
@@ -39,13 +39,16 @@ const ITEMS = `${VAULT}/items`;
 const ITEM = `${ITEMS}/:item`;
 const FILES = `${ITEM}/files`;
 const FILE = `${FILES}/:file`;
+const ADMIN_VAULTS = "/v1/admin/vaults";
+const ADMIN_VAULT = `${ADMIN_VAULTS}/:vault`;
+const ADMIN_TOKENS = "/v1/admin/tokens";
 
 /** Checks a row against the types of its own parser and handler. */
 const row = <Input>(route: Route<Input>): Route => route;
 
 export const ROUTES: readonly Route[] = [
-  row({ method: "GET", path: "/v1/activity", access: TOKEN, action: "UNLOGGED", ...listActivity }),
-  row({ method: "GET", path: "/v1/vaults", access: TOKEN, action: "READ", ...listVaults }),
+  row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
+  row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
   row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),
 
   row({ method: "GET", path: ITEMS, access: MAY_FIND, action: "READ", ...listItems }),
@@ -63,11 +66,11 @@ export const ROUTES: readonly Route[] = [
   // Needs both permissions, because the answer contains the name of the File.
   row({ method: "PUT", path: `${FILE}/content`, access: may("rw"), action: "UPDATE", ...WRITE, ...replaceFileContent }),
 
-  row({ method: "GET", path: "/v1/admin/vaults", access: ADMIN, action: "UNLOGGED", parse, handle: listAllVaults }),
+  row({ method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "UNLOGGED", parse, handle: listAllVaults }),
   row({
     method: "POST",
-    path: "/v1/admin/vaults",
-    access: ADMIN_SEALS,
+    path: ADMIN_VAULTS,
+    access: BY_ADMIN_SEALING,
     action: "CREATE",
     json: true,
     idempotent: true,
@@ -75,15 +78,15 @@ export const ROUTES: readonly Route[] = [
   }),
   row({
     method: "PATCH",
-    path: "/v1/admin/vaults/:vault",
-    access: ADMIN,
+    path: ADMIN_VAULT,
+    access: BY_ADMIN,
     action: "UPDATE",
     json: true,
     idempotent: true,
     ...updateVault,
   }),
-  row({ method: "DELETE", path: "/v1/admin/vaults/:vault", access: ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
-  row({ method: "GET", path: "/v1/admin/tokens", access: ADMIN, action: "UNLOGGED", parse, handle: listTokens }),
-  row({ method: "POST", path: "/v1/admin/tokens", access: ADMIN_SEALS, action: "UNLOGGED", json: true, ...createToken }),
-  row({ method: "DELETE", path: "/v1/admin/tokens/:token", access: ADMIN, action: "UNLOGGED", parse, handle: revokeToken }),
+  row({ method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
+  row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN, action: "UNLOGGED", parse, handle: listTokens }),
+  row({ method: "POST", path: ADMIN_TOKENS, access: BY_ADMIN_SEALING, action: "UNLOGGED", json: true, ...createToken }),
+  row({ method: "DELETE", path: `${ADMIN_TOKENS}/:token`, access: BY_ADMIN, action: "UNLOGGED", parse, handle: revokeToken }),
 ];

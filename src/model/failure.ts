@@ -79,13 +79,18 @@ export interface Failure {
 }
 
 export interface Description {
+  readonly kind: FailureKind;
   readonly status: number;
   readonly message: string;
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** Status and message of a failure. In: the failure, and the ids as the client wrote them. */
-export function describe(failure: Failure, names: Names = {}): Description {
-  const [status, message, retryAfterSeconds]: Row = failures[failure.kind];
-  return { status, message: message(names, failure.detail ?? ""), retryAfterSeconds };
+/**
+ * Status and message of a failure. In: the failure, and the ids as the client wrote them. A kind of a newer release, which a
+ * coordinator may answer during a deployment, is described as `internal`.
+ */
+export function describe({ kind: received, detail = "" }: Failure, names: Names = {}): Description {
+  const kind = Object.hasOwn(failures, received) ? received : "internal";
+  const [status, message, retryAfterSeconds]: Row = failures[kind];
+  return { kind, status, message: message(names, detail), retryAfterSeconds };
 }

@@ -51,7 +51,8 @@ export type FieldType = keyof typeof FIELD_TYPES;
 
 export const FIELD_TYPE_NAMES = Object.keys(FIELD_TYPES) as FieldType[];
 
-export const typeRules = (type: FieldType): Rules => FIELD_TYPES[type];
+/** The rules of a type. A type that a newer release has stored has none. */
+export const typeRules = (type: FieldType): Rules => (Object.hasOwn(FIELD_TYPES, type) ? FIELD_TYPES[type] : {});
 
 /** Each alias, with the type that it stands for. */
 export const FIELD_TYPE_ALIASES = Object.fromEntries(

@@ -51,9 +51,10 @@ export const idBytes = (id: string): Uint8Array => Uint8Array.fromHex(idDigits(i
 
 /**
  * A UUIDv7 (RFC 9562 section 5.7): ids made later sort later.
- * In: Unix milliseconds, and 10 random bytes.
+ * In: Unix milliseconds, a non-negative integer, and 10 random bytes. Throws on any other time: its id would have no order.
  */
 export function operationId(now: number, random: Uint8Array): string {
+  if (!Number.isSafeInteger(now) || now < 0) throw new Error("not a time in milliseconds");
   const hex = now.toString(16).padStart(12, "0") + random.toHex();
   return stamped(hex, 7);
 }

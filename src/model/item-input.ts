@@ -77,8 +77,8 @@ export function parseCategory(value: unknown): Result<Category> {
 
 /**
  * Parses a whole Item. Its three uses differ in what may be absent:
- * POST (`create`) needs a category, PUT (`replace`) a category and a vault, and PATCH of `/` (`patch`) neither,
- * for the Item has them; `current` is then its category.
+ * POST (`create`) needs a category, PUT (`replace`) a category and a vault, and PATCH of `/` (`{ current }`)
+ * neither: `current` is the category of the Item.
  * Errors: 400, with the first thing that is wrong.
  */
 export function parseItem(body: unknown, vault: string, use: "create" | "replace" | { current: Category }): Result<ItemInput> {

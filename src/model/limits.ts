@@ -8,8 +8,8 @@ export const LIMITS = {
   filter: 4 * 1024,
   page: 1_000, // entries of a list
   activityOffset: 10_000,
-  countedActivity: 10_000, // so many entries are counted for Content-Range
-  pageSize: 4 * 1024 * 1024, // characters; a page that has so many ends
+  countedActivity: 10_000, // the most entries that are counted for Content-Range
+  pageSize: 4 * 1024 * 1024, // characters; a page ends when it reaches this size
   item: 512 * 1024, // sealed, as stored
   file: 100_000_000, // what Cloudflare lets through in one request
   fileName: 1024,

@@ -7,7 +7,7 @@ import type { Vault } from "./vault.ts";
 
 /**
  * The format of operations that this release sends, and the newest that its coordinators accept. A release that adds a
- * kind of change increments it, and only after a release whose coordinators refuse the new number (docs/decisions).
+ * kind of change increments the number. The release before it must already refuse that number (docs/decisions, 0011).
  */
 export const OPERATION_FORMAT = 1;
 

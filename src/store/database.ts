@@ -3,7 +3,7 @@ import { logFailure } from "../log.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { parseSettings, type Settings } from "../settings.ts";
 import { withDeadline } from "./deadline.ts";
-import { checkSchema, forgetSchemaVersion, isSchemaError } from "./schema.ts";
+import { forgetSchemaVersion, isSchemaError } from "./schema.ts";
 
 /** What every function of the store works with. */
 export interface Store {
@@ -14,14 +14,12 @@ export interface Store {
   readonly now: number;
 }
 
-/** Out: the store of these bindings. In: Unix milliseconds. Errors: `misconfigured`, `schema`, `unavailable`. */
+/** Out: the store of these bindings, without any I/O. In: Unix milliseconds. Errors: `misconfigured`. */
 export async function openStore(env: Env, now: number): Promise<Result<Store>> {
   const settings = parseSettings(env);
   if (!settings.ok) return settings;
   const keyring = await openKeyring(env.ROOT_KEYS);
-  if (!keyring.ok) return keyring;
-  const schema = await checkSchema(env.DB);
-  return schema.ok ? ok({ db: env.DB, keyring: keyring.value, settings: settings.value, now }) : schema;
+  return keyring.ok ? ok({ db: env.DB, keyring: keyring.value, settings: settings.value, now }) : keyring;
 }
 
 /**

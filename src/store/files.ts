@@ -64,18 +64,18 @@ export const FILES_OF_ITEM = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id =
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`.
  */
 export function loadFiles(store: Store, access: VaultAccess, item: string): Promise<Result<KeyedFile[]>> {
-  return loadRows(store, access, item, store.db.prepare(FILES_OF_ITEM).bind(access.vault, item));
+  return loadFileRows(store, access, item, store.db.prepare(FILES_OF_ITEM).bind(access.vault, item));
 }
 
 /** One File of an Item. Errors: as `loadFiles`, and then `file_not_found`. */
 export async function loadFile(store: Store, access: VaultAccess, item: string, file: string): Promise<Result<KeyedFile>> {
-  const files = await loadRows(store, access, item, store.db.prepare(FILE).bind(access.vault, item, file));
+  const files = await loadFileRows(store, access, item, store.db.prepare(FILE).bind(access.vault, item, file));
   if (!files.ok) return files;
   const [found] = files.value;
   return found ? ok(found) : fail("file_not_found");
 }
 
-async function loadRows(
+async function loadFileRows(
   store: Store,
   access: VaultAccess,
   item: string,

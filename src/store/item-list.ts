@@ -28,10 +28,10 @@ const ALL = "FROM items WHERE vault_id = ?1";
 const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
 
 /** The rows after an id, and one more, which shows only that this slice is not the last. */
-const few = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
+const smallPage = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
 
 /** The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound. */
-function many(listed: string): string {
+function largePage(listed: string): string {
   const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
   return `
     SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT CASE
@@ -83,7 +83,7 @@ function fitting(rows: readonly Row[], limit: number): number {
 /** In: the blind index of a title, or nothing for all Items. */
 function load(store: Store, access: VaultAccess, index: string | undefined, after: string, most: number) {
   const listed = index === undefined ? ALL : TITLED;
-  const rows = store.db.prepare((most > FEW ? many : few)(listed)).bind(access.vault, index ?? "", after, most);
+  const rows = store.db.prepare((most > FEW ? largePage : smallPage)(listed)).bind(access.vault, index ?? "", after, most);
   return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
 }
 

@@ -36,7 +36,9 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
   const applyOne = (operation: Operation): Result<Answer> => {
     const { id, actor, origin, change, idempotency } = operation;
     const earlier =
-      answered.get(id) ?? earlierAnswer(operation, snapshot, context.attempted) ?? admit(operation, snapshot, working);
+      answered.get(id) ??
+      earlierAnswer(operation, snapshot, context.attempted) ??
+      answerWithoutApplying(operation, snapshot, working);
     if (earlier) return earlier;
     const changed = applyChange(working, change, { vault, actor, now: context.now, random: context.random });
     if (!changed.ok) return changed;
@@ -65,7 +67,11 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
 }
 
 /** The answer to an operation that is refused, or that an idempotency record answers; `undefined` to apply it. */
-function admit({ actor, change, idempotency }: Operation, snapshot: Snapshot, working: WorkingVault): Result<Answer> | undefined {
+function answerWithoutApplying(
+  { actor, change, idempotency }: Operation,
+  snapshot: Snapshot,
+  working: WorkingVault,
+): Result<Answer> | undefined {
   if (actor !== ADMIN && !snapshot.tokens.has(actor)) return fail("unauthorized");
   if (!working.vault && change.kind !== "create-vault") return fail("vault_not_found");
   const record = idempotency && working.records.get(idempotency.key);

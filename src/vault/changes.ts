@@ -5,7 +5,7 @@ import { countWrite } from "../model/vault.ts";
 import { complete } from "./complete.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
-import { editFiles, editItem, requireItem, putItem, putVault } from "./steps.ts";
+import { editFiles, editItem, currentItem, putItem, putVault } from "./steps.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The effect of each kind of operation on the working copy of its vault. A refused operation leaves the copy as it was. */
@@ -33,7 +33,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     editItem(working, context, id, ifMatch, (item) => (operations.length > 0 ? applyPatch(item, operations) : ok(undefined))),
 
   "delete-item": (working, { item: id, ifMatch }, { vault, now }) => {
-    const current = requireItem(working, id, ifMatch);
+    const current = currentItem(working, id, ifMatch);
     // An Item that does not open can be deleted, unless the client requires a version of it.
     const broken = !current.ok && current.failure.kind === "integrity" && ifMatch === undefined;
     if (!current.ok && !broken) return current;

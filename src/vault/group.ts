@@ -9,7 +9,7 @@ import type { Random } from "./complete.ts";
 /** How often a group is read and written before its callers get a 503. */
 const ATTEMPTS = 5;
 
-/** Everything that the commit loop reads and writes. docs/consistency.md states what each may do wrong. */
+/** Everything that the commit loop reads and writes. docs/consistency.md lists how each may fail. */
 export interface CommitPorts {
   /** A snapshot out of the cache, which may be out of date; `undefined` when a row is missing there. */
   readonly cached: (request: RowRequest) => Promise<Result<Snapshot> | undefined>;
@@ -57,7 +57,7 @@ export async function commitGroup(ports: CommitPorts, operations: readonly Opera
     }
     const plan = planFor(ports, group, snapshot.value);
     settle(group, snapshot.value, plan);
-    const last = attempt === ATTEMPTS; // it only looks whether the attempt before it took effect
+    const last = attempt === ATTEMPTS; // the last round only checks whether the previous commit took effect
     const done = !plan.commit || (!last && (await write(ports, group, plan, plan.commit)));
     if (done) return answersOf(group, (index) => plan.answers[index]!);
   }

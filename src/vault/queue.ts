@@ -21,7 +21,7 @@ export interface QueueOptions<O, A> {
   readonly group: number;
 }
 
-/** Little beside the duration of a commit, and enough for the retries of concurrent writers to arrive. */
+/** Short compared with a commit, and long enough for the next writes of concurrent writers to arrive. */
 const oneMillisecond = () => new Promise((resolve) => setTimeout(resolve, 1));
 
 interface Entry<O, A> {

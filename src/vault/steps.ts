@@ -21,7 +21,7 @@ export function editItem(
   ifMatch: Precondition | undefined,
   next: (item: Item) => Result<ItemInput | undefined>,
 ): Result<ChangeResult> {
-  const current = requireItem(working, id, ifMatch);
+  const current = currentItem(working, id, ifMatch);
   if (!current.ok) return current;
   const item = current.value;
   const input = next(item);
@@ -40,7 +40,7 @@ export function editFiles(
   ifMatch: Precondition | undefined,
   edit: (item: Item) => Result<FileEdit>,
 ): Result<ChangeResult> {
-  const current = requireItem(working, id, undefined);
+  const current = currentItem(working, id, undefined);
   if (!current.ok) return current;
   // A File that does not exist is refused before a version that does not match (contract 4).
   const edited = edit(current.value);
@@ -61,7 +61,7 @@ const nextVersion = (item: Item, actor: string, now: number) => ({
 });
 
 /** Errors: `item_not_found`, `integrity`, `precondition`. */
-export function requireItem(working: WorkingVault, id: string, ifMatch: Precondition | undefined): Result<Item> {
+export function currentItem(working: WorkingVault, id: string, ifMatch: Precondition | undefined): Result<Item> {
   const item = working.items.get(id) ?? fail("item_not_found");
   if (!item.ok || ifMatch === undefined || includesVersion(ifMatch, item.value.version)) return item;
   return fail("precondition");

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { cleanUp } from "../../src/scheduled.ts";
 import { parseSettings } from "../../src/settings.ts";
 import { rebindCoordinator } from "../support/bindings.ts";
 import { watchedBy } from "../support/faults.ts";
@@ -49,6 +50,21 @@ describe("a malformed setting", () => {
   });
 });
 
+describe("a retention of a fraction of a day", () => {
+  it("keeps the entries of the activity log that are younger", async () => {
+    const { items, call } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    await cleanUp({ ...env, ...set({ ACTIVITY_RETENTION_DAYS: "1.3333333" }) }, Date.now());
+    expect((await call("GET", "/v1/activity")).body.length).toBeGreaterThan(0);
+  });
+
+  it("lets a File be deleted", async () => {
+    const at = await freshFile();
+    await rebindCoordinator(at.vault, set({ FILE_RETENTION_DAYS: "1.3333333" }));
+    expect((await at.call("DELETE", at.one)).status).toBe(204);
+  });
+});
+
 describe("parseSettings", () => {
   it.each([
     [{ MAX_INLINE_FILE_SIZE_KB: "100" }, { inlineLimit: 102_400 }],
@@ -56,6 +72,7 @@ describe("parseSettings", () => {
     [{ FILE_RETENTION_DAYS: 0 }, { fileRetention: 0 }],
     [{ FILE_RETENTION_DAYS: "31" }, { fileRetention: 31 * 86_400_000 }],
     [{ ACTIVITY_RETENTION_DAYS: 1 }, { activityRetention: 86_400_000 }],
+    [{ ACTIVITY_RETENTION_DAYS: "1.000000001" }, { activityRetention: 86_400_000 }],
     [{ TOKENS_NOT_BEFORE: undefined }, { tokensNotBefore: 0 }],
     [{ TOKENS_NOT_BEFORE: "1970-01-01T00:00:10Z" }, { tokensNotBefore: 10 }],
   ])("reads numbers and texts: %j gives %j", (bindings, settings) => {

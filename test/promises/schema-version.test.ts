@@ -1,12 +1,18 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { forgetSchemaVersion, SCHEMA } from "../../src/store/schema.ts";
-import { wrapDatabase } from "../support/bindings.ts";
+import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshVault, LOGIN, send } from "../support/service.ts";
 
 /** The schema versions that a Worker serves (docs/decisions, docs/operations.md). */
 
 afterEach(forgetSchemaVersion);
+
+/** Leads to the coordinator of that name, in an isolate that has not read the schema version. */
+const getByName = (name: string) => {
+  forgetSchemaVersion();
+  return env.COORDINATOR.getByName(name);
+};
 
 /** D1 whose record of applied migrations says something else. The service reads it again. */
 function databaseAt(recorded: string, rewrite: (sql: string) => string = (sql) => sql): Partial<Env> {
@@ -92,6 +98,34 @@ describe("the schema version", () => {
     expect([broken.status, reads]).toEqual([503, 0]);
     await call("GET", items, { env: { DB } });
     expect(reads).toBe(1);
+  });
+
+  it("is not read for a request with an invalid token, so that such requests cause no load", async () => {
+    await send("GET", "/v1/vaults", { headers: { Authorization: "Bearer x.y.z" } });
+    forgetSchemaVersion();
+    let calls = 0;
+    const DB = wrapDatabase(env.DB, {
+      before: () => {
+        calls++;
+        throw new Error("D1_ERROR: Network connection lost.");
+      },
+    });
+    for (let request = 0; request < 5; request++) {
+      const reply = await send("GET", "/v1/vaults", { env: { DB }, headers: { Authorization: "Bearer x.y.z" } });
+      expect(reply.status).toBe(401);
+    }
+    expect(calls).toBe(0);
+  });
+
+  it("is not read by a coordinator, whose first D1 call may fail and is retried", async () => {
+    const { vault, items, call } = await freshVault();
+    let calls = 0;
+    const before = () => {
+      if (calls++ === 0) throw new Error("D1_ERROR: Network connection lost.");
+    };
+    await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+    const COORDINATOR = { getByName } as unknown as Env["COORDINATOR"];
+    expect((await call("POST", items, { body: LOGIN, env: { COORDINATOR } })).status).toBe(200);
   });
 
   it("is not cached when D1 does not answer: the request is a 503, and the next one is served", async () => {

@@ -3,7 +3,7 @@ import { parseCount } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadActivity } from "../../store/activity.ts";
 import { presentActivity } from "../present-activity.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
 import { readableVaults } from "./vaults.ts";
 
 /** Endpoint 11: the activity in the vaults that a token reads, newest first. Reading the log is not logged. */
@@ -14,7 +14,7 @@ interface Window {
 }
 
 export const listActivity = {
-  parse({ query }: Call): Result<Window> {
+  parse({ query }: ParseCall): Result<Window> {
     const limit = parseCount(query.rest, "limit", 1, LIMITS.page);
     if (!limit.ok) return limit;
     const offset = parseCount(query.rest, "offset", 0, LIMITS.activityOffset);

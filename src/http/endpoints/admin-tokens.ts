@@ -7,7 +7,7 @@ import { isPermission, type Permission, PERMISSIONS } from "../../model/permissi
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional, text } from "../../model/text.ts";
 import { deleteToken, insertToken, loadTokens } from "../../store/tokens.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/tokens: issues, lists and revokes tokens. */
 
@@ -40,7 +40,7 @@ const newToken = z.object({
 type NewToken = z.output<typeof newToken>;
 
 export const createToken = {
-  parse({ body }: Call): Result<NewToken> {
+  parse({ body }: ParseCall): Result<NewToken> {
     const input = newToken.safeParse(body!.json);
     return input.success ? ok(input.data) : invalid(explain(input.error, "the token"));
   },

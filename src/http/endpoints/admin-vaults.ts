@@ -8,7 +8,7 @@ import { explain, optional, text } from "../../model/text.ts";
 import { loadAllVaults } from "../../store/vaults.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentVault } from "../present.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/vaults: lists, creates, renames and deletes vaults. */
 
@@ -22,7 +22,7 @@ export async function listAllVaults({ c, store, dialect }: Call): Promise<Result
 }
 
 export const createVault = {
-  parse({ body }: Call): Result<Change> {
+  parse({ body }: ParseCall): Result<Change> {
     const input = newVault.safeParse(body!.json);
     if (!input.success) return invalid(explain(input.error, "the vault"));
     return ok({ kind: "create-vault", name: input.data.name, description: input.data.description ?? "" });
@@ -31,7 +31,7 @@ export const createVault = {
 };
 
 export const updateVault = {
-  parse({ body }: Call): Result<Change> {
+  parse({ body }: ParseCall): Result<Change> {
     const input = vaultChange.safeParse(body!.json);
     return input.success ? ok({ kind: "update-vault", ...input.data }) : invalid(explain(input.error, "the vault"));
   },

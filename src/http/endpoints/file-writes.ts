@@ -6,7 +6,7 @@ import { loadFile } from "../../store/files.ts";
 import { requireItem } from "../../store/items.ts";
 import { recordContent, sendChange } from "../coordinator.ts";
 import { presentFile } from "../present.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
 import { parseName, parseSection, parseUploadHeaders, receiveContent, type UploadHeaders } from "../upload.ts";
 import { uploadContent } from "../upload-content.ts";
 
@@ -18,7 +18,7 @@ interface NewFile extends UploadHeaders {
 }
 
 export const uploadFile = {
-  parse({ c }: Call): Result<NewFile> {
+  parse({ c }: ParseCall): Result<NewFile> {
     const [name, section, headers] = [parseName(c), parseSection(c), parseUploadHeaders(c)];
     if (!name.ok) return name;
     if (!section.ok) return section;
@@ -39,7 +39,7 @@ export const uploadFile = {
 };
 
 export const replaceFileContent = {
-  parse: ({ c }: Call): Result<UploadHeaders> => parseUploadHeaders(c),
+  parse: ({ c }: ParseCall): Result<UploadHeaders> => parseUploadHeaders(c),
   async handle(call: Call, headers: UploadHeaders): Promise<Result<Reply>> {
     const { actor: token, vault, item, ifMatch } = call;
     const found = await loadFile(call.store, { token, vault }, item, call.file);
@@ -50,7 +50,7 @@ export const replaceFileContent = {
 };
 
 export const removeFile = {
-  parse: ({ item, file, ifMatch }: Call): Result<Change> => ok({ kind: "delete-file", item, file, ifMatch }),
+  parse: ({ item, file, ifMatch }: ParseCall): Result<Change> => ok({ kind: "delete-file", item, file, ifMatch }),
   async handle(call: Call, change: Change): Promise<Result<Reply>> {
     const { c, vault, item, file } = call;
     const answer = await sendChange(call, vault, change, { ids: [vault, item, file] });

@@ -5,12 +5,12 @@ import { loadContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/files.ts";
 import { sendContent } from "../download.ts";
 import { presentFile } from "../present.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoints 7 to 9: the Files of an Item, and their contents. */
 
 /** `inline_files`, or `inline_content`: whether the answer contains the contents. Errors: 400. */
-function parseInline({ c }: Call): Result<boolean> {
+function parseInline({ c }: ParseCall): Result<boolean> {
   const value = c.req.query("inline_files") ?? c.req.query("inline_content") ?? "false";
   return value === "true" || value === "false" ? ok(value === "true") : invalid("inline_files: is not true or false");
 }

@@ -4,10 +4,10 @@ import { LIMITS } from "../../model/limits.ts";
 import { type Page, parsePage } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { logFailure } from "../../log.ts";
-import { pump } from "../../store/contents/objects.ts";
 import { loadSlice, type Slice } from "../../store/item-list.ts";
+import { pump } from "../../streams.ts";
 import { presentSummary } from "../present.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
 
@@ -18,7 +18,7 @@ interface ListInput {
 }
 
 export const listItems = {
-  parse({ query }: Call): Result<ListInput> {
+  parse({ query }: ParseCall): Result<ListInput> {
     const readings = parseFilter(query.filter, "items");
     if (!readings.ok) return readings;
     const page = parsePage(query);

@@ -6,7 +6,7 @@ import { loadItem } from "../../store/items.ts";
 import { entityTag, isCurrent } from "../conditions.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoints 2 to 6: an Item. */
 
@@ -36,7 +36,7 @@ const writeItem =
   };
 
 export const createItem = {
-  parse({ body, vault }: Call): Result<Change> {
+  parse({ body, vault }: ParseCall): Result<Change> {
     const input = parseItem(body!.json, vault, "create");
     return input.ok ? ok({ kind: "create-item", item: crypto.randomUUID(), input: input.value }) : input;
   },
@@ -44,7 +44,7 @@ export const createItem = {
 };
 
 export const replaceItem = {
-  parse({ body, vault, item, ifMatch }: Call): Result<Change> {
+  parse({ body, vault, item, ifMatch }: ParseCall): Result<Change> {
     const input = parseItem(body!.json, vault, "replace");
     return input.ok ? ok({ kind: "replace-item", item, input: input.value, ifMatch }) : input;
   },
@@ -52,7 +52,7 @@ export const replaceItem = {
 };
 
 export const patchItem = {
-  parse({ body, item, ifMatch }: Call): Result<Change> {
+  parse({ body, item, ifMatch }: ParseCall): Result<Change> {
     const operations = parsePatch(body!.json);
     return operations.ok ? ok({ kind: "patch-item", item, operations: operations.value, ifMatch }) : operations;
   },
@@ -65,6 +65,6 @@ export const patchItem = {
 };
 
 export const deleteItem = {
-  parse: ({ item, ifMatch }: Call): Result<Change> => ok({ kind: "delete-item", item, ifMatch }),
+  parse: ({ item, ifMatch }: ParseCall): Result<Change> => ok({ kind: "delete-item", item, ifMatch }),
   handle: writeItem(presentItem),
 };

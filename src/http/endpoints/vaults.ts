@@ -3,7 +3,7 @@ import { covers } from "../../model/permission.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults.ts";
 import { presentVault } from "../present.ts";
-import type { Call, Reply } from "../route.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoint 10: the vaults that a token reads. */
 
@@ -12,7 +12,7 @@ export const readableVaults = ({ vaults }: Call): string[] => Object.keys(vaults
 
 export const listVaults = {
   /** A filter of vaults has one reading. */
-  parse({ query }: Call): Result<Filter> {
+  parse({ query }: ParseCall): Result<Filter> {
     const readings = parseFilter(query.filter, "vaults");
     return readings.ok ? ok(readings.value[0]!) : readings;
   },

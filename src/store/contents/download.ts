@@ -37,10 +37,10 @@ export async function openContent(
   try {
     const found = await (range ? readSome(bucket, place, range) : readAll(bucket, place));
     if (!found) return fail("integrity");
-    if (found.size !== sealedFileSize(file.size)) return await refuse(found);
+    if (found.size !== sealedFileSize(file.size)) return await closeDamaged(found);
     const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(place), found.header);
-    if (!cipher.ok) return await refuse(found);
-    return await primed(cut(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
+    if (!cipher.ok) return await closeDamaged(found);
+    return await withFirstOpened(openRange(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
   } catch (error) {
     logFailure("A download", error);
     // R2 throws on a range beyond the object: then the object does not match the row.
@@ -50,7 +50,7 @@ export async function openContent(
   }
 }
 
-async function refuse({ reader }: Found): Promise<Refusal> {
+async function closeDamaged({ reader }: Found): Promise<Refusal> {
   await reader.cancel().catch(() => undefined); // the rest is not read
   return fail("integrity");
 }
@@ -94,7 +94,7 @@ async function readSome(bucket: R2Bucket, place: ContentPlace, { start, end }: B
 }
 
 /** The opened chunks, cut to the range. */
-async function* cut(cipher: ChunkCipher, reader: Reader, { start, end }: ByteRange): AsyncGenerator<Uint8Array> {
+async function* openRange(cipher: ChunkCipher, reader: Reader, { start, end }: ByteRange): AsyncGenerator<Uint8Array> {
   const first = Math.floor(start / CHUNK);
   let position = first * CHUNK;
   try {
@@ -109,7 +109,7 @@ async function* cut(cipher: ChunkCipher, reader: Reader, { start, end }: ByteRan
 }
 
 /** The same pieces, of which the first was opened already. */
-async function primed(pieces: AsyncGenerator<Uint8Array>): Promise<Result<AsyncGenerator<Uint8Array>>> {
+async function withFirstOpened(pieces: AsyncGenerator<Uint8Array>): Promise<Result<AsyncGenerator<Uint8Array>>> {
   try {
     const first = await pieces.next();
     return ok(

@@ -1,5 +1,6 @@
 import { concat } from "../../crypto/bytes.ts";
 import type { Result } from "../../model/result.ts";
+import { writePieces } from "../../streams.ts";
 
 /** Writes pieces of bytes into objects of R2. */
 
@@ -28,9 +29,9 @@ async function putWhole<R>(bucket: R2Bucket, key: string, pieces: UploadPieces<R
   const written = writePieces(pieces, writer);
   written.catch(() => undefined); // when R2 fails first, nobody awaits it
   const result = await Promise.race([written, stored.then(() => written)]);
-  if (result.ok) await writer.close();
+  if (result.ok) await Promise.all([writer.close(), stored]);
+  // Without an end of the stream R2 stores nothing; the answer does not wait for it.
   else await writer.abort(new Error("the upload was refused")).catch(() => undefined);
-  await (result.ok ? stored : stored.catch(() => undefined));
   return result;
 }
 
@@ -69,33 +70,5 @@ async function* regroup<R>(pieces: UploadPieces<R>, size: number): UploadPieces<
       kept = [all.slice(size)];
       length -= size;
     }
-  }
-}
-
-/** Writes the pieces into a stream and closes it. An error among them aborts it, so that its end never looks complete. */
-export async function pump(pieces: AsyncGenerator<Uint8Array, void>, writable: WritableStream<Uint8Array>): Promise<void> {
-  const writer = writable.getWriter();
-  await writePieces(pieces, writer);
-  await writer.close();
-}
-
-/** Writes the pieces and leaves the stream open. The next piece is made while the stream takes the one before it. */
-async function writePieces<R>(
-  pieces: AsyncGenerator<Uint8Array, R>,
-  writer: WritableStreamDefaultWriter<Uint8Array>,
-): Promise<R> {
-  try {
-    let next = await pieces.next();
-    while (!next.done) {
-      const following = pieces.next();
-      following.catch(() => undefined); // awaited below, unless the write fails first
-      await writer.write(next.value);
-      next = await following;
-    }
-    return next.value;
-  } catch (error) {
-    await writer.abort(error).catch(() => undefined);
-    await pieces.return(undefined as R);
-    throw error;
   }
 }

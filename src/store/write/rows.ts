@@ -54,7 +54,7 @@ const SQL = {
   files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2)) ORDER BY id`,
   applied: `
     SELECT id, action, item_id AS item, version, sealed FROM activity
-    WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))`,
+    WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND result = 'SUCCESS' AND action <> 'READ'`,
   records: "SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?2)) AND id >= ?3",
 };
 
