@@ -2,6 +2,7 @@ import { type Keyring, openKeyring } from "../crypto/keyring.ts";
 import { logFailure } from "../log.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { parseSettings, type Settings } from "../settings.ts";
+import { classify, type D1Failure } from "./d1-errors.ts";
 import { withDeadline } from "./deadline.ts";
 import { forgetSchemaVersion, isSchemaError } from "./schema.ts";
 
@@ -36,22 +37,25 @@ export async function runBatch<Rows extends unknown[]>(
     return ok(results.map((result) => result.results) as { [K in keyof Rows]: Rows[K][] });
   } catch (error) {
     handleError("A D1 call", error);
-    return fail("unavailable");
+    return classify(error) === "unavailable" ? NO_RETRY : fail("unavailable");
   }
 }
 
-/** The outcome of a batch: `stale` did nothing; whether `unknown` took effect is unknown. */
-export type BatchOutcome = "committed" | "stale" | "unknown";
+/** D1 did not run the call, and would not run the next one either: the caller must not retry. */
+export const NO_RETRY = fail("unavailable", "no retry");
 
-/** One D1 call that writes behind a fence: a violated constraint means that D1 rolled the batch back. */
+/** The outcome of a batch. All but `committed` and `unknown` did nothing. */
+export type BatchOutcome = "committed" | D1Failure;
+
+/** One D1 call that writes behind a fence: see d1-errors.ts for its outcomes. */
 export async function tryBatch(db: D1Database, statements: D1PreparedStatement[]): Promise<BatchOutcome> {
   try {
     await withDeadline(db.batch(statements));
     return "committed";
   } catch (error) {
-    if (/constraint failed/.test(String(error))) return "stale";
-    handleError("A D1 batch", error);
-    return "unknown";
+    const failure = classify(error);
+    if (failure !== "stale") handleError("A D1 batch", error);
+    return failure;
   }
 }
 

@@ -16,6 +16,8 @@ export interface GroupContext {
   readonly random: Random;
   /** The answers of attempts with an unknown outcome, by the sealed text of the log entry in that attempt. */
   readonly attempted: ReadonlyMap<string, Answer>;
+  /** Receives what an operation throws: a defect of the service. */
+  readonly onDefect: (error: unknown) => void;
 }
 
 export interface Plan {
@@ -25,8 +27,26 @@ export interface Plan {
   readonly commit: Commit | undefined;
 }
 
-/** Applies a group of operations to a snapshot of their vault, in order. A pure function: it gets time and random bytes. */
+/**
+ * Applies a group of operations to a snapshot of their vault, in order. A pure function: it gets time and random bytes.
+ * An operation that throws is answered `internal` alone: the others are applied again without it, to a new copy.
+ */
 export function applyGroup(vault: string, snapshot: Snapshot, operations: readonly Operation[], context: GroupContext): Plan {
+  const defective = new Set<string>();
+  for (;;) {
+    const plan = applyAll(vault, snapshot, operations, context, defective);
+    if (plan) return plan;
+  }
+}
+
+/** Out: the plan; `undefined` when an operation threw, which is then in `defective`. */
+function applyAll(
+  vault: string,
+  snapshot: Snapshot,
+  operations: readonly Operation[],
+  context: GroupContext,
+  defective: Set<string>,
+): Plan | undefined {
   const before = snapshot.opened;
   const working = copySnapshot(snapshot);
   const activities: Activity[] = [];
@@ -40,6 +60,7 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
       earlierAnswer(operation, snapshot, context.attempted) ??
       answerWithoutApplying(operation, snapshot, working);
     if (earlier) return earlier;
+    if (defective.has(id)) return fail("internal");
     const changed = applyChange(working, change, { vault, actor, now: context.now, random: context.random });
     if (!changed.ok) return changed;
     const { answer, action, item = null, version = null } = changed.value;
@@ -52,11 +73,18 @@ export function applyGroup(vault: string, snapshot: Snapshot, operations: readon
     }
     return ok(answer);
   };
-  const answers = operations.map((operation) => {
-    const answer = applyOne(operation);
-    answered.set(operation.id, answer);
-    return answer;
-  });
+  const answers: Result<Answer>[] = [];
+  for (const operation of operations) {
+    try {
+      const answer = applyOne(operation);
+      answered.set(operation.id, answer);
+      answers.push(answer);
+    } catch (error) {
+      context.onDefect(error);
+      defective.add(operation.id);
+      return undefined;
+    }
+  }
   const after = working.vault;
   // A vault that the group both created and deleted leaves nothing to write either.
   if (activities.length === 0 || (!before && !after)) return { answers, commit: undefined };

@@ -16,7 +16,9 @@ type Apply<K extends Change["kind"]> = (
   context: ChangeContext,
 ) => Result<ChangeResult>;
 
+/** Errors: those of each kind; `version_skew`, for a kind that a newer release has introduced. */
 export function applyChange(working: WorkingVault, change: Change, context: ChangeContext): Result<ChangeResult> {
+  if (!Object.hasOwn(CHANGES, change.kind)) return fail("version_skew");
   const apply = CHANGES[change.kind] as Apply<Change["kind"]>;
   return apply(working, change, context);
 }

@@ -1,10 +1,12 @@
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
+import { type BatchOutcome, NO_RETRY } from "../store/database.ts";
 import type { Commit, CommitAttempt } from "../store/write/commit.ts";
 import type { RowRequest } from "../store/write/rows.ts";
 import type { Snapshot } from "../store/write/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
 import type { Random } from "./complete.ts";
+import { type Answers, answersOf, type Group, partOf, recordAttempt, settle, startGroup } from "./group-state.ts";
 
 /** How often a group is read and written before its callers get a 503. */
 const ATTEMPTS = 5;
@@ -21,21 +23,11 @@ export interface CommitPorts {
   readonly write: (commit: Commit) => Promise<CommitAttempt>;
   /** Waits before attempt 1, 2, 3…: exponential backoff with jitter. */
   readonly backOff: (attempt: number) => Promise<void>;
+  /** Receives what an operation or a port throws: a defect of the service. */
+  readonly onDefect: (error: unknown) => void;
   /** Unix milliseconds. */
   readonly now: number;
   readonly random: Random;
-}
-
-/** A group on its way through the loop. */
-interface Group {
-  readonly operations: readonly Operation[];
-  readonly request: RowRequest;
-  /** The answers of attempts with an unknown outcome: see GroupContext. */
-  readonly attempted: Map<string, Answer>;
-  /** The answers of operations that a snapshot found in the log. They stay true, whatever becomes of the others. */
-  readonly settled: Map<string, Result<Answer>>;
-  /** Whether an attempt had an unknown outcome. */
-  uncertain: boolean;
 }
 
 /**
@@ -43,77 +35,82 @@ interface Group {
  * the fence refuses starts again from a new snapshot. After an attempt of unknown outcome the next snapshot shows which
  * operations are in the log, so each takes effect once. Out: one answer per operation, in order.
  */
-export async function commitGroup(ports: CommitPorts, operations: readonly Operation[]): Promise<readonly Result<Answer>[]> {
-  const request = requestFor(operations);
-  const group: Group = { operations, request, attempted: new Map(), settled: new Map(), uncertain: false };
+export const commitGroup = (ports: CommitPorts, operations: readonly Operation[]): Promise<Answers> =>
+  runGroup(ports, startGroup(operations));
+
+async function runGroup(ports: CommitPorts, group: Group): Promise<Answers> {
   const cached = await commitFromCache(ports, group);
   if (cached) return cached;
   for (let attempt = 0; attempt <= ATTEMPTS; attempt++) {
     if (attempt > 0) await ports.backOff(attempt);
-    const snapshot = await ports.load(request);
+    const snapshot = await ports.load(group.request);
     if (!snapshot.ok) {
-      if (snapshot.failure.kind !== "unavailable" && !group.uncertain) return answersOf(group, () => snapshot);
+      const { kind, detail } = snapshot.failure;
+      if (detail === NO_RETRY.failure.detail) break; // a retry would fail again, or add to the load
+      if (kind !== "unavailable" && !group.uncertain) return answersOf(group, () => snapshot);
       continue;
     }
     const plan = planFor(ports, group, snapshot.value);
-    settle(group, snapshot.value, plan);
-    const last = attempt === ATTEMPTS; // the last round only checks whether the previous commit took effect
-    const done = !plan.commit || (!last && (await write(ports, group, plan, plan.commit)));
-    if (done) return answersOf(group, (index) => plan.answers[index]!);
+    settle(group, snapshot.value, plan.answers);
+    if (!plan.commit) return answersOf(group, (index) => plan.answers[index]!);
+    if (attempt === ATTEMPTS) break; // the last round only checks whether the previous commit took effect
+    const answers = await commitPlan(ports, group, plan, plan.commit);
+    if (answers) return answers;
   }
-  return answersOf(group, () => fail(group.uncertain ? "uncertain" : "unavailable"));
+  return unavailable(group);
 }
 
 /** Out: the answers; `undefined` when the loop has to start from a snapshot that was loaded. */
-async function commitFromCache(ports: CommitPorts, group: Group): Promise<readonly Result<Answer>[] | undefined> {
+async function commitFromCache(ports: CommitPorts, group: Group): Promise<Answers | undefined> {
   const snapshot = await ports.cached(group.request);
   if (!snapshot?.ok) return undefined;
   const plan = planFor(ports, group, snapshot.value);
   // Only a commit proves that the cache is current, so every answer has to depend on the commit.
-  if (plan.commit?.activities.length !== group.operations.length) return undefined;
-  return (await write(ports, group, plan, plan.commit)) ? plan.answers : undefined;
+  const proven = plan.commit?.activities.length === group.operations.length;
+  return proven ? commitPlan(ports, group, plan, plan.commit) : undefined;
 }
 
-const planFor = ({ now, random }: CommitPorts, { operations, request, attempted }: Group, snapshot: Snapshot): Plan =>
-  applyGroup(request.vault, snapshot, operations, { now, random, attempted });
+const planFor = ({ now, random, onDefect }: CommitPorts, { operations, request, attempted }: Group, snapshot: Snapshot): Plan =>
+  applyGroup(request.vault, snapshot, operations, { now, random, attempted, onDefect });
 
-/** Writes a commit. Out: whether it took effect. An unknown outcome is recorded in the group. */
-async function write(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<boolean> {
-  await ports.recordReleased(commit);
-  const { outcome, entries } = await ports.write(commit);
-  if (outcome === "unknown") {
-    group.uncertain = true;
-    for (const [index, { id }] of group.operations.entries()) {
-      const [answer, entry] = [plan.answers[index]!, entries.get(id)];
-      if (answer.ok && entry !== undefined) group.attempted.set(entry, answer.value);
-    }
-  }
-  return outcome === "committed";
-}
-
-/** Keeps the answers of the operations that the snapshot found in the log. */
-function settle({ operations, settled }: Group, snapshot: Snapshot, plan: Plan): void {
-  for (const [index, { id }] of operations.entries()) {
-    if (snapshot.applied.has(id) && !settled.has(id)) settled.set(id, plan.answers[index]!);
+/** Writes a commit. Out: the answers; `undefined` when the group has to be applied to a new snapshot. */
+async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<Answers | undefined> {
+  switch (await writeCommit(ports, group, plan, commit)) {
+    case "committed":
+      return answersOf(group, (index) => plan.answers[index]!);
+    case "refused":
+      return splitGroup(ports, group);
+    case "unavailable":
+      return unavailable(group);
+    default: // stale, unknown
+      return undefined;
   }
 }
 
-const answersOf = ({ operations, settled }: Group, others: (index: number) => Result<Answer>): Result<Answer>[] =>
-  operations.map(({ id }, index) => settled.get(id) ?? others(index));
-
-function requestFor(operations: readonly Operation[]): RowRequest {
-  const items = new Set<string>();
-  const created: string[] = [];
-  for (const { change } of operations) {
-    if (change.kind === "create-item") created.push(change.item);
-    else if ("item" in change) items.add(change.item);
+/** Out: the outcome. An unknown one is recorded in the group. What throws before D1 is called counts as refused. */
+async function writeCommit(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<BatchOutcome> {
+  try {
+    await ports.recordReleased(commit);
+    const { outcome, entries } = await ports.write(commit);
+    if (outcome !== "unknown") return outcome;
+    recordAttempt(group, plan.answers, entries);
+    return outcome;
+  } catch (error) {
+    ports.onDefect(error);
+    return "refused";
   }
-  return {
-    vault: operations[0]!.vault,
-    tokens: [...new Set(operations.map(({ actor }) => actor))],
-    items: [...items],
-    created,
-    operations: operations.map(({ id }) => id),
-    records: operations.flatMap(({ idempotency }) => (idempotency ? [idempotency.key] : [])),
-  };
 }
+
+/** D1 refuses a row of the group: each half is carried out on its own, so that one operation fails alone in the end. */
+async function splitGroup(ports: CommitPorts, group: Group): Promise<Answers> {
+  const { operations } = group;
+  if (operations.length === 1) return answersOf(group, () => fail("internal"));
+  const middle = Math.ceil(operations.length / 2);
+  const answers: Result<Answer>[] = [];
+  for (const half of [operations.slice(0, middle), operations.slice(middle)]) {
+    answers.push(...(await runGroup(ports, partOf(group, half))));
+  }
+  return answers;
+}
+
+const unavailable = (group: Group): Answers => answersOf(group, () => fail(group.uncertain ? "uncertain" : "unavailable"));

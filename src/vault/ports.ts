@@ -1,3 +1,4 @@
+import { logFailure } from "../log.ts";
 import type { Store } from "../store/database.ts";
 import type { RowCache } from "../store/write/cache.ts";
 import { writeCommit } from "../store/write/commit.ts";
@@ -11,6 +12,7 @@ export const databasePorts = (store: Store, cache: RowCache, recordReleased: Com
   recordReleased,
   write: (commit) => writeCommit(store, cache, commit),
   backOff,
+  onDefect: (error) => logFailure("A write", error),
   now: store.now,
   random: (size) => crypto.getRandomValues(new Uint8Array(size)),
 });

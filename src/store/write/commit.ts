@@ -32,7 +32,7 @@ export interface Commit {
 
 /** The result of one attempt to write a commit. */
 export interface CommitAttempt {
-  /** `stale`: the fence refused the batch, nothing happened. `unknown`: D1 gave no answer, the batch may have taken effect. */
+  /** `stale`: the fence refused the batch. `unknown`: D1 gave no answer, so the batch may have taken effect. */
   readonly outcome: BatchOutcome;
   /** By operation id, the sealed text of its log entry in this attempt: it identifies the attempt. */
   readonly entries: ReadonlyMap<string, string>;

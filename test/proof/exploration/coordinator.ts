@@ -89,6 +89,9 @@ function startCoordinator(
       return { outcome, entries: new Map(commit.activities.map(({ id }) => [id, sealedEntry(id, attempt)])) };
     },
     backOff: async () => undefined,
+    onDefect: (error) => {
+      throw error;
+    },
     now: ++groups,
     random: (size) => new Uint8Array(size),
   });

@@ -1,0 +1,23 @@
+/** What an error of D1 says about the batch that failed. */
+export type D1Failure =
+  /** A constraint was violated: the batch was rolled back. */
+  | "stale"
+  /** The rows of this batch are refused, now and on every retry: nothing happened. */
+  | "refused"
+  /** D1 did not run the batch. A retry would fail again, or add to the load of an overloaded D1. */
+  | "unavailable"
+  /** The batch may have taken effect. */
+  | "unknown";
+
+/**
+ * The words of D1's errors (developers.cloudflare.com/d1/observability/debug-d1), and the codes of SQLite that follow its
+ * messages. The first pattern that matches decides. An error that no pattern knows is of unknown outcome.
+ */
+const WORDS: readonly (readonly [RegExp, D1Failure])[] = [
+  [/constraint failed/, "stale"],
+  [/is overloaded/, "unavailable"],
+  [/too big|D1_TYPE_ERROR|SQLITE_(TOOBIG|MISMATCH|RANGE)\b/, "refused"],
+  [/no such (table|column)|has no column|SQLITE_ERROR\b/, "unavailable"],
+];
+
+export const classify = (error: unknown): D1Failure => WORDS.find(([pattern]) => pattern.test(String(error)))?.[1] ?? "unknown";
