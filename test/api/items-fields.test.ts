@@ -110,11 +110,7 @@ describe("The id of a field", () => {
       "\u00e9",
       "e\u0301",
     ];
-    const fields = [...names, "A", "a", "\u0000", '"\\', "1"].map((name) => ({
-      id: name,
-      label: `${name} `,
-      value: name,
-    }));
+    const fields = [...names, "A", "a", "\u0000", '"\\', "1"].map((name) => ({ id: name, label: `${name} `, value: name }));
     const { items, call } = await freshVault();
     const { body: item } = await call("POST", items, { body: { ...LOGIN, fields } });
     const whole = fields.map(({ id, label, value }) => ({ id, label, value, type: "STRING", purpose: "" }));
