@@ -65,7 +65,7 @@ describe("a body of 1 MiB", () => {
   });
 });
 
-/** Six fields: five values of the greatest length, and one of `rest` bytes. Their Item exceeds the limit when `rest` nears 64 KiB. */
+/** Six fields: five values of the greatest length, and one of `rest` bytes. The Item exceeds the limit before `rest` is 64 KiB. */
 const fieldsOf = (rest: number) =>
   [65_536, 65_536, 65_536, 65_536, 65_536, rest].map((length, index) => ({ id: `f${index}`, value: "x".repeat(length) }));
 

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { makeToken, makeVault, type Reply, send } from "../support/service.ts";
 
-/** A valid token that is spelled otherwise than it was issued, or sent in another place (contract 8.1 and 8.3; RFC 6750 section 2.1). */
+/** A valid token that is spelled or sent otherwise than issued (contract 8.1 and 8.3; RFC 6750 section 2.1). */
 
 interface Target {
   readonly token: string;
