@@ -89,8 +89,8 @@ describe("POST /v1/admin/tokens", () => {
 
   it("accepts a vault id in both forms and returns the UUID", async () => {
     const vault = await makeVault();
-    for (const written of [vault, vault.toUpperCase(), writeId(vault, "connect")]) {
-      const { body } = await requestToken({ vaults: { [written]: "rw" } });
+    for (const vaultId of [vault, vault.toUpperCase(), writeId(vault, "connect")]) {
+      const { body } = await requestToken({ vaults: { [vaultId]: "rw" } });
       expect(body.vaults).toEqual({ [vault]: "rw" });
       expect((await client(body.token)("GET", `/v1/vaults/${vault}`)).status).toBe(200);
     }

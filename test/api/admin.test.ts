@@ -29,7 +29,7 @@ describe("The admin routes", () => {
     }
   });
 
-  it.each(ROUTES)("do not exist without the secret ADMIN_TOKEN: %s %s", async (method, path) => {
+  it.each(ROUTES)("answer like an unknown path when ADMIN_TOKEN is not set: %s %s", async (method, path) => {
     for (const ADMIN_TOKEN of [undefined, ""]) {
       const { status, body } = await admin(method, path, { env: { ADMIN_TOKEN } });
       expect(status).toBe(404);
@@ -143,7 +143,7 @@ describe("A vault id in the path of an admin route", () => {
     }
   });
 
-  it.each(["PATCH", "DELETE"])("is a 400 when it has no form of an id: %s", async (method) => {
+  it.each(["PATCH", "DELETE"])("is a 400 when it does not have the form of an id: %s", async (method) => {
     const { body } = await admin(method, "/v1/admin/vaults/x", { body: method === "PATCH" ? { name: "New" } : undefined });
     expect(body).toEqual({ status: 400, message: "Invalid Vault UUID" });
   });

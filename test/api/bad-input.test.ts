@@ -91,9 +91,9 @@ describe("a body that is not JSON", () => {
   it.each([
     ["a byte that UTF-8 does not use", [0xff]],
     ["an overlong encoding", [0xc0, 0x80]],
-    ["half of a surrogate pair", [0xed, 0xa0, 0x80]],
+    ["an encoded surrogate", [0xed, 0xa0, 0x80]],
     ["an incomplete character", [0xe2, 0x82]],
-    ["a character beyond Unicode", [0xf5, 0x80, 0x80, 0x80]],
+    ["a code point above U+10FFFF", [0xf5, 0x80, 0x80, 0x80]],
     ["a byte of Latin-1", [0xe9]],
   ])("is a 400 when it is not UTF-8: %s", async (_, wrong) => {
     const target = unchanged;
@@ -183,7 +183,7 @@ describe("a body with a Content-Encoding", () => {
   });
 });
 
-describe("JSON that is unusual", () => {
+describe("unusual JSON", () => {
   it.each(["text/plain", "application/xml", "multipart/form-data", "nonsense", ""])(
     "is accepted with any Content-Type: %j",
     async (type) => {

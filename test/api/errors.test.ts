@@ -86,7 +86,7 @@ describe("a D1 that does not answer", () => {
     ["GET Vault", (vault: string) => `/v1/vaults/${vault}`],
     ["GET Items", (vault: string) => `/v1/vaults/${vault}/items`],
     ["GET Item", (vault: string, item: string) => `/v1/vaults/${vault}/items/${item}`],
-  ] as const)("makes a read a 503 with Retry-After: %s", async (_, path) => {
+  ] as const)("makes reads answer 503 with Retry-After: %s", async (_, path) => {
     const { vault, items, call } = await freshVault();
     const item = (await call("POST", items, { body: LOGIN })).body.id;
     const reply = await call("GET", path(vault, item), { env: { DB: failing } });
@@ -95,7 +95,7 @@ describe("a D1 that does not answer", () => {
     expect(reply.text).not.toContain(CANARY);
   });
 
-  it("makes a write a 503 with Retry-After", async () => {
+  it("makes writes answer 503 with Retry-After", async () => {
     const { vault, items, call } = await freshVault();
     await renewCoordinator(vault, { DB: failing });
     const reply = await call("POST", items, { body: LOGIN });

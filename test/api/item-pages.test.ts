@@ -79,9 +79,9 @@ describe("a filter of Items", () => {
 describe("limit", () => {
   it.each(["uuid", "connect"] as const)("divides the list into pages that contain every Item once: %s", async (dialect) => {
     const { pages, titles } = await vaultWith(numbered(7), dialect);
-    const found = await pages("limit=3");
-    expect(found.map(({ length }) => length)).toEqual([3, 3, 1]);
-    expect(found.flat().toSorted()).toEqual(await titles(""));
+    const titlesPerPage = await pages("limit=3");
+    expect(titlesPerPage.map(({ length }) => length)).toEqual([3, 3, 1]);
+    expect(titlesPerPage.flat().toSorted()).toEqual(await titles(""));
   });
 
   it("has no next page when the first one contains all Items", async () => {
@@ -100,15 +100,15 @@ describe("limit", () => {
       tags: index % 2 ? ['a & "b" + > é'] : [],
     }));
     const { pages } = await vaultWith(testItems);
-    const found = await pages(`limit=2&filter=${encodeURIComponent('tag eq "a & "b" + > é"')}`);
-    expect(found.flat().toSorted()).toEqual(["T1", "T11", "T3", "T5", "T7", "T9"]);
-    expect(found.every(({ length }) => length <= 2)).toBe(true);
+    const titlesPerPage = await pages(`limit=2&filter=${encodeURIComponent('tag eq "a & "b" + > é"')}`);
+    expect(titlesPerPage.flat().toSorted()).toEqual(["T1", "T11", "T3", "T5", "T7", "T9"]);
+    expect(titlesPerPage.every(({ length }) => length <= 2)).toBe(true);
   });
 
   it("can be combined with title eq", async () => {
     const { pages } = await vaultWith([...numbered(3), ...Array.from({ length: 5 }, () => ({ title: "same" }))]);
-    const found = await pages(`limit=2&filter=${encodeURIComponent('title eq "same"')}`);
-    expect(found.flat()).toEqual(Array.from({ length: 5 }, () => "same"));
+    const titlesPerPage = await pages(`limit=2&filter=${encodeURIComponent('title eq "same"')}`);
+    expect(titlesPerPage.flat()).toEqual(Array.from({ length: 5 }, () => "same"));
   });
 
   it("skips and repeats no Item when Items are created and deleted between two pages", async () => {

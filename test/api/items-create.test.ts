@@ -64,8 +64,8 @@ describe("POST /v1/vaults/{v}/items", () => {
   it.each(CATEGORIES)("accepts the category %s in any case and returns it in upper case", async (category) => {
     const { items, call } = await freshVault();
     const fields = [{ purpose: "PASSWORD" }];
-    for (const written of [category, category.toLowerCase(), category[0]! + category.slice(1).toLowerCase()]) {
-      expect((await call("POST", items, { body: { category: written, fields } })).body).toMatchObject({ category });
+    for (const spelling of [category, category.toLowerCase(), category[0]! + category.slice(1).toLowerCase()]) {
+      expect((await call("POST", items, { body: { category: spelling, fields } })).body).toMatchObject({ category });
     }
   });
 

@@ -43,9 +43,9 @@ describe("The purpose of a field", () => {
     ["PASSWORD", "password", "CONCEALED"],
     ["NOTES", "notesPlain", "STRING"],
   ])("%s, in any case, gives a field its id and label when they are absent", async (purpose, defaultName, type) => {
-    for (const written of [purpose, purpose.toLowerCase()]) {
+    for (const spelling of [purpose, purpose.toLowerCase()]) {
       for (const id of [undefined, null, ""]) {
-        expect(await createField({ id, purpose: written })).toEqual({
+        expect(await createField({ id, purpose: spelling })).toEqual({
           id: defaultName,
           type,
           purpose,
@@ -113,9 +113,9 @@ describe("The id of a field", () => {
     const fields = [...names, "A", "a", "\u0000", '"\\', "1"].map((name) => ({ id: name, label: `${name} `, value: name }));
     const { items, call } = await freshVault();
     const { body: item } = await call("POST", items, { body: { ...LOGIN, fields } });
-    const whole = fields.map(({ id, label, value }) => ({ id, label, value, type: "STRING", purpose: "" }));
-    expect(item.fields).toEqual(whole);
-    expect((await call("GET", `${items}/${item.id}`)).body.fields).toEqual(whole);
+    const expected = fields.map(({ id, label, value }) => ({ id, label, value, type: "STRING", purpose: "" }));
+    expect(item.fields).toEqual(expected);
+    expect((await call("GET", `${items}/${item.id}`)).body.fields).toEqual(expected);
   });
 
   it.each(["x", "__proto__", "constructor"])("is a 400 when two fields have it: %s", async (id) => {

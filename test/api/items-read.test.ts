@@ -44,9 +44,9 @@ describe("GET /v1/vaults/{v}/items", () => {
     await call("PUT", `${items}/${ids[0]}`, { body: { ...LOGIN, title: "A2", vault: { id: vault } } });
     await call("DELETE", `${items}/${ids[1]}`);
     const { body } = await call("GET", items);
-    const found = body.map(({ id, title, version }: Record<string, unknown>) => ({ id, title, version }));
-    expect(found).toHaveLength(2);
-    expect(found).toEqual(
+    const summaries = body.map(({ id, title, version }: Record<string, unknown>) => ({ id, title, version }));
+    expect(summaries).toHaveLength(2);
+    expect(summaries).toEqual(
       expect.arrayContaining([
         { id: ids[0], title: "A2", version: 2 },
         { id: ids[2], title: "C", version: 1 },

@@ -18,8 +18,8 @@ describe.each(TITLES)("an Item with the title %j", (title) => {
 
   it("is the only Item found by the title, which is returned unchanged", async () => {
     const { op, vault, item } = fresh;
-    for (const found of [await op.getItem(vault, title), await op.getItemByTitle(vault, title)]) {
-      expect([found.id, found.title]).toEqual([item, title]);
+    for (const result of [await op.getItem(vault, title), await op.getItemByTitle(vault, title)]) {
+      expect([result.id, result.title]).toEqual([item, title]);
     }
     expect(idsOf(await op.listItemsByTitle(vault, title))).toEqual([item]);
   });
