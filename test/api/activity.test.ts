@@ -2,27 +2,27 @@ import { describe, expect, it, vi } from "vitest";
 import { readLog } from "../support/activity.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Permission } from "../support/service.ts";
 
-/** GET /v1/activity: what this token's vaults have seen. */
+/** The activity log: `GET /v1/activity` (contract 13.5 to 13.11). */
 
-const ADDRESS = { "User-Agent": "session/1", "CF-Connecting-IP": "192.0.2.7" };
+const CLIENT_HEADERS = { "User-Agent": "session/1", "CF-Connecting-IP": "192.0.2.7" };
 
-/** A vault with an auditor, who reads the log, and a client whose requests are to be in it. */
-async function audited(permission: Permission = "rw", dialect: "uuid" | "connect" = "uuid") {
+/** A vault with two tokens: `auditor` reads the log, and the requests of `act` are recorded in it. */
+async function makeAuditedVault(permission: Permission = "rw", dialect: "uuid" | "connect" = "uuid") {
   const vault = await makeVault();
   const auditor = client((await makeToken({ [vault]: "r" }, { dialect })).token);
   const { id: actor, token } = await makeToken({ [vault]: permission });
   const call = client(token);
   const items = `/v1/vaults/${vault}/items`;
-  const act = (method: string, path: string, body?: unknown) => call(method, path, { body, headers: ADDRESS });
-  /** The log, oldest first, in short: action, result, item and version. */
-  const short = async (count: number) => {
+  const act = (method: string, path: string, body?: unknown) => call(method, path, { body, headers: CLIENT_HEADERS });
+  /** The log as tuples of action, result, resource type, Item id and version; oldest entry first. */
+  const entries = async (count: number) => {
     const { body } = await readLog(auditor, count);
     return (body as Entry[]).toReversed().map(({ action, result, resource }) => {
       const { type, item, itemVersion } = resource;
       return [action, result, type, item?.id, itemVersion];
     });
   };
-  return { vault, items, actor, act, auditor, short, token };
+  return { vault, items, actor, act, auditor, entries, token };
 }
 
 interface Entry {
@@ -33,9 +33,9 @@ interface Entry {
   readonly resource: { readonly type: string; readonly item?: { readonly id: string }; readonly itemVersion?: number };
 }
 
-describe("the activity of a session", () => {
-  it("is the session: each request once, in order, with the version of its Item", async () => {
-    const { vault, items, act, short } = await audited();
+describe("the activity log of a vault", () => {
+  it("has one entry for each request, in the order of the requests, with the version of the Item", async () => {
+    const { vault, items, act, entries } = await makeAuditedVault();
     const { id } = (await act("POST", items, LOGIN)).body;
     const path = `${items}/${id}`;
     await act("GET", path);
@@ -49,7 +49,7 @@ describe("the activity of a session", () => {
     await act("DELETE", `${path}/files/${file}`);
     await act("GET", `/v1/vaults/${vault}`);
     await act("DELETE", path);
-    expect(await short(13)).toEqual([
+    expect(await entries(13)).toEqual([
       ["CREATE", "SUCCESS", "VAULT", undefined, undefined],
       ["CREATE", "SUCCESS", "ITEM", id, 1],
       ["READ", "SUCCESS", "ITEM", id, 1],
@@ -66,8 +66,8 @@ describe("the activity of a session", () => {
     ]);
   });
 
-  it("holds its denials: a permission that the token has not", async () => {
-    const { vault, items, act, short } = await audited("w");
+  it("has a DENY entry for each request whose permission is not in the token", async () => {
+    const { vault, items, act, entries } = await makeAuditedVault("w");
     const { id } = (await act("POST", items, LOGIN)).body;
     const statuses = [
       await act("GET", `${items}/${id}`),
@@ -76,7 +76,7 @@ describe("the activity of a session", () => {
       await act("GET", `${items}/${id}/files`),
     ].map(({ status }) => status);
     expect(statuses).toEqual([403, 404, 403, 404]);
-    expect((await short(6)).slice(2)).toEqual([
+    expect((await entries(6)).slice(2)).toEqual([
       ["READ", "DENY", "ITEM", id, undefined],
       ["READ", "DENY", "VAULT", undefined, undefined],
       ["UPDATE", "DENY", "ITEM", id, undefined],
@@ -84,92 +84,92 @@ describe("the activity of a session", () => {
     ]);
   });
 
-  it("holds what strangers to the vault and revoked tokens tried", async () => {
-    const { items, act, actor, auditor } = await audited();
+  it("has a DENY entry for a request of a token without the vault, and of a revoked token", async () => {
+    const { items, act, actor, auditor } = await makeAuditedVault();
     const { id } = (await act("POST", items, LOGIN)).body;
-    const stranger = await makeToken({});
-    expect((await client(stranger.token)("POST", items, { body: LOGIN })).status).toBe(403);
+    const outsider = await makeToken({});
+    expect((await client(outsider.token)("POST", items, { body: LOGIN })).status).toBe(403);
     await admin("DELETE", `/v1/admin/tokens/${actor}`);
     expect((await act("GET", `${items}/${id}`)).status).toBe(401);
     const { body } = await readLog(auditor, 4);
     expect(body.slice(0, 2)).toMatchObject([
       { action: "READ", result: "DENY", actor: { id: actor }, resource: { item: { id } } },
-      { action: "CREATE", result: "DENY", actor: { id: stranger.id }, resource: { type: "ITEM" } },
+      { action: "CREATE", result: "DENY", actor: { id: outsider.id }, resource: { type: "ITEM" } },
     ]);
   });
 
-  it("holds nothing of requests that found nothing, were malformed, or came without a good token", async () => {
-    const { vault, items, act, short } = await audited();
+  it("has no entry for a request that is answered 404 or 400, or has no valid token", async () => {
+    const { vault, items, act, entries } = await makeAuditedVault();
     expect((await act("GET", `${items}/${crypto.randomUUID()}`)).status).toBe(404);
     expect((await act("POST", items, {})).status).toBe(400);
     expect((await client("nonsense")("GET", items)).status).toBe(401);
     await act("GET", `/v1/vaults/${vault}`);
-    expect((await short(2)).map(([action]) => action)).toEqual(["CREATE", "READ"]);
+    expect((await entries(2)).map(([action]) => action)).toEqual(["CREATE", "READ"]);
   });
 
-  it("holds a write once that was sent again with its Idempotency-Key", async () => {
-    const { vault, items, auditor, token } = await audited();
+  it("has one entry for a write that is repeated with its Idempotency-Key", async () => {
+    const { vault, items, auditor, token } = await makeAuditedVault();
     const headers = { "Idempotency-Key": "k" };
-    for (let sent = 0; sent < 3; sent++) await client(token)("POST", items, { body: LOGIN, headers });
+    for (let attempt = 0; attempt < 3; attempt++) await client(token)("POST", items, { body: LOGIN, headers });
     await client(token)("GET", `/v1/vaults/${vault}`);
     expect((await readLog(auditor, 3)).body.map(({ action }: Entry) => action)).toEqual(["READ", "CREATE", "CREATE"]);
   });
 });
 
-describe("an entry", () => {
-  it("tells who, from where, when and what", async () => {
-    const { vault, items, actor, act, auditor } = await audited();
+describe("an entry of the activity log", () => {
+  it("has the token, the client's address, the time, the action and the resource", async () => {
+    const { vault, items, actor, act, auditor } = await makeAuditedVault();
     const { id } = (await act("POST", items, LOGIN)).body;
     await act("GET", `${items}/${id}`);
     const { body } = await readLog(auditor, 3);
-    const who = { actor: { id: actor, jti: actor, userAgent: "session/1", requestIp: "192.0.2.7" } };
-    const what = { resource: { type: "ITEM", vault: { id: vault }, item: { id }, itemVersion: 1 } };
-    const when = { requestId: expect.stringMatching(/^[0-9a-f-]{36}$/), timestamp: expect.stringMatching(/^20.*Z$/) };
-    expect(body[0]).toEqual({ ...when, action: "READ", result: "SUCCESS", ...who, ...what });
-    expect(body[1]).toEqual({ ...when, action: "CREATE", result: "SUCCESS", ...who, ...what });
+    const actorPart = { actor: { id: actor, jti: actor, userAgent: "session/1", requestIp: "192.0.2.7" } };
+    const resourcePart = { resource: { type: "ITEM", vault: { id: vault }, item: { id }, itemVersion: 1 } };
+    const requestPart = { requestId: expect.stringMatching(/^[0-9a-f-]{36}$/), timestamp: expect.stringMatching(/^20.*Z$/) };
+    expect(body[0]).toEqual({ ...requestPart, action: "READ", result: "SUCCESS", ...actorPart, ...resourcePart });
+    expect(body[1]).toEqual({ ...requestPart, action: "CREATE", result: "SUCCESS", ...actorPart, ...resourcePart });
     expect(body[2]).toMatchObject({ action: "CREATE", actor: { id: "admin" }, resource: { type: "VAULT" } });
     const times = body.map(({ timestamp }: { timestamp: string }) => Date.parse(timestamp));
     expect(times).toEqual(times.toSorted((a: number, b: number) => b - a));
     expect(Math.abs(times[0] - Date.now())).toBeLessThan(60_000);
   });
 
-  it("has ids of 26 characters for a token of dialect connect, but for those of the request and the token's row", async () => {
-    const { items, actor, act, auditor } = await audited("rw", "connect");
+  it("has ids of 26 characters in the dialect connect, except requestId and jti", async () => {
+    const { items, actor, act, auditor } = await makeAuditedVault("rw", "connect");
     await act("POST", items, LOGIN);
     const { body } = await readLog(auditor, 2);
     const short = expect.stringMatching(/^[a-z2-7]{26}$/);
     expect(body[0]).toMatchObject({ actor: { id: short, jti: actor }, resource: { vault: { id: short }, item: { id: short } } });
   });
 
-  it("comes after those that were served before it, in one millisecond too", async () => {
-    const { items, act, auditor } = await audited();
+  it("is ordered after the entries of earlier requests, also within one millisecond", async () => {
+    const { items, act, auditor } = await makeAuditedVault();
     vi.useFakeTimers({ now: Date.now(), toFake: ["Date"] });
-    const made: string[] = [];
-    for (let count = 0; count < 20; count++) made.unshift((await act("POST", items, LOGIN)).body.id);
+    const created: string[] = [];
+    for (let count = 0; count < 20; count++) created.unshift((await act("POST", items, LOGIN)).body.id);
     vi.useRealTimers();
     const { body } = await readLog(auditor, 21);
-    expect(body.slice(0, 20).map(({ resource }: Entry) => resource.item!.id)).toEqual(made);
+    expect(body.slice(0, 20).map(({ resource }: Entry) => resource.item!.id)).toEqual(created);
   });
 
-  it("holds 256 characters of a User-Agent, well-formed", async () => {
-    const { auditor, vault, token } = await audited();
+  it("has at most 256 characters of the User-Agent", async () => {
+    const { auditor, vault, token } = await makeAuditedVault();
     await client(token)("GET", `/v1/vaults/${vault}`, { headers: { "User-Agent": "x".repeat(1000) } });
     expect((await readLog(auditor, 2)).body[0].actor.userAgent).toBe("x".repeat(256));
   });
 });
 
-describe("who sees what", () => {
-  it("a token sees the vaults that it reads, and no other", async () => {
+describe("the visibility of entries", () => {
+  it("a token gets the entries of the vaults that it reads, and of no other vault", async () => {
     const [a, b, c] = [await freshVault(), await freshVault(), await freshVault()];
     for (const { call, items } of [a, b, c]) await call("POST", items, { body: LOGIN });
-    const two = client((await makeToken({ [a.vault]: "r", [b.vault]: "rw", [c.vault]: "w" })).token);
-    const { body } = await readLog(two, 4);
+    const reader = client((await makeToken({ [a.vault]: "r", [b.vault]: "rw", [c.vault]: "w" })).token);
+    const { body } = await readLog(reader, 4);
     const vaults = new Set(body.map(({ resource }: { resource: { vault: { id: string } } }) => resource.vault.id));
     expect(vaults).toEqual(new Set([a.vault, b.vault]));
   });
 
-  it("the list of vaults is in the log of the token that asked for it alone, without a vault", async () => {
-    const { vault, auditor, act, token } = await audited();
+  it("the entry of `GET /v1/vaults` has no vault and is returned only to the token that sent the request", async () => {
+    const { vault, auditor, act, token } = await makeAuditedVault();
     await act("GET", "/v1/vaults");
     const { body } = await readLog(client(token), 2);
     expect(body[0]).toMatchObject({ action: "READ", result: "SUCCESS", resource: { type: "VAULT" } });
@@ -177,14 +177,14 @@ describe("who sees what", () => {
     expect((await readLog(auditor, 1)).body[0].resource.vault.id).toBe(vault);
   });
 
-  it("a revoked token sees nothing", async () => {
+  it("a revoked token is answered 401", async () => {
     const { id, token } = await makeToken({});
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     for (const query of ["", "?limit=x"]) expect((await client(token)("GET", `/v1/activity${query}`)).status).toBe(401);
   });
 
-  it("of a deleted vault it is seen what was done there, and its deletion", async () => {
-    const { vault, auditor, act, items } = await audited();
+  it("the entries of a deleted vault remain, and its deletion has an entry", async () => {
+    const { vault, auditor, act, items } = await makeAuditedVault();
     await act("POST", items, LOGIN);
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
     const { body } = await readLog(auditor, 3);
@@ -197,9 +197,9 @@ describe("who sees what", () => {
 });
 
 describe("limit and offset", () => {
-  it("part the log, and Content-Range says which part it is", async () => {
-    const { items, act, auditor } = await audited();
-    for (let made = 0; made < 4; made++) await act("POST", items, LOGIN);
+  it("select a part of the log, which Content-Range names", async () => {
+    const { items, act, auditor } = await makeAuditedVault();
+    for (let count = 0; count < 4; count++) await act("POST", items, LOGIN);
     const all = (await readLog(auditor, 5)).body;
     const part = await readLog(auditor, 5, "?limit=2&offset=1");
     expect(part.headers.get("Content-Range")).toBe("2-3/5");
@@ -208,17 +208,17 @@ describe("limit and offset", () => {
     expect([beyond.status, beyond.body, beyond.headers.get("Content-Range")]).toEqual([200, [], "*/5"]);
   });
 
-  it("are 50 and 0 when they are not given", async () => {
-    const { items, act, auditor } = await audited();
+  it("default to 50 and 0", async () => {
+    const { items, act, auditor } = await makeAuditedVault();
     await Promise.all(Array.from({ length: 55 }, () => act("POST", items, LOGIN)));
     const { body, headers } = await readLog(auditor, 56);
     expect([body.length, headers.get("Content-Range")]).toEqual([50, "1-50/56"]);
   });
 
   it.each(["limit=0", "limit=1001", "limit=x", "limit=", "offset=-1", "offset=10001", "offset=1.5"])(
-    "cannot be %s",
+    "are refused with 400 when out of range or malformed: %s",
     async (query) => {
-      const { status, body } = await (await audited()).auditor("GET", `/v1/activity?${query}`);
+      const { status, body } = await (await makeAuditedVault()).auditor("GET", `/v1/activity?${query}`);
       expect([status, body.message]).toEqual([400, expect.stringMatching(/^(limit|offset): is not an integer from \d+ to \d+$/)]);
     },
   );

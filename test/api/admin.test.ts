@@ -2,23 +2,24 @@ import { describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
 import { admin, freshVault, LOGIN, makeVault, send } from "../support/service.ts";
 
-const NOWHERE = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+/** An id that names no vault and no token. */
+const UNUSED_ID = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 
 const ROUTES = [
   ["GET", "/v1/admin/vaults"],
   ["POST", "/v1/admin/vaults"],
-  ["PATCH", `/v1/admin/vaults/${NOWHERE}`],
-  ["DELETE", `/v1/admin/vaults/${NOWHERE}`],
+  ["PATCH", `/v1/admin/vaults/${UNUSED_ID}`],
+  ["DELETE", `/v1/admin/vaults/${UNUSED_ID}`],
   ["GET", "/v1/admin/tokens"],
   ["POST", "/v1/admin/tokens"],
-  ["DELETE", `/v1/admin/tokens/${NOWHERE}`],
+  ["DELETE", `/v1/admin/tokens/${UNUSED_ID}`],
 ] as const;
 
 describe("The admin routes", () => {
-  it.each(ROUTES)("are shut without the admin token: %s %s", async (method, path) => {
+  it.each(ROUTES)("answer 401 to a request without the admin token: %s %s", async (method, path) => {
     const { token } = await freshVault();
-    const faults = [undefined, "", "Bearer", "Bearer ", "Bearer wrong", "Basic test-admin-token", "test-admin-token"];
-    for (const Authorization of [...faults, "Bearer test-admin-token2", "Bearer TEST-ADMIN-TOKEN", `Bearer ${token}`]) {
+    const credentials = [undefined, "", "Bearer", "Bearer ", "Bearer wrong", "Basic test-admin-token", "test-admin-token"];
+    for (const Authorization of [...credentials, "Bearer test-admin-token2", "Bearer TEST-ADMIN-TOKEN", `Bearer ${token}`]) {
       const { status, headers, body } = await send(method, path, {
         headers: Authorization === undefined ? {} : { Authorization },
       });
@@ -28,7 +29,7 @@ describe("The admin routes", () => {
     }
   });
 
-  it.each(ROUTES)("do not exist without the secret ADMIN_TOKEN: %s %s", async (method, path) => {
+  it.each(ROUTES)("answer like an unknown path when ADMIN_TOKEN is not set: %s %s", async (method, path) => {
     for (const ADMIN_TOKEN of [undefined, ""]) {
       const { status, body } = await admin(method, path, { env: { ADMIN_TOKEN } });
       expect(status).toBe(404);
@@ -36,17 +37,20 @@ describe("The admin routes", () => {
     }
   });
 
-  it("do not exist without the secret for any other method either: the answer is that of an unknown path", async () => {
+  it("answer 404 to a method that they do not serve when ADMIN_TOKEN is not set", async () => {
     const { status, body } = await admin("PUT", "/v1/admin/vaults", { env: { ADMIN_TOKEN: undefined } });
     expect(status).toBe(404);
     expect(body).toEqual({ status: 404, message: expect.any(String) });
   });
 
-  it.each(["", "/{v}", "/{v}/items"])("alone take the admin token: GET /v1/vaults%s is a 401", async (rest) => {
-    const { status, body } = await admin("GET", `/v1/vaults${rest.replace("{v}", await makeVault())}`);
-    expect(status).toBe(401);
-    expect(body).toEqual({ status: 401, message: "Invalid token signature" });
-  });
+  it.each(["", "/{v}", "/{v}/items"])(
+    "are the only routes that accept the admin token: GET /v1/vaults%s is a 401",
+    async (rest) => {
+      const { status, body } = await admin("GET", `/v1/vaults${rest.replace("{v}", await makeVault())}`);
+      expect(status).toBe(401);
+      expect(body).toEqual({ status: 401, message: "Invalid token signature" });
+    },
+  );
 });
 
 describe("POST /v1/admin/vaults", () => {
@@ -67,7 +71,7 @@ describe("POST /v1/admin/vaults", () => {
   });
 
   it.each([{}, { name: "" }, { name: null }, { name: 5 }, { name: "x", description: 5 }, [], "x", { name: "x".repeat(1025) }])(
-    "refuses %j",
+    "refuses the body %j",
     async (body) => {
       const reply = await admin("POST", "/v1/admin/vaults", { body });
       expect(reply.status).toBe(400);
@@ -77,18 +81,18 @@ describe("POST /v1/admin/vaults", () => {
 });
 
 describe("GET /v1/admin/vaults", () => {
-  it("lists every vault, in the shape that POST answered", async () => {
-    const made = [];
-    for (const name of ["One", "Two"]) made.push((await admin("POST", "/v1/admin/vaults", { body: { name } })).body);
+  it("returns every vault as POST returned it", async () => {
+    const created = [];
+    for (const name of ["One", "Two"]) created.push((await admin("POST", "/v1/admin/vaults", { body: { name } })).body);
     const { status, body } = await admin("GET", "/v1/admin/vaults");
     expect(status).toBe(200);
-    expect(body).toEqual(expect.arrayContaining(made));
+    expect(body).toEqual(expect.arrayContaining(created));
   });
 });
 
 describe("PATCH /v1/admin/vaults/{v}", () => {
   it.each([{ name: "New" }, { description: "New" }, { name: "A", description: "B" }])(
-    "changes what it gives: %j",
+    "changes the attributes of the body and no others: %j",
     async (change) => {
       const { body: before } = await admin("POST", "/v1/admin/vaults", { body: { name: "Old", description: "Old" } });
       const { status, body } = await admin("PATCH", `/v1/admin/vaults/${before.id}`, { body: change });
@@ -98,48 +102,48 @@ describe("PATCH /v1/admin/vaults/{v}", () => {
     },
   );
 
-  it("leaves the Items readable", async () => {
+  it("does not change the Items of the vault", async () => {
     const { vault, items, call } = await freshVault();
     const { body: item } = await call("POST", items, { body: LOGIN });
     await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "New" } });
     expect((await call("GET", `${items}/${item.id}`)).body).toEqual(item);
   });
 
-  it.each([{ name: "" }, { name: 5 }, [], "x"])("refuses %j", async (body) => {
+  it.each([{ name: "" }, { name: 5 }, [], "x"])("refuses the body %j", async (body) => {
     expect((await admin("PATCH", `/v1/admin/vaults/${await makeVault()}`, { body })).status).toBe(400);
   });
 });
 
 describe("DELETE /v1/admin/vaults/{v}", () => {
-  it("makes the vault and its Items unreachable", async () => {
+  it("answers 204, and every request to the vault after it is a 404", async () => {
     const { vault, items, call } = await freshVault();
     const { body: item } = await call("POST", items, { body: { title: "Gone", category: "LOGIN" } });
     const { status, text } = await admin("DELETE", `/v1/admin/vaults/${vault}`);
     expect([status, text]).toEqual([204, ""]);
-    const gone = { status: 404, message: `vault ${vault} not found` };
-    expect((await call("GET", `${items}/${item.id}`)).body).toEqual(gone);
-    expect((await call("GET", items)).body).toEqual(gone);
-    expect((await call("POST", items, { body: LOGIN })).body).toEqual(gone);
+    const notFound = { status: 404, message: `vault ${vault} not found` };
+    expect((await call("GET", `${items}/${item.id}`)).body).toEqual(notFound);
+    expect((await call("GET", items)).body).toEqual(notFound);
+    expect((await call("POST", items, { body: LOGIN })).body).toEqual(notFound);
     expect((await admin("GET", "/v1/admin/vaults")).text).not.toContain(vault);
   });
 });
 
-describe("A vault in the path of an admin route", () => {
-  it.each(["PATCH", "DELETE"])("can be written in either form: %s", async (method) => {
+describe("A vault id in the path of an admin route", () => {
+  it.each(["PATCH", "DELETE"])("is accepted in both forms: %s", async (method) => {
     for (const write of [(id: string) => id.toUpperCase(), (id: string) => writeId(id, "connect")]) {
       const path = `/v1/admin/vaults/${write(await makeVault())}`;
       expect((await admin(method, path, { body: method === "PATCH" ? { name: "New" } : undefined })).status).toBeLessThan(300);
     }
   });
 
-  it.each(["PATCH", "DELETE"])("is a 404 that echoes it when it is not there: %s", async (method) => {
-    for (const id of [NOWHERE, NOWHERE.toUpperCase(), "0".repeat(26)]) {
+  it.each(["PATCH", "DELETE"])("is a 404 that repeats the id when it names no vault: %s", async (method) => {
+    for (const id of [UNUSED_ID, UNUSED_ID.toUpperCase(), "0".repeat(26)]) {
       const { body } = await admin(method, `/v1/admin/vaults/${id}`, { body: method === "PATCH" ? { name: "New" } : undefined });
       expect(body).toEqual({ status: 404, message: `vault ${id} not found` });
     }
   });
 
-  it.each(["PATCH", "DELETE"])("is a 400 when it has no form of an id: %s", async (method) => {
+  it.each(["PATCH", "DELETE"])("is a 400 when it does not have the form of an id: %s", async (method) => {
     const { body } = await admin(method, "/v1/admin/vaults/x", { body: method === "PATCH" ? { name: "New" } : undefined });
     expect(body).toEqual({ status: 400, message: "Invalid Vault UUID" });
   });

@@ -15,9 +15,9 @@ import {
   send,
 } from "../support/service.ts";
 
-/** Who may do what (contract 4 and 8): every route of the table × permission × vault × Item × File. */
+/** Authorization (contract 4.5 to 4.7, 8.4 and 8.5): every route × permission × vault × Item × File. */
 
-/** The permission that each route needs, and the status outside of the scope: contract 1 and 8, as a list of its own. */
+/** The permission that each route needs and the status outside of the scope (contract 1.2 and 4.7), independent of the code. */
 const CONTRACT: Readonly<Record<string, readonly [Permission, 403 | 404]>> = {
   "GET /v1/vaults/:vault": ["r", 403],
   "GET /v1/vaults/:vault/items": ["r", 404],
@@ -40,13 +40,13 @@ interface Ids {
   readonly file: string;
 }
 
-const rename = [{ op: "replace", path: "/title", value: "Other" }];
+const renameItem = [{ op: "replace", path: "/title", value: "Other" }];
 
 /** The bodies with which a route succeeds. A route that is not listed has none. */
 const BODIES: Readonly<Record<string, readonly ((ids: Ids) => unknown)[]>> = {
   "POST /v1/vaults/:vault/items": [() => LOGIN],
   "PUT /v1/vaults/:vault/items/:item": [({ vault }) => ({ ...LOGIN, vault: { id: vault } })],
-  "PATCH /v1/vaults/:vault/items/:item": [() => rename, () => []],
+  "PATCH /v1/vaults/:vault/items/:item": [() => renameItem, () => []],
   "POST /v1/vaults/:vault/items/:item/files": [() => pattern(2)],
   "PUT /v1/vaults/:vault/items/:item/files/:file/content": [() => pattern(2)],
 };
@@ -66,44 +66,45 @@ const ENDPOINTS = ROUTES.filter(({ access }) => access.by === "token" && access.
   },
 );
 
-const ask = (call: Client, { method, path, body }: Endpoint, ids: Ids, bindings: Partial<Env> = {}): Promise<Reply> => {
-  const named = path.replace(":vault", ids.vault).replace(":item", ids.item).replace(":file", ids.file);
+const sendTo = (call: Client, { method, path, body }: Endpoint, ids: Ids, bindings: Partial<Env> = {}): Promise<Reply> => {
+  const target = path.replace(":vault", ids.vault).replace(":item", ids.item).replace(":file", ids.file);
   const query = method === "POST" && path.endsWith("/files") ? "?name=f" : "";
-  return call(method, named + query, { body: body(ids), env: bindings });
+  return call(method, target + query, { body: body(ids), env: bindings });
 };
 
-/** `deleted`: a vault that the token names and that was deleted. `other` and `missing`: vaults that it does not name. */
+/** `deleted`: a deleted vault that the token names. `other` and `missing`: vaults that it does not name. */
 const VAULTS = ["own", "deleted", "other", "missing"] as const;
-const PLACES = ["own", "other", "missing"] as const;
+const RECORDS = ["own", "other", "missing"] as const;
 const PERMISSIONS = ["", "r", "w", "rw"] as const;
 
 interface Case {
   readonly endpoint: Endpoint;
   readonly permission: Permission | "";
   readonly vault: (typeof VAULTS)[number];
-  readonly item: (typeof PLACES)[number];
-  readonly file: (typeof PLACES)[number];
+  readonly item: (typeof RECORDS)[number];
+  readonly file: (typeof RECORDS)[number];
 }
 
-/** The places that a path can name: one where it has no such parameter. */
-const placesIn = ({ path }: Endpoint, parameter: string) => (path.includes(parameter) ? PLACES : PLACES.slice(0, 1));
+/** The values of a path parameter that the matrix tries: one if the path does not have the parameter. */
+const valuesOf = ({ path }: Endpoint, parameter: string) => (path.includes(parameter) ? RECORDS : RECORDS.slice(0, 1));
 
 const CASES = ENDPOINTS.flatMap((endpoint) =>
   PERMISSIONS.flatMap((permission) =>
     VAULTS.flatMap((vault) =>
-      placesIn(endpoint, ":item").flatMap((item) =>
-        placesIn(endpoint, ":file").map((file): Case => ({ endpoint, permission, vault, item, file })),
+      valuesOf(endpoint, ":item").flatMap((item) =>
+        valuesOf(endpoint, ":file").map((file): Case => ({ endpoint, permission, vault, item, file })),
       ),
     ),
   ),
 );
 
-/** Out: the status, and the message of a refusal. */
+/** Returns the expected status, and the expected message if the request is refused. */
 function expected({ endpoint, permission, vault, item, file }: Case, ids: Ids): [number, string?] {
-  const [needed, outside] = CONTRACT[endpoint.name]!;
-  const named = vault === "own" || vault === "deleted";
-  const allowed = named && [...needed].every((one) => permission.includes(one));
-  if (!allowed) return outside === 404 ? [404, `vault ${ids.vault} not found`] : [403, `vault ${ids.vault} is not in scope`];
+  const [needed, statusOutside] = CONTRACT[endpoint.name]!;
+  const isNamed = vault === "own" || vault === "deleted";
+  const allowed = isNamed && [...needed].every((letter) => permission.includes(letter));
+  if (!allowed)
+    return statusOutside === 404 ? [404, `vault ${ids.vault} not found`] : [403, `vault ${ids.vault} is not in scope`];
   if (vault === "deleted") return [404, `vault ${ids.vault} not found`];
   if (item !== "own") return [404, `item ${ids.item} not found`];
   if (file !== "own") return [404, `file ${ids.file} not found`];
@@ -121,7 +122,7 @@ const makeItem = async (vault: string): Promise<string> => (await owner("POST", 
 const makeFile = async (vault: string, item: string): Promise<string> =>
   (await owner("POST", `${itemsOf(vault)}/${item}/files?name=f`, { body: pattern(1) })).body.id;
 
-/** The first vault has an Item with a File, and a second Item, whose File is the `other` one. */
+/** The vault `own` has two Items: `items.own` with the File `files.own`, and one with the File `files.other`. */
 beforeAll(async () => {
   const [own, deleted, other] = [await makeVault("Own"), await makeVault("Deleted"), await makeVault("Other")];
   vaults = { own, deleted, other, missing: crypto.randomUUID() };
@@ -139,7 +140,7 @@ beforeAll(async () => {
   await admin("DELETE", `/v1/admin/vaults/${deleted}`);
 });
 
-/** The ids of a case. A write that succeeds gets an Item and a File of its own. */
+/** The ids of a case. A write that succeeds gets a new Item and File, so that the cases do not depend on each other. */
 async function idsOf(c: Case): Promise<Ids> {
   const ids = { vault: vaults[c.vault], item: items[c.item], file: files[c.file] };
   const writes = c.endpoint.method !== "GET" && expected(c, ids)[0] < 400;
@@ -151,15 +152,15 @@ async function idsOf(c: Case): Promise<Ids> {
 const titleOf = ({ endpoint, permission, vault, item, file }: Case) =>
   `${endpoint.name}, permission "${permission}", vault ${vault}, item ${item}, file ${file}`;
 
-/** The state of the Item and the File that the refused writes named. */
-const shared = async () => {
+/** The Items and the File that the refused writes name. */
+const readTargets = async () => {
   const { body: item } = await owner("GET", `${itemsOf(vaults.own)}/${items.own}`);
   const { body: other } = await owner("GET", `${itemsOf(vaults.other)}/${items.other}`);
   return { item, other, objects: (await objectsOf(vaults.own)).filter((key) => key.includes(files.own)) };
 };
 
 describe("the table of routes", () => {
-  it("gives each route the permission and the refusal of the contract", () => {
+  it("has the permission and the status outside of the scope that the contract states for each route", () => {
     const table = ROUTES.flatMap(({ method, path, access }) =>
       access.by === "token" && access.permission !== undefined
         ? [[`${method} ${path}`, [access.permission, access.outside === "out_of_scope" ? 403 : 404]] as const]
@@ -168,7 +169,7 @@ describe("the table of routes", () => {
     expect(Object.fromEntries(table)).toEqual(CONTRACT);
   });
 
-  it("guards every route below /v1 with a token or the admin's secret", () => {
+  it("requires the admin's secret for the routes below /v1/admin, and for no other route", () => {
     expect(ROUTES.filter(({ path, access }) => path.startsWith("/v1/admin/") !== (access.by === "admin"))).toEqual([]);
   });
 });
@@ -176,36 +177,36 @@ describe("the table of routes", () => {
 describe("the authorization matrix", () => {
   it.each(CASES.map((c) => [titleOf(c), c] as const))("%s", async (_, c) => {
     const ids = await idsOf(c);
-    const reply = await ask(clients[c.permission], c.endpoint, ids);
+    const reply = await sendTo(clients[c.permission], c.endpoint, ids);
     const [status, message] = expected(c, ids);
     const refusal = message === undefined ? undefined : { status, message };
     expect([reply.status, reply.status < 400 ? undefined : reply.body]).toEqual([status, refusal]);
   });
 
-  it("leaves the Items and the File that refused writes name as they were", async () => {
-    const { item, other, objects } = await shared();
+  it("leaves the Items and the File of refused writes unchanged", async () => {
+    const { item, other, objects } = await readTargets();
     expect([item.version, other.version, objects.length]).toEqual([2, 1, 1]);
   });
 });
 
-/** Everything of an answer but its Request-Id, with `ID` for the vault's id. */
-const plain = ({ status, text, headers }: Reply, id: string) =>
+/** Status, body and headers of a response without its Request-Id; `ID` stands for the vault's id. */
+const withoutIds = ({ status, text, headers }: Reply, id: string) =>
   [status, text.replaceAll(id, "ID"), ...[...headers].filter(([name]) => name !== "request-id")].join("\n");
 
 describe("a vault that is not in the token", () => {
-  it.each(ENDPOINTS)("gets the same answer whether it exists or not, without any I/O: $name", async (endpoint) => {
+  it.each(ENDPOINTS)("gets the same response whether it exists or not, without a storage call: $name", async (endpoint) => {
     const { count, db } = countingDatabase();
-    const untouchable = new Proxy({} as any, {
+    const throwing = new Proxy({} as any, {
       get: (_, name) => {
         throw new Error(`${String(name)} was read`);
       },
     });
-    const bindings = { DB: db, COORDINATOR: untouchable, FILES: untouchable };
-    const [there, absent] = [vaults.other, crypto.randomUUID()];
-    const to = (vault: string) => ask(clients.rw, endpoint, { vault, item: items.other, file: files.own }, bindings);
-    const [first, second] = [await to(there), await to(absent)];
-    expect(plain(first, there)).toBe(plain(second, absent));
-    expect(first.text).toContain(there);
+    const bindings = { DB: db, COORDINATOR: throwing, FILES: throwing };
+    const [existing, missing] = [vaults.other, crypto.randomUUID()];
+    const sendToVault = (vault: string) => sendTo(clients.rw, endpoint, { vault, item: items.other, file: files.own }, bindings);
+    const [first, second] = [await sendToVault(existing), await sendToVault(missing)];
+    expect(withoutIds(first, existing)).toBe(withoutIds(second, missing));
+    expect(first.text).toContain(existing);
     expect(count.calls).toBe(0);
   });
 });
@@ -219,7 +220,7 @@ describe("a request without a token", () => {
       { vault: absent, item, file },
       { vault: "nonsense", item: "nonsense", file: "nonsense" },
     ]) {
-      const reply = await ask(send, endpoint, ids);
+      const reply = await sendTo(send, endpoint, ids);
       expect([reply.status, reply.body]).toEqual([401, { status: 401, message: "Invalid token signature" }]);
     }
   });
@@ -227,33 +228,33 @@ describe("a request without a token", () => {
 
 describe("an Item of another vault", () => {
   it.each(ENDPOINTS.filter(({ path }) => path.includes(":item")))(
-    "does not exist, not even for a token with both vaults, and stays as it was: $name",
+    "is a 404, also for a token with both vaults, and is not changed: $name",
     async (endpoint) => {
-      const before = await shared();
-      const reply = await ask(owner, endpoint, { vault: vaults.own, item: items.other, file: files.own });
+      const before = await readTargets();
+      const reply = await sendTo(owner, endpoint, { vault: vaults.own, item: items.other, file: files.own });
       expect(reply.body).toEqual({ status: 404, message: `item ${items.other} not found` });
-      expect(await shared()).toEqual(before);
+      expect(await readTargets()).toEqual(before);
     },
   );
 });
 
-describe("a write that is refused", () => {
-  it.each(ENDPOINTS.filter(({ method }) => method !== "GET"))("changes nothing: $name", async (endpoint) => {
+describe("a write without its permission", () => {
+  it.each(ENDPOINTS.filter(({ method }) => method !== "GET"))("is a 403 that changes nothing: $name", async (endpoint) => {
     const state = async () => [
       (await owner("GET", `/v1/vaults/${vaults.own}`)).body,
-      await shared(),
+      await readTargets(),
       await objectsOf(vaults.own),
     ];
     const before = await state();
     const ids = { vault: vaults.own, item: items.own, file: files.own };
-    for (const call of [clients.r, clients[""]]) expect((await ask(call, endpoint, ids)).status).toBe(403);
+    for (const call of [clients.r, clients[""]]) expect((await sendTo(call, endpoint, ids)).status).toBe(403);
     expect(await state()).toEqual(before);
     expect((await env.FILES.list({ prefix: `${vaults.own}/${files.own}/` })).objects.length).toBe(1);
   });
 });
 
-describe("a token that only writes", () => {
-  it("reads nothing: PUT of a content does not send it the name and the section of the File", async () => {
+describe("a token with the permission w", () => {
+  it("gets no name and no section of a File from PUT of its content", async () => {
     const path = `${itemsOf(vaults.own)}/${items.own}/files`;
     const { body: file } = await owner("POST", `${path}?name=secret-name&section=secret-section`, { body: pattern(1) });
     const { text } = await clients.w("PUT", `${path}/${file.id}/content`, { body: pattern(2) });

@@ -1,35 +1,36 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { admin, type Client, freshVault, LOGIN, type Reply } from "../support/service.ts";
 
-/** Texts that are a trap: halves of surrogate pairs, which UTF-8 cannot hold, and the names that JavaScript objects inherit. */
+/** Strings that need care: unpaired surrogates (contract 12.3), and the names of properties that JavaScript objects inherit. */
 
-type Ask = (world: { items: string; item: string; call: Client }, text: string) => Promise<Reply>;
+/** Sends a request that contains the text. */
+type SendText = (target: { items: string; item: string; call: Client }, text: string) => Promise<Reply>;
 
-async function makeWorld() {
+async function makeTestVault() {
   const { vault, items, call } = await freshVault();
-  const whole = { ...LOGIN, fields: [{ id: "f", value: "x" }], sections: [{ id: "s" }], tags: ["t"], urls: [{ href: "u" }] };
-  const { id } = (await call("POST", items, { body: whole })).body;
-  const written = async () => (await call("GET", `/v1/vaults/${vault}`)).body.contentVersion;
-  return { items, item: `${items}/${id}`, call, written };
+  const item = { ...LOGIN, fields: [{ id: "f", value: "x" }], sections: [{ id: "s" }], tags: ["t"], urls: [{ href: "u" }] };
+  const { id } = (await call("POST", items, { body: item })).body;
+  const writeCount = async () => (await call("GET", `/v1/vaults/${vault}`)).body.contentVersion;
+  return { items, item: `${items}/${id}`, call, writeCount };
 }
 
-/** For requests that are refused: none of them changes it. */
-let unchanged: Awaited<ReturnType<typeof makeWorld>>;
+/** Shared by the tests whose requests are refused and so change nothing. */
+let unchanged: Awaited<ReturnType<typeof makeTestVault>>;
 
 beforeAll(async () => {
-  unchanged = await makeWorld();
+  unchanged = await makeTestVault();
 });
 
 const post =
-  (attributes: (text: string) => object): Ask =>
+  (attributes: (text: string) => object): SendText =>
   ({ items, call }, text) =>
     call("POST", items, { body: { ...LOGIN, ...attributes(text) } });
 const patch =
-  (operation: (text: string) => object): Ask =>
+  (operation: (text: string) => object): SendText =>
   ({ item, call }, text) =>
     call("PATCH", item, { body: [operation(text)] });
 
-const PLACES: readonly (readonly [string, Ask])[] = [
+const PLACES: readonly (readonly [string, SendText])[] = [
   ["a title", post((title) => ({ title }))],
   ["a tag", post((tag) => ({ tags: ["x", tag] }))],
   ["a Url's href", post((href) => ({ urls: [{ href }] }))],
@@ -52,19 +53,19 @@ const PLACES: readonly (readonly [string, Ask])[] = [
   ["a token's name", (_, name) => admin("POST", "/v1/admin/tokens", { body: { name, vaults: {} } })],
 ];
 
-describe("half of a surrogate pair", () => {
-  it.each(PLACES)("is a 400 in %s, and nothing is stored", async (_, ask) => {
+describe("an unpaired surrogate", () => {
+  it.each(PLACES)("is a 400 in %s, and nothing is stored", async (_, sendText) => {
     for (const half of ["\ud800", "\udc00", "\ude00\ud83d", "a\udbffb"]) {
-      expect((await ask(unchanged, half)).status).toBe(400);
+      expect((await sendText(unchanged, half)).status).toBe(400);
     }
-    expect(await unchanged.written()).toBe(1);
+    expect(await unchanged.writeCount()).toBe(1);
   });
 
-  it.each(PLACES)("is welcome with its other half in %s", async (_, ask) => {
-    expect((await ask(await makeWorld(), "\ud83d\ude00")).status).toBe(200);
+  it.each(PLACES)("is accepted as part of a complete pair in %s", async (_, sendText) => {
+    expect((await sendText(await makeTestVault(), "\ud83d\ude00")).status).toBe(200);
   });
 
-  it("is a 400 in the path of a PATCH that edits, as any field that is not there", async () => {
+  it("is a 400 in the path of a `replace` operation", async () => {
     const { item, call } = unchanged;
     for (const path of ["/fields/\ud800", "/fields/\ud800/value", "/tags/\ud800", "/\ud800"]) {
       expect((await call("PATCH", item, { body: [{ op: "replace", path, value: "x" }] })).status).toBe(400);
@@ -74,25 +75,25 @@ describe("half of a surrogate pair", () => {
 
 const INHERITED = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"];
 
-describe("a name that every object inherits", () => {
-  it("is an unknown attribute of an Item: dropped, and no object changes", async () => {
-    const { items, call } = await makeWorld();
-    const evil = INHERITED.map((name) => `"${name}":{"favorite":true,"prototype":{"favorite":true}}`).join();
+describe("the name of a property that every object inherits", () => {
+  it("is dropped like any unknown attribute, and changes no prototype", async () => {
+    const { items, call } = await makeTestVault();
+    const attributes = INHERITED.map((name) => `"${name}":{"favorite":true,"prototype":{"favorite":true}}`).join();
     const { status, body } = await call("POST", items, {
-      body: `{"category":"LOGIN",${evil},"fields":[{"value":"x",${evil}}],"urls":[{"href":"",${evil}}],"sections":[{${evil}}]}`,
+      body: `{"category":"LOGIN",${attributes},"fields":[{"value":"x",${attributes}}],"urls":[{"href":"",${attributes}}],"sections":[{${attributes}}]}`,
     });
     expect([status, body.favorite]).toEqual([200, false]);
     expect(Object.keys(body.fields[0]).toSorted()).toEqual(["id", "label", "purpose", "type", "value"]);
     expect(({} as { favorite?: boolean }).favorite).toBeUndefined();
   });
 
-  it("does not bring an attribute with it", async () => {
+  it("does not set an attribute of the Item by `__proto__`", async () => {
     const { items, call } = unchanged;
     const { body } = await call("POST", items, { body: '{"__proto__":{"category":"LOGIN","title":"x"}}' });
     expect(body).toEqual({ status: 400, message: "Invalid item category" });
   });
 
-  it.each(INHERITED)("is no word of any list: %s", async (word) => {
+  it.each(INHERITED)("is refused as a category, type, purpose and character set: %s", async (word) => {
     const { items, call } = unchanged;
     const refusal = async (attributes: object) => (await call("POST", items, { body: { ...LOGIN, ...attributes } })).body.message;
     expect(await refusal({ category: word })).toBe("Invalid item category");
@@ -111,23 +112,23 @@ describe("a name that every object inherits", () => {
       ]),
     ),
   )("is a 400 in the path of a PATCH: %s", async (path) => {
-    const { item, call, written } = unchanged;
+    const { item, call, writeCount } = unchanged;
     for (const op of ["add", "replace", "remove"]) {
       const { status } = await call("PATCH", item, { body: [{ op, path, value: "x" }] });
       expect(status).toBe(400);
     }
-    expect(await written()).toBe(1);
+    expect(await writeCount()).toBe(1);
   });
 
-  it.each(INHERITED)("is an id like any other, of a field and a section: %s", async (id) => {
-    const { items, call } = await makeWorld();
+  it.each(INHERITED)("is accepted as the id of a field and of a section: %s", async (id) => {
+    const { items, call } = await makeTestVault();
     const { body } = await call("POST", items, { body: { ...LOGIN, fields: [{ id, section: { id }, value: "1" }] } });
     expect(body).toMatchObject({ fields: [{ id, section: { id }, value: "1" }], sections: [{ id }] });
     const operations = [{ op: "replace", path: `/fields/${id}/value`, value: "2" }];
     expect((await call("PATCH", `${items}/${body.id}`, { body: operations })).body.fields[0]).toMatchObject({ id, value: "2" });
   });
 
-  it.each(INHERITED)("is no vault id in a token's scope, and no permission: %s", async (name) => {
+  it.each(INHERITED)("is refused as a vault id and as a permission of a token: %s", async (name) => {
     for (const vaults of [`{"${name}":"rw"}`, `{"${crypto.randomUUID()}":"${name}"}`]) {
       const { status } = await admin("POST", "/v1/admin/tokens", { body: `{"name":"t","vaults":${vaults}}` });
       expect(status).toBe(400);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { freshVault, LOGIN } from "../support/service.ts";
 
-/** If-Match and If-None-Match through the front door. */
+/** `If-Match` and `If-None-Match` of Items (contract 10.1 to 10.4). */
 
-/** An Item at version 2. */
+/** Makes an Item of version 2. `writes` are the writes that the tests send to it. */
 async function itemAtTwo() {
   const { items, call } = await freshVault();
   const { body } = await call("POST", items, { body: LOGIN });
@@ -20,7 +20,7 @@ async function itemAtTwo() {
 
 describe("If-Match", () => {
   it.each(['"1"', '"3"', 'W/"2"', '"1","3"', '"two"'])(
-    "%s refuses every write to version 2 with 412, and nothing changes",
+    "%s answers every write to version 2 with 412, and the Item is unchanged",
     async (tag) => {
       const { path, call, item, writes, read } = await itemAtTwo();
       for (const [method, body] of writes) {
@@ -31,16 +31,19 @@ describe("If-Match", () => {
     },
   );
 
-  it.each(["2", '"2', '"2" "3"', '*, "2"', ","])("%s is malformed: 400, and nothing changes", async (header) => {
-    const { path, call, item, writes, read } = await itemAtTwo();
-    for (const [method, body] of writes) {
-      const { status } = await call(method, path, { body, headers: { "If-Match": header } });
-      expect([method, status]).toEqual([method, 400]);
-    }
-    expect((await read()).body).toEqual(item);
-  });
+  it.each(["2", '"2', '"2" "3"', '*, "2"', ","])(
+    "%s is malformed: the answer is 400, and the Item is unchanged",
+    async (header) => {
+      const { path, call, item, writes, read } = await itemAtTwo();
+      for (const [method, body] of writes) {
+        const { status } = await call(method, path, { body, headers: { "If-Match": header } });
+        expect([method, status]).toEqual([method, 400]);
+      }
+      expect((await read()).body).toEqual(item);
+    },
+  );
 
-  it.each(['"2"', "*", '"1", "2"', ' "2" '])("%s lets each kind of write to version 2 through", async (header) => {
+  it.each(['"2"', "*", '"1", "2"', ' "2" '])("%s permits each kind of write to version 2", async (header) => {
     for (const index of [0, 1, 2, 3]) {
       const { path, call, writes } = await itemAtTwo();
       const [method, body] = writes[index]!;
@@ -49,7 +52,7 @@ describe("If-Match", () => {
     }
   });
 
-  it("takes the ETag of the answer before, write after write", async () => {
+  it("permits each of several writes with the ETag of the response before it", async () => {
     const { path, call, read } = await itemAtTwo();
     let tag = (await read()).headers.get("ETag")!;
     for (const version of [3, 4, 5]) {
@@ -60,7 +63,7 @@ describe("If-Match", () => {
     }
   });
 
-  it("lets one of two writes through that were made on the same version", async () => {
+  it("permits exactly one of several concurrent writes that name the same version", async () => {
     const { path, call, read } = await itemAtTwo();
     const write = (title: string) =>
       call("PATCH", path, { body: [{ op: "replace", path: "/title", value: title }], headers: { "If-Match": '"2"' } });
@@ -69,7 +72,7 @@ describe("If-Match", () => {
     expect((await read()).body).toEqual(replies.find((reply) => reply.status === 200)!.body);
   });
 
-  it.each(['"1"', "*", "nonsense"])("%s on an Item that is not there is the 404 of any request", async (header) => {
+  it.each(['"1"', "*", "nonsense"])("%s on an Item that does not exist is a 404", async (header) => {
     const { items, call } = await freshVault();
     const id = crypto.randomUUID();
     for (const [method, body] of [
@@ -90,21 +93,21 @@ describe("If-None-Match", () => {
     expect([reply.status, reply.headers.get("ETag"), reply.text]).toEqual([304, '"2"', ""]);
   });
 
-  it.each(['"1"', 'W/"1"', '"1", "3"', "2"])("%s on version 2 is the Item", async (header) => {
+  it.each(['"1"', 'W/"1"', '"1", "3"', "2"])("%s on version 2 is a 200 with the Item", async (header) => {
     const { path, call, item } = await itemAtTwo();
     const reply = await call("GET", path, { headers: { "If-None-Match": header } });
     expect([reply.status, reply.headers.get("ETag"), reply.body]).toEqual([200, '"2"', item]);
   });
 
-  it("on an Item that is not there is a 404", async () => {
+  it("on an Item that does not exist is a 404", async () => {
     const { items, call } = await freshVault();
     expect((await call("GET", `${items}/${crypto.randomUUID()}`, { headers: { "If-None-Match": "*" } })).status).toBe(404);
   });
 
-  it("gives a 304 only to those who may read", async () => {
+  it("is a 403 for a token without the vault", async () => {
     const { path, item } = await itemAtTwo();
-    const { call: stranger } = await freshVault();
+    const { call: outsider } = await freshVault();
     expect(item.version).toBe(2);
-    expect((await stranger("GET", path, { headers: { "If-None-Match": "*" } })).status).toBe(403);
+    expect((await outsider("GET", path, { headers: { "If-None-Match": "*" } })).status).toBe(403);
   });
 });

@@ -3,38 +3,38 @@ import { describe, expect, it } from "vitest";
 import { wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 
-/** A service that is set up wrongly: data routes say 503 and /health says why (contract 2.4 and 2.5). */
+/** A misconfigured service: data routes answer 503, and `/health` names the cause (contract 4.8 and 13.2). */
 
 const base64 = (text: string) => btoa(text);
 const SECRET = "fedcba9876543210fedcba9876543210";
-const RIGHT = JSON.parse(env.ROOT_KEYS).keys.k1 as string;
-const keys = (active: string, table: unknown) => JSON.stringify({ active, keys: table });
+const VALID_KEY = JSON.parse(env.ROOT_KEYS).keys.k1 as string;
+const rootKeys = (active: string, table: unknown) => JSON.stringify({ active, keys: table });
 
-const WRONG: readonly (readonly [string, string])[] = [
-  ["missing", ""],
+const INVALID: readonly (readonly [string, string])[] = [
+  ["empty", ""],
   ["not JSON", SECRET],
   ["JSON null", "null"],
   ["without keys", JSON.stringify({ active: "k1" })],
-  ["without an active key", JSON.stringify({ keys: { k1: RIGHT } })],
-  ["with an active key that it lacks", keys("k2", { k1: RIGHT })],
-  ["with an inherited name as its active key", keys("constructor", { k1: RIGHT })],
-  ["with a key that is no base64", keys("k1", { k1: "*".repeat(44) })],
-  ["with a key of 31 bytes", keys("k1", { k1: base64(SECRET.slice(1)) })],
-  ["with a key of 33 bytes", keys("k1", { k1: base64(`${SECRET}x`) })],
-  ["with a key that is no text", keys("k1", { k1: 7 })],
-  ["with a key id of 33 characters", keys("k".repeat(33), { ["k".repeat(33)]: base64(SECRET) })],
-  ["with other bytes under the same id", keys("k1", { k1: base64(SECRET) })],
-  ["with another key alone", keys("k2", { k2: base64(SECRET) })],
+  ["without an active key", JSON.stringify({ keys: { k1: VALID_KEY } })],
+  ["with an active key id that is not among the keys", rootKeys("k2", { k1: VALID_KEY })],
+  ["with the name of an inherited property as its active key id", rootKeys("constructor", { k1: VALID_KEY })],
+  ["with a key that is not base64", rootKeys("k1", { k1: "*".repeat(44) })],
+  ["with a key of 31 bytes", rootKeys("k1", { k1: base64(SECRET.slice(1)) })],
+  ["with a key of 33 bytes", rootKeys("k1", { k1: base64(`${SECRET}x`) })],
+  ["with a key that is not a string", rootKeys("k1", { k1: 7 })],
+  ["with a key id of 33 characters", rootKeys("k".repeat(33), { ["k".repeat(33)]: base64(SECRET) })],
+  ["with another key under the same id", rootKeys("k1", { k1: base64(SECRET) })],
+  ["without the key that is in use", rootKeys("k2", { k2: base64(SECRET) })],
 ];
 
-const dependency = async (service: string, bindings: Partial<Env> = {}) => {
+const readDependency = async (service: string, bindings: Partial<Env> = {}) => {
   const { status, body } = await send("GET", "/health", { env: bindings });
   expect(status).toBe(200);
   return body.dependencies.find((entry: { service: string }) => entry.service === service);
 };
 
 describe("ROOT_KEYS", () => {
-  it.each(WRONG)("%s: data routes answer 503 with Retry-After, and the vault is untouched", async (_, ROOT_KEYS) => {
+  it.each(INVALID)("%s: data routes answer 503 with Retry-After, and the vault is unchanged", async (_, ROOT_KEYS) => {
     const { vault, items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     for (const [method, path, body] of [
@@ -54,18 +54,18 @@ describe("ROOT_KEYS", () => {
     expect((await call("GET", `/v1/vaults/${vault}`)).body).toMatchObject({ contentVersion: 1, items: 1 });
   });
 
-  it.each(WRONG)("%s: /health says so, without key material", async (_, ROOT_KEYS) => {
+  it.each(INVALID)("%s: /health reports the error, without key material", async (_, ROOT_KEYS) => {
     await makeVault();
     const { text } = await send("GET", "/health", { env: { ROOT_KEYS } });
-    expect(await dependency("keys", { ROOT_KEYS })).toEqual({
+    expect(await readDependency("keys", { ROOT_KEYS })).toEqual({
       service: "keys",
       status: "ERROR",
       message: expect.stringMatching(/root.?key/i),
     });
-    for (const secret of [SECRET, SECRET.slice(1), base64(SECRET), RIGHT, "*".repeat(44)]) expect(text).not.toContain(secret);
+    for (const secret of [SECRET, SECRET.slice(1), base64(SECRET), VALID_KEY, "*".repeat(44)]) expect(text).not.toContain(secret);
   });
 
-  it.each(WRONG)("%s: nothing is made that no key may ever open", async (_, ROOT_KEYS) => {
+  it.each(INVALID)("%s: no vault and no token is created, which no key could decrypt later", async (_, ROOT_KEYS) => {
     await makeVault();
     const before = (await admin("GET", "/v1/admin/tokens")).body.length;
     for (const [path, body] of [
@@ -77,12 +77,12 @@ describe("ROOT_KEYS", () => {
     expect((await admin("GET", "/v1/admin/tokens")).body).toHaveLength(before);
   });
 
-  it("with a new active key beside the old one: everything goes on", async () => {
+  it("with a new active key beside the old one: Items remain readable", async () => {
     const { items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
-    const ROOT_KEYS = keys("k2", { k1: RIGHT, k2: base64(SECRET) });
+    const ROOT_KEYS = rootKeys("k2", { k1: VALID_KEY, k2: base64(SECRET) });
     expect((await call("GET", `${items}/${id}`, { env: { ROOT_KEYS } })).body).toMatchObject(LOGIN);
-    expect(await dependency("keys", { ROOT_KEYS })).toMatchObject({ status: "ACTIVE" });
+    expect(await readDependency("keys", { ROOT_KEYS })).toMatchObject({ status: "ACTIVE" });
   });
 });
 
@@ -90,27 +90,27 @@ const notBefore = (text: string) => ({ TOKENS_NOT_BEFORE: text as "" });
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
 describe("TOKENS_NOT_BEFORE", () => {
-  it("refuses every token that is older, with the 401 of all token faults", async () => {
+  it("after the time of issue of a token: the token is a 401", async () => {
     const { items, call } = await freshVault();
     const { body } = await call("GET", items, { env: notBefore(inMinutes(1)) });
     expect(body).toEqual({ status: 401, message: "Invalid token signature" });
   });
 
-  it("lets in what is younger", async () => {
+  it("before the time of issue of a token: the token is accepted", async () => {
     const { items, call } = await freshVault();
     expect((await call("GET", items, { env: notBefore(inMinutes(-1)) })).status).toBe(200);
   });
 
-  it("is not RFC 3339, as in 2026-13-45: no token is let in, and the answer is 503", async () => {
+  it("not in the form of RFC 3339: every request is a 503", async () => {
     for (const text of ["soon", "2026-13-45", "1764547200", " "]) {
       const { items, call } = await freshVault();
       expect((await call("GET", items, { env: notBefore(text) })).status).toBe(503);
     }
   });
 
-  // What JavaScript takes for a date in 2001 would refuse no token at all.
+  // Date.parse reads some of these as a time in 2001, and such a time would refuse no token.
   it.each(["yesterday 1", "restore 2", "12", "2026-02-30T00:00:00Z", "June 2026"])(
-    'is not RFC 3339, though Date.parse reads it: "%s" is a 503 too',
+    'not in the form of RFC 3339, though Date.parse accepts it: "%s" is a 503',
     async (text) => {
       const { items, call } = await freshVault();
       expect((await call("GET", items, { env: notBefore(text) })).status).toBe(503);
@@ -119,7 +119,7 @@ describe("TOKENS_NOT_BEFORE", () => {
 });
 
 describe("/health", () => {
-  it("reports a service that is well, without a token", async () => {
+  it("reports every dependency as ACTIVE, without a token", async () => {
     await makeVault();
     const { body } = await send("GET", "/health");
     expect(body).toMatchObject({ name: expect.any(String), version: expect.any(String) });
@@ -138,14 +138,14 @@ describe("/health", () => {
     ["FAILURE_RATE", "rate limits"],
   ])("names the binding or secret %s when it is missing", async (name, service) => {
     const bindings = { [name]: undefined } as Partial<Env>;
-    expect(await dependency(service, bindings)).toEqual({ service, status: "ERROR", message: `${name} is missing` });
+    expect(await readDependency(service, bindings)).toEqual({ service, status: "ERROR", message: `${name} is missing` });
   });
 
-  it("reports a D1 that does not answer", async () => {
+  it("reports d1 and keys as ERROR when D1 does not answer", async () => {
     const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
-    expect(await dependency("d1", { DB })).toMatchObject({ status: "ERROR" });
-    expect(await dependency("keys", { DB })).toMatchObject({ status: "ERROR" });
-    expect(await dependency("r2", { DB })).toMatchObject({ status: "ACTIVE" });
+    expect(await readDependency("d1", { DB })).toMatchObject({ status: "ERROR" });
+    expect(await readDependency("keys", { DB })).toMatchObject({ status: "ERROR" });
+    expect(await readDependency("r2", { DB })).toMatchObject({ status: "ACTIVE" });
   });
 
   it.each([
@@ -153,32 +153,35 @@ describe("/health", () => {
     [{ ACTIVITY_RETENTION_DAYS: "ninety" }, "ACTIVITY_RETENTION_DAYS is not a number, or less than 1"],
     [{ FILE_RETENTION_DAYS: -1 }, "FILE_RETENTION_DAYS is not a number, or less than 0"],
     [{ ACTIVITY_RETENTION_DAYS: 0 }, "ACTIVITY_RETENTION_DAYS is not a number, or less than 1"],
-  ])("reports a variable that is malformed: %j", async (bindings, message) => {
-    const found = await dependency("settings", bindings as unknown as Partial<Env>);
-    expect(found).toEqual({ service: "settings", status: "ERROR", message });
+  ])("reports a malformed variable: %j", async (bindings, message) => {
+    const entry = await readDependency("settings", bindings as unknown as Partial<Env>);
+    expect(entry).toEqual({ service: "settings", status: "ERROR", message });
   });
 
-  it("reports a D1 without tables", async () => {
+  it("reports schema as ERROR when D1 has no tables", async () => {
     const DB = wrapDatabase(env.DB, {
       rewrite: (sql) => sql.replace("d1_migrations", "no_such_table").replace("'vaults'", "'no_such_table'"),
     });
-    expect(await dependency("schema", { DB })).toMatchObject({ status: "ERROR", message: expect.stringContaining("migrations") });
-    expect(await dependency("r2", { DB })).toMatchObject({ status: "ACTIVE" });
+    expect(await readDependency("schema", { DB })).toMatchObject({
+      status: "ERROR",
+      message: expect.stringContaining("migrations"),
+    });
+    expect(await readDependency("r2", { DB })).toMatchObject({ status: "ACTIVE" });
   });
 
-  it("reports an R2 that does not answer, without its error's words", async () => {
+  it("reports r2 as ERROR when R2 does not answer, without the message of the error", async () => {
     const FILES = new Proxy(env.FILES, {
       get: (bucket, name) => (name === "head" ? () => Promise.reject(new Error("canary-7f3a")) : Reflect.get(bucket, name)),
     });
     const { text } = await send("GET", "/health", { env: { FILES } });
     expect(text).not.toContain("canary-7f3a");
-    expect(await dependency("r2", { FILES })).toMatchObject({ status: "ERROR", message: expect.any(String) });
-    expect(await dependency("d1", { FILES })).toMatchObject({ status: "ACTIVE" });
+    expect(await readDependency("r2", { FILES })).toMatchObject({ status: "ERROR", message: expect.any(String) });
+    expect(await readDependency("d1", { FILES })).toMatchObject({ status: "ACTIVE" });
   });
 });
 
 describe("/heartbeat", () => {
-  it("is the text . without a token, whatever is broken", async () => {
+  it("answers 200 with the text `.`, without a token and without working bindings", async () => {
     const reply = await send("GET", "/heartbeat", { env: { ROOT_KEYS: "", DB: undefined as unknown as D1Database } });
     expect([reply.status, reply.text]).toEqual([200, "."]);
     expect(reply.headers.get("Content-Type")).toMatch(/^text\/plain\b/);
@@ -186,15 +189,15 @@ describe("/heartbeat", () => {
 });
 
 describe("an empty database", () => {
-  it("takes any well-formed ROOT_KEYS: there is nothing yet that they must open", async () => {
+  it("accepts any well-formed ROOT_KEYS, because it contains nothing that they must decrypt", async () => {
     const DB = wrapDatabase(env.DB, { rewrite: (sql) => sql.replace("FROM root_keys", "FROM root_keys WHERE false") });
-    const ROOT_KEYS = keys("k9", { k9: base64(SECRET) });
-    expect(await dependency("keys", { DB, ROOT_KEYS })).toMatchObject({ status: "ACTIVE" });
+    const ROOT_KEYS = rootKeys("k9", { k9: base64(SECRET) });
+    expect(await readDependency("keys", { DB, ROOT_KEYS })).toMatchObject({ status: "ACTIVE" });
   });
 });
 
 describe("a missing ADMIN_TOKEN", () => {
-  it("leaves no admin routes behind", async () => {
+  it("makes the admin routes answer like an unknown path", async () => {
     const { token } = await makeToken({});
     for (const call of [admin, client(token), client("")]) {
       expect((await call("GET", "/v1/admin/vaults", { env: { ADMIN_TOKEN: "" } })).body).toEqual(

@@ -6,7 +6,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 const SHORT = /^[a-z2-7]{26}$/;
 
-/** The ways in which a client may write an id. */
+/** The forms in which a request may write an id (contract 3.2). */
 const FORMS = {
   UUID: (id: string) => id,
   "upper-case UUID": (id: string) => id.toUpperCase(),
@@ -14,16 +14,17 @@ const FORMS = {
 };
 const forms = Object.entries(FORMS).map(([form, write]) => ({ form, write }));
 
-/** What has the form of an id and names nothing. */
-const NAMELESS = ["00000000000000000000000000", "11111111111111111111111111", "z".repeat(26), "h6uf6zcxc5cwfm74fsld6zvpuz"];
+/** Ids of a valid form that name nothing (contract 3.3). */
+const UNUSED_IDS = ["00000000000000000000000000", "11111111111111111111111111", "z".repeat(26), "h6uf6zcxc5cwfm74fsld6zvpuz"];
 
-const FORMLESS = [
+/** Strings that do not have the form of an id. */
+const MALFORMED_IDS = [
   "x __proto__ H6UF6ZCXC5CWFM74FSLD6ZVPUY h6uf6zcxc5cwfm74fsld6zvpu= 3fa85f6457174562b3fc2c963f66afa6".split(" "),
   ["a".repeat(25), "a".repeat(27), "{3fa85f64-5717-4562-b3fc-2c963f66afa6}", "3fa85f64-5717-4562-b3fc-2c963f66afag"],
   ["3fa85f64-5717-4562-b3fc-2c963f66afa6%20", "%00", "%zz", "%ff", "a%2Fb"],
 ].flat();
 
-it("The two forms of an id are those of the contract's example", async () => {
+it("The two forms of an id are those of the example in contract 3.2", async () => {
   const uuid = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
   const { body } = await admin("POST", "/v1/admin/tokens", { body: { name: "n", vaults: { h6uf6zcxc5cwfm74fsld6zvpuy: "r" } } });
   expect(body.vaults).toEqual({ [uuid]: "r" });
@@ -52,29 +53,29 @@ describe("An id in a request", () => {
     expect((await call("PUT", `${items}/${item.id}`, { body })).body).toMatchObject({ version: 2, vault: { id: vault } });
   });
 
-  it.each(NAMELESS)("that has the form of an id and names no Item is a 404 that echoes it: %s", async (id) => {
+  it.each(UNUSED_IDS)("that has a valid form and names no Item is a 404 that repeats the id: %s", async (id) => {
     const { items, call } = await freshVault();
     const { status, body } = await call("GET", `${items}/${id}`);
     expect(status).toBe(404);
     expect(body).toEqual({ status: 404, message: `item ${id} not found` });
   });
 
-  it.each([1, 2, 3])("in base32 has one spelling: with its padding bits set to %i it names nothing", async (padding) => {
+  it.each([1, 2, 3])("in base32 with padding bits other than 0 names nothing: padding %i", async (padding) => {
     const { vault, items, call } = await freshVault("connect");
     const { id } = (await call("POST", items, { body: LOGIN })).body;
-    const respell = (short: string) => short.slice(0, -1) + BASE32[BASE32.indexOf(short.at(-1)!) + padding]!;
-    expect((await call("GET", `${items}/${respell(id)}`)).body.message).toBe(`item ${respell(id)} not found`);
-    const other = respell(writeId(vault, "connect"));
+    const setPaddingBits = (short: string) => short.slice(0, -1) + BASE32[BASE32.indexOf(short.at(-1)!) + padding]!;
+    expect((await call("GET", `${items}/${setPaddingBits(id)}`)).body.message).toBe(`item ${setPaddingBits(id)} not found`);
+    const other = setPaddingBits(writeId(vault, "connect"));
     expect((await call("GET", `/v1/vaults/${other}/items`)).body.message).toBe(`vault ${other} not found`);
   });
 
-  it.each(forms)("that names no Item is echoed as it was written: $form", async ({ write }) => {
+  it.each(forms)("that names no Item is repeated as the request wrote it: $form", async ({ write }) => {
     const { items, call } = await freshVault();
     const id = write("3fa85f64-5717-4562-b3fc-2c963f66afa6");
     expect((await call("DELETE", `${items}/${id}`)).body).toEqual({ status: 404, message: `item ${id} not found` });
   });
 
-  it.each(NAMELESS)("that has the form of an id and names no vault is out of scope, or not found in a list: %s", async (id) => {
+  it.each(UNUSED_IDS)("that has a valid form and names no vault is a 403, and a 404 on the list of Items: %s", async (id) => {
     const { call } = await freshVault();
     const one = await call("GET", `/v1/vaults/${id}/items/${id}`);
     expect([one.status, one.body.message]).toEqual([403, `vault ${id} is not in scope`]);
@@ -82,7 +83,7 @@ describe("An id in a request", () => {
     expect([list.status, list.body.message]).toEqual([404, `vault ${id} not found`]);
   });
 
-  it.each(FORMLESS)("that has no form of an id is a 400: %s", async (id) => {
+  it.each(MALFORMED_IDS)("that does not have the form of an id is a 400: %s", async (id) => {
     const { vault, items, call } = await freshVault();
     for (const path of [`/v1/vaults/${id}`, `/v1/vaults/${id}/items`, `/v1/vaults/${id}/items/${vault}`]) {
       expect((await call("GET", path)).body).toEqual({ status: 400, message: "Invalid Vault UUID" });
@@ -99,7 +100,7 @@ describe.each([
   { dialect: "uuid", form: UUID },
   { dialect: "connect", form: SHORT },
 ] as const)("A token of the dialect $dialect", ({ dialect, form }) => {
-  it("reads every id in its form", async () => {
+  it("receives every id in the form of its dialect", async () => {
     const vault = await makeVault();
     const { id, token } = await makeToken({ [vault]: "rw" }, { dialect });
     const call = client(token);
@@ -119,7 +120,7 @@ describe.each([
     expect((await call("GET", "/v1/vaults")).body).toMatchObject([{ id: ids.vault.id }]);
   });
 
-  it("reads the Items that a token of the other dialect wrote", async () => {
+  it("receives the ids of an Item that a token of the other dialect wrote in its own form", async () => {
     const { vault, items, call } = await freshVault(dialect === "uuid" ? "connect" : "uuid");
     const { body: item } = await call("POST", items, { body: LOGIN });
     const { token } = await makeToken({ [vault]: "r" }, { dialect });
@@ -131,22 +132,25 @@ describe.each([
 
 describe("The version in the answer to PUT", () => {
   it.each([
-    { dialect: "uuid", answered: [2, 3] },
-    { dialect: "connect", answered: [1, 2] },
-  ] as const)("is $answered for the first and second PUT in the dialect $dialect; GET gives the new one", async (row) => {
-    const { vault, items, call } = await freshVault(row.dialect);
-    const path = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
-    for (const [index, answered] of row.answered.entries()) {
-      const put = await call("PUT", path, { body: { ...LOGIN, title: "Next", vault: { id: vault } } });
-      expect(put.body).toMatchObject({ title: "Next", version: answered });
-      const get = await call("GET", path);
-      expect(get.body.version).toBe(index + 2);
-      expect(put.headers.get("ETag")).toBe(get.headers.get("ETag"));
-    }
-  });
+    { dialect: "uuid", expected: [2, 3] },
+    { dialect: "connect", expected: [1, 2] },
+  ] as const)(
+    "is $expected for the first and second PUT in the dialect $dialect, while GET returns the new version",
+    async (testCase) => {
+      const { vault, items, call } = await freshVault(testCase.dialect);
+      const path = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+      for (const [index, expected] of testCase.expected.entries()) {
+        const put = await call("PUT", path, { body: { ...LOGIN, title: "Next", vault: { id: vault } } });
+        expect(put.body).toMatchObject({ title: "Next", version: expected });
+        const get = await call("GET", path);
+        expect(get.body.version).toBe(index + 2);
+        expect(put.headers.get("ETag")).toBe(get.headers.get("ETag"));
+      }
+    },
+  );
 
   it.each(["uuid", "connect"] as const)(
-    "is the only one that knows dialects: POST and PATCH give the new one in %s",
+    "differs between dialects only for PUT: POST and PATCH answer the new version in %s",
     async (dialect) => {
       const { items, call } = await freshVault(dialect);
       const { body: item } = await call("POST", items, { body: LOGIN });

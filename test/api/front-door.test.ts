@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { admin, type Client, freshVault, LOGIN, makeVault, type Reply, send } from "../support/service.ts";
 
-/** What every response has in common, and which paths are served. */
+/** The headers that every response has, and the paths that are served (contract 1.1 to 1.7). */
 
-interface Given {
+interface Fixture {
   readonly call: Client;
   readonly vault: string;
   readonly items: string;
@@ -11,7 +11,7 @@ interface Given {
   readonly item: string;
 }
 
-const RESPONSES: readonly (readonly [status: number, what: string, ask: (given: Given) => Promise<Reply>])[] = [
+const RESPONSES: readonly (readonly [status: number, name: string, sendRequest: (fixture: Fixture) => Promise<Reply>])[] = [
   [200, "heartbeat", () => send("GET", "/heartbeat")],
   [200, "health", () => send("GET", "/health")],
   [200, "a list", ({ call, items }) => call("GET", items)],
@@ -21,37 +21,40 @@ const RESPONSES: readonly (readonly [status: number, what: string, ask: (given: 
   [200, "HEAD", ({ call, item }) => call("HEAD", item)],
   [200, "an admin route", () => admin("GET", "/v1/admin/tokens")],
   [204, "a deleted Item", ({ call, item }) => call("DELETE", item)],
-  [304, "an Item that the client has", ({ call, item }) => call("GET", item, { headers: { "If-None-Match": '"1"' } })],
+  [304, "an Item that matches If-None-Match", ({ call, item }) => call("GET", item, { headers: { "If-None-Match": '"1"' } })],
   [400, "a bad id", ({ call, items }) => call("GET", `${items}/x`)],
   [400, "a bad body", ({ call, items }) => call("POST", items, { body: "{" })],
   [401, "no token", () => send("GET", "/v1/vaults")],
-  [401, "no admin token", () => send("GET", "/v1/admin/vaults")],
-  [403, "a foreign vault", async ({ call }) => call("GET", `/v1/vaults/${await makeVault()}`)],
-  [404, "no such Item", ({ call, items, vault }) => call("GET", `${items}/${vault}`)],
-  [404, "no such route", () => send("GET", "/nothing/here")],
+  [401, "an admin route without a token", () => send("GET", "/v1/admin/vaults")],
+  [403, "a vault that is not in the token", async ({ call }) => call("GET", `/v1/vaults/${await makeVault()}`)],
+  [404, "an Item that does not exist", ({ call, items, vault }) => call("GET", `${items}/${vault}`)],
+  [404, "a path that is not served", () => send("GET", "/nothing/here")],
   [405, "a method that is not served", ({ call, items }) => call("PUT", items)],
   [412, "a failed precondition", ({ call, item }) => call("DELETE", item, { headers: { "If-Match": '"9"' } })],
   [413, "a body too large", ({ call, items }) => call("POST", items, { body: " ".repeat(1024 * 1024 + 1) })],
   [415, "an encoded body", ({ call, items }) => call("POST", items, { body: "x", headers: { "Content-Encoding": "gzip" } })],
-  [503, "wrong root keys", ({ call, items }) => call("GET", items, { env: { ROOT_KEYS: "{}" } })],
+  [503, "invalid root keys", ({ call, items }) => call("GET", items, { env: { ROOT_KEYS: "{}" } })],
 ];
 
 describe("Every response", () => {
-  it.each(RESPONSES)("carries the version of Connect and is not to be stored: %i, %s", async (status, _, ask) => {
-    const { call, vault, items } = await freshVault();
-    const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
-    const reply = await ask({ call, vault, items, item });
-    expect(reply.status).toBe(status);
-    expect(reply.headers.get("1Password-Connect-Version")).toBe("1.8.1");
-    expect(reply.headers.get("Cache-Control")).toBe("no-store");
-  });
-
-  it.each(RESPONSES.filter(([status]) => status >= 400))(
-    "that is an error has the error body: %i, %s",
-    async (status, _, ask) => {
+  it.each(RESPONSES)(
+    "has the headers 1Password-Connect-Version and Cache-Control: no-store: %i, %s",
+    async (status, _, sendRequest) => {
       const { call, vault, items } = await freshVault();
       const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
-      const reply = await ask({ call, vault, items, item });
+      const reply = await sendRequest({ call, vault, items, item });
+      expect(reply.status).toBe(status);
+      expect(reply.headers.get("1Password-Connect-Version")).toBe("1.8.1");
+      expect(reply.headers.get("Cache-Control")).toBe("no-store");
+    },
+  );
+
+  it.each(RESPONSES.filter(([status]) => status >= 400))(
+    "with an error status has the body of an error: %i, %s",
+    async (status, _, sendRequest) => {
+      const { call, vault, items } = await freshVault();
+      const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+      const reply = await sendRequest({ call, vault, items, item });
       expect(reply.headers.get("Content-Type")).toMatch(/^application\/json/);
       expect(reply.body).toEqual({ status, message: expect.stringMatching(/./) });
     },
@@ -60,7 +63,7 @@ describe("Every response", () => {
 
 describe("A path", () => {
   it.each(["/v1/vaults/", "//v1/vaults", "/v1//vaults", "/v1///vaults//", "/v1/vaults/?", "//v1//vaults//?x=y"])(
-    "with slashes too many is served as the plain one: %s",
+    "with additional slashes is served like the path without them: %s",
     async (path) => {
       const { call } = await freshVault();
       const reply = await call("GET", path);
@@ -70,7 +73,7 @@ describe("A path", () => {
     },
   );
 
-  it("with slashes too many is served for writes too, and the ids in it are read", async () => {
+  it("with additional slashes is served for writes and for ids in the path", async () => {
     const { vault, call } = await freshVault();
     const { status, body: item } = await call("POST", `//v1//vaults//${vault}//items/`, { body: LOGIN });
     expect(status).toBe(200);
@@ -78,7 +81,7 @@ describe("A path", () => {
     expect((await call("DELETE", `/v1//vaults/${vault}/items/${item.id}//`)).status).toBe(204);
   });
 
-  it.each(["/heartbeat/", "//heartbeat"])("with slashes too many is served at the root: %s", async (path) => {
+  it.each(["/heartbeat/", "//heartbeat"])("with additional slashes is served at the root: %s", async (path) => {
     expect((await send("GET", path)).text).toBe((await send("GET", "/heartbeat")).text);
     expect((await send("GET", path)).status).toBe(200);
   });
@@ -94,7 +97,7 @@ describe("A path", () => {
     "/V1/vaults",
     "/v1/heartbeat",
     "/v1/vaults/{v}/x",
-  ])("that is not served is a 404 in the shape of errors: %s", async (path) => {
+  ])("that is not served is a 404 with the body of an error: %s", async (path) => {
     const { vault, call } = await freshVault();
     const { status, body } = await call("GET", path.replace("{v}", vault));
     expect(status).toBe(404);
@@ -107,7 +110,7 @@ describe("A path", () => {
     ["DELETE", "/v1/vaults/{v}/items", "GET, HEAD, POST"],
     ["POST", "/v1/vaults/{v}/items/{v}", "GET, HEAD, PUT, PATCH, DELETE"],
     ["POST", "/heartbeat", "GET, HEAD"],
-  ])("does not take every method: %s %s is a 405 that names those that it takes", async (method, path, allowed) => {
+  ])("with a method that it does not serve is a 405 that names the served methods: %s %s", async (method, path, allowed) => {
     const { vault, call } = await freshVault();
     const { status, headers } = await call(method, path.replaceAll("{v}", vault));
     expect(status).toBe(405);

@@ -1,46 +1,46 @@
 import { describe, expect, it } from "vitest";
 import { admin } from "../support/service.ts";
 
-/** Idempotency-Key where there is no vault yet that could remember it. */
+/** `Idempotency-Key` of `POST /v1/admin/vaults` (contract 10.8 and 10.13). */
 
-const make = (name: string, key: string) =>
+const postVault = (name: string, key: string) =>
   admin("POST", "/v1/admin/vaults", { body: { name }, headers: { "Idempotency-Key": key } });
-const count = async () => (await admin("GET", "/v1/admin/vaults")).body.length;
+const countVaults = async () => (await admin("GET", "/v1/admin/vaults")).body.length;
 
 describe("POST /v1/admin/vaults with a key", () => {
-  it("makes one vault, and has the first answer byte for byte each time", async () => {
+  it("creates one vault and returns the first answer byte for byte each time", async () => {
     const key = crypto.randomUUID();
-    const first = await make("Mine", key);
-    const before = await count();
-    expect([(await make("Mine", key)).text, await count()]).toEqual([first.text, before]);
+    const first = await postVault("Mine", key);
+    const before = await countVaults();
+    expect([(await postVault("Mine", key)).text, await countVaults()]).toEqual([first.text, before]);
     expect(first.body).toMatchObject({ name: "Mine", attributeVersion: 1 });
   });
 
-  it("has the first answer still after the vault was renamed", async () => {
+  it("returns the first answer after the vault was renamed", async () => {
     const key = crypto.randomUUID();
-    const first = await make("Mine", key);
+    const first = await postVault("Mine", key);
     await admin("PATCH", `/v1/admin/vaults/${first.body.id}`, { body: { name: "Renamed" } });
-    expect((await make("Mine", key)).text).toBe(first.text);
+    expect((await postVault("Mine", key)).text).toBe(first.text);
   });
 
-  it("is a 409 with another body", async () => {
+  it("is a 409 when the body differs", async () => {
     const key = crypto.randomUUID();
-    await make("Mine", key);
-    const before = await count();
-    expect([(await make("Other", key)).status, await count()]).toEqual([409, before]);
+    await postVault("Mine", key);
+    const before = await countVaults();
+    expect([(await postVault("Other", key)).status, await countVaults()]).toEqual([409, before]);
   });
 
-  it("makes another vault with another key", async () => {
-    const [one, other] = [await make("Mine", crypto.randomUUID()), await make("Mine", crypto.randomUUID())];
-    expect(one.body.id).not.toBe(other.body.id);
+  it("creates another vault when the key differs", async () => {
+    const [first, second] = [await postVault("Mine", crypto.randomUUID()), await postVault("Mine", crypto.randomUUID())];
+    expect(first.body.id).not.toBe(second.body.id);
   });
 
-  it("has no second effect after the vault was deleted", async () => {
+  it("creates no vault after the first one was deleted", async () => {
     const key = crypto.randomUUID();
-    const { body } = await make("Mine", key);
+    const { body } = await postVault("Mine", key);
     await admin("DELETE", `/v1/admin/vaults/${body.id}`);
-    const before = await count();
-    await make("Mine", key);
-    expect(await count()).toBe(before);
+    const before = await countVaults();
+    await postVault("Mine", key);
+    expect(await countVaults()).toBe(before);
   });
 });

@@ -1,36 +1,36 @@
 import { describe, expect, it } from "vitest";
 import { freshVault, LOGIN, type Reply } from "../support/service.ts";
 
-/** The list of Items, page by page, and by more than a title. */
+/** Pages of the list of Items, and filters by other attributes than the title (contract 5.2, 5.6 and 11.2 to 11.6). */
 
-interface Made {
+interface TestItem {
   readonly title: string;
   readonly category?: string;
   readonly favorite?: boolean;
   readonly tags?: string[];
 }
 
-async function vaultWith(made: readonly Made[], dialect: "uuid" | "connect" = "uuid") {
+async function vaultWith(testItems: readonly TestItem[], dialect: "uuid" | "connect" = "uuid") {
   const fresh = await freshVault(dialect);
-  for (const item of made) await fresh.call("POST", fresh.items, { body: { ...LOGIN, ...item } });
+  for (const item of testItems) await fresh.call("POST", fresh.items, { body: { ...LOGIN, ...item } });
   const titles = async (query: string) => {
     const { status, body } = await fresh.call("GET", `${fresh.items}?${query}`);
-    return status === 200 ? body.map(({ title }: Made) => title).toSorted() : status;
+    return status === 200 ? body.map(({ title }: TestItem) => title).toSorted() : status;
   };
   /** The titles of each page, from the first to the last. */
   const pages = async (query: string) => {
-    const found: string[][] = [];
+    const titlesOfPages: string[][] = [];
     for (let path: string | undefined = `${fresh.items}?${query}`; path !== undefined;) {
       const reply: Reply = await fresh.call("GET", path);
-      found.push(reply.body.map(({ title }: Made) => title));
+      titlesOfPages.push(reply.body.map(({ title }: TestItem) => title));
       path = nextOf(reply);
     }
-    return found;
+    return titlesOfPages;
   };
   return { ...fresh, titles, pages };
 }
 
-/** Path and query of the next page. */
+/** Path and query of the next page, from the header Link; `undefined` for the last page. */
 function nextOf({ headers }: Reply): string | undefined {
   const link = headers.get("Link");
   if (link === null) return undefined;
@@ -39,7 +39,7 @@ function nextOf({ headers }: Reply): string | undefined {
   return pathname + search;
 }
 
-const numbered = (count: number): Made[] => Array.from({ length: count }, (_, index) => ({ title: `T${index}` }));
+const numbered = (count: number): TestItem[] => Array.from({ length: count }, (_, index) => ({ title: `T${index}` }));
 
 describe("a filter of Items", () => {
   it.each([
@@ -49,9 +49,9 @@ describe("a filter of Items", () => {
     ["favorite eq false", "favorite eq false", ["db", "plain"]],
     ["two terms", 'favorite eq true and category eq "DATABASE"', ["fav db"]],
     ["a title and a tag", 'title eq "db" and tag eq "x"', ["db"]],
-    ["a title and a tag that it has not", 'title eq "db" and tag eq "y"', []],
+    ["a title and a tag that no Item has together", 'title eq "db" and tag eq "y"', []],
     ["three terms", 'title co "d" and tag eq "x" and favorite eq false', ["db"]],
-  ])("can be %s", async (_, filter, expected) => {
+  ])("may be %s", async (_, filter, expected) => {
     const { titles } = await vaultWith([
       { title: "plain" },
       { title: "db", category: "DATABASE", tags: ["x"] },
@@ -61,7 +61,7 @@ describe("a filter of Items", () => {
     expect(await titles(`filter=${encodeURIComponent(filter)}`)).toEqual(expected);
   });
 
-  it("that may be one title is that title where an Item has it, else its terms", async () => {
+  it("of two terms is read as one title if an Item has that title, otherwise as two terms", async () => {
     const filter = `filter=${encodeURIComponent('title eq "A" and title co "')}"`;
     const { titles, call, items } = await vaultWith([{ title: "A" }]);
     expect(await titles(filter)).toEqual(["A"]);
@@ -77,44 +77,47 @@ describe("a filter of Items", () => {
 });
 
 describe("limit", () => {
-  it.each(["uuid", "connect"] as const)("parts the list into pages that hold every Item once: %s", async (dialect) => {
+  it.each(["uuid", "connect"] as const)("divides the list into pages that contain every Item once: %s", async (dialect) => {
     const { pages, titles } = await vaultWith(numbered(7), dialect);
-    const found = await pages("limit=3");
-    expect(found.map(({ length }) => length)).toEqual([3, 3, 1]);
-    expect(found.flat().toSorted()).toEqual(await titles(""));
+    const titlesPerPage = await pages("limit=3");
+    expect(titlesPerPage.map(({ length }) => length)).toEqual([3, 3, 1]);
+    expect(titlesPerPage.flat().toSorted()).toEqual(await titles(""));
   });
 
-  it("has no next page when all is there", async () => {
+  it("has no next page when the first one contains all Items", async () => {
     const { pages } = await vaultWith(numbered(3));
     expect((await pages("limit=3")).map(({ length }) => length)).toEqual([3]);
     expect((await pages("limit=1000")).map(({ length }) => length)).toEqual([3]);
   });
 
-  it("of an empty vault is one empty page", async () => {
+  it("returns one empty page for an empty vault", async () => {
     expect(await (await vaultWith([])).pages("limit=5")).toEqual([[]]);
   });
 
-  it("goes with a filter, which the link repeats, whatever is in it", async () => {
-    const made = Array.from({ length: 12 }, (_, index) => ({ title: `T${index}`, tags: index % 2 ? ['a & "b" + > é'] : [] }));
-    const { pages } = await vaultWith(made);
-    const found = await pages(`limit=2&filter=${encodeURIComponent('tag eq "a & "b" + > é"')}`);
-    expect(found.flat().toSorted()).toEqual(["T1", "T11", "T3", "T5", "T7", "T9"]);
-    expect(found.every(({ length }) => length <= 2)).toBe(true);
+  it("can be combined with a filter, which the link repeats with any characters", async () => {
+    const testItems = Array.from({ length: 12 }, (_, index) => ({
+      title: `T${index}`,
+      tags: index % 2 ? ['a & "b" + > é'] : [],
+    }));
+    const { pages } = await vaultWith(testItems);
+    const titlesPerPage = await pages(`limit=2&filter=${encodeURIComponent('tag eq "a & "b" + > é"')}`);
+    expect(titlesPerPage.flat().toSorted()).toEqual(["T1", "T11", "T3", "T5", "T7", "T9"]);
+    expect(titlesPerPage.every(({ length }) => length <= 2)).toBe(true);
   });
 
-  it("goes with title eq", async () => {
+  it("can be combined with title eq", async () => {
     const { pages } = await vaultWith([...numbered(3), ...Array.from({ length: 5 }, () => ({ title: "same" }))]);
-    const found = await pages(`limit=2&filter=${encodeURIComponent('title eq "same"')}`);
-    expect(found.flat()).toEqual(Array.from({ length: 5 }, () => "same"));
+    const titlesPerPage = await pages(`limit=2&filter=${encodeURIComponent('title eq "same"')}`);
+    expect(titlesPerPage.flat()).toEqual(Array.from({ length: 5 }, () => "same"));
   });
 
-  it("skips nothing and repeats nothing when Items come and go between two pages", async () => {
+  it("skips and repeats no Item when Items are created and deleted between two pages", async () => {
     const { call, items } = await vaultWith(numbered(6));
     const first = await call("GET", `${items}?limit=3`);
     await call("DELETE", `${items}/${first.body[0].id}`);
     for (const item of numbered(3)) await call("POST", items, { body: { ...LOGIN, ...item, title: "new" } });
     const rest = await call("GET", nextOf(first)!.replace("limit=3", "limit=1000"));
-    const titles: string[] = [...first.body, ...rest.body].map(({ title }: Made) => title);
+    const titles: string[] = [...first.body, ...rest.body].map(({ title }: TestItem) => title);
     expect(titles.filter((title) => title !== "new").toSorted()).toEqual(numbered(6).map(({ title }) => title));
   });
 
@@ -126,7 +129,7 @@ describe("limit", () => {
 });
 
 describe("cursor", () => {
-  it("without a limit begins the whole list there", async () => {
+  it("without a limit returns the rest of the list", async () => {
     const { call, items } = await vaultWith(numbered(5));
     const { body: all } = await call("GET", items);
     const { body: rest } = await call("GET", `${items}?cursor=${all[1].id}`);
@@ -138,7 +141,7 @@ describe("cursor", () => {
     expect((await call("GET", `${items}?limit=1&cursor=${cursor}`)).status).toBe(400);
   });
 
-  it("in the quotes of a filter is part of its value", async () => {
+  it("inside the quotes of a filter is part of the value", async () => {
     const { titles } = await vaultWith([{ title: "a&limit=0&cursor=x" }, { title: "b" }]);
     expect(await titles('filter=title%20eq%20"a&limit=0&cursor=x"')).toEqual(["a&limit=0&cursor=x"]);
   });

@@ -11,7 +11,7 @@ const CATEGORIES = [
 ];
 
 describe("POST /v1/vaults/{v}/items", () => {
-  it("answers 200 with the whole Item, its lists empty where nothing was given", async () => {
+  it("answers 200 with the whole Item; absent lists are empty", async () => {
     const { vault, items, call } = await freshVault();
     const { status, headers, body } = await call("POST", items, { body: LOGIN });
     expect(status).toBe(200);
@@ -34,14 +34,14 @@ describe("POST /v1/vaults/{v}/items", () => {
     });
   });
 
-  it("gives the version as ETag", async () => {
+  it("returns the version as ETag", async () => {
     const { items, call } = await freshVault();
     expect((await call("POST", items, { body: LOGIN })).headers.get("ETag")).toBe('"1"');
   });
 
-  it("keeps all that was given, in the given order", async () => {
+  it("returns all attributes of the request, lists in the order of the request", async () => {
     const { items, call } = await freshVault();
-    const given = {
+    const attributes = {
       title: " Bank \u{1F3E6} e\u0301 ",
       category: "BANK_ACCOUNT",
       favorite: true,
@@ -56,16 +56,16 @@ describe("POST /v1/vaults/{v}/items", () => {
         { id: "a", type: "URL", purpose: "", label: "", value: "2" },
       ],
     };
-    const { body: item } = await call("POST", items, { body: given });
-    expect(item).toMatchObject(given);
+    const { body: item } = await call("POST", items, { body: attributes });
+    expect(item).toMatchObject(attributes);
     expect((await call("GET", `${items}/${item.id}`)).body).toEqual(item);
   });
 
-  it.each(CATEGORIES)("takes the category %s in any case and answers it in upper case", async (category) => {
+  it.each(CATEGORIES)("accepts the category %s in any case and returns it in upper case", async (category) => {
     const { items, call } = await freshVault();
     const fields = [{ purpose: "PASSWORD" }];
-    for (const written of [category, category.toLowerCase(), category[0]! + category.slice(1).toLowerCase()]) {
-      expect((await call("POST", items, { body: { category: written, fields } })).body).toMatchObject({ category });
+    for (const spelling of [category, category.toLowerCase(), category[0]! + category.slice(1).toLowerCase()]) {
+      expect((await call("POST", items, { body: { category: spelling, fields } })).body).toMatchObject({ category });
     }
   });
 
@@ -79,7 +79,7 @@ describe("POST /v1/vaults/{v}/items", () => {
     },
   );
 
-  it("refuses a PASSWORD Item without its password field, however a field is named, and stores nothing", async () => {
+  it("refuses a PASSWORD Item without a field of purpose PASSWORD, whatever its fields are named, and stores nothing", async () => {
     const { items, call } = await freshVault();
     const body = { category: "password", fields: [{ id: "password", label: "password", type: "CONCEALED", value: "x" }] };
     expect((await call("POST", items, { body })).body).toEqual({
@@ -90,21 +90,21 @@ describe("POST /v1/vaults/{v}/items", () => {
   });
 });
 
-describe("What a new Item is refused for", () => {
+describe("The body of a new Item", () => {
   it.each([
     ["an array", []],
     ["null", "null"],
-    ["a text", '"x"'],
+    ["a string", '"x"'],
     ["a number", "5"],
-    ["no JSON", "{title:"],
-    ["nothing", undefined],
-    ["a url without href", { ...LOGIN, urls: [{ label: "x" }] }],
-    ["tags that are no texts", { ...LOGIN, tags: [1] }],
-    ["a list that is none", { ...LOGIN, fields: {} }],
-    ["a title that is no text", { ...LOGIN, title: 5 }],
-    ["a favorite that is no boolean", { ...LOGIN, favorite: "yes" }],
-    ["a vault that is no object", { ...LOGIN, vault: "x" }],
-  ])("%s is a 400, and nothing is stored", async (_, body) => {
+    ["not JSON", "{title:"],
+    ["absent", undefined],
+    ["an Item with a url without href", { ...LOGIN, urls: [{ label: "x" }] }],
+    ["an Item with tags that are not strings", { ...LOGIN, tags: [1] }],
+    ["an Item with fields that are not an array", { ...LOGIN, fields: {} }],
+    ["an Item with a title that is not a string", { ...LOGIN, title: 5 }],
+    ["an Item with a favorite that is not a boolean", { ...LOGIN, favorite: "yes" }],
+    ["an Item with a vault that is not an object", { ...LOGIN, vault: "x" }],
+  ])("is a 400 that stores nothing when it is %s", async (_, body) => {
     const { items, call } = await freshVault();
     const reply = await call("POST", items, { body });
     expect(reply.status).toBe(400);
@@ -112,13 +112,13 @@ describe("What a new Item is refused for", () => {
     expect((await call("GET", items)).body).toEqual([]);
   });
 
-  it("may name the vault by its name, as some clients do: the path counts", async () => {
+  it("may contain the vault's name as vault.id, as some clients send it, which is ignored", async () => {
     const { vault, items, call } = await freshVault();
     const { status, body } = await call("POST", items, { body: { ...LOGIN, vault: { id: "staging" } } });
     expect([status, body.vault]).toEqual([200, { id: vault }]);
   });
 
-  it("naming another vault than the path's is a 400", async () => {
+  it("is a 400 when it names another vault than the path", async () => {
     const { items, call } = await freshVault();
     const { status, body } = await call("POST", items, { body: { ...LOGIN, vault: { id: await makeVault() } } });
     expect(status).toBe(400);

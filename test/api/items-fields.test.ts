@@ -13,21 +13,21 @@ async function create(...fields: unknown[]): Promise<Reply> {
   return call("POST", items, { body: { ...LOGIN, fields } });
 }
 
-/** The one field of a new Item, as it comes back. */
-const given = async (field: unknown): Promise<any> => (await create(field)).body.fields[0];
+/** Creates an Item with this field and returns the field of the response. */
+const createField = async (field: unknown): Promise<any> => (await create(field)).body.fields[0];
 
 describe("The type of a field", () => {
-  it.each(TYPES)("can be %s, in any case, and comes back in upper case", async (type) => {
+  it.each(TYPES)("can be %s in any case and is returned in upper case", async (type) => {
     const { body } = await create({ type }, { type: type.toLowerCase() }, { type: type[0] + type.slice(1).toLowerCase() });
     expect(body.fields.map((field: { type: string }) => field.type)).toEqual([type, type, type]);
   });
 
-  it.each(["TOTP", "totp", "Totp"])("can be written %s for OTP", async (type) => {
-    expect((await given({ type })).type).toBe("OTP");
+  it.each(["TOTP", "totp", "Totp"])("can be %s, another name of OTP", async (type) => {
+    expect((await createField({ type })).type).toBe("OTP");
   });
 
-  it.each([undefined, null, ""])("is STRING when it is %j", async (type) => {
-    expect((await given({ type })).type).toBe("STRING");
+  it.each([undefined, null, ""])("is STRING when the request has %j", async (type) => {
+    expect((await createField({ type })).type).toBe("STRING");
   });
 
   it.each(["PASSWORD", "STRING ", "\u017fTRING", "__proto__", "constructor", 5, {}])("cannot be %j", async (type) => {
@@ -42,24 +42,30 @@ describe("The purpose of a field", () => {
     ["USERNAME", "username", "STRING"],
     ["PASSWORD", "password", "CONCEALED"],
     ["NOTES", "notesPlain", "STRING"],
-  ])("%s, in any case, names a field that has no name", async (purpose, name, type) => {
-    for (const written of [purpose, purpose.toLowerCase()]) {
+  ])("%s, in any case, gives a field its id and label when they are absent", async (purpose, defaultName, type) => {
+    for (const spelling of [purpose, purpose.toLowerCase()]) {
       for (const id of [undefined, null, ""]) {
-        expect(await given({ id, purpose: written })).toEqual({ id: name, type, purpose, label: name, value: "" });
+        expect(await createField({ id, purpose: spelling })).toEqual({
+          id: defaultName,
+          type,
+          purpose,
+          label: defaultName,
+          value: "",
+        });
       }
     }
   });
 
-  it.each(["USERNAME", "PASSWORD", "NOTES"])("%s leaves a given id and label as they are", async (purpose) => {
-    expect(await given({ id: "x", label: "X", purpose })).toMatchObject({ id: "x", label: "X", purpose });
+  it.each(["USERNAME", "PASSWORD", "NOTES"])("%s does not change an id and a label of the request", async (purpose) => {
+    expect(await createField({ id: "x", label: "X", purpose })).toMatchObject({ id: "x", label: "X", purpose });
   });
 
   it.each(["STRING", "DATE", "OTP"])("PASSWORD makes the type %s CONCEALED", async (type) => {
-    expect(await given({ purpose: "PASSWORD", type, value: "x" })).toMatchObject({ type: "CONCEALED", value: "x" });
+    expect(await createField({ purpose: "PASSWORD", type, value: "x" })).toMatchObject({ type: "CONCEALED", value: "x" });
   });
 
-  it.each([undefined, null, ""])("is empty when it is %j", async (purpose) => {
-    expect(await given({ id: "x", purpose })).toEqual({ id: "x", type: "STRING", purpose: "", label: "", value: "" });
+  it.each([undefined, null, ""])("is empty when the request has %j", async (purpose) => {
+    expect(await createField({ id: "x", purpose })).toEqual({ id: "x", type: "STRING", purpose: "", label: "", value: "" });
   });
 
   it.each(["TOTP", "PASSWORD ", "\u017f", 1])("cannot be %j", async (purpose) => {
@@ -68,13 +74,13 @@ describe("The purpose of a field", () => {
     expect(body.message).toContain("fields[1].purpose");
   });
 
-  it.each(["USERNAME", "PASSWORD", "NOTES"])("%s can be that of one field only", async (purpose) => {
+  it.each(["USERNAME", "PASSWORD", "NOTES"])("%s is a 400 on a second field", async (purpose) => {
     const { status, body } = await create({ id: "a", purpose }, { id: "b", purpose: purpose.toLowerCase() });
     expect(status).toBe(400);
     expect(body.message).toContain("fields[1]");
   });
 
-  it("each can be there once, beside many fields that have none", async () => {
+  it("may be each of the three once, beside fields without a purpose", async () => {
     const { status, body } = await create({ purpose: "NOTES" }, {}, { purpose: "USERNAME" }, {}, { purpose: "PASSWORD" });
     expect(status).toBe(200);
     const purposes = body.fields.map((field: { purpose: string }) => field.purpose);
@@ -83,14 +89,14 @@ describe("The purpose of a field", () => {
 });
 
 describe("The id of a field", () => {
-  it.each([undefined, null, ""])("is 26 characters of lower-case base32 when it is %j", async (id) => {
+  it.each([undefined, null, ""])("is generated as 26 characters of lower-case base32 when the request has %j", async (id) => {
     const { body } = await create({ id }, { id });
     const ids = body.fields.map((field: { id: string }) => field.id);
     expect(ids).toEqual([expect.stringMatching(BASE32), expect.stringMatching(BASE32)]);
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  it("comes back byte for byte, with its label, in the given order", async () => {
+  it("is returned byte for byte, with its label, in the order of the request", async () => {
     const names = [
       "10",
       "2",
@@ -107,23 +113,23 @@ describe("The id of a field", () => {
     const fields = [...names, "A", "a", "\u0000", '"\\', "1"].map((name) => ({ id: name, label: `${name} `, value: name }));
     const { items, call } = await freshVault();
     const { body: item } = await call("POST", items, { body: { ...LOGIN, fields } });
-    const whole = fields.map(({ id, label, value }) => ({ id, label, value, type: "STRING", purpose: "" }));
-    expect(item.fields).toEqual(whole);
-    expect((await call("GET", `${items}/${item.id}`)).body.fields).toEqual(whole);
+    const expected = fields.map(({ id, label, value }) => ({ id, label, value, type: "STRING", purpose: "" }));
+    expect(item.fields).toEqual(expected);
+    expect((await call("GET", `${items}/${item.id}`)).body.fields).toEqual(expected);
   });
 
-  it.each(["x", "__proto__", "constructor"])("cannot be that of two fields: %s", async (id) => {
+  it.each(["x", "__proto__", "constructor"])("is a 400 when two fields have it: %s", async (id) => {
     const { status, body } = await create({ id }, { id: "other" }, { id });
     expect(status).toBe(400);
     expect(body.message).toContain("fields[2].id");
   });
 
-  it("cannot be that of a field whose purpose named it", async () => {
+  it("is a 400 when it equals the id that a purpose gives to another field", async () => {
     expect((await create({ purpose: "PASSWORD" }, { id: "password" })).status).toBe(400);
   });
 
   it.each([{ id: 5 }, { label: 5 }, { value: 5 }, { value: {} }, { section: "s" }, { generate: "yes" }, "x"])(
-    "and the others have their types: %j is a 400",
+    "is a 400 when it, or another attribute, has the wrong type: %j",
     async (field) => {
       const { status, body } = await create(field);
       expect(status).toBe(400);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { freshVault, LOGIN } from "../support/service.ts";
 
-/** What a body may hold that does not count: read-only and unknown attributes, and the many ways of saying nothing. */
+/** Attributes that are ignored: read-only, unknown and absent ones (contract 2.16, 2.17 and 2.19). */
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -18,9 +18,9 @@ describe("A new Item", () => {
       files: [{ id: "f", name: "f.txt", size: 1 }],
     };
     const { body } = await call("POST", items, { body: { ...LOGIN, ...readOnly } });
-    const plain = (await call("POST", items, { body: LOGIN })).body;
+    const expected = (await call("POST", items, { body: LOGIN })).body;
     const { id, createdAt } = body;
-    expect(body).toEqual({ ...plain, id, createdAt, updatedAt: createdAt });
+    expect(body).toEqual({ ...expected, id, createdAt, updatedAt: createdAt });
     expect(id).not.toBe(readOnly.id);
     expect(Date.parse(createdAt)).toBeGreaterThan(Date.parse("2020-01-01"));
   });
@@ -29,15 +29,17 @@ describe("A new Item", () => {
     const { items, call } = await freshVault();
     const field = { id: "p", purpose: "PASSWORD", type: "CONCEALED", label: "", value: "aaaa" };
     const { entropy } = (await call("POST", items, { body: { ...LOGIN, fields: [field] } })).body.fields[0];
-    const written = { ...field, entropy: 12345, totp: "123456" };
-    const { body } = await call("POST", items, { body: { ...LOGIN, fields: [written] } });
+    const withReadOnly = { ...field, entropy: 12345, totp: "123456" };
+    const { body } = await call("POST", items, { body: { ...LOGIN, fields: [withReadOnly] } });
     expect(body.fields).toEqual([{ ...field, entropy }]);
   });
 
-  it("does not even look at the type of a read-only attribute", async () => {
+  it("accepts read-only attributes of any type", async () => {
     const { items, call } = await freshVault();
-    const odd = { id: 5, version: "x", createdAt: {}, updatedAt: [], lastEditedBy: false, state: 1, files: "none" };
-    const { status, body } = await call("POST", items, { body: { ...LOGIN, ...odd, fields: [{ entropy: "x", totp: {} }] } });
+    const wrongTypes = { id: 5, version: "x", createdAt: {}, updatedAt: [], lastEditedBy: false, state: 1, files: "none" };
+    const { status, body } = await call("POST", items, {
+      body: { ...LOGIN, ...wrongTypes, fields: [{ entropy: "x", totp: {} }] },
+    });
     expect(status).toBe(200);
     expect(body).toMatchObject({ version: 1, files: [] });
   });
@@ -63,9 +65,9 @@ describe("A new Item", () => {
   });
 });
 
-describe("What means absent in a new Item", () => {
+describe("A new Item with an attribute that counts as absent", () => {
   it.each(["id", "title", "urls", "favorite", "tags", "version", "state", "createdAt", "sections", "fields", "files", "vault"])(
-    "%s: null",
+    "is accepted: %s null",
     async (name) => {
       const { items, call } = await freshVault();
       const { body } = await call("POST", items, { body: { title: "", category: "LOGIN", [name]: null } });
@@ -75,7 +77,7 @@ describe("What means absent in a new Item", () => {
   );
 
   it.each([{ id: "" }, { vault: { id: "" } }, { vault: {} }, { vault: { id: null } }, { createdAt: "0001-01-01T00:00:00Z" }])(
-    "%j",
+    "is accepted: %j",
     async (absent) => {
       const { items, vault, call } = await freshVault();
       const { status, body } = await call("POST", items, { body: { ...LOGIN, ...absent } });

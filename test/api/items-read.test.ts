@@ -19,7 +19,7 @@ describe("GET /v1/vaults/{v}/items", () => {
     expect(body).toEqual([]);
   });
 
-  it("gives each Item as a summary: no sections, fields or files", async () => {
+  it("returns each Item as a summary, without sections, fields and files", async () => {
     const { items, call } = await freshVault();
     const { sections: _, fields: __, files: ___, ...summary } = (await call("POST", items, { body: FULL })).body;
     const { status, text, body } = await call("GET", items);
@@ -31,22 +31,22 @@ describe("GET /v1/vaults/{v}/items", () => {
     expect(text).not.toContain("secret");
   });
 
-  it("has its lists where they are empty", async () => {
+  it("returns empty lists as empty arrays", async () => {
     const { items, call } = await freshVault();
     await call("POST", items, { body: LOGIN });
     expect((await call("GET", items)).body[0]).toMatchObject({ tags: [], urls: [], favorite: false });
   });
 
-  it("gives each Item as the last write left it", async () => {
+  it("returns the latest version of each Item and no deleted Item", async () => {
     const { vault, items, call } = await freshVault();
     const ids: string[] = [];
     for (const title of ["A", "B", "C"]) ids.push((await call("POST", items, { body: { ...LOGIN, title } })).body.id);
     await call("PUT", `${items}/${ids[0]}`, { body: { ...LOGIN, title: "A2", vault: { id: vault } } });
     await call("DELETE", `${items}/${ids[1]}`);
     const { body } = await call("GET", items);
-    const found = body.map(({ id, title, version }: Record<string, unknown>) => ({ id, title, version }));
-    expect(found).toHaveLength(2);
-    expect(found).toEqual(
+    const summaries = body.map(({ id, title, version }: Record<string, unknown>) => ({ id, title, version }));
+    expect(summaries).toHaveLength(2);
+    expect(summaries).toEqual(
       expect.arrayContaining([
         { id: ids[0], title: "A2", version: 2 },
         { id: ids[2], title: "C", version: 1 },
@@ -54,7 +54,7 @@ describe("GET /v1/vaults/{v}/items", () => {
     );
   });
 
-  it("gives the Items of its vault only", async () => {
+  it("returns only the Items of the vault in the path", async () => {
     const [one, other] = [await freshVault(), await freshVault()];
     await one.call("POST", one.items, { body: LOGIN });
     expect((await other.call("GET", other.items)).body).toEqual([]);
@@ -62,7 +62,7 @@ describe("GET /v1/vaults/{v}/items", () => {
 });
 
 describe("GET /v1/vaults/{v}/items/{i}", () => {
-  it("answers 200 with the whole Item, as POST did, and its version as ETag", async () => {
+  it("answers 200 with the whole Item that POST created, and its version as ETag", async () => {
     const { vault, items, call } = await freshVault();
     const { body: item } = await call("POST", items, { body: FULL });
     const { status, headers, body } = await call("GET", `${items}/${item.id}`);
@@ -73,7 +73,7 @@ describe("GET /v1/vaults/{v}/items/{i}", () => {
     expect(body).toEqual({ ...FULL, id, vault: { id: vault }, ...rest });
   });
 
-  it("does not find the Item of another vault", async () => {
+  it("is a 404 for an Item of another vault", async () => {
     const [one, other] = [await freshVault(), await freshVault()];
     const { id } = (await one.call("POST", one.items, { body: LOGIN })).body;
     const { status, body } = await other.call("GET", `${other.items}/${id}`);
@@ -81,18 +81,21 @@ describe("GET /v1/vaults/{v}/items/{i}", () => {
     expect(body).toEqual({ status: 404, message: `item ${id} not found` });
   });
 
-  it.each(["GET", "PUT", "PATCH", "DELETE"])("and its other methods answer 404 where there is no Item: %s", async (method) => {
-    const { vault, items, call } = await freshVault();
-    const id = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
-    const bodies: Record<string, unknown> = { PUT: { ...LOGIN, vault: { id: vault } }, PATCH: [] };
-    const { status, body } = await call(method, `${items}/${id}`, { body: bodies[method] });
-    expect(status).toBe(404);
-    expect(body).toEqual({ status: 404, message: `item ${id} not found` });
-  });
+  it.each(["GET", "PUT", "PATCH", "DELETE"])(
+    "is a 404 for an Item that does not exist, with every method: %s",
+    async (method) => {
+      const { vault, items, call } = await freshVault();
+      const id = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+      const bodies: Record<string, unknown> = { PUT: { ...LOGIN, vault: { id: vault } }, PATCH: [] };
+      const { status, body } = await call(method, `${items}/${id}`, { body: bodies[method] });
+      expect(status).toBe(404);
+      expect(body).toEqual({ status: 404, message: `item ${id} not found` });
+    },
+  );
 });
 
 describe("PATCH /v1/vaults/{v}/items/{i}", () => {
-  it("answers 200 with the whole new Item and its version as ETag", async () => {
+  it("answers 200 with the whole patched Item, and its version as ETag", async () => {
     const { items, call } = await freshVault();
     const { body: item } = await call("POST", items, { body: FULL });
     const patch = [{ op: "replace", path: "/title", value: "New" }];
@@ -105,7 +108,7 @@ describe("PATCH /v1/vaults/{v}/items/{i}", () => {
 });
 
 describe("DELETE /v1/vaults/{v}/items/{i}", () => {
-  it("answers 204 without a body, and the Item is gone", async () => {
+  it("answers 204 without a body, and the Item is a 404 after it", async () => {
     const { items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: FULL })).body;
     const { status, text, headers } = await call("DELETE", `${items}/${id}`);
@@ -116,7 +119,7 @@ describe("DELETE /v1/vaults/{v}/items/{i}", () => {
     expect((await call("GET", items)).body).toEqual([]);
   });
 
-  it("of an Item that is gone is a 404", async () => {
+  it("is a 404 for an Item that was deleted", async () => {
     const { items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     await call("DELETE", `${items}/${id}`);

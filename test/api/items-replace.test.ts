@@ -11,8 +11,8 @@ const FULL = {
   fields: [{ id: "f", type: "EMAIL", purpose: "", label: "F", value: "v", section: { id: "s" } }],
 };
 
-/** A fresh vault with one Item in it. `put` replaces it; the vault is named, as PUT needs it, unless the body says otherwise. */
-async function existing(body: object = FULL) {
+/** A fresh vault with one Item. `put` replaces the Item and names the vault, as PUT needs it, unless the body overrides that. */
+async function makeItem(body: object = FULL) {
   const fresh = await freshVault();
   const { vault, items, call } = fresh;
   const { body: item } = await call("POST", items, { body });
@@ -21,8 +21,8 @@ async function existing(body: object = FULL) {
 }
 
 describe("PUT /v1/vaults/{v}/items/{i}", () => {
-  it("answers 200 with the whole new Item, which GET then gives too", async () => {
-    const { path, item, call, put } = await existing();
+  it("answers 200 with the whole new Item, which GET returns too", async () => {
+    const { path, item, call, put } = await makeItem();
     const next = { ...FULL, title: "Next", category: "server", tags: [], fields: [{ ...FULL.fields[0], value: "w" }] };
     const { status, headers, body } = await put(next);
     expect(status).toBe(200);
@@ -31,41 +31,41 @@ describe("PUT /v1/vaults/{v}/items/{i}", () => {
     expect((await call("GET", path)).body).toEqual(body);
   });
 
-  it("replaces all: what is absent is gone", async () => {
-    const { item, put } = await existing();
+  it("resets the attributes that the body does not contain", async () => {
+    const { item, put } = await makeItem();
     const { body } = await put({ category: "LOGIN" });
     const empty = { title: "", favorite: false, tags: [], urls: [], sections: [], fields: [] };
     expect(body).toEqual({ ...item, ...empty, version: 2, updatedAt: body.updatedAt });
   });
 
-  it.each([undefined, null, {}, { id: "" }, { id: null }])("needs the vault: %j is a 400", async (vault) => {
-    const { path, call, item, put } = await existing();
+  it.each([undefined, null, {}, { id: "" }, { id: null }])("is a 400 without a vault id: %j", async (vault) => {
+    const { path, call, item, put } = await makeItem();
     const { status, body } = await put({ ...FULL, vault });
     expect(status).toBe(400);
     expect(body).toEqual({ status: 400, message: "The item doesn't have a vault field." });
     expect((await call("GET", path)).body).toEqual(item);
   });
 
-  it.each([undefined, null])("needs the category: %j is a 400", async (category) => {
-    const { path, call, item, put } = await existing();
+  it.each([undefined, null])("is a 400 without a category: %j", async (category) => {
+    const { path, call, item, put } = await makeItem();
     const { body } = await put({ ...FULL, category });
     expect(body).toEqual({ status: 400, message: "The item doesn't have a category field." });
     expect((await call("GET", path)).body).toEqual(item);
   });
 
   it.each(["LOGINS", "__proto__", 5])("refuses the category %j", async (category) => {
-    const { put } = await existing();
+    const { put } = await makeItem();
     expect((await put({ ...FULL, category })).body).toEqual({ status: 400, message: "Invalid item category" });
   });
 
-  it("refuses a PASSWORD Item without its password field", async () => {
-    const { put } = await existing();
+  it("refuses a PASSWORD Item without a field of purpose PASSWORD", async () => {
+    const { put } = await makeItem();
     const { body } = await put({ ...FULL, category: "PASSWORD" });
     expect(body).toEqual({ status: 400, message: "The item doesn't have a password field." });
   });
 
-  it("refuses a body that names another vault, even one that the token writes", async () => {
-    const { vault, path } = await existing();
+  it("refuses a body that names another vault, even if the token may write that vault", async () => {
+    const { vault, path } = await makeItem();
     const other = await makeVault();
     const { token } = await makeToken({ [vault]: "rw", [other]: "rw" });
     const { status, body } = await client(token)("PUT", path, { body: { ...LOGIN, vault: { id: other } } });
@@ -74,7 +74,7 @@ describe("PUT /v1/vaults/{v}/items/{i}", () => {
   });
 
   it("ignores the read-only attributes", async () => {
-    const { item, put } = await existing(LOGIN);
+    const { item, put } = await makeItem(LOGIN);
     const id = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
     const times = { createdAt: "0001-01-01T00:00:00Z", updatedAt: "2099-01-01T00:00:00Z" };
     const readOnly = { id, version: 99, ...times, lastEditedBy: id, state: "DELETED", files: [{ id: "f" }] };
@@ -84,18 +84,18 @@ describe("PUT /v1/vaults/{v}/items/{i}", () => {
   });
 
   it("ignores the entropy and the totp of a field", async () => {
-    const { item, put } = await existing({ ...LOGIN, fields: [{ purpose: "PASSWORD", generate: true }] });
+    const { item, put } = await makeItem({ ...LOGIN, fields: [{ purpose: "PASSWORD", generate: true }] });
     const { body } = await put({ ...LOGIN, fields: [{ ...item.fields[0], entropy: 1, totp: "123456" }] });
     expect(body.fields).toEqual(item.fields);
   });
 
-  it("takes what GET gave, whole, and changes nothing but version and time", async () => {
-    const { item, put } = await existing();
+  it("accepts an Item as GET returned it and changes only version and updatedAt", async () => {
+    const { item, put } = await makeItem();
     const { body } = await put(item);
     expect(body).toEqual({ ...item, version: 2, updatedAt: body.updatedAt });
   });
 
-  it("of an Item that is not there is a 404, and makes none", async () => {
+  it("is a 404 that creates nothing when the Item does not exist", async () => {
     const { vault, items, call } = await freshVault();
     const id = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
     const { status, body } = await call("PUT", `${items}/${id}`, { body: { ...LOGIN, id, vault: { id: vault } } });
@@ -105,11 +105,11 @@ describe("PUT /v1/vaults/{v}/items/{i}", () => {
   });
 });
 
-describe("What a write moves", () => {
+describe("A write to an Item", () => {
   afterEach(() => vi.useRealTimers());
 
-  it("the version: 1 at creation, 1 more for each PUT and PATCH, and none for a write that is refused", async () => {
-    const { item, path, call, put } = await existing();
+  it("sets version to 1 at creation and raises it by 1 for each PUT and PATCH, but not for a refused write", async () => {
+    const { item, path, call, put } = await makeItem();
     const patch = [{ op: "replace", path: "/title", value: "Patched" }];
     const versions = [item.version];
     for (const reply of [await put(LOGIN), await call("PATCH", path, { body: patch }), await put({ category: "x" })]) {
@@ -120,8 +120,8 @@ describe("What a write moves", () => {
     expect((await call("GET", path)).headers.get("ETag")).toBe('"4"');
   });
 
-  it("lastEditedBy: the id of the token that wrote last", async () => {
-    const { vault, item, items, path, call } = await existing();
+  it("sets lastEditedBy to the id of its token", async () => {
+    const { vault, item, items, path, call } = await makeItem();
     const other = await makeToken({ [vault]: "rw" });
     expect(item.lastEditedBy).not.toBe(other.id);
     const patch = [{ op: "replace", path: "/title", value: "Patched" }];
@@ -131,20 +131,20 @@ describe("What a write moves", () => {
     expect(body.lastEditedBy).toBe(item.lastEditedBy);
   });
 
-  it("updatedAt with the clock, never createdAt", async () => {
+  it("sets updatedAt to the current time and does not change createdAt", async () => {
     const now = Date.now();
     vi.useFakeTimers({ now, toFake: ["Date"] });
-    const { item, put } = await existing();
+    const { item, put } = await makeItem();
     vi.setSystemTime(now + 5000);
     const { body } = await put(FULL);
     expect([item.createdAt, item.updatedAt, body.createdAt].map(Date.parse)).toEqual([now, now, now]);
     expect(Date.parse(body.updatedAt)).toBe(now + 5000);
   });
 
-  it("updatedAt never back, not even with a clock that goes back", async () => {
+  it("does not set updatedAt back when the clock goes back", async () => {
     const now = Date.now();
     vi.useFakeTimers({ now, toFake: ["Date"] });
-    const { vault, item, path, call, put } = await existing();
+    const { vault, item, path, call, put } = await makeItem();
     vi.setSystemTime(now - 5000);
     const other = await call("POST", `/v1/vaults/${vault}/items`, { body: LOGIN });
     expect(Date.parse(other.body.updatedAt)).toBe(now - 5000);

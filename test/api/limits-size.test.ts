@@ -2,15 +2,15 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { type Client, freshVault, LOGIN } from "../support/service.ts";
 
-/** The two limits of size (contract section 3): a request's body, and an Item as it is stored. */
+/** The two limits of size (contract 12.1 and 12.2): the body of a request, and the encrypted form of an Item. */
 
 const MIB = 1024 * 1024;
 const KIB_512 = 512 * 1024;
 
-/** An Item whose JSON has exactly so many bytes, as the client sends it. */
+/** The JSON of an Item, padded with spaces to exactly `size` bytes. */
 const bodyOf = (size: number) => JSON.stringify(LOGIN).padEnd(size, " ");
 
-/** The same in chunks, as a client sends what it does not know the length of. */
+/** The same body as a stream of chunks, as a client sends a body of unknown length. */
 function chunked(size: number, chunk = 100_000): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(bodyOf(size));
   let sent = 0;
@@ -27,15 +27,15 @@ describe("a body of 1 MiB", () => {
     ["whole", (size: number) => ({ body: bodyOf(size) })],
     ["with its Content-Length", (size: number) => ({ body: bodyOf(size), headers: { "Content-Length": String(size) } })],
     ["in chunks, without a Content-Length", (size: number) => ({ body: chunked(size) })],
-    ["in chunks of a byte at its end", (size: number) => ({ body: chunked(size, size - 1) })],
+    ["in chunks, the last one of 1 byte", (size: number) => ({ body: chunked(size, size - 1) })],
   ] as const;
 
-  it.each(forms)("is served, and one byte less: %s", async (_, request) => {
+  it.each(forms)("is accepted, and so is one byte less: %s", async (_, request) => {
     const { items, call } = await freshVault();
     for (const size of [MIB - 1, MIB]) expect((await call("POST", items, request(size))).status).toBe(200);
   });
 
-  it.each(forms)("and one byte more is a 413 that names the limit: %s", async (_, request) => {
+  it.each(forms)("is the limit: one byte more is a 413 that names it: %s", async (_, request) => {
     const { vault, items, call } = await freshVault();
     const { status, body } = await call("POST", items, request(MIB + 1));
     expect(status).toBe(413);
@@ -43,14 +43,14 @@ describe("a body of 1 MiB", () => {
     expect((await call("GET", `/v1/vaults/${vault}`)).body.items).toBe(0);
   });
 
-  it.each(["PUT", "PATCH"])("holds for %s too", async (method) => {
+  it.each(["PUT", "PATCH"])("is the limit for %s too", async (method) => {
     const { items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     expect((await call(method, `${items}/${id}`, { body: "[]".padEnd(MIB + 1) })).status).toBe(413);
     expect((await call(method, `${items}/${id}`, { body: "[]".padEnd(MIB) })).status).not.toBe(413);
   });
 
-  it("is not read to its end when it is over the limit", async () => {
+  it("is the limit beyond which a body is not read further", async () => {
     const { items, call } = await freshVault();
     let chunks = 0;
     const body = new ReadableStream<Uint8Array>({
@@ -65,29 +65,29 @@ describe("a body of 1 MiB", () => {
   });
 });
 
-/** Six texts: five as long as can be, and one of `rest` bytes. Together they go over the limit when `rest` nears 64 KiB. */
+/** Six fields: five values of the greatest length, and one of `rest` bytes. The Item exceeds the limit before `rest` is 64 KiB. */
 const fieldsOf = (rest: number) =>
   [65_536, 65_536, 65_536, 65_536, 65_536, rest].map((length, index) => ({ id: `f${index}`, value: "x".repeat(length) }));
 
-/** What D1 holds of an Item. */
+/** The length of an Item's encrypted form in D1. */
 async function storedSize(item: string): Promise<number> {
   const sql = "SELECT length(overview) + length(details) AS size FROM items WHERE id = ?1";
   return (await env.DB.prepare(sql).bind(item).first<number>("size"))!;
 }
 
-/** The length of the last text with which an Item takes exactly 512 KiB: base64 turns 3 bytes into 4 characters. */
+/** The greatest `rest` with which an Item has exactly 512 KiB. Base64 turns 3 bytes into 4 characters. */
 async function findBoundary(items: string, call: Client): Promise<number> {
   const { id } = (await call("POST", items, { body: { ...LOGIN, fields: fieldsOf(60_000) } })).body;
   let rest = 60_000 + ((KIB_512 - (await storedSize(id))) / 4) * 3;
   // The last group of three bytes may have room for one or two more.
-  while ((await call("PUT", `${items}/${id}`, { body: put(items, rest + 1) })).status === 200) rest++;
+  while ((await call("PUT", `${items}/${id}`, { body: putBody(items, rest + 1) })).status === 200) rest++;
   return rest;
 }
 
-const put = (items: string, rest: number) => ({ ...LOGIN, vault: { id: items.split("/")[3] }, fields: fieldsOf(rest) });
+const putBody = (items: string, rest: number) => ({ ...LOGIN, vault: { id: items.split("/")[3] }, fields: fieldsOf(rest) });
 
-describe("an Item of 512 KiB as stored", () => {
-  it("is served, and with one byte less", async () => {
+describe("an Item of 512 KiB in its encrypted form", () => {
+  it("is accepted, and so is an Item with one byte less", async () => {
     const { items, call } = await freshVault();
     const rest = await findBoundary(items, call);
     for (const length of [rest - 1, rest]) {
@@ -99,7 +99,7 @@ describe("an Item of 512 KiB as stored", () => {
     }
   });
 
-  it("and with one byte more is a 400 that names the limit: POST", async () => {
+  it("is the limit: one byte more is a 400 that names it: POST", async () => {
     const { vault, items, call } = await freshVault();
     const rest = await findBoundary(items, call);
     const { body } = await call("POST", items, { body: { ...LOGIN, fields: fieldsOf(rest + 1) } });
@@ -108,22 +108,23 @@ describe("an Item of 512 KiB as stored", () => {
   });
 
   it.each([
-    ["PUT", (items: string, rest: number) => put(items, rest)],
+    ["PUT", (items: string, rest: number) => putBody(items, rest)],
     ["PATCH", (_: string, rest: number) => [{ op: "replace", path: "/fields/f5/value", value: "x".repeat(rest) }]],
-  ])("and with one byte more is a 400 that names the limit, and the Item stays: %s", async (method, change) => {
+  ])("is the limit: one byte more is a 400 that names it, and the Item is unchanged: %s", async (method, change) => {
     const { items, call } = await freshVault();
     const rest = await findBoundary(items, call);
     const { id } = (await call("POST", items, { body: { ...LOGIN, fields: fieldsOf(1) } })).body;
-    const at = await call(method, `${items}/${id}`, { body: change(items, rest) });
-    expect(at.body.version).toBe(2);
-    const over = await call(method, `${items}/${id}`, { body: change(items, rest + 1) });
-    expect(over.body).toEqual({ status: 400, message: expect.stringContaining(String(KIB_512)) });
-    expect((await call("GET", `${items}/${id}`)).body).toEqual(at.body);
+    const accepted = await call(method, `${items}/${id}`, { body: change(items, rest) });
+    expect(accepted.body.version).toBe(2);
+    const refused = await call(method, `${items}/${id}`, { body: change(items, rest + 1) });
+    expect(refused.body).toEqual({ status: 400, message: expect.stringContaining(String(KIB_512)) });
+    expect((await call("GET", `${items}/${id}`)).body).toEqual(accepted.body);
   });
 
-  it("counts what it is stored as, not its letters: a text that JSON and UTF-8 make longer", async () => {
+  it("is the limit for the bytes of the stored JSON, not for its characters", async () => {
     const { items, call } = await freshVault();
-    const fields = [..."abcdef"].map((id) => ({ id, value: "\u0001".repeat(15_000) })); // 90,000 characters, 540,000 of JSON
+    // 90,000 characters, which JSON escapes to 540,000 bytes.
+    const fields = [..."abcdef"].map((id) => ({ id, value: "\u0001".repeat(15_000) }));
     const { body } = await call("POST", items, { body: { ...LOGIN, fields } });
     expect(body).toEqual({ status: 400, message: expect.stringContaining(String(KIB_512)) });
   });

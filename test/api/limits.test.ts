@@ -1,78 +1,79 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { admin, type Client, client, freshVault, LOGIN, type Reply } from "../support/service.ts";
 
-/** Each limit of the contract (section 3): one under it and at it is served, one over it is a 400 that names it. */
+/** Each limit of contract 12.1: a size of the limit and one less is accepted, one more is a 400 that names the limit. */
 
-interface World {
+interface TestVault {
   readonly items: string;
   readonly item: string;
   readonly call: Client;
 }
 
-async function makeWorld(): Promise<World> {
+async function makeTestVault(): Promise<TestVault> {
   const { items, call } = await freshVault();
   const { body } = await call("POST", items, { body: { ...LOGIN, fields: [{ id: "f", value: "x" }], urls: [{ href: "x" }] } });
   return { items, item: `${items}/${body.id}`, call };
 }
 
-/** For requests that are refused: none of them changes it. */
-let unchanged: World;
+/** Shared by the tests whose requests are refused and so change nothing. */
+let unchanged: TestVault;
 
 beforeAll(async () => {
-  unchanged = await makeWorld();
+  unchanged = await makeTestVault();
 });
 
-type Ask = (world: World, size: number) => Promise<Reply>;
+/** Sends a request in which one thing has the size. */
+type SendSized = (target: TestVault, size: number) => Promise<Reply>;
 
 const post =
-  (attributes: (size: number) => object): Ask =>
+  (attributes: (size: number) => object): SendSized =>
   ({ items, call }, size) =>
     call("POST", items, { body: { ...LOGIN, ...attributes(size) } });
 const patch =
-  (operations: (size: number) => object[]): Ask =>
+  (operations: (size: number) => object[]): SendSized =>
   ({ item, call }, size) =>
     call("PATCH", item, { body: operations(size) });
 const list = <E>(size: number, entry: (index: number) => E) => Array.from({ length: size }, (_, index) => entry(index));
 
-/** A text of so many bytes of UTF-8, as far as the character goes. */
+/** A string of exactly `bytes` bytes of UTF-8: the character repeated, and then `a` for the bytes that are left. */
 const text = (bytes: number, character = "a") => {
   const width = new TextEncoder().encode(character).length;
   return character.repeat(bytes / width) + "a".repeat(bytes % width);
 };
 
-const LISTS: readonly (readonly [string, Ask])[] = [
+const LISTS: readonly (readonly [string, SendSized])[] = [
   ["fields", post((size) => ({ fields: list(size, (index) => ({ id: `f${index}` })) }))],
   ["sections", post((size) => ({ sections: list(size, (index) => ({ id: `s${index}` })) }))],
   [
-    "sections, of which fields name some",
+    "sections, one of them undeclared",
     post((size) => ({ sections: list(size - 1, (index) => ({ id: `s${index}` })), fields: [{ section: { id: "undeclared" } }] })),
   ],
   ["tags", post((size) => ({ tags: list(size, (index) => `t${index}`) }))],
   ["urls", post((size) => ({ urls: list(size, () => ({ href: "" })) }))],
   ["operations of a PATCH", patch((size) => list(size, () => ({ op: "replace", path: "/favorite", value: true })))],
   [
-    "tags, the last by PATCH",
+    "tags, the last one by PATCH",
     patch((size) => [
       { op: "add", path: "/tags", value: list(size - 1, String) },
       { op: "add", path: "/tags/-", value: "x" },
     ]),
   ],
   [
-    "urls, the last by PATCH",
+    "urls, the last one by PATCH",
     patch((size) => [
       { op: "replace", path: "/urls", value: list(size - 1, () => ({ href: "" })) },
       { op: "add", path: "/urls/-", value: { href: "" } },
     ]),
   ],
   [
-    "fields, the last by PATCH",
+    "fields, the last one by PATCH",
     patch((size) => [
       { op: "replace", path: "/fields", value: list(size - 1, (index) => ({ id: `f${index}` })) },
       { op: "add", path: "/fields", value: {} },
     ]),
   ],
   [
-    "sections, the last by PATCH",
+    "sections, the last one by PATCH",
     patch((size) => [
       { op: "replace", path: "/sections", value: list(size - 1, (index) => ({ id: `s${index}` })) },
       { op: "add", path: "/sections/x", value: {} },
@@ -80,7 +81,7 @@ const LISTS: readonly (readonly [string, Ask])[] = [
   ],
 ];
 
-const STRINGS: readonly (readonly [string, (value: string) => Ask])[] = [
+const STRINGS: readonly (readonly [string, (value: string) => SendSized])[] = [
   ["a field's value", (value) => post(() => ({ fields: [{ value }] }))],
   ["a field's label", (label) => post(() => ({ fields: [{ label }] }))],
   ["a field's id", (id) => post(() => ({ fields: [{ id }] }))],
@@ -99,7 +100,7 @@ const STRINGS: readonly (readonly [string, (value: string) => Ask])[] = [
   ["a vault's description", (description) => () => admin("POST", "/v1/admin/vaults", { body: { name: "v", description } })],
 ];
 
-const TITLES: readonly (readonly [string, (value: string) => Ask])[] = [
+const TITLES: readonly (readonly [string, (value: string) => SendSized])[] = [
   ["a title", (title) => post(() => ({ title }))],
   ["a title, by PATCH", (value) => patch(() => [{ op: "replace", path: "/title", value }])],
   ["a vault's name", (name) => () => admin("POST", "/v1/admin/vaults", { body: { name } })],
@@ -107,28 +108,28 @@ const TITLES: readonly (readonly [string, (value: string) => Ask])[] = [
 ];
 
 const filter =
-  (attribute: string, character: string): Ask =>
+  (attribute: string, character: string): SendSized =>
   ({ items, call }, size) =>
     call("GET", `${items}?filter=${encodeURIComponent(`${attribute} "${text(size, character)}"`)}`);
 
-const inBytes = (rows: typeof STRINGS, limit: number) =>
-  rows.flatMap(([name, ask]) =>
+const ofEachWidth = (rows: typeof STRINGS, limit: number) =>
+  rows.flatMap(([name, sendSized]) =>
     ["a", "é", "€", "😀"].map((character) => {
-      const sized: Ask = (world, size) => ask(text(size, character))(world, size);
-      return [`${name} in bytes of UTF-8, of ${character}`, limit, sized] as const;
+      const sendText: SendSized = (target, size) => sendSized(text(size, character))(target, size);
+      return [`${name} in bytes of UTF-8, made of ${character}`, limit, sendText] as const;
     }),
   );
 
-const LIMITS: readonly (readonly [string, number, Ask])[] = [
-  ...LISTS.map(([name, ask]) => [name, 1_000, ask] as const),
-  ...inBytes(STRINGS, 64 * 1024),
-  ...inBytes(TITLES, 1024),
-  ["a filter for a title", 4096, filter("title eq", "a")],
-  ["a filter for a part of a title, of é", 4096, filter("title co", "é")],
-  ["a filter for a tag, of 😀", 4096, filter("tag eq", "😀")],
-  ["a filter for a vault", 4096, ({ call }, size) => call("GET", `/v1/vaults?filter=name+eq+"${text(size)}"`)],
-  ["the depth of JSON", 32, post((size) => ({ unknown: JSON.parse("[".repeat(size - 1) + "]".repeat(size - 1)) }))],
-  ["the depth of JSON, of objects", 32, post((size) => JSON.parse('{"x":'.repeat(size) + "1" + "}".repeat(size)))],
+const LIMITS: readonly (readonly [string, number, SendSized])[] = [
+  ...LISTS.map(([name, sendSized]) => [name, 1_000, sendSized] as const),
+  ...ofEachWidth(STRINGS, 64 * 1024),
+  ...ofEachWidth(TITLES, 1024),
+  ["the value of a filter for a title", 4096, filter("title eq", "a")],
+  ["the value of a filter for a part of a title, made of é", 4096, filter("title co", "é")],
+  ["the value of a filter for a tag, made of 😀", 4096, filter("tag eq", "😀")],
+  ["the value of a filter for a vault", 4096, ({ call }, size) => call("GET", `/v1/vaults?filter=name+eq+"${text(size)}"`)],
+  ["the depth of JSON arrays", 32, post((size) => ({ unknown: JSON.parse("[".repeat(size - 1) + "]".repeat(size - 1)) }))],
+  ["the depth of JSON objects", 32, post((size) => JSON.parse('{"x":'.repeat(size) + "1" + "}".repeat(size)))],
   [
     "an Idempotency-Key",
     255,
@@ -150,28 +151,28 @@ const LIMITS: readonly (readonly [string, number, Ask])[] = [
 ];
 
 describe("a limit", () => {
-  it.each(LIMITS)("%s: %d is served, and one less", async (_, limit, ask) => {
-    const world = await makeWorld();
-    for (const size of [limit - 1, limit]) expect((await ask(world, size)).status).toBe(200);
+  it.each(LIMITS)("%s: %d is accepted, and so is one less", async (_, limit, sendSized) => {
+    const target = await makeTestVault();
+    for (const size of [limit - 1, limit]) expect((await sendSized(target, size)).status).toBe(200);
   });
 
-  it.each(LIMITS)("%s: one more than %d is a 400 that names the limit", async (_, limit, ask) => {
-    const { status, body } = await ask(unchanged, limit + 1);
+  it.each(LIMITS)("%s: one more than %d is a 400 that names the limit", async (_, limit, sendSized) => {
+    const { status, body } = await sendSized(unchanged, limit + 1);
     expect(status).toBe(400);
     expect(body).toEqual({ status: 400, message: expect.stringMatching(String.raw`(?<!\d)${limit}(?!\d)`) });
   });
 });
 
 describe("the depth of JSON", () => {
-  it("does not count brackets inside a text", async () => {
-    const { items, call } = await makeWorld();
+  it("does not include brackets inside a string", async () => {
+    const { items, call } = await makeTestVault();
     const title = `\\"${"[{".repeat(100)}\\`;
     expect((await call("POST", items, { body: { ...LOGIN, title } })).body.title).toBe(title);
   });
 });
 
-describe("a token at every limit", () => {
-  it("is served: 100 vaults, and a name that JSON writes as long as can be", async () => {
+describe("a token at all of its limits", () => {
+  it("is accepted: 100 vaults, and a name of 1 KiB whose characters JSON escapes", async () => {
     const { vault, items } = await freshVault();
     const vaults = Object.fromEntries([vault, ...list(99, () => crypto.randomUUID())].map((id) => [id, "rw"]));
     const { body } = await admin("POST", "/v1/admin/tokens", { body: { name: "\0".repeat(1024), vaults } });

@@ -4,9 +4,9 @@ import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../sup
 import { freshItem } from "../support/files.ts";
 import { admin, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
 
-/** GET /metrics: what D1 knows, in the text format of Prometheus. */
+/** `GET /metrics`: counts from D1 in the text format of Prometheus (contract 13.4). */
 
-/** The samples by name, labels included. */
+/** The values of the samples by name; the name includes the labels. */
 async function scrape(request: Request_ = {}): Promise<Record<string, number>> {
   const { status, text } = await send("GET", "/metrics", request);
   expect(status).toBe(200);
@@ -14,17 +14,17 @@ async function scrape(request: Request_ = {}): Promise<Record<string, number>> {
   return Object.fromEntries(samples.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
 }
 
-/** How the samples change while something is done; what stays is left out. */
-async function changeBy(act: () => Promise<unknown>): Promise<Record<string, number>> {
+/** The differences of the samples before and after `action`, without those that are 0. */
+async function changesBy(action: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await scrape();
-  await act();
+  await action();
   const changes = Object.entries(await scrape()).map(([name, value]) => [name, value - before[name]!] as const);
   return Object.fromEntries(changes.filter(([, change]) => change !== 0));
 }
 
-/** How the number of Files and of their bytes changes. */
-async function filesBy(act: () => Promise<unknown>): Promise<number[]> {
-  const { item_vault_files = 0, item_vault_file_bytes = 0 } = await changeBy(act);
+/** The changes of `item_vault_files` and `item_vault_file_bytes` by `action`. */
+async function fileChangesBy(action: () => Promise<unknown>): Promise<number[]> {
+  const { item_vault_files = 0, item_vault_file_bytes = 0 } = await changesBy(action);
   return [item_vault_files, item_vault_file_bytes];
 }
 
@@ -34,12 +34,12 @@ async function rowsRead(): Promise<number> {
   return count.rowsRead;
 }
 
-const total = (action: string) => `item_vault_item_writes_total{action="${action}"}`;
+const writesTotal = (action: string) => `item_vault_item_writes_total{action="${action}"}`;
 
-const guarded = { METRICS_TOKEN: "scraper" } as Partial<Env>;
+const withToken = { METRICS_TOKEN: "scraper" } as Partial<Env>;
 
 describe("/metrics", () => {
-  it("has a HELP and a TYPE before each family, and is plain text of version 0.0.4", async () => {
+  it("answers plain text of version 0.0.4, with HELP and TYPE before each family", async () => {
     const { text, headers } = await send("GET", "/metrics");
     expect(headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     const lines = text.split("\n");
@@ -50,17 +50,17 @@ describe("/metrics", () => {
     }
     for (const line of samples) {
       const [, family = ""] = /^(item_vault_[a-z_]+)(?:\{action="[a-z]+"\})? \d+$/.exec(line) ?? [];
-      expect(lines.slice(0, lines.indexOf(line)).findLast((one) => one.startsWith("# TYPE"))).toContain(` ${family} `);
+      expect(lines.slice(0, lines.indexOf(line)).findLast((previous) => previous.startsWith("# TYPE"))).toContain(` ${family} `);
     }
   });
 
-  it("counts vaults, Items and tokens as they come and go", async () => {
+  it("counts vaults, Items and tokens when they are created and deleted", async () => {
     const { vault, items, call } = await freshVault();
-    expect(await changeBy(freshVault)).toEqual({ item_vault_vaults: 1, item_vault_tokens: 1 });
-    expect(await changeBy(() => call("POST", items, { body: LOGIN }))).toMatchObject({ item_vault_items: 1 });
+    expect(await changesBy(freshVault)).toEqual({ item_vault_vaults: 1, item_vault_tokens: 1 });
+    expect(await changesBy(() => call("POST", items, { body: LOGIN }))).toMatchObject({ item_vault_items: 1 });
     const { id } = await makeToken({});
-    expect(await changeBy(() => admin("DELETE", `/v1/admin/tokens/${id}`))).toEqual({ item_vault_tokens: -1 });
-    const deleted = await changeBy(() => admin("DELETE", `/v1/admin/vaults/${vault}`));
+    expect(await changesBy(() => admin("DELETE", `/v1/admin/tokens/${id}`))).toEqual({ item_vault_tokens: -1 });
+    const deleted = await changesBy(() => admin("DELETE", `/v1/admin/vaults/${vault}`));
     expect(deleted).toEqual({ item_vault_vaults: -1, item_vault_items: -1 });
   });
 
@@ -72,17 +72,17 @@ describe("/metrics", () => {
     expect(await scrape()).toEqual(before);
   });
 
-  it("counts Files and their bytes", async () => {
+  it("counts an uploaded File and its bytes", async () => {
     const { upload } = await freshItem();
-    const counted = await changeBy(() => upload(new Uint8Array(1000)));
+    const counted = await changesBy(() => upload(new Uint8Array(1000)));
     expect(counted).toMatchObject({ item_vault_files: 1, item_vault_file_bytes: 1000 });
   });
 
-  it("counts writes by action; those of a File are updates", async () => {
+  it("counts writes by action, and a write to a File as an update", async () => {
     const { vault, items, call } = await freshVault();
     let path = "";
-    const counted = await changeBy(async () => {
-      for (let made = 0; made < 3; made++) path = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+    const counted = await changesBy(async () => {
+      for (let index = 0; index < 3; index++) path = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
       await call("PUT", path, { body: { ...LOGIN, vault: { id: vault } } });
       await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "T" }] });
       await call("PATCH", path, { body: [] });
@@ -91,36 +91,36 @@ describe("/metrics", () => {
     });
     expect(counted).toEqual({
       item_vault_items: 2,
-      [total("create")]: 3,
-      [total("update")]: 3,
-      [total("delete")]: 1,
+      [writesTotal("create")]: 3,
+      [writesTotal("update")]: 3,
+      [writesTotal("delete")]: 1,
     });
   });
 
-  it("never counts writes backwards: those of a deleted vault stay", async () => {
+  it("does not lower the counters of writes when a vault is deleted", async () => {
     const { vault, items, call } = await freshVault();
     await call("POST", items, { body: LOGIN });
     const before = await scrape();
-    for (const one of [vault, (await freshVault()).vault]) await admin("DELETE", `/v1/admin/vaults/${one}`);
+    for (const id of [vault, (await freshVault()).vault]) await admin("DELETE", `/v1/admin/vaults/${id}`);
     const after = await scrape();
     const totals = Object.keys(before).filter((name) => name.includes("_total"));
     expect(totals).toHaveLength(3);
     expect(totals.map((name) => after[name])).toEqual(totals.map((name) => before[name]));
   });
 
-  it("counts Files out again: with other content, without it, with their Item, with their vault", async () => {
+  it("lowers the counts of Files when a content is replaced and when a File, Item or vault is deleted", async () => {
     const { upload, call, files, path, vault } = await freshItem();
     const [one, two] = [(await upload(new Uint8Array(1000))).body, (await upload(new Uint8Array(10))).body];
-    expect(await filesBy(() => call("PUT", `${files}/${one.id}/content`, { body: new Uint8Array(3) }))).toEqual([0, -997]);
-    expect(await filesBy(() => call("DELETE", `${files}/${two.id}`))).toEqual([-1, -10]);
+    expect(await fileChangesBy(() => call("PUT", `${files}/${one.id}/content`, { body: new Uint8Array(3) }))).toEqual([0, -997]);
+    expect(await fileChangesBy(() => call("DELETE", `${files}/${two.id}`))).toEqual([-1, -10]);
     await upload(new Uint8Array(5));
-    expect(await filesBy(() => call("DELETE", path))).toEqual([-2, -8]);
-    expect(await filesBy(() => admin("DELETE", `/v1/admin/vaults/${vault}`))).toEqual([0, 0]);
+    expect(await fileChangesBy(() => call("DELETE", path))).toEqual([-2, -8]);
+    expect(await fileChangesBy(() => admin("DELETE", `/v1/admin/vaults/${vault}`))).toEqual([0, 0]);
   });
 
-  it("keeps the writes that share their commit with the deletion of the vault", async () => {
+  it("counts the writes that are in one group commit with the deletion of their vault", async () => {
     const { vault, items, call } = await freshVault();
-    const counted = await changeBy(async () => {
+    const counted = await changesBy(async () => {
       await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(100) }) });
       const first = call("POST", items, { body: LOGIN });
       await sleep(30);
@@ -130,37 +130,37 @@ describe("/metrics", () => {
       const replies = await Promise.all([first, second, deleted]);
       expect(replies.map(({ status }) => status)).toEqual([200, 200, 204]);
     });
-    expect(counted[total("create")]).toBe(2);
+    expect(counted[writesTotal("create")]).toBe(2);
   });
 
-  it("reads no row of Items and Files", async () => {
+  it("reads no rows of Items and Files", async () => {
     const { upload } = await freshItem();
     const before = await rowsRead();
-    for (let made = 0; made < 5; made++) await upload(new Uint8Array(1));
+    for (let index = 0; index < 5; index++) await upload(new Uint8Array(1));
     expect(await rowsRead()).toBe(before);
   });
 
-  it("is one D1 call", async () => {
+  it("makes one D1 call", async () => {
     const { count, db } = countingDatabase();
     await scrape({ env: { DB: db } });
     expect(count.calls).toBe(1);
   });
 
-  it("is a 503 when D1 does not answer", async () => {
+  it("answers 503 when D1 does not answer", async () => {
     const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
     expect((await send("GET", "/metrics", { env: { DB } })).body).toMatchObject({ status: 503 });
   });
 });
 
 describe("METRICS_TOKEN", () => {
-  it("lets in whoever has it", async () => {
-    expect(await scrape({ env: guarded, headers: { Authorization: "Bearer scraper" } })).toHaveProperty("item_vault_vaults");
+  it("is accepted as the Bearer token", async () => {
+    expect(await scrape({ env: withToken, headers: { Authorization: "Bearer scraper" } })).toHaveProperty("item_vault_vaults");
   });
 
   it.each(["", "Bearer", "Bearer scrape", "Bearer scraper2", "Basic scraper", `Bearer ${env.ADMIN_TOKEN}`])(
-    "refuses %j with a 401",
+    "is required: an Authorization header of %j is a 401",
     async (header) => {
-      const { status, body, headers } = await send("GET", "/metrics", { env: guarded, headers: { Authorization: header } });
+      const { status, body, headers } = await send("GET", "/metrics", { env: withToken, headers: { Authorization: header } });
       expect([status, body.message]).toEqual([401, "Invalid token signature"]);
       expect(headers.get("WWW-Authenticate")).toBe("Bearer");
     },

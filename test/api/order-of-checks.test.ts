@@ -2,28 +2,28 @@ import { describe, expect, it } from "vitest";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 
 /**
- * The order of checks (contract 1.4): token, form of the vault's id, scope, vault, item, body. Each request here is
- * wrong in two ways that stand side by side in this order: the first is what is answered.
+ * The order of checks (contract 4.5): token, form of the vault's id, scope, vault, Item, body. Each request here has two
+ * faults that are adjacent in this order, and the answer is that of the first one.
  */
 
-const list = (vault: string) => `/v1/vaults/${vault}/items`;
-const one = (vault: string, item: string) => `${list(vault)}/${item}`;
+const itemsPath = (vault: string) => `/v1/vaults/${vault}/items`;
+const itemPath = (vault: string, item: string) => `${itemsPath(vault)}/${item}`;
 
 const WITH_VAULT = [
   ["GET Vault", "GET", (vault: string) => `/v1/vaults/${vault}`],
-  ["GET Items", "GET", list],
-  ["POST Item", "POST", list],
-  ["GET Item", "GET", one],
-  ["PUT Item", "PUT", one],
-  ["PATCH Item", "PATCH", one],
-  ["DELETE Item", "DELETE", one],
+  ["GET Items", "GET", itemsPath],
+  ["POST Item", "POST", itemsPath],
+  ["GET Item", "GET", itemPath],
+  ["PUT Item", "PUT", itemPath],
+  ["PATCH Item", "PATCH", itemPath],
+  ["DELETE Item", "DELETE", itemPath],
 ] as const;
 const WITH_ITEM = [["GET"], ["PUT"], ["PATCH"], ["DELETE"]] as const;
 const WITH_BODY = [["PUT"], ["PATCH"]] as const;
 
 const MALFORMED = "not-an-id";
 const missing = () => crypto.randomUUID();
-/** No endpoint has use for this body. GET cannot carry one. */
+/** A body that every endpoint refuses, for the methods whose body is read. */
 const bodyOf = (method: string) => (method === "GET" || method === "DELETE" ? undefined : "{");
 
 /** A vault that is in the token's scope and was deleted. */
@@ -39,10 +39,10 @@ async function freshItem(): Promise<{ vault: string; item: string; call: Client 
 }
 
 const unauthorized = { status: 401, message: "Invalid token signature" };
-const vaultForm = { status: 400, message: "Invalid Vault UUID" };
-const itemForm = { status: 400, message: "Invalid Item UUID" };
-const noVault = (vault: string) => ({ status: 404, message: `vault ${vault} not found` });
-const noItem = (item: string) => ({ status: 404, message: `item ${item} not found` });
+const invalidVaultId = { status: 400, message: "Invalid Vault UUID" };
+const invalidItemId = { status: 400, message: "Invalid Item UUID" };
+const vaultNotFound = (vault: string) => ({ status: 404, message: `vault ${vault} not found` });
+const itemNotFound = (item: string) => ({ status: 404, message: `item ${item} not found` });
 
 describe("token before the form of the vault's id", () => {
   it.each(WITH_VAULT)("%s", async (_, method, path) => {
@@ -53,11 +53,11 @@ describe("token before the form of the vault's id", () => {
 describe("form of the vault's id before scope", () => {
   it.each(WITH_VAULT)("%s", async (_, method, path) => {
     const { token } = await makeToken({});
-    expect((await client(token)(method, path(MALFORMED, missing()), { body: bodyOf(method) })).body).toEqual(vaultForm);
+    expect((await client(token)(method, path(MALFORMED, missing()), { body: bodyOf(method) })).body).toEqual(invalidVaultId);
   });
 });
 
-// GET Items is left out: both of its answers are the same 404.
+// GET Items is left out, because it answers both faults with the same 404.
 describe("scope before the vault", () => {
   it.each(WITH_VAULT.filter(([name]) => name !== "GET Items"))("%s", async (_, method, path) => {
     const vault = await makeVault();
@@ -81,56 +81,56 @@ describe("a revoked token before the vault, the Item and the body", () => {
 describe("the vault before the form of the Item's id", () => {
   it.each(WITH_ITEM)("%s", async (method) => {
     const { vault, call } = await deletedVault();
-    expect((await call(method, one(vault, MALFORMED), { body: bodyOf(method) })).body).toEqual(noVault(vault));
+    expect((await call(method, itemPath(vault, MALFORMED), { body: bodyOf(method) })).body).toEqual(vaultNotFound(vault));
   });
 });
 
 describe("the vault before the Item", () => {
   it.each(WITH_ITEM)("%s", async (method) => {
     const { vault, call } = await deletedVault();
-    expect((await call(method, one(vault, missing()), { body: bodyOf(method) })).body).toEqual(noVault(vault));
+    expect((await call(method, itemPath(vault, missing()), { body: bodyOf(method) })).body).toEqual(vaultNotFound(vault));
   });
 });
 
 describe("the vault before the body, the filter and the headers", () => {
   it("POST with malformed JSON", async () => {
     const { vault, call } = await deletedVault();
-    expect((await call("POST", list(vault), { body: "{" })).body).toEqual(noVault(vault));
+    expect((await call("POST", itemsPath(vault), { body: "{" })).body).toEqual(vaultNotFound(vault));
   });
 
   it("POST with a body that is too large", async () => {
     const { vault, call } = await deletedVault();
-    expect((await call("POST", list(vault), { body: " ".repeat(2 ** 20 + 1) })).body).toEqual(noVault(vault));
+    expect((await call("POST", itemsPath(vault), { body: " ".repeat(2 ** 20 + 1) })).body).toEqual(vaultNotFound(vault));
   });
 
   it("POST with a Content-Encoding", async () => {
     const { vault, call } = await deletedVault();
     const headers = { "Content-Encoding": "gzip" };
-    expect((await call("POST", list(vault), { body: LOGIN, headers })).body).toEqual(noVault(vault));
+    expect((await call("POST", itemsPath(vault), { body: LOGIN, headers })).body).toEqual(vaultNotFound(vault));
   });
 
   it("POST with a bad Idempotency-Key", async () => {
     const { vault, call } = await deletedVault();
     const headers = { "Idempotency-Key": "k".repeat(256) };
-    expect((await call("POST", list(vault), { body: LOGIN, headers })).body).toEqual(noVault(vault));
+    expect((await call("POST", itemsPath(vault), { body: LOGIN, headers })).body).toEqual(vaultNotFound(vault));
   });
 
   it("GET with an unsupported filter", async () => {
     const { vault, call } = await deletedVault();
-    expect((await call("GET", `${list(vault)}?filter=nonsense`)).body).toEqual(noVault(vault));
+    expect((await call("GET", `${itemsPath(vault)}?filter=nonsense`)).body).toEqual(vaultNotFound(vault));
   });
 });
 
 describe("the form of the Item's id before the body and If-Match", () => {
   it.each(WITH_BODY)("%s with malformed JSON", async (method) => {
     const { vault, call } = await freshVault();
-    expect((await call(method, one(vault, MALFORMED), { body: "{" })).body).toEqual(itemForm);
+    expect((await call(method, itemPath(vault, MALFORMED), { body: "{" })).body).toEqual(invalidItemId);
   });
 
   it.each([...WITH_BODY, ["DELETE"]] as const)("%s with a bad If-Match", async (method) => {
     const { vault, call } = await freshVault();
     const headers = { "If-Match": "nonsense" };
-    expect((await call(method, one(vault, MALFORMED), { headers })).body).toEqual(itemForm);
+    expect((await call(method, itemPath(vault, MALFORMED), { headers })).body).toEqual(invalidItemId);
   });
 });
 
@@ -138,45 +138,47 @@ describe("the Item before the body and If-Match", () => {
   it.each(WITH_BODY)("%s with malformed JSON", async (method) => {
     const { vault, call } = await freshVault();
     const item = missing();
-    expect((await call(method, one(vault, item), { body: "{" })).body).toEqual(noItem(item));
+    expect((await call(method, itemPath(vault, item), { body: "{" })).body).toEqual(itemNotFound(item));
   });
 
   it.each(WITH_BODY)("%s with a Content-Encoding", async (method) => {
     const { vault, call } = await freshVault();
     const item = missing();
     const headers = { "Content-Encoding": "gzip" };
-    expect((await call(method, one(vault, item), { body: [], headers })).body).toEqual(noItem(item));
+    expect((await call(method, itemPath(vault, item), { body: [], headers })).body).toEqual(itemNotFound(item));
   });
 
-  it.each(WITH_BODY)("%s with well-formed JSON that is no Item and no patch", async (method) => {
+  it.each(WITH_BODY)("%s with well-formed JSON that is neither an Item nor a PATCH", async (method) => {
     const { vault, call } = await freshVault();
     const item = missing();
-    expect((await call(method, one(vault, item), { body: "7" })).body).toEqual(noItem(item));
+    expect((await call(method, itemPath(vault, item), { body: "7" })).body).toEqual(itemNotFound(item));
   });
 
   it.each([...WITH_BODY, ["DELETE"]] as const)("%s with a bad If-Match", async (method) => {
     const { vault, call } = await freshVault();
     const item = missing();
-    expect((await call(method, one(vault, item), { headers: { "If-Match": "nonsense" } })).body).toEqual(noItem(item));
+    expect((await call(method, itemPath(vault, item), { headers: { "If-Match": "nonsense" } })).body).toEqual(itemNotFound(item));
   });
 
   it.each([...WITH_BODY, ["DELETE"]] as const)("%s with the If-Match of another version", async (method) => {
     const { vault, call } = await freshVault();
     const item = missing();
     const body = method === "PUT" ? { ...LOGIN, vault: { id: vault } } : method === "PATCH" ? [] : undefined;
-    expect((await call(method, one(vault, item), { body, headers: { "If-Match": '"9"' } })).body).toEqual(noItem(item));
+    expect((await call(method, itemPath(vault, item), { body, headers: { "If-Match": '"9"' } })).body).toEqual(
+      itemNotFound(item),
+    );
   });
 });
 
-describe("what is left when all else holds", () => {
-  it.each(WITH_BODY)("%s of malformed JSON to an Item that is there is the body's 400", async (method) => {
+describe("a request with one fault", () => {
+  it.each(WITH_BODY)("%s of malformed JSON to an existing Item is the 400 of the body", async (method) => {
     const { vault, item, call } = await freshItem();
-    const { body } = await call(method, one(vault, item), { body: "{" });
+    const { body } = await call(method, itemPath(vault, item), { body: "{" });
     expect(body).toEqual({ status: 400, message: "the body is not valid JSON" });
   });
 
-  it.each(WITH_ITEM)("%s of a malformed id in a vault that is there is the id's 400", async (method) => {
+  it.each(WITH_ITEM)("%s of a malformed Item id in an existing vault is the 400 of the id", async (method) => {
     const { vault, call } = await freshVault();
-    expect((await call(method, one(vault, MALFORMED), { body: bodyOf(method) })).body).toEqual(itemForm);
+    expect((await call(method, itemPath(vault, MALFORMED), { body: bodyOf(method) })).body).toEqual(invalidItemId);
   });
 });

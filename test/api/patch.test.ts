@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { freshVault } from "../support/service.ts";
 
-/** Contract 1.6: the closed grammar of paths, each with add, replace and remove, where they succeed. */
+/** Every path of contract 6.3 with each operation that succeeds on it. */
 
 const ONE = { href: "https://one.test", label: "one", primary: true };
 const TWO = { href: "https://two.test" };
@@ -22,8 +22,8 @@ const ITEM = {
 
 type Op = readonly [op: "add" | "replace" | "remove", path: string, value?: unknown];
 
-/** Makes the Item and patches it. Out: the Item before, the reply, and the Item as it is read afterwards. */
-async function patched(...operations: Op[]) {
+/** Creates the Item and patches it. Returns the Item before, the reply, and the Item that GET returns afterwards. */
+async function patchItem(...operations: Op[]) {
   const { items, call } = await freshVault();
   const { body: before } = await call("POST", items, { body: ITEM });
   const path = `${items}/${before.id}`;
@@ -34,7 +34,7 @@ async function patched(...operations: Op[]) {
 
 const NEW = { id: "new", label: "New", value: "n" };
 const NEW_FIELD = { ...NEW, type: "STRING", purpose: "" };
-const LIST: [rule: string, operation: Op, changes: object][] = [
+const OPERATIONS: [rule: string, operation: Op, changes: object][] = [
   ["add sets the title", ["add", "/title", "New"], { title: "New" }],
   ["replace sets the title", ["replace", "/title", "New"], { title: "New" }],
   ["remove empties the title", ["remove", "/title"], { title: "" }],
@@ -42,54 +42,54 @@ const LIST: [rule: string, operation: Op, changes: object][] = [
   ["replace sets the category", ["replace", "/category", "DATABASE"], { category: "DATABASE" }],
   ["add sets favorite", ["add", "/favorite", false], { favorite: false }],
   ["replace sets favorite", ["replace", "/favorite", false], { favorite: false }],
-  ["remove unsets favorite", ["remove", "/favorite"], { favorite: false }],
+  ["remove sets favorite to false", ["remove", "/favorite"], { favorite: false }],
 
   ["add sets all tags", ["add", "/tags", ["x"]], { tags: ["x"] }],
   ["replace sets all tags", ["replace", "/tags", []], { tags: [] }],
   ["remove empties the tags", ["remove", "/tags"], { tags: [] }],
-  ["add puts a tag before the one at its index", ["add", "/tags/1", "x"], { tags: ["a", "x", "b"] }],
-  ["add puts a tag at the end by -", ["add", "/tags/-", "x"], { tags: ["a", "b", "x"] }],
-  ["add puts a tag at the end by the length", ["add", "/tags/2", "x"], { tags: ["a", "b", "x"] }],
-  ["replace exchanges one tag", ["replace", "/tags/0", "x"], { tags: ["x", "b"] }],
-  ["remove takes one tag out", ["remove", "/tags/0"], { tags: ["b"] }],
+  ["add inserts a tag before the tag at its index", ["add", "/tags/1", "x"], { tags: ["a", "x", "b"] }],
+  ["add with the index - appends a tag", ["add", "/tags/-", "x"], { tags: ["a", "b", "x"] }],
+  ["add with the index after the last tag appends a tag", ["add", "/tags/2", "x"], { tags: ["a", "b", "x"] }],
+  ["replace replaces one tag", ["replace", "/tags/0", "x"], { tags: ["x", "b"] }],
+  ["remove removes one tag", ["remove", "/tags/0"], { tags: ["b"] }],
 
   ["add sets all urls", ["add", "/urls", [TWO]], { urls: [TWO] }],
   ["replace sets all urls", ["replace", "/urls", [TWO]], { urls: [TWO] }],
   ["remove empties the urls", ["remove", "/urls"], { urls: [] }],
-  ["add puts a url before the one at its index", ["add", "/urls/0", { href: "" }], { urls: [{ href: "" }, ONE, TWO] }],
-  ["add puts a url at the end by -", ["add", "/urls/-", { href: "x" }], { urls: [ONE, TWO, { href: "x" }] }],
-  ["replace exchanges one url", ["replace", "/urls/0", { href: "x" }], { urls: [{ href: "x" }, TWO] }],
-  ["remove takes one url out", ["remove", "/urls/1"], { urls: [ONE] }],
+  ["add inserts a url before the url at its index", ["add", "/urls/0", { href: "" }], { urls: [{ href: "" }, ONE, TWO] }],
+  ["add with the index - appends a url", ["add", "/urls/-", { href: "x" }], { urls: [ONE, TWO, { href: "x" }] }],
+  ["replace replaces one url", ["replace", "/urls/0", { href: "x" }], { urls: [{ href: "x" }, TWO] }],
+  ["remove removes one url", ["remove", "/urls/1"], { urls: [ONE] }],
   ["add sets an attribute of a url", ["add", "/urls/1/label", "two"], { urls: [ONE, { ...TWO, label: "two" }] }],
   ["replace sets an attribute of a url", ["replace", "/urls/1/href", ""], { urls: [ONE, { href: "" }] }],
-  ["remove takes an attribute off a url", ["remove", "/urls/0/primary"], { urls: [{ href: ONE.href, label: "one" }, TWO] }],
+  ["remove removes an attribute of a url", ["remove", "/urls/0/primary"], { urls: [{ href: ONE.href, label: "one" }, TWO] }],
 
   [
-    "add of one section appends it",
+    "add of one section appends the section",
     ["add", "/sections", { id: "s3", label: "3" }],
     { sections: [S1, S2, { id: "s3", label: "3" }] },
   ],
-  ["add of a list sets all sections", ["add", "/sections", [S1]], { sections: [S1] }],
+  ["add of an array sets all sections", ["add", "/sections", [S1]], { sections: [S1] }],
   ["replace sets all sections", ["replace", "/sections", [S2, S1]], { sections: [S2, S1] }],
   [
-    "add by a new id appends a section",
+    "add with a new id appends a section",
     ["add", "/sections/s3", { label: "3" }],
     { sections: [S1, S2, { id: "s3", label: "3" }] },
   ],
   [
-    "add by a known id exchanges the section",
+    "add with an existing id replaces the section",
     ["add", "/sections/s1", { label: "3" }],
     { sections: [{ id: "s1", label: "3" }, S2] },
   ],
-  ["replace exchanges a section", ["replace", "/sections/s2", { label: "3" }], { sections: [S1, { id: "s2", label: "3" }] }],
-  ["remove takes an empty section out", ["remove", "/sections/s2"], { sections: [S1] }],
+  ["replace replaces a section", ["replace", "/sections/s2", { label: "3" }], { sections: [S1, { id: "s2", label: "3" }] }],
+  ["remove removes an empty section", ["remove", "/sections/s2"], { sections: [S1] }],
   [
-    "remove of a section leaves its fields, without a section",
+    "remove of a section keeps its fields, without a section",
     ["remove", "/sections/s1"],
     { sections: [S2], fields: [USER, { ...F1, section: undefined }, F2] },
   ],
   [
-    "remove of all sections leaves all fields, without a section",
+    "remove of all sections keeps all fields, without a section",
     ["remove", "/sections"],
     { sections: [], fields: [USER, { ...F1, section: undefined }, F2] },
   ],
@@ -99,19 +99,19 @@ const LIST: [rule: string, operation: Op, changes: object][] = [
 
   ["add appends one field", ["add", "/fields", NEW], { fields: [USER, F1, F2, NEW_FIELD] }],
   ["replace sets all fields", ["replace", "/fields", [NEW]], { fields: [NEW_FIELD] }],
-  ["remove takes all fields out", ["remove", "/fields"], { fields: [] }],
-  ["add by a new id appends a field", ["add", "/fields/new", { ...NEW, id: undefined }], { fields: [USER, F1, F2, NEW_FIELD] }],
+  ["remove removes all fields", ["remove", "/fields"], { fields: [] }],
+  ["add with a new id appends a field", ["add", "/fields/new", { ...NEW, id: undefined }], { fields: [USER, F1, F2, NEW_FIELD] }],
   [
-    "add by a known id exchanges the field",
+    "add with an existing id replaces the field",
     ["add", "/fields/f1", { value: "x" }],
     { fields: [USER, { ...F2, id: "f1", label: "", value: "x" }, F2] },
   ],
   [
-    "replace exchanges a field",
+    "replace replaces a field",
     ["replace", "/fields/f2", { label: "L" }],
     { fields: [USER, F1, { ...F2, label: "L", value: "" }] },
   ],
-  ["remove takes a field out", ["remove", "/fields/username"], { fields: [F1, F2] }],
+  ["remove removes a field", ["remove", "/fields/username"], { fields: [F1, F2] }],
   ["add sets an attribute of a field", ["add", "/fields/f2/value", "x"], { fields: [USER, F1, { ...F2, value: "x" }] }],
   ["replace sets an attribute of a field", ["replace", "/fields/f1/label", "x"], { fields: [USER, { ...F1, label: "x" }, F2] }],
   ["remove empties the value of a field", ["remove", "/fields/f2/value"], { fields: [USER, F1, { ...F2, value: "" }] }],
@@ -120,32 +120,36 @@ const LIST: [rule: string, operation: Op, changes: object][] = [
     ["replace", "/fields/f2/type", "email"],
     { fields: [USER, F1, { ...F2, type: "EMAIL" }] },
   ],
-  ["remove makes the type of a field STRING", ["remove", "/fields/f1/type"], { fields: [USER, { ...F1, type: "STRING" }, F2] }],
   [
-    "remove takes the purpose off a field",
+    "remove resets the type of a field to STRING",
+    ["remove", "/fields/f1/type"],
+    { fields: [USER, { ...F1, type: "STRING" }, F2] },
+  ],
+  [
+    "remove empties the purpose of a field",
     ["remove", "/fields/username/purpose"],
     { fields: [{ ...USER, purpose: "" }, F1, F2] },
   ],
   [
-    "replace moves a field to another section",
+    "replace of the section moves a field to another section",
     ["replace", "/fields/f1/section", { id: "s2" }],
     { fields: [USER, { ...F1, section: { id: "s2" } }, F2] },
   ],
   [
-    "remove takes a field out of its section",
+    "remove of the section makes a field one without a section",
     ["remove", "/fields/f1/section"],
     { fields: [USER, { ...F1, section: undefined }, F2] },
   ],
   [
-    "a section that a field names and nobody declared is added",
+    "add of an undeclared section to a field adds the section",
     ["add", "/fields/f2/section", { id: "s3", label: "3" }],
     { fields: [USER, F1, { ...F2, section: { id: "s3" } }], sections: [S1, S2, { id: "s3", label: "3" }] },
   ],
 ];
 
 describe("PATCH with one operation", () => {
-  it.each(LIST)("%s, and changes nothing else", async (_, operation, changes) => {
-    const { before, reply, after } = await patched(operation);
+  it.each(OPERATIONS)("%s, and changes nothing else", async (_, operation, changes) => {
+    const { before, reply, after } = await patchItem(operation);
     expect(reply.body).toEqual({ ...before, ...changes, version: 2, updatedAt: reply.body.updatedAt });
     expect([reply.status, after]).toEqual([200, reply.body]);
   });

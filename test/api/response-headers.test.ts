@@ -3,7 +3,7 @@ import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { readLog } from "../support/activity.ts";
 import { admin, freshVault, LOGIN, type Reply, send } from "../support/service.ts";
 
-/** The headers that programs and operators read: `Item-Vault-Error` (contract 4.2) and `Request-Id` (contract 1.8). */
+/** The headers `Item-Vault-Error` (contract 4.2) and `Request-Id` (contract 1.8). */
 
 const [contract = ""] = Object.values(
   import.meta.glob("../../docs/contract.md", { query: "?raw", import: "default", eager: true }),
@@ -12,13 +12,13 @@ const [contract = ""] = Object.values(
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe("Item-Vault-Error", () => {
-  it("has the closed list of kinds that contract 4.3 gives, with their statuses", () => {
+  it("has exactly the kinds of the list in contract 4.3", () => {
     const documented = [...contract.matchAll(/^\| `([a-z_]+)` +\| +([45]\d\d) \|/gm)].map(([, kind]) => kind);
     expect(new Set(documented)).toEqual(new Set(FAILURE_KINDS));
     expect(documented).toHaveLength(FAILURE_KINDS.length);
   });
 
-  it("names the kind of each refusal", async () => {
+  it("contains the kind of each error", async () => {
     const { vault, items, call } = await freshVault();
     const missing = crypto.randomUUID();
     const item = (await call("POST", items, { body: LOGIN })).body.id;
@@ -38,8 +38,8 @@ describe("Item-Vault-Error", () => {
       ["method_not_allowed", call("POST", `/v1/vaults/${vault}`)],
       ["token_not_found", admin("DELETE", `/v1/admin/tokens/${missing}`)],
     ];
-    for (const [kind, refused] of refusals) {
-      expect((await refused).headers.get("Item-Vault-Error")).toBe(kind);
+    for (const [kind, reply] of refusals) {
+      expect((await reply).headers.get("Item-Vault-Error")).toBe(kind);
     }
   });
 
@@ -53,7 +53,7 @@ describe("Item-Vault-Error", () => {
 
 describe("Request-Id", () => {
   it.each(["/heartbeat", "/health", "/metrics", "/v1/vaults", "/v1/nothing", "/v1/admin/vaults"])(
-    "is a UUIDv7 in every response, and different in each: %s",
+    "is a UUIDv7 that differs in every response: %s",
     async (path) => {
       const ids = [await send("GET", path), await send("GET", path)].map(({ headers }) => headers.get("Request-Id"));
       for (const id of ids) expect(id).toMatch(UUID_V7);
@@ -61,7 +61,7 @@ describe("Request-Id", () => {
     },
   );
 
-  it("is the id of the log entry of a write, a read and a denial", async () => {
+  it("is the requestId of the entry of a write and of a read in the activity log", async () => {
     const { items, vault, call } = await freshVault();
     const write = await call("POST", items, { body: LOGIN });
     const read = await call("GET", `${items}/${write.body.id}`);

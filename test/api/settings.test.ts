@@ -7,9 +7,9 @@ import { watchedBy } from "../support/faults.ts";
 import { freshFile, pattern } from "../support/files.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 
-/** The variables of wrangler.toml: a malformed one fails closed (contract 4.8). */
+/** The variables of wrangler.toml: with a malformed one, the service refuses requests (contract 4.8). */
 
-const set = (bindings: Record<string, unknown>) => bindings as Partial<Env>;
+const asEnv = (bindings: Record<string, unknown>) => bindings as Partial<Env>;
 
 const MALFORMED: readonly (readonly [string, unknown])[] = [
   ...["MAX_INLINE_FILE_SIZE_KB", "FILE_RETENTION_DAYS", "ACTIVITY_RETENTION_DAYS"].flatMap((name) =>
@@ -23,7 +23,7 @@ const MALFORMED: readonly (readonly [string, unknown])[] = [
 describe("a malformed setting", () => {
   it.each(MALFORMED)("makes every data route answer 503: %s = %j", async (name, value) => {
     const { items, call } = await freshVault();
-    const bindings = set({ [name]: value });
+    const bindings = asEnv({ [name]: value });
     for (const reply of [
       await call("GET", items, { env: bindings }),
       await call("POST", items, { body: LOGIN, env: bindings }),
@@ -34,18 +34,18 @@ describe("a malformed setting", () => {
     expect((await call("GET", items)).body).toEqual([]);
   });
 
-  it("inlines no File: MAX_INLINE_FILE_SIZE_KB=abc was no bound at all", async () => {
+  it("prevents the inlining of Files: MAX_INLINE_FILE_SIZE_KB=abc does not mean that there is no limit", async () => {
     const { call, one } = await freshFile(pattern(200 * 1024));
-    const reply = await call("GET", `${one}?inline_files=true`, { env: set({ MAX_INLINE_FILE_SIZE_KB: "abc" }) });
+    const reply = await call("GET", `${one}?inline_files=true`, { env: asEnv({ MAX_INLINE_FILE_SIZE_KB: "abc" }) });
     expect(reply.status).toBe(503);
   });
 
-  it("deletes no content: a coordinator with FILE_RETENTION_DAYS empty kept it for 0 days", async () => {
-    const at = await freshFile();
-    await rebindCoordinator(at.vault, set({ FILE_RETENTION_DAYS: "" }));
-    expect((await at.writes.DELETE()).status).toBe(503);
-    expect((await at.call("GET", at.one)).status).toBe(200);
-    const due = (await watchedBy(at.vault)).map((record) => record.due);
+  it("prevents the deletion of contents: an empty FILE_RETENTION_DAYS does not mean 0 days", async () => {
+    const fresh = await freshFile();
+    await rebindCoordinator(fresh.vault, asEnv({ FILE_RETENTION_DAYS: "" }));
+    expect((await fresh.writes.DELETE()).status).toBe(503);
+    expect((await fresh.call("GET", fresh.one)).status).toBe(200);
+    const due = (await watchedBy(fresh.vault)).map((record) => record.due);
     expect(Math.min(...due)).toBeGreaterThan(Date.now());
   });
 });
@@ -75,11 +75,11 @@ describe("parseSettings", () => {
     [{ ACTIVITY_RETENTION_DAYS: "1.000000001" }, { activityRetention: 86_400_000 }],
     [{ TOKENS_NOT_BEFORE: undefined }, { tokensNotBefore: 0 }],
     [{ TOKENS_NOT_BEFORE: "1970-01-01T00:00:10Z" }, { tokensNotBefore: 10 }],
-  ])("reads numbers and texts: %j gives %j", (bindings, settings) => {
+  ])("parses numbers and strings: %j gives %j", (bindings, settings) => {
     expect(parseSettings({ ...env, ...bindings } as Env)).toMatchObject({ ok: true, value: settings });
   });
 
-  it("names the variable and never its value", () => {
+  it("returns a failure that names the variable and does not contain its value", () => {
     const refused = parseSettings({ ...env, FILE_RETENTION_DAYS: "canary-5a1d" } as unknown as Env);
     expect(JSON.stringify(refused)).not.toContain("canary-5a1d");
     expect(refused).toMatchObject({ failure: { detail: "FILE_RETENTION_DAYS is not a number, or less than 0" } });

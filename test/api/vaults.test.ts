@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 describe("GET /v1/vaults", () => {
-  it("lists the vaults that the token reads, and no others", async () => {
+  it("returns the vaults that the token may read, and no others", async () => {
     const [read, written, other] = [await makeVault("Read"), await makeVault("Written"), await makeVault("Other")];
     const { token } = await makeToken({ [read]: "r", [written]: "w" });
     const { status, body } = await client(token)("GET", "/v1/vaults");
@@ -11,29 +11,29 @@ describe("GET /v1/vaults", () => {
     expect(other).not.toBe(read);
   });
 
-  it("gives each vault as GET of the vault does", async () => {
+  it("returns each vault as `GET /v1/vaults/{v}` does", async () => {
     const { vault, call } = await freshVault();
     expect((await call("GET", "/v1/vaults")).body).toEqual([(await call("GET", `/v1/vaults/${vault}`)).body]);
   });
 
-  it("is an empty list for a token that reads no vault", async () => {
+  it("returns an empty list for a token that may read no vault", async () => {
     const { token } = await makeToken({ [await makeVault()]: "w" });
     const { status, body } = await client(token)("GET", "/v1/vaults");
     expect(status).toBe(200);
     expect(body).toEqual([]);
   });
 
-  it("leaves out a vault that was deleted", async () => {
-    const [kept, gone] = [await makeVault("Kept"), await makeVault("Gone")];
-    const { token } = await makeToken({ [kept]: "r", [gone]: "rw" });
-    await admin("DELETE", `/v1/admin/vaults/${gone}`);
+  it("does not return a deleted vault", async () => {
+    const [kept, deleted] = [await makeVault("Kept"), await makeVault("Gone")];
+    const { token } = await makeToken({ [kept]: "r", [deleted]: "rw" });
+    await admin("DELETE", `/v1/admin/vaults/${deleted}`);
     const { body } = await client(token)("GET", "/v1/vaults");
     expect(body.map((vault: { id: string }) => vault.id)).toEqual([kept]);
   });
 });
 
 describe("GET /v1/vaults/{v}", () => {
-  it("gives the vault its whole shape", async () => {
+  it("returns all attributes of the vault", async () => {
     const { vault, call } = await freshVault();
     const { status, body } = await call("GET", `/v1/vaults/${vault}`);
     expect(status).toBe(200);
@@ -50,25 +50,25 @@ describe("GET /v1/vaults/{v}", () => {
     });
   });
 
-  it("counts its Items, and every write to them as a version of the content", async () => {
+  it("counts the Items in `items` and every write to them in `contentVersion`", async () => {
     const { vault, items, call } = await freshVault();
-    const count = async () => {
+    const readCounts = async () => {
       const { body } = await call("GET", `/v1/vaults/${vault}`);
       return [body.items, body.contentVersion, body.attributeVersion];
     };
     const { id } = (await call("POST", items, { body: LOGIN })).body;
-    expect(await count()).toEqual([1, 1, 1]);
+    expect(await readCounts()).toEqual([1, 1, 1]);
     await call("POST", items, { body: LOGIN });
-    expect(await count()).toEqual([2, 2, 1]);
+    expect(await readCounts()).toEqual([2, 2, 1]);
     await call("PUT", `${items}/${id}`, { body: { ...LOGIN, vault: { id: vault } } });
-    expect(await count()).toEqual([2, 3, 1]);
+    expect(await readCounts()).toEqual([2, 3, 1]);
     await call("PATCH", `${items}/${id}`, { body: [{ op: "add", path: "/tags/-", value: "t" }] });
-    expect(await count()).toEqual([2, 4, 1]);
+    expect(await readCounts()).toEqual([2, 4, 1]);
     await call("DELETE", `${items}/${id}`);
-    expect(await count()).toEqual([1, 5, 1]);
+    expect(await readCounts()).toEqual([1, 5, 1]);
   });
 
-  it("counts no write that is refused or changes nothing", async () => {
+  it("does not count a write that is refused or changes nothing", async () => {
     const { vault, items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     const { body: before } = await call("GET", `/v1/vaults/${vault}`);
@@ -79,7 +79,7 @@ describe("GET /v1/vaults/{v}", () => {
     expect((await call("GET", `/v1/vaults/${vault}`)).body).toEqual(before);
   });
 
-  it("counts a change of its name as a version of its attributes", async () => {
+  it("counts a change of the name in `attributeVersion`", async () => {
     const { vault, call } = await freshVault();
     await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "New" } });
     expect((await call("GET", `/v1/vaults/${vault}`)).body).toMatchObject({
@@ -99,7 +99,7 @@ describe("GET /v1/vaults/{v}", () => {
     }
   });
 
-  it("is a 403 for a token that only writes the vault", async () => {
+  it("is a 403 for a token with the permission w", async () => {
     const vault = await makeVault();
     const { token } = await makeToken({ [vault]: "w" });
     expect((await client(token)("GET", `/v1/vaults/${vault}`)).body).toEqual({
@@ -108,7 +108,7 @@ describe("GET /v1/vaults/{v}", () => {
     });
   });
 
-  it("is a 404 for a vault that the token names and that was deleted", async () => {
+  it("is a 404 for a deleted vault that the token names", async () => {
     const { vault, call } = await freshVault();
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
     const { status, body } = await call("GET", `/v1/vaults/${vault}`);

@@ -2,10 +2,10 @@ import { OnePasswordConnect } from "@1password/connect";
 import { describe, expect, inject, it } from "vitest";
 import { freshVault, makeItems } from "./support/vault.ts";
 
-/** The ways to make the SDK's client. */
+/** The options of the SDK's client. */
 
-describe("a client", () => {
-  it("that keeps its connections alive reads and writes, also much at once", async () => {
+describe("a client of the SDK", () => {
+  it("with keepAlive sends 20 concurrent requests that write and read", async () => {
     const { token, vault } = await freshVault();
     const op = OnePasswordConnect({ serverURL: inject("url"), token, keepAlive: true });
     const titles = Array.from({ length: 20 }, (_, at) => `Item ${at}`);
@@ -14,7 +14,7 @@ describe("a client", () => {
     expect(items.map(({ title }) => title)).toEqual(titles);
   });
 
-  it("may be given the service's URL without a slash at the end", async () => {
+  it("accepts the service's URL without a slash at the end", async () => {
     const { token, vault } = await freshVault();
     const op = OnePasswordConnect({ serverURL: new URL(inject("url")).origin, token });
     expect((await op.getVault(vault)).id).toBe(vault);

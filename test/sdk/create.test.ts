@@ -2,8 +2,8 @@ import { FieldPurpose, FieldType, type FullItem, GeneratorRecipe, ItemBuilder, I
 import { describe, expect, it } from "vitest";
 import { freshVault } from "./support/vault.ts";
 
-/** Makes the Item, reads it again and makes sure that both are the same. */
-async function made(builder: ItemBuilder): Promise<FullItem> {
+/** Creates the Item and checks that a read returns the same Item. */
+async function create(builder: ItemBuilder): Promise<FullItem> {
   const { op, vault } = await freshVault();
   const created = await op.createItem(vault, builder.build());
   expect(await op.getItemById(vault, created.id!)).toEqual(created);
@@ -12,12 +12,12 @@ async function made(builder: ItemBuilder): Promise<FullItem> {
 
 const loginBuilder = () => new ItemBuilder().setCategory(ItemCategory.Login).setTitle("Login");
 const passwordField = { label: "password", purpose: FieldPurpose.Password, generate: true, recipe: {} };
-/** Those of the enum, which at run time also has its own names as values. */
+/** The categories of the enum, which at run time also has its own names as values. */
 const CATEGORIES = Object.values(ItemCategory).filter((category) => /^[A-Z_]+$/.test(String(category)));
 const { Letters, Digits, Symbols } = GeneratorRecipe.CharacterSetsEnum;
 
-describe("an Item that the ItemBuilder builds", () => {
-  it("comes back with all that was put into it", async () => {
+describe("an Item from the ItemBuilder", () => {
+  it("is returned with all attributes that the builder set", async () => {
     const builder = loginBuilder()
       .toggleFavorite()
       .addTag("one")
@@ -27,7 +27,7 @@ describe("an Item that the ItemBuilder builds", () => {
       .addField({ label: "user", value: "ada", purpose: FieldPurpose.Username })
       .addField({ label: "pass", value: "s3cret", purpose: FieldPurpose.Password })
       .addField({ label: "notes", value: "Two\nlines", purpose: FieldPurpose.Notes });
-    expect(await made(builder)).toMatchObject({
+    expect(await create(builder)).toMatchObject({
       title: "Login",
       category: "LOGIN",
       version: 1,
@@ -42,12 +42,12 @@ describe("an Item that the ItemBuilder builds", () => {
     });
   });
 
-  it("need not have a title", async () => {
-    expect((await made(new ItemBuilder().setCategory(ItemCategory.Login))).title).toBe("");
+  it("may have no title", async () => {
+    expect((await create(new ItemBuilder().setCategory(ItemCategory.Login))).title).toBe("");
   });
 
-  it("has its fields in their sections, and the sections in their order", async () => {
-    const { sections, fields } = await made(
+  it("has its fields in their sections, and the sections in the order of the builder", async () => {
+    const { sections, fields } = await create(
       loginBuilder()
         .addSection("Empty 🗄️")
         .addField({ sectionName: "Second: Ünder & over", label: "a", value: "1" })
@@ -63,9 +63,9 @@ describe("an Item that the ItemBuilder builds", () => {
     ]);
   });
 
-  it.each(CATEGORIES)("may be of the category %s", async (category) => {
-    const { category: kept } = await made(new ItemBuilder().setCategory(category).addField(passwordField));
-    expect(kept).toBe(category);
+  it.each(CATEGORIES)("may have the category %s", async (category) => {
+    const { category: returned } = await create(new ItemBuilder().setCategory(category).addField(passwordField));
+    expect(returned).toBe(category);
   });
 
   it.each([
@@ -77,23 +77,23 @@ describe("an Item that the ItemBuilder builds", () => {
     [FieldType.MonthYear, "202611"],
     [FieldType.Menu, "a choice"],
   ])("may have a field of type %s", async (type, value) => {
-    const { fields } = await made(loginBuilder().addField({ type, label: "it", value }));
+    const { fields } = await create(loginBuilder().addField({ type, label: "it", value }));
     expect(fields![0]).toMatchObject({ type, label: "it", value });
   });
 
-  it("has a DATE that was written YYYY-MM-DD in Unix seconds, as Connect gives it", async () => {
-    const { fields } = await made(loginBuilder().addField({ type: FieldType.Date, label: "it", value: "2026-11-21" }));
+  it("has Unix seconds as the value of a DATE field that was written as YYYY-MM-DD", async () => {
+    const { fields } = await create(loginBuilder().addField({ type: FieldType.Date, label: "it", value: "2026-11-21" }));
     expect(fields![0]!.value).toBe("1795262400");
   });
 });
 
-/** A password field as it comes back. */
-const generated = async (recipe: GeneratorRecipe) =>
-  (await made(loginBuilder().addField({ ...passwordField, recipe }))).fields![0]!;
+/** Creates an Item with a generated password and returns its field. */
+const createGenerated = async (recipe: GeneratorRecipe) =>
+  (await create(loginBuilder().addField({ ...passwordField, recipe }))).fields![0]!;
 
 describe("a generated value", () => {
-  it("has 32 characters of all sets when its recipe is empty, and tells its entropy", async () => {
-    const { value, entropy } = await generated({});
+  it("has 32 characters from all sets and its entropy when the recipe is empty", async () => {
+    const { value, entropy } = await createGenerated({});
     expect(value).toMatch(/^(?=.*[a-z])(?=.*\d)(?=.*[!@.*_-])[a-z\d!@.*_-]{32}$/i);
     expect(entropy).toBeCloseTo(194.71, 2);
   });
@@ -103,16 +103,16 @@ describe("a generated value", () => {
     [{ length: 64, characterSets: [Letters, Digits] }, /^(?=.*[a-z])(?=.*\d)[a-z\d]{64}$/i],
     [{ length: 20, characterSets: [Symbols, Symbols], excludeCharacters: "!!@*" }, /^[._-]{20}$/],
     [{ length: 12, characterSets: [Digits], excludeCharacters: "0123456" }, /^[789]{12}$/],
-  ])("follows its recipe: %j", async (recipe, pattern) => {
-    expect((await generated(recipe)).value).toMatch(pattern);
+  ])("fulfils its recipe: %j", async (recipe, pattern) => {
+    expect((await createGenerated(recipe)).value).toMatch(pattern);
   });
 
-  it("is another one each time", async () => {
-    expect((await generated({})).value).not.toBe((await generated({})).value);
+  it("differs each time", async () => {
+    expect((await createGenerated({})).value).not.toBe((await createGenerated({})).value);
   });
 
-  it("may be in any field", async () => {
-    const { fields } = await made(
+  it("may be that of a field without a purpose", async () => {
+    const { fields } = await create(
       loginBuilder().addField({ type: FieldType.Concealed, label: "API key", generate: true, recipe: {} }),
     );
     expect(fields![0]!.value).toHaveLength(32);

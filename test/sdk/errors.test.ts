@@ -1,10 +1,10 @@
 import type { OPConnect } from "@1password/connect";
 import { describe, expect, it } from "vitest";
-import { admin, connect, freshVault, login, makeItems, makeToken, NOBODY } from "./support/vault.ts";
+import { admin, connect, freshVault, login, makeItems, makeToken, UNUSED_ID } from "./support/vault.ts";
 
-/** What the SDK throws is the service's answer: an object with a status and a message, and nothing else. */
+/** The SDK throws the body of an error response: an object with `status` and `message` and nothing else (contract 4.1). */
 
-/** Every method that asks for a vault and an Item, called with their ids. */
+/** Every method that takes a vault, or a vault and an Item, called with their ids. */
 const CALLS: Readonly<Record<string, (op: OPConnect, vault: string, item: string) => Promise<unknown>>> = {
   getVaultById: (op, vault) => op.getVaultById(vault),
   listItems: (op, vault) => op.listItems(vault),
@@ -17,71 +17,71 @@ const CALLS: Readonly<Record<string, (op: OPConnect, vault: string, item: string
   updateItem: (op, vault, item) => op.updateItem(vault, Object.assign(login("Title"), { id: item, vault: { id: vault } })),
   deleteItemById: (op, vault, item) => op.deleteItemById(vault, item),
   listFiles: (op, vault, item) => op.listFiles(vault, item),
-  getFileById: (op, vault, item) => op.getFileById(vault, item, NOBODY),
+  getFileById: (op, vault, item) => op.getFileById(vault, item, UNUSED_ID),
 };
 const OF_ITEMS = ["getItemById", "getItemOTP", "updateItem", "deleteItemById", "listFiles", "getFileById"];
-/** The endpoints that know no 403: contract 1.4. */
+/** The methods whose endpoints answer 404 instead of 403 (contract 4.7). */
 const LISTS = new Set(["listItems", "listItemsByTitle", "listItemsByTitleContains", "getItemByTitle", "listFiles"]);
 
-describe("401", () => {
+describe("a 401 is thrown for", () => {
   const unauthorized = { status: 401, message: "Invalid token signature" };
 
-  it.each(Object.keys(CALLS))("a token that nobody issued: %s", async (name) => {
+  it.each(Object.keys(CALLS))("a token with an invalid signature: %s", async (name) => {
     const { vault, token } = await freshVault();
     const forged = connect(`${token.slice(0, -8)}AAAAAAAA`);
-    await expect(CALLS[name]!(forged, vault, NOBODY)).rejects.toStrictEqual(unauthorized);
+    await expect(CALLS[name]!(forged, vault, UNUSED_ID)).rejects.toStrictEqual(unauthorized);
   });
 
-  it("a token that was revoked", async () => {
+  it("a revoked token", async () => {
     const { op, tokenId } = await freshVault();
     await admin("DELETE", `tokens/${tokenId}`);
     await expect(op.listVaults()).rejects.toStrictEqual(unauthorized);
   });
 
-  it("a token that is none", async () => {
+  it("a malformed token", async () => {
     await expect(connect("nonsense").listVaultsByTitle("Title")).rejects.toStrictEqual(unauthorized);
   });
 });
 
-describe("a vault that is not the token's", () => {
-  it.each(Object.keys(CALLS))("is a 403, and a 404 for lists: %s", async (name) => {
+describe("a vault that is not in the token", () => {
+  it.each(Object.keys(CALLS))("is a 403, or a 404 for lists: %s", async (name) => {
     const [{ op }, { vault }] = [await freshVault(), await freshVault()];
     const [status, message] = LISTS.has(name) ? [404, `vault ${vault} not found`] : [403, `vault ${vault} is not in scope`];
-    await expect(CALLS[name]!(op, vault, NOBODY)).rejects.toStrictEqual({ status, message });
+    await expect(CALLS[name]!(op, vault, UNUSED_ID)).rejects.toStrictEqual({ status, message });
   });
 });
 
-describe("a token that may only read", () => {
+describe("a write with a token of permission r", () => {
   it.each(["createItem", "updateItem", "deleteItemById"])("is a 403: %s", async (name) => {
     const { canonical, vault } = await freshVault();
     const { token } = await makeToken({ [canonical]: "r" });
     const refusal = { status: 403, message: `vault ${vault} is not in scope` };
-    await expect(CALLS[name]!(connect(token), vault, NOBODY)).rejects.toStrictEqual(refusal);
+    await expect(CALLS[name]!(connect(token), vault, UNUSED_ID)).rejects.toStrictEqual(refusal);
   });
 });
 
-describe("404", () => {
-  it.each(OF_ITEMS)("an Item that is not there: %s", async (name) => {
+describe("a 404 is thrown for", () => {
+  it.each(OF_ITEMS)("an Item that does not exist: %s", async (name) => {
     const { op, vault } = await freshVault();
-    const refusal = { status: 404, message: `item ${NOBODY} not found` };
-    await expect(CALLS[name]!(op, vault, NOBODY)).rejects.toStrictEqual(refusal);
+    const refusal = { status: 404, message: `item ${UNUSED_ID} not found` };
+    await expect(CALLS[name]!(op, vault, UNUSED_ID)).rejects.toStrictEqual(refusal);
   });
 
-  it("a File that is not there", async () => {
+  it("a File that does not exist", async () => {
     const fresh = await freshVault();
     const [item] = await makeItems(fresh, "One");
-    const refusal = { status: 404, message: `file ${NOBODY} not found` };
-    await expect(fresh.op.getFileById(fresh.vault, item!, NOBODY)).rejects.toStrictEqual(refusal);
+    const refusal = { status: 404, message: `file ${UNUSED_ID} not found` };
+    await expect(fresh.op.getFileById(fresh.vault, item!, UNUSED_ID)).rejects.toStrictEqual(refusal);
   });
 
-  it("a vault that was deleted", async () => {
+  it("a deleted vault", async () => {
     const { op, vault, canonical } = await freshVault();
     await admin("DELETE", `vaults/${canonical}`);
     await expect(op.getVaultById(vault)).rejects.toStrictEqual({ status: 404, message: `vault ${vault} not found` });
   });
 
   it.each(["getItem", "getItemByTitle", "getItemOTP", "deleteItem", "deleteItemByTitle", "listFiles"] as const)(
-    "no Item of that title, in the SDK's words: %s",
+    "a title that no Item has, with the message of the SDK: %s",
     async (method) => {
       const { op, vault } = await freshVault();
       const refusal = { status: 404, message: "No Items found with title" };
@@ -89,8 +89,11 @@ describe("404", () => {
     },
   );
 
-  it.each(["getVault", "getVaultByTitle"] as const)("no vault of that title, in the SDK's words: %s", async (method) => {
-    const { op } = await freshVault();
-    await expect(op[method]("None")).rejects.toStrictEqual({ status: 404, message: "No Vaults found with title" });
-  });
+  it.each(["getVault", "getVaultByTitle"] as const)(
+    "a title that no vault has, with the message of the SDK: %s",
+    async (method) => {
+      const { op } = await freshVault();
+      await expect(op[method]("None")).rejects.toStrictEqual({ status: 404, message: "No Vaults found with title" });
+    },
+  );
 });

@@ -2,40 +2,40 @@ import type { Readable } from "node:stream";
 import { json } from "node:stream/consumers";
 import { ItemBuilder, ItemCategory } from "@1password/connect";
 import { describe, expect, it } from "vitest";
-import { ask, attach, connect, freshVault, login, makeItems, makeToken } from "./support/vault.ts";
+import { sendRequest, attach, connect, freshVault, login, makeItems, makeToken } from "./support/vault.ts";
 import { ID_LIKE } from "./support/titles.ts";
 
-/** What the SDK does wrong or otherwise than one thinks, and no service can help. Not wishes: a new SDK may do better. */
+/** Defects and surprises of the SDK that a service cannot prevent. A new version of the SDK may change these tests. */
 
-const noItem = { status: 404, message: "No Items found with title" };
+const noItemFound = { status: 404, message: "No Items found with title" };
 
-describe("it is the SDK's habit that a title", () => {
-  it("with a # is cut there, in the middle of the filter", async () => {
+describe("in a call of the SDK, a title", () => {
+  it("with a # is cut at the #, which makes the filter malformed", async () => {
     const fresh = await freshVault();
     await makeItems(fresh, "C# keys");
     const refusal = { status: 400, message: "Unsupported request filter" };
     await expect(fresh.op.getItemByTitle(fresh.vault, "C# keys")).rejects.toStrictEqual(refusal);
   });
 
-  it("with a % before two hexadecimal digits arrives as the character of that code", async () => {
+  it("with a % before two hexadecimal digits is sent as the character of that code", async () => {
     const fresh = await freshVault();
-    const [, decoded] = await makeItems(fresh, "%41", "A");
-    expect((await fresh.op.getItemByTitle(fresh.vault, "%41")).id).toBe(decoded);
+    const [, decodedItem] = await makeItems(fresh, "%41", "A");
+    expect((await fresh.op.getItemByTitle(fresh.vault, "%41")).id).toBe(decodedItem);
   });
 
-  it.each(["a\tb", "a\nb", "a\r\nb"])("with a tab or an end of line arrives without: %j", async (title) => {
+  it.each(["a\tb", "a\nb", "a\r\nb"])("with a tab or an end of line is sent without it: %j", async (title) => {
     const fresh = await freshVault();
-    const [, bare] = await makeItems(fresh, title, "ab");
-    expect((await fresh.op.getItemByTitle(fresh.vault, title)).id).toBe(bare);
+    const [, shortened] = await makeItems(fresh, title, "ab");
+    expect((await fresh.op.getItemByTitle(fresh.vault, title)).id).toBe(shortened);
   });
 
-  it('with a \\" arrives as one with a ": other clients write a quote so, and this one escapes nothing', async () => {
+  it('with a \\" is read as a title with a ", because other clients escape quotes and the SDK does not', async () => {
     const fresh = await freshVault();
-    const [, bare] = await makeItems(fresh, 'a\\"b', 'a"b');
-    expect((await fresh.op.getItemByTitle(fresh.vault, 'a\\"b')).id).toBe(bare);
+    const [, shortened] = await makeItems(fresh, 'a\\"b', 'a"b');
+    expect((await fresh.op.getItemByTitle(fresh.vault, 'a\\"b')).id).toBe(shortened);
   });
 
-  it("with a condition behind a quote is found by its title, and read as two conditions only where no Item has it", async () => {
+  it("with a term of a filter after a quote is read as two terms only if no Item has the title", async () => {
     const fresh = await freshVault();
     const title = 'A" and title co "';
     const [shorter] = await makeItems(fresh, "A");
@@ -45,7 +45,7 @@ describe("it is the SDK's habit that a title", () => {
   });
 
   it.each(["getItem", "deleteItem", "getItemOTP", "listFiles"] as const)(
-    "of 26 lower-case letters and digits is taken for an id: %s",
+    "of 26 lower-case letters and digits is sent as an id: %s",
     async (method) => {
       const fresh = await freshVault();
       await makeItems(fresh, ID_LIKE[0]);
@@ -54,7 +54,7 @@ describe("it is the SDK's habit that a title", () => {
     },
   );
 
-  it("of 26 lower-case letters and digits is taken for an id by getVault, and not by getVaultByTitle", async () => {
+  it("of 26 lower-case letters and digits is sent as an id by getVault, but not by getVaultByTitle", async () => {
     const { op, vault } = await freshVault(ID_LIKE[0]);
     const refusal = { status: 403, message: `vault ${ID_LIKE[0]} is not in scope` };
     await expect(op.getVault(ID_LIKE[0])).rejects.toStrictEqual(refusal);
@@ -62,18 +62,18 @@ describe("it is the SDK's habit that a title", () => {
   });
 });
 
-describe("it is the SDK's habit that an id", () => {
-  it("of 36 characters is taken for a title: so its tokens have a dialect of their own", async () => {
+describe("in a call of the SDK, an id", () => {
+  it("of 36 characters is sent as a title, so the SDK needs tokens of the dialect connect", async () => {
     const fresh = await freshVault();
     await makeItems(fresh, "One");
     const { token } = await makeToken({ [fresh.canonical]: "rw" }, "uuid");
     const op = connect(token);
     const [item] = await op.listItems(fresh.vault);
-    await expect(op.getItem(fresh.vault, item!.id!)).rejects.toStrictEqual(noItem);
+    await expect(op.getItem(fresh.vault, item!.id!)).rejects.toStrictEqual(noItemFound);
     expect((await op.getItemById(fresh.vault, item!.id!)).title).toBe("One");
   });
 
-  it("that is empty asks for a list, and takes it for an Item", async () => {
+  it("that is empty requests a list, which getItemById returns as an Item", async () => {
     const fresh = await freshVault();
     await makeItems(fresh, "One");
     expect((await fresh.op.getItemById(fresh.vault, "")).title).toBeUndefined();
@@ -87,20 +87,20 @@ describe("it is the SDK's habit that an id", () => {
   });
 });
 
-describe("it is the SDK's habit that the ItemBuilder", () => {
+describe("the ItemBuilder of the SDK", () => {
   it("drops the label of a URL", async () => {
     const { op, vault } = await freshVault();
     const built = new ItemBuilder().setCategory(ItemCategory.Login).addUrl({ href: "https://a.example", label: "home" });
     expect((await op.createItem(vault, built.build())).urls).toEqual([{ href: "https://a.example" }]);
   });
 
-  it("puts sections into one when only case, accents or punctuation tell them apart", async () => {
+  it("merges sections whose names differ only in case, accents or punctuation", async () => {
     const { op, vault } = await freshVault();
     const builder = new ItemBuilder().setCategory(ItemCategory.Login).addSection("Cafe").addSection("CAFE!").addSection("café");
     expect((await op.createItem(vault, builder.build())).sections).toEqual([{ id: expect.any(String), label: "Cafe" }]);
   });
 
-  it("throws when it is to generate without a recipe, which the service would do", async () => {
+  it("throws for generate without a recipe, which the service accepts", async () => {
     const { op, vault } = await freshVault();
     const builder = new ItemBuilder().setCategory(ItemCategory.Login);
     expect(() => builder.addField({ generate: true })).toThrow(TypeError);
@@ -108,28 +108,31 @@ describe("it is the SDK's habit that the ItemBuilder", () => {
     expect((await op.createItem(vault, item)).fields![0]!.value).toHaveLength(32);
   });
 
-  it("takes the names of its own enum for categories", async () => {
+  it("accepts the names of its enum as categories, which the service refuses", async () => {
     const { op, vault } = await freshVault();
     const built = new ItemBuilder().setCategory("CreditCard").build();
     await expect(op.createItem(vault, built)).rejects.toStrictEqual({ status: 400, message: "Invalid item category" });
   });
 
-  it.each(["SSH_KEY", "MEDICAL_RECORD"])("does not know the category %s, which it can read and write", async (category) => {
+  it.each(["SSH_KEY", "MEDICAL_RECORD"])("refuses the category %s, which the client can read and write", async (category) => {
     const { op, vault, token } = await freshVault();
     expect(() => new ItemBuilder().setCategory(category)).toThrow("Item Category is invalid");
-    await ask("POST", `v1/vaults/${vault}/items`, token, { title: "One", category });
+    await sendRequest("POST", `v1/vaults/${vault}/items`, token, { title: "One", category });
     const item = await op.getItem(vault, "One");
     expect((await op.updateItem(vault, item)).category).toBe(category);
   });
 });
 
-describe("it is the SDK's habit that what it throws for a content", () => {
-  it.each(["getFileContent", "getFileContentStream"] as const)("is the answer's body, not yet read: %s", async (method) => {
-    const fresh = await freshVault();
-    const [item] = await makeItems(fresh, "One");
-    const file = await attach(fresh, item!, "content");
-    const stranger = (await freshVault()).op;
-    const body: unknown = await stranger[method](fresh.vault, item!, file).catch((error: unknown) => error);
-    expect(await json(body as Readable)).toEqual({ status: 404, message: `vault ${fresh.vault} not found` });
-  });
+describe("the error that the SDK throws for the content of a File", () => {
+  it.each(["getFileContent", "getFileContentStream"] as const)(
+    "is the unread stream of the response body: %s",
+    async (method) => {
+      const fresh = await freshVault();
+      const [item] = await makeItems(fresh, "One");
+      const file = await attach(fresh, item!, "content");
+      const outsider = (await freshVault()).op;
+      const body: unknown = await outsider[method](fresh.vault, item!, file).catch((error: unknown) => error);
+      expect(await json(body as Readable)).toEqual({ status: 404, message: `vault ${fresh.vault} not found` });
+    },
+  );
 });

@@ -2,8 +2,8 @@ import { FieldPurpose, FieldType, type FullItem, ItemBuilder, ItemCategory } fro
 import { describe, expect, it } from "vitest";
 import { attach, freshVault, idsOf, makeItems } from "./support/vault.ts";
 
-/** An Item with something in every corner that the SDK knows, and its File. */
-async function richItem() {
+/** An Item with a value in every attribute that the SDK can write, and with a File. */
+async function makeRichItem() {
   const fresh = await freshVault();
   const built = new ItemBuilder()
     .setCategory(ItemCategory.Login)
@@ -21,28 +21,29 @@ async function richItem() {
   return { ...fresh, item: await fresh.op.getItemById(fresh.vault, id!) };
 }
 
-const without = (item: FullItem) => ({ ...item, version: 0, updatedAt: 0 });
+/** The Item without the attributes that every write changes. */
+const withoutVersion = (item: FullItem) => ({ ...item, version: 0, updatedAt: 0 });
 
 describe("updateItem", () => {
-  it("with the Item as it was read changes nothing but its version", async () => {
-    const { op, vault, item } = await richItem();
+  it("with an unchanged Item changes only the version and updatedAt", async () => {
+    const { op, vault, item } = await makeRichItem();
     await op.updateItem(vault, item);
-    const now = await op.getItemById(vault, item.id!);
-    expect(without(now)).toEqual(without(item));
-    expect(now.version).toBe(item.version! + 1);
+    const current = await op.getItemById(vault, item.id!);
+    expect(withoutVersion(current)).toEqual(withoutVersion(item));
+    expect(current.version).toBe(item.version! + 1);
   });
 
-  it("answers with the Item, and with the version that it replaced, as Connect does", async () => {
-    const { op, vault, item } = await richItem();
+  it("returns the Item with the version that was replaced, as Connect does", async () => {
+    const { op, vault, item } = await makeRichItem();
     item.title = "New";
     const answer = await op.updateItem(vault, item);
-    const now = await op.getItemById(vault, item.id!);
-    expect(answer).toEqual({ ...now, version: item.version });
-    expect(now.title).toBe("New");
+    const current = await op.getItemById(vault, item.id!);
+    expect(answer).toEqual({ ...current, version: item.version });
+    expect(current.title).toBe("New");
   });
 
-  it("replaces what it brings", async () => {
-    const { op, vault, item } = await richItem();
+  it("replaces the Item and keeps its Files", async () => {
+    const { op, vault, item } = await makeRichItem();
     Object.assign(item, { title: "Poor", favorite: false, tags: [], urls: [{ href: "https://b.example", label: "away" }] });
     item.fields = [{ ...item.fields![0]!, value: "grace" }];
     item.sections = [];
@@ -58,8 +59,8 @@ describe("updateItem", () => {
     });
   });
 
-  it("generates a new value where the old one was taken away", async () => {
-    const { op, vault, item } = await richItem();
+  it("generates a new value for a field whose value was removed", async () => {
+    const { op, vault, item } = await makeRichItem();
     const password = item.fields![1]!;
     const old = password.value;
     Object.assign(password, { value: undefined, generate: true, recipe: { length: 10 } });
@@ -68,8 +69,8 @@ describe("updateItem", () => {
     expect(fields![1]!.value).not.toBe(old);
   });
 
-  it("can write what it was given by another update", async () => {
-    const { op, vault, item } = await richItem();
+  it("accepts the Item that another update returned", async () => {
+    const { op, vault, item } = await makeRichItem();
     const once = await op.updateItem(vault, { ...item, title: "Once" } as FullItem);
     await op.updateItem(vault, Object.assign(once, { title: "Twice" }));
     expect(await op.getItemById(vault, item.id!)).toMatchObject({ title: "Twice", version: item.version! + 2 });
@@ -92,7 +93,7 @@ describe("an Item is deleted", () => {
   });
 
   it("with its Files", async () => {
-    const { op, vault, item } = await richItem();
+    const { op, vault, item } = await makeRichItem();
     await op.deleteItem(vault, item.id!);
     const message = `item ${item.id} not found`;
     await expect(op.listFiles(vault, item.id!)).rejects.toStrictEqual({ status: 404, message });

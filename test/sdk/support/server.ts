@@ -5,22 +5,22 @@ import { LOCAL } from "../../../scripts/wrangler.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the service listens, with a slash at the end. */
+    /** The URL on which the service listens, with a slash at the end. */
     readonly url: string;
   }
 }
 
 /**
- * Starts the Worker of wrangler.toml once for all tests of the SDK, on a port that is free, with empty storage that goes
- * with it. Out: what stops it.
+ * Starts the Worker of wrangler.toml once for all tests of the SDK, on a free port and with empty storage, which is deleted
+ * when the Worker stops. Returns the function that stops it.
  */
 export default async function start({ config, provide }: TestProject): Promise<() => Promise<void>> {
   Object.assign(process.env, LOCAL);
-  // Without it, each batch of the queue prints a line between those of the tests.
+  // At the default level, each batch of the queue prints a line into the output of the tests.
   process.env.WRANGLER_LOG ??= "warn";
   const { secrets } = config.provide as ProvidedContext;
   const configPath = "wrangler.toml";
-  // Given once more, so that a developer's .dev.vars, which wrangler reads by itself, does not have the last word on them.
+  // wrangler also reads a developer's .dev.vars. The variables are passed explicitly so that .dev.vars does not override them.
   const vars = readConfig({ config: configPath }).vars as Record<string, string | number>;
   const server = createTestHarness({ workers: [{ configPath, secrets, vars }] });
   const { url } = await server.listen();

@@ -1,6 +1,6 @@
-/** What a title may hold and a client has to bring through a URL. (What the SDK cannot: habits.test.ts.) */
+/** Titles that a client has to encode in a URL. habits.test.ts has the titles that the SDK does not encode correctly. */
 
-/** An id as a token of dialect `connect` reads it; the SDK takes whatever looks so for one. */
+/** An id in the dialect `connect`. */
 export const SHORT_ID = /^[a-z2-7]{26}$/;
 
 export const TITLES = [

@@ -1,12 +1,12 @@
 import { type FullItem, ItemBuilder, ItemCategory, OnePasswordConnect, type OPConnect } from "@1password/connect";
 import { inject } from "vitest";
 
-/** The service as users of the Connect SDK meet it. Every test takes a fresh vault. */
+/** Helpers for tests that use the service through the Connect SDK. Every test makes a fresh vault. */
 
 export type Permission = "r" | "w" | "rw";
 
-/** Sends a request that the SDK has no method for. Errors: throws what the service says. */
-export async function ask(method: string, path: string, token: string, body?: unknown): Promise<unknown> {
+/** Sends a request that the SDK has no method for. Returns the parsed body. Throws an Error with the body of an error response. */
+export async function sendRequest(method: string, path: string, token: string, body?: unknown): Promise<unknown> {
   const raw = typeof body === "string" || body instanceof Uint8Array;
   const response = await fetch(new URL(path, inject("url")), {
     method,
@@ -19,19 +19,19 @@ export async function ask(method: string, path: string, token: string, body?: un
 }
 
 export const admin = (method: string, path: string, body?: object) =>
-  ask(method, `v1/admin/${path}`, inject("secrets").ADMIN_TOKEN, body) as Promise<{ id: string; token: string }>;
+  sendRequest(method, `v1/admin/${path}`, inject("secrets").ADMIN_TOKEN, body) as Promise<{ id: string; token: string }>;
 
-/** The SDK, as its users make it. */
+/** A client of the SDK with this token. */
 export const connect = (token: string): OPConnect => OnePasswordConnect({ serverURL: inject("url"), token });
 
-/** Makes a vault. Out: its canonical id. */
+/** Makes a vault. Returns its canonical UUID. */
 export const makeVault = async (name = "Test"): Promise<string> => (await admin("POST", "vaults", { name })).id;
 
-/** Issues a token in the dialect of the SDK. */
+/** Issues a token, by default in the dialect `connect`, which the SDK needs. */
 export const makeToken = (vaults: Record<string, Permission>, dialect: "uuid" | "connect" = "connect") =>
   admin("POST", "tokens", { name: "test", vaults, dialect });
 
-/** A fresh vault, and the SDK with a token that reads and writes it. `vault` is its id as the SDK knows it. */
+/** A fresh vault and a client with a token that reads and writes it. `vault` is the vault's id in the dialect `connect`. */
 export async function freshVault(name?: string) {
   const canonical = await makeVault(name);
   const { token, id } = await makeToken({ [canonical]: "rw" });
@@ -40,31 +40,31 @@ export async function freshVault(name?: string) {
   return { vault: vault!.id!, canonical, op, token, tokenId: id };
 }
 
-export type Fresh = Awaited<ReturnType<typeof freshVault>>;
+export type TestVault = Awaited<ReturnType<typeof freshVault>>;
 
-/** An Item as small as can be. */
+/** An Item with a title and a category only. */
 export const login = (title: string): FullItem => new ItemBuilder().setCategory(ItemCategory.Login).setTitle(title).build();
 
-/** Names nothing, and has the form of an id. */
-export const NOBODY = "aaaaaaaaaaaaaaaaaaaaaaaaae";
+/** An id of a valid form that names nothing. */
+export const UNUSED_ID = "aaaaaaaaaaaaaaaaaaaaaaaaae";
 
-/** Makes an Item for each title. Out: their ids. */
-export async function makeItems({ op, vault }: Pick<Fresh, "op" | "vault">, ...titles: string[]): Promise<string[]> {
+/** Makes an Item for each title. Returns their ids. */
+export async function makeItems({ op, vault }: Pick<TestVault, "op" | "vault">, ...titles: string[]): Promise<string[]> {
   const ids: string[] = [];
   for (const title of titles) ids.push((await op.createItem(vault, login(title))).id!);
   return ids;
 }
 
-/** The ids of Items, sorted: lists have an order of their own. */
+/** The ids of Items, sorted, because a list is ordered by ids and not by creation. */
 export const idsOf = (items: readonly { readonly id?: string }[]): string[] => items.map(({ id }) => id!).toSorted();
 
-/** Attaches a File, which the SDK cannot. Out: its id. */
+/** Uploads a File, for which the SDK has no method. Returns its id. */
 export async function attach(
-  { token, vault }: Fresh,
+  { token, vault }: TestVault,
   item: string,
   bytes: string | Uint8Array,
   query = "name=f",
 ): Promise<string> {
-  const file = await ask("POST", `v1/vaults/${vault}/items/${item}/files?${query}`, token, bytes);
+  const file = await sendRequest("POST", `v1/vaults/${vault}/items/${item}/files?${query}`, token, bytes);
   return (file as { id: string }).id;
 }
