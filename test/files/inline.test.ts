@@ -61,7 +61,7 @@ describe("a content without inline_files=true", () => {
   });
 });
 
-describe("an inline_files other than true and false", () => {
+describe("a value of inline_files other than true and false", () => {
   it.each(["TRUE", "1", "yes", "", "truefalse", "%00"])("is answered 400: %j", async (value) => {
     const { call, one, files } = await freshFile();
     for (const parameter of PARAMETERS) {

@@ -32,12 +32,12 @@ function gauge() {
 
 /** A client's body whose bytes are always ready. `onRead` is called with the number of bytes of each read. */
 function body(size: number, onRead: (bytes: number) => void): ReadableStream<Uint8Array> {
-  let left = size;
+  let remaining = size;
   return new ReadableStream({
     type: "bytes",
     pull(controller: ReadableByteStreamController) {
-      const bytes = Math.min(left, 64 * 1024);
-      left -= bytes;
+      const bytes = Math.min(remaining, 64 * 1024);
+      remaining -= bytes;
       if (bytes > 0) {
         onRead(bytes);
         controller.enqueue(new Uint8Array(bytes).fill(7));

@@ -77,7 +77,7 @@ describe("a replaced content", () => {
     expect(await bytesOf(await download(other.id))).toEqual(pattern(55));
   });
 
-  it("of a missing File is answered 404 with the id as the client wrote it, and nothing is stored", async () => {
+  it("for a missing File is answered 404 with the id as the client wrote it, and nothing is stored", async () => {
     const fixture = await freshFile();
     const before = await stateOf(fixture);
     for (const id of [crypto.randomUUID().toUpperCase(), "nonsense", "a b"]) {

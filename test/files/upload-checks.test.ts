@@ -116,14 +116,14 @@ describe("a content of more than 100,000,000 bytes", () => {
 
 /** A stream of zeros, which are generated while they are read. */
 function streamOf(size: number): ReadableStream<Uint8Array> {
-  let left = size;
+  let remaining = size;
   return new ReadableStream({
     type: "bytes",
     pull(controller) {
-      const length = Math.min(left, 1024 * 1024);
-      left -= length;
+      const length = Math.min(remaining, 1024 * 1024);
+      remaining -= length;
       controller.enqueue(new Uint8Array(length));
-      if (left === 0) controller.close();
+      if (remaining === 0) controller.close();
     },
   });
 }

@@ -97,7 +97,7 @@ const wrapMultipart = (change: (upload: R2MultipartUpload) => Partial<R2Multipar
   });
 const failR2 = () => Promise.reject(r2Error);
 
-describe("an upload", () => {
+describe("an upload to R2", () => {
   const FAULTS: readonly (readonly [string, Uint8Array, R2Bucket])[] = [
     ["put fails at once", NEW, wrapBucket({ put: failR2 })],
     [
@@ -151,17 +151,17 @@ describe("an upload", () => {
   );
 });
 
-describe.each(UPLOADS)("%s, when D1 fails after the content was stored,", (name, upload, body) => {
+describe.each(UPLOADS)("%s, with a failure of D1", (name, upload, body) => {
   const files = name.startsWith("POST") ? 2 : 1;
 
-  it("before the commit, is answered 503 and leaves the Item unchanged", async () => {
+  it("before the commit is answered 503 and leaves the Item unchanged", async () => {
     await rebindCoordinator(at.vault, { DB: wrapDatabase(env.DB, { before: () => Promise.reject(d1Error) }) });
     expectUnavailable(await upload(body(NEW)));
     await rebindCoordinator(at.vault, {});
     await expectUnchanged();
   });
 
-  it("once, after the commit, is answered 200 with the File, because the coordinator reads the activity log", async () => {
+  it("that loses only the answer to the commit is answered 200 with the File, because the coordinator finds the upload in the activity log", async () => {
     let failed = false;
     const failingOnce = wrapDatabase(env.DB, {
       after: (results) => {
@@ -177,7 +177,7 @@ describe.each(UPLOADS)("%s, when D1 fails after the content was stored,", (name,
     await expectChanged(NEW, { files });
   });
 
-  it("permanently, after the commit, is answered 503 without Retry-After, and the Item is changed", async () => {
+  it("that begins after the commit is answered 503 without Retry-After, and the Item is changed", async () => {
     let d1Down = false;
     const failingD1 = wrapDatabase(env.DB, {
       before: () => (d1Down ? Promise.reject(d1Error) : undefined),
@@ -195,29 +195,26 @@ describe.each(UPLOADS)("%s, when D1 fails after the content was stored,", (name,
   });
 });
 
-describe("an upload whose body is incomplete or too long", () => {
+describe("an upload", () => {
   it.each([
     ["with Content-Length", NEW.length],
     ["without Content-Length", undefined],
-  ])(
-    "%s, because the client disconnects, is answered with an error and leaves the Item unchanged and no orphaned object",
-    async (_, length) => {
-      const headers: Record<string, string> = length === undefined ? {} : { "Content-Length": String(length) };
-      for (const upload of [add, replace]) {
-        const { status } = await upload(byteStream(NEW.slice(0, 40_000), disconnected), { headers });
-        expect(status).toBeGreaterThanOrEqual(400);
-      }
-      await expectUnchanged();
-    },
-  );
+  ])("%s is refused when the client disconnects, and leaves the Item unchanged and no orphaned object", async (_, length) => {
+    const headers: Record<string, string> = length === undefined ? {} : { "Content-Length": String(length) };
+    for (const upload of [add, replace]) {
+      const { status } = await upload(byteStream(NEW.slice(0, 40_000), disconnected), { headers });
+      expect(status).toBeGreaterThanOrEqual(400);
+    }
+    await expectUnchanged();
+  });
 
-  it("after a part was stored is answered with an error and leaves the Item unchanged and no orphaned object", async () => {
+  it("is refused when the client disconnects after a part was stored, and leaves the Item unchanged and no orphaned object", async () => {
     expect((await add(byteStream(PARTS, disconnected))).status).toBeGreaterThanOrEqual(400);
     await expectUnchanged();
   });
 
   it.each([0, 1, 16 * 1024 - 1, 16 * 1024, NEW.length - 1, NEW.length + 1, NEW.length + 16 * 1024, 4 * 1024 * 1024])(
-    "because it has 70000 bytes and Content-Length %i is answered with an error and leaves the Item unchanged and no orphaned object",
+    "is refused when it has 70000 bytes and Content-Length %i, and leaves the Item unchanged and no orphaned object",
     async (length) => {
       for (const upload of [add, replace]) {
         const { status } = await upload(byteStream(NEW), { headers: { "Content-Length": String(length) } });
@@ -246,16 +243,16 @@ const evictThenFail = async (): Promise<never> => {
   throw r2Error;
 };
 
-describe.each(UPLOADS)("%s, when the coordinator is evicted", (name, upload, body) => {
+describe.each(UPLOADS)("%s, with an eviction of the coordinator", (name, upload, body) => {
   const files = name.startsWith("POST") ? 2 : 1;
 
-  it("between the pending record and the content, which then fails, leaves the record and the Item unchanged", async () => {
+  it("between the pending record and a failure of R2 keeps the record and leaves the Item unchanged", async () => {
     const bucket = wrapBucket({ put: evictThenFail, createMultipartUpload: evictThenFail });
     expectUnavailable(await upload(body(NEW), { env: { FILES: bucket } }));
     await expectUnchanged();
   });
 
-  it("between the content and the row, takes effect", async () => {
+  it("between the content and the row takes effect", async () => {
     const bindings = coordinators(async (real) => {
       expect(await objectsOf(at.vault)).toHaveLength(2);
       await evict();
@@ -265,7 +262,7 @@ describe.each(UPLOADS)("%s, when the coordinator is evicted", (name, upload, bod
     await expectChanged(NEW, { files });
   });
 
-  it("between the content and the row at each attempt, is answered 503, leaves the Item unchanged, and the alarm deletes the content", async () => {
+  it("between the content and the row at each attempt is answered 503 and leaves the Item unchanged; the alarm deletes the content", async () => {
     const bindings = coordinators(async () => {
       await evict();
       throw resetError;
@@ -275,7 +272,7 @@ describe.each(UPLOADS)("%s, when the coordinator is evicted", (name, upload, bod
     await expectUnchanged();
   });
 
-  it("after the commit, is retried by the Worker and answered with the File", async () => {
+  it("after the commit is retried by the Worker and answered with the File", async () => {
     const bindings = coordinators(async (real, attempt) => {
       const answer = await real();
       if (attempt > 1) return answer;

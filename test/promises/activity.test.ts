@@ -207,7 +207,7 @@ describe("ACTIVITY_RETENTION_DAYS", () => {
 });
 
 describe("GET /v1/activity", () => {
-  it("takes one D1 call, and reads one more row for each further entry only to count it", async () => {
+  it("takes one D1 call; each entry outside the page costs one row, for the total", async () => {
     const { items, call } = await freshVault();
     const read = async () => {
       const { count, db } = countingDatabase();

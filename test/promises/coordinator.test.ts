@@ -115,8 +115,8 @@ describe("a write whose coordinator is reset", () => {
   });
 });
 
-describe("a write in the queue", () => {
-  it("is refused with 503 and Retry-After when 256 others wait; every other write takes effect", async () => {
+describe("the queue of a vault", () => {
+  it("refuses a write with 503 and Retry-After while 256 writes wait; every other write takes effect", async () => {
     await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(20) }) });
     const replies = await Promise.all(Array.from({ length: 400 }, () => call("POST", items, { body: LOGIN })));
     const served = replies.filter((reply) => reply.status === 200);
@@ -128,7 +128,7 @@ describe("a write in the queue", () => {
     expect((await call("GET", items)).body).toHaveLength(served.length);
   });
 
-  it("is refused when its token was revoked or its vault deleted before its turn", async () => {
+  it("refuses a write whose token was revoked or whose vault was deleted before its turn", async () => {
     const { id, token } = await makeToken({ [vault]: "rw" });
     await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(5) }) });
     const first = call("POST", items, { body: LOGIN });
