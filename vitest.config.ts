@@ -6,7 +6,7 @@ import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 const SDK = "test/sdk";
 const UPGRADE = "test/upgrade";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
-/** The secrets of every Worker that a test asks. */
+/** The secrets of the Worker in every project. */
 const SECRETS = {
   ADMIN_TOKEN: "test-admin-token",
   ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
@@ -14,7 +14,10 @@ const SECRETS = {
 // wrangler reads the secrets from the environment, and warns of each that is missing.
 Object.assign(process.env, SECRETS);
 process.env["WRANGLER_LOG"] ??= "warn";
-/** `npm test -- --sequence.shuffle.files` finds files that depend on the files before them. */
+/**
+ * Whether the files run in random order: `npm test -- --sequence.shuffle.files` finds files that depend on the files
+ * before them. A sequencer that is set here would replace vitest's, which shuffles.
+ */
 const shuffled = process.argv.some((argument) => argument.startsWith("--sequence.shuffle"));
 /** The files of migrations/, each split into its statements. */
 const MIGRATIONS = await readD1Migrations("migrations");
@@ -27,11 +30,11 @@ declare module "vitest" {
 
 export default defineConfig({
   test: {
-    // What the service logs about faults that a test injects is shown when the test fails.
+    // The service logs the faults that tests inject. This output is shown only for tests that fail.
     silent: "passed-only",
-    // `npm run soak` and `npm run fuzz` ask for the long run.
+    // `npm run soak` and `npm run fuzz` set LONG_RUN.
     testTimeout: LONG_RUN === "1" ? 2 * 60 * 60 * 1000 : 30_000,
-    // One more than the cores of a small machine: some files wait most of their time.
+    // One more than the two cores of a small machine, because some files wait most of their time.
     maxWorkers: 3,
     sequence: shuffled ? {} : { sequencer: SlowFirst },
     reporters: ["default", slowestFiles],
@@ -41,13 +44,13 @@ export default defineConfig({
         plugins: [
           cloudflareTest({
             remoteBindings: false,
-            // With it, workerd prints errors of its own simulators when a test aborts a stream. vitest itself reports
+            // With `verbose`, workerd prints errors of its own simulators when a test aborts a stream. vitest itself reports
             // unhandled rejections of the tests and of the service, and they fail the run.
             verbose: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               bindings: { ...SECRETS, MIGRATIONS, LONG_RUN },
-              // A second database, which test/promises/migrations.test.ts fills.
+              // A second database, which test/promises/migrations.test.ts creates from schema.sql.
               d1Databases: { SCHEMA_DB: "schema" },
               // The queue with a shorter delay than in wrangler.toml.
               queueConsumers: { "item-vault-activity": { maxBatchSize: 10, maxBatchTimeout: 0.05 } },
@@ -70,7 +73,7 @@ export default defineConfig({
           include: [`${SDK}/**/*.test.ts`],
           globalSetup: [`./${SDK}/support/server.ts`],
           provide: { secrets: SECRETS },
-          // A developer's HTTP proxy, which the SDK would take, knows no ports of this machine.
+          // The SDK would use a developer's HTTP proxy, which cannot reach the ports of this machine.
           env: { no_proxy: "127.0.0.1" },
         },
       },

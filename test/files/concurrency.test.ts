@@ -7,7 +7,7 @@ import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/fil
 import { shared, unhurried } from "../support/hammer.ts";
 import type { Reply } from "../support/service.ts";
 
-/** Many hands on one Item's Files. */
+/** Concurrent requests to the Files of one Item. */
 
 let at: Place;
 
@@ -21,56 +21,56 @@ afterEach(() => {
 
 const contents = new Map<number, Uint8Array>();
 
-/** Contents that are told apart by every byte and by their size. */
+/** Content number `n`. Its size and each of its bytes identify `n`. */
 const content = (n: number): Uint8Array =>
   contents.getOrInsertComputed(n, () => pattern(300_000 + n * 40_000).map((byte) => (byte & 7) * 32 + n));
-const upto = (count: number) => Array.from({ length: count }, (_, n) => n);
+const integersBelow = (count: number) => Array.from({ length: count }, (_, n) => n);
 const replace = (file: string, bytes: Uint8Array) =>
   at.call("PUT", `${at.files}/${file}/content`, { body: bytes, headers: lengthOf(bytes) });
 
-async function slowReader(response: Response): Promise<Uint8Array> {
+async function readSlowly(response: Response): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for await (const piece of response.body!) {
     pieces.push(piece);
-    if (pieces.length % 32 === 0) await sleep(1); // the runtime hands over 4 KiB at a time
+    if (pieces.length % 32 === 0) await sleep(1); // the runtime delivers 4 KiB at a time
   }
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-/** Every version that the activity log has of the Item. */
-async function versions(): Promise<number[]> {
+/** The versions of the Item in the activity log, in order. */
+async function loggedVersions(): Promise<number[]> {
   const rows = env.DB.prepare("SELECT version FROM activity WHERE vault_id = ? AND item_id = ? ORDER BY version");
   return (await rows.bind(at.vault, at.item).all<{ version: number }>()).results.map(({ version }) => version);
 }
 
-/** Readers at work until the writer is done; out: what each of their downloads was. */
-async function readWhile(writer: Promise<unknown>, file: () => string): Promise<(number | "missing")[]> {
+/** Downloads the File in four loops until the writer is done. Out: for each download the number of its content, or `missing` for a 404. */
+async function downloadWhile(writer: Promise<unknown>, file: () => string): Promise<(number | "missing")[]> {
   const state = { done: false };
-  const stop = writer.finally(() => (state.done = true));
-  const seen: (number | "missing")[] = [];
+  const stopped = writer.finally(() => (state.done = true));
+  const downloads: (number | "missing")[] = [];
   const reader = async () => {
     while (!state.done) {
       const response = await at.download(file());
       if (response.status === 404) {
-        seen.push("missing");
+        downloads.push("missing");
         await response.text();
-        await sleep(2); // else the readers leave the writer no turn
+        await sleep(2); // without this pause the readers starve the writer
         continue;
       }
       expect(response.status).toBe(200);
-      const bytes = await slowReader(response);
+      const bytes = await readSlowly(response);
       const n = bytes[0]! & 31;
       expect([bytes.length, Number(response.headers.get("Content-Length"))]).toEqual([content(n).length, content(n).length]);
       expect(bytes).toEqual(content(n));
-      seen.push(n);
+      downloads.push(n);
     }
   };
-  await Promise.all([stop, ...upto(4).map(reader)]);
-  return seen;
+  await Promise.all([stopped, ...integersBelow(4).map(reader)]);
+  return downloads;
 }
 
 describe("a download", () => {
-  it("while the content is replaced again and again is one of the contents, whole", async () => {
+  it("returns one complete content while the content is replaced 20 times", async () => {
     const { body } = await at.upload(content(0));
     const writing = (async () => {
       for (let n = 1; n <= 20; n++) {
@@ -78,12 +78,12 @@ describe("a download", () => {
         await sleep(20);
       }
     })();
-    const seen = await readWhile(writing, () => body.id);
-    expect(new Set(seen).size).toBeGreaterThan(2);
-    expect(seen).not.toContain("missing");
+    const downloads = await downloadWhile(writing, () => body.id);
+    expect(new Set(downloads).size).toBeGreaterThan(2);
+    expect(downloads).not.toContain("missing");
   });
 
-  it("while the File is deleted and uploaded anew is a whole content, or a 404", async () => {
+  it("returns a complete content or a 404 while Files are deleted and uploaded", async () => {
     let { id } = (await at.upload(content(0))).body;
     const writing = (async () => {
       for (let n = 1; n <= 20; n++) {
@@ -93,12 +93,12 @@ describe("a download", () => {
         await sleep(20);
       }
     })();
-    const seen = await readWhile(writing, () => id);
-    expect(seen).toContain("missing");
-    expect(new Set(seen).size).toBeGreaterThan(2);
+    const downloads = await downloadWhile(writing, () => id);
+    expect(downloads).toContain("missing");
+    expect(new Set(downloads).size).toBeGreaterThan(2);
   });
 
-  it("that began before the File, its Item and its vault's other Files were deleted goes on to the end", async () => {
+  it("that began before its Item was deleted completes", async () => {
     const bytes = pattern(3 * 1024 * 1024);
     const { body } = await at.upload(bytes);
     const response = await at.download(body.id);
@@ -107,25 +107,25 @@ describe("a download", () => {
   });
 });
 
-const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
+const orderById = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
-describe("20 uploads to one Item at once", () => {
+describe("20 concurrent uploads to one Item", () => {
   it.each([
     ["with", (bytes: Uint8Array) => bytes],
     ["without", (bytes: Uint8Array) => byteStream(bytes)],
-  ])("%s Content-Length: all are there, whole, each at a version of its own", async (_, body) => {
-    const replies = await Promise.all(upto(20).map((n) => at.upload(body(content(n)), `?name=${n}`)));
+  ])("%s Content-Length all succeed, each with its content and its own version of the Item", async (_, body) => {
+    const replies = await Promise.all(integersBelow(20).map((n) => at.upload(body(content(n)), `?name=${n}`)));
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
     const { body: item } = await at.call("GET", at.path);
     expect(item.version).toBe(21);
-    expect(await versions()).toEqual(upto(21).map((n) => n + 1));
-    expect(item.files.toSorted(byId)).toEqual(replies.map((reply) => reply.body).toSorted(byId));
+    expect(await loggedVersions()).toEqual(integersBelow(21).map((n) => n + 1));
+    expect(item.files.toSorted(orderById)).toEqual(replies.map((reply) => reply.body).toSorted(orderById));
     for (const [n, reply] of replies.entries()) expect(await bytesOf(await at.download(reply.body.id))).toEqual(content(n));
   });
 });
 
-describe("10 new contents of one File at once", () => {
-  it("the one that the coordinator got last is served; the others' objects go after the retention", async () => {
+describe("10 concurrent replacements of one content", () => {
+  it("leave the content that reached the coordinator last; the alarm deletes the other objects after the retention time", async () => {
     const { body } = await at.upload(content(0));
     const order: string[] = [];
     const getByName = (name: string) => {
@@ -141,11 +141,11 @@ describe("10 new contents of one File at once", () => {
     const bindings = { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
     const path = `${at.files}/${body.id}/content`;
     const put = (n: number) => at.call("PUT", path, { body: content(n), headers: lengthOf(content(n)), env: bindings });
-    const replies = await Promise.all(upto(10).map((n) => put(n + 1)));
+    const replies = await Promise.all(integersBelow(10).map((n) => put(n + 1)));
     expect(replies.map(({ status, body: { size } }) => [status, size])).toEqual(
-      upto(10).map((n) => [200, content(n + 1).length]),
+      integersBelow(10).map((n) => [200, content(n + 1).length]),
     );
-    expect(await versions()).toEqual(upto(12).map((n) => n + 1));
+    expect(await loggedVersions()).toEqual(integersBelow(12).map((n) => n + 1));
     const [row] = await rowsOf(at.vault);
     expect([order.length, row!.generation]).toEqual([10, order.at(-1)]);
     expect(await objectsOf(at.vault)).toHaveLength(11);
@@ -161,10 +161,10 @@ describe("10 new contents of one File at once", () => {
   });
 });
 
-const named = (list: { name?: string; id: string }[]) => list.map(({ name, id }) => name ?? id).toSorted();
+const namesOrIds = (list: { name?: string; id: string }[]) => list.map(({ name, id }) => name ?? id).toSorted();
 
-// As a client should: a 503 is asked again, and the Idempotency-Key makes that safe.
-const keyed = async (key: string, send: (headers: Record<string, string>) => Promise<Reply>): Promise<Reply> => {
+/** Sends a write with an Idempotency-Key and retries it after a 503. */
+const sendWithKey = async (key: string, send: (headers: Record<string, string>) => Promise<Reply>): Promise<Reply> => {
   for (let attempt = 0; ; attempt++) {
     const reply = await send({ "Idempotency-Key": key });
     if (reply.status !== 503 || attempt === 5) return reply;
@@ -172,36 +172,38 @@ const keyed = async (key: string, send: (headers: Record<string, string>) => Pro
   }
 };
 
-describe("PATCHes, uploads and deletions at once", () => {
-  it("with two coordinators and a slow D1: nothing lost, nothing twice", async () => {
+describe("concurrent PATCHes, uploads and deletions", () => {
+  it("take effect exactly once each, with two coordinators and a slow D1", async () => {
     const random = seeded(7);
     const names = [at.vault, `${at.vault} again`];
     for (const name of names) await rebindCoordinator(name, { DB: unhurried(random, {}) });
     const bindings = { COORDINATOR: shared(names) };
-    const doomed = (await Promise.all(upto(10).map(() => at.upload(content(0))))).map(({ body }) => body.id as string);
+    const toDelete = (await Promise.all(integersBelow(10).map(() => at.upload(content(0))))).map(({ body }) => body.id as string);
     const bytes = pattern(20_000);
-    const uploads = upto(20).map((n) => keyed(`u${n}`, (headers) => at.upload(bytes, `?name=u${n}`, { headers, env: bindings })));
-    const patches = upto(20).map((n) => {
+    const uploads = integersBelow(20).map((n) =>
+      sendWithKey(`u${n}`, (headers) => at.upload(bytes, `?name=u${n}`, { headers, env: bindings })),
+    );
+    const patches = integersBelow(20).map((n) => {
       const body = [{ op: "add", path: `/fields/p${n}`, value: { value: `p${n}` } }];
-      return keyed(`p${n}`, (headers) => at.call("PATCH", at.path, { body, headers, env: bindings }));
+      return sendWithKey(`p${n}`, (headers) => at.call("PATCH", at.path, { body, headers, env: bindings }));
     });
-    const deletions = doomed.map((id) =>
-      keyed(`d${id}`, (headers) => at.call("DELETE", `${at.files}/${id}`, { headers, env: bindings })),
+    const deletions = toDelete.map((id) =>
+      sendWithKey(`d${id}`, (headers) => at.call("DELETE", `${at.files}/${id}`, { headers, env: bindings })),
     );
     const replies = await Promise.all([...uploads, ...patches, ...deletions]);
-    expect(replies.map(({ status }) => status)).toEqual([...upto(40).map(() => 200), ...doomed.map(() => 204)]);
+    expect(replies.map(({ status }) => status)).toEqual([...integersBelow(40).map(() => 200), ...toDelete.map(() => 204)]);
     const { body: item } = await at.call("GET", at.path);
-    expect(named(item.files)).toEqual(
-      upto(20)
+    expect(namesOrIds(item.files)).toEqual(
+      integersBelow(20)
         .map((n) => `u${n}`)
         .toSorted(),
     );
-    expect(named(item.fields)).toEqual(
-      upto(20)
+    expect(namesOrIds(item.fields)).toEqual(
+      integersBelow(20)
         .map((n) => `p${n}`)
         .toSorted(),
     );
-    expect([item.version, await versions()]).toEqual([61, upto(61).map((n) => n + 1)]);
+    expect([item.version, await loggedVersions()]).toEqual([61, integersBelow(61).map((n) => n + 1)]);
     for (const each of item.files) expect(await bytesOf(await at.download(each.id))).toEqual(bytes);
     later(33 * DAY);
     for (const name of names) await ring(name);

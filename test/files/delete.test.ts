@@ -3,42 +3,42 @@ import { describe, expect, it } from "vitest";
 import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
 import { admin, LOGIN } from "../support/service.ts";
 
-/** Files that go: alone, with their Item, with their Vault. */
+/** Deletion of Files: alone, with their Item, and with their vault (contract 9.7, 13.13). */
 
-const rowsOf = async (vault: string): Promise<number> =>
+const countRows = async (vault: string): Promise<number> =>
   (await env.DB.prepare("SELECT count(*) AS n FROM files WHERE vault_id = ?1").bind(vault).first<number>("n"))!;
 
 describe("DELETE of a File", () => {
-  it("is a 204 with an empty body; then the File is not there, on no path", async () => {
+  it("is answered 204 with an empty body; then no path and no list has the File", async () => {
     const { writes, call, one, files, path, file, vault } = await freshFile();
     const { status, text } = await writes.DELETE();
     expect([status, text]).toEqual([204, ""]);
-    const gone = { status: 404, message: `file ${file.id} not found` };
-    expect((await call("GET", one)).body).toEqual(gone);
-    expect((await call("GET", `${one}/content`)).body).toEqual(gone);
-    expect((await call("PUT", `${one}/content`, { body: pattern(1) })).body).toEqual(gone);
-    expect((await call("DELETE", one)).body).toEqual(gone);
+    const notFound = { status: 404, message: `file ${file.id} not found` };
+    expect((await call("GET", one)).body).toEqual(notFound);
+    expect((await call("GET", `${one}/content`)).body).toEqual(notFound);
+    expect((await call("PUT", `${one}/content`, { body: pattern(1) })).body).toEqual(notFound);
+    expect((await call("DELETE", one)).body).toEqual(notFound);
     expect((await call("GET", files)).body).toEqual([]);
     expect((await call("GET", path)).body.files).toEqual([]);
-    expect(await rowsOf(vault)).toBe(0);
+    expect(await countRows(vault)).toBe(0);
   });
 
-  it("is one write to the Item and its vault, and keeps the section", async () => {
-    const world = await freshFile();
-    const before = await stateOf(world);
-    await world.writes.DELETE();
-    const after = await stateOf(world);
+  it("raises the versions of the Item and of its vault by 1, and keeps the section", async () => {
+    const fixture = await freshFile();
+    const before = await stateOf(fixture);
+    await fixture.writes.DELETE();
+    const after = await stateOf(fixture);
     expect([after.item.version, after.contentVersion]).toEqual([before.item.version + 1, before.contentVersion + 1]);
     expect(after.item.sections).toEqual(before.item.sections);
   });
 
-  it("leaves the other Files of the Item as they were", async () => {
+  it("does not change the other Files of the Item", async () => {
     const { upload, writes, call, files, download } = await freshFile();
     const others = [(await upload(pattern(1), "?name=g")).body, (await upload(pattern(2), "?name=h")).body];
     await writes.DELETE();
-    const left = (await call("GET", files)).body;
-    expect(left.length).toBe(2);
-    expect(left).toEqual(expect.arrayContaining(others));
+    const remaining = (await call("GET", files)).body;
+    expect(remaining.length).toBe(2);
+    expect(remaining).toEqual(expect.arrayContaining(others));
     expect(await bytesOf(await download(others[1].id))).toEqual(pattern(2));
   });
 
@@ -46,25 +46,25 @@ describe("DELETE of a File", () => {
     ["a UUID that names nothing", crypto.randomUUID()],
     ["in upper case", crypto.randomUUID().toUpperCase()],
     ["26 characters", "h6uf6zcxc5cwfm74fsld6zvpuy"],
-    ["26 characters that are no base32", "0".repeat(26)],
+    ["26 characters that are not base32", "0".repeat(26)],
     ["any text", "nonsense"],
     ["text with spaces, quotes and a slash", 'a "b" c/d'],
     ["an emoji", "📎"],
     ["a NUL", "a\0b"],
-  ])("of an id that names nothing is a 404 with the id as the client wrote it: %s", async (_, id) => {
-    const world = await freshFile();
-    const before = await stateOf(world);
-    const { body } = await world.call("DELETE", `${world.files}/${encodeURIComponent(id)}`);
+  ])("whose id names no File is answered 404 with the id as the client wrote it: %s", async (_, id) => {
+    const fixture = await freshFile();
+    const before = await stateOf(fixture);
+    const { body } = await fixture.call("DELETE", `${fixture.files}/${encodeURIComponent(id)}`);
     expect(body).toEqual({ status: 404, message: `file ${id} not found` });
-    expect(await stateOf(world)).toEqual(before);
+    expect(await stateOf(fixture)).toEqual(before);
   });
 
-  it("echoes at most 64 characters of an id", async () => {
+  it("repeats at most 64 characters of the id in the message", async () => {
     const { call, files } = await freshFile();
     expect((await call("DELETE", `${files}/${"x".repeat(500)}`)).body.message).toBe(`file ${"x".repeat(64)} not found`);
   });
 
-  it("can name the File in either form of its id, in any case", async () => {
+  it("accepts the File's id in either form and in any case", async () => {
     const short = await freshFile(pattern(1), "connect");
     const { body: files } = await short.call("GET", short.files);
     expect(files[0].id).toMatch(/^[a-z2-7]{26}$/);
@@ -74,25 +74,25 @@ describe("DELETE of a File", () => {
 });
 
 describe("DELETE of an Item", () => {
-  it("takes its Files along, and no others", async () => {
+  it("deletes its Files and those of no other Item", async () => {
     const { call, items, path, one, files, vault } = await freshFile();
     const other = (await call("POST", items, { body: LOGIN })).body.id;
     await call("POST", `${items}/${other}/files?name=stays`, { body: pattern(9) });
     await call("POST", `${files}?name=second`, { body: pattern(9) });
     expect((await call("DELETE", path)).status).toBe(204);
-    expect(await rowsOf(vault)).toBe(1);
+    expect(await countRows(vault)).toBe(1);
     expect((await call("GET", files)).status).toBe(404);
     expect((await call("GET", `${one}/content`)).body.message).toMatch(/^item .* not found$/);
     expect((await call("GET", `${items}/${other}/files`)).body.map(({ name }: { name: string }) => name)).toEqual(["stays"]);
   });
 });
 
-describe("DELETE of a Vault", () => {
-  it("takes all Files along", async () => {
+describe("DELETE of a vault", () => {
+  it("deletes all its Files", async () => {
     const { call, vault, one } = await freshFile();
-    expect(await rowsOf(vault)).toBe(1);
+    expect(await countRows(vault)).toBe(1);
     expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
-    expect(await rowsOf(vault)).toBe(0);
+    expect(await countRows(vault)).toBe(0);
     expect((await call("GET", `${one}/content`)).body).toEqual({ status: 404, message: `vault ${vault} not found` });
   });
 });

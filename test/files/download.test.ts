@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { bytesOf, freshFile, freshItem, pattern } from "../support/files.ts";
 import { fetchRaw } from "../support/service.ts";
 
-/** The headers of a download (endpoint 9), and what becomes of it without a body. */
+/** The headers of a download, and downloads without a body (contract 9.10, 9.11). */
 
 /** All headers but Request-Id, which differs in each response. */
 const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => name !== "request-id");
 
 describe("a download", () => {
-  it("is bytes to be saved, not to be shown: these headers", async () => {
+  it("has these headers and no others, so that a browser saves the content and does not show it", async () => {
     const { download, file } = await freshFile(pattern(100));
     const { status, headers } = await download(file.id);
     expect([status, Object.fromEntries(headers)]).toEqual([
@@ -29,14 +29,14 @@ describe("a download", () => {
     ]);
   });
 
-  it("of an empty file has no bytes, and says so", async () => {
+  it("of an empty File has no bytes and Content-Length 0", async () => {
     const { download, file } = await freshFile(new Uint8Array());
     const response = await download(file.id);
     expect([response.status, response.headers.get("Content-Length")]).toEqual([200, "0"]);
     expect((await bytesOf(response)).length).toBe(0);
   });
 
-  it("has the same ETag each time, and no other File has it", async () => {
+  it("has the same ETag each time, and a different one than another File with the same bytes", async () => {
     const { download, upload, file } = await freshFile(pattern(100));
     const other = (await upload(pattern(100))).body.id;
     const tag = async (id: string) => (await download(id)).headers.get("ETag");
@@ -44,7 +44,7 @@ describe("a download", () => {
     expect(await tag(other)).not.toBe(await tag(file.id));
   });
 
-  it("with HEAD is its headers alone", async () => {
+  it("with HEAD has the headers of GET and no body", async () => {
     const { download, file, one, token } = await freshFile(pattern(100));
     const head = await fetchRaw("HEAD", `${one}/content`, { headers: { Authorization: `Bearer ${token}` } });
     expect([head.status, headersOf(head)]).toEqual([200, headersOf(await download(file.id))]);
@@ -52,9 +52,9 @@ describe("a download", () => {
   });
 });
 
-/** Both forms of the name in a header: what an old client reads, and what a new one does. */
-async function namesOf(name: string, world?: Awaited<ReturnType<typeof freshItem>>) {
-  const { upload, download } = world ?? (await freshItem());
+/** Both forms of the name in the header: `filename*` for clients that support it, and `filename` as the fallback (RFC 6266). */
+async function namesOf(name: string, fixture?: Awaited<ReturnType<typeof freshItem>>) {
+  const { upload, download } = fixture ?? (await freshItem());
   const { body } = await upload(pattern(1), `?name=${encodeURIComponent(name)}`);
   const header = (await download(body.id)).headers.get("Content-Disposition")!;
   const read = (extended: boolean) => parse(header, { extended }).parameters["filename"];
@@ -76,17 +76,17 @@ describe("Content-Disposition", () => {
     ["it's*(a)/file?", "it's*(a)/file?"],
     ["x".repeat(1024), "x".repeat(1024)],
     ["📎".repeat(256), "??".repeat(256)],
-  ])("gives the name %j and an ASCII fallback", async (name, fallback) => {
+  ])("contains the name %j and an ASCII fallback", async (name, fallback) => {
     const read = await namesOf(name);
     expect(read).toEqual({ header: expect.stringMatching(/^attachment; filename=[\x20-\x7e]+$/), fallback, name });
   });
 
-  it("gives every name back, in one line of ASCII", { timeout: 30_000 }, async () => {
-    const world = await freshItem();
+  it("contains every name unchanged, in one line of ASCII", { timeout: 30_000 }, async () => {
+    const fixture = await freshItem();
     const names = fc.string({ unit: "binary", minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(names, async (name) => {
-        const read = await namesOf(name, world);
+        const read = await namesOf(name, fixture);
         expect(read.name).toBe(name);
         expect(read.header).toMatch(/^attachment; filename=[\x20-\x7e]+$/);
       }),
@@ -101,7 +101,7 @@ describe("If-None-Match", () => {
     ["the ETag, weak", (tag: string) => `W/${tag}`],
     ["the ETag among others", (tag: string) => `"a", ${tag}, "b"`],
     ["*", () => "*"],
-  ])("that names what the client has is a 304 with the ETag and no body: %s", async (_, header) => {
+  ])("that contains the current ETag is answered 304 with the ETag and no body: %s", async (_, header) => {
     const { download, file } = await freshFile();
     const tag = (await download(file.id)).headers.get("ETag")!;
     for (const range of [{}, { Range: "bytes=0-1" }] as Record<string, string>[]) {
@@ -114,7 +114,7 @@ describe("If-None-Match", () => {
     ["another tag", () => '"other"'],
     ["the ETag without its quotes", (tag: string) => tag.replaceAll('"', "")],
     ["nothing", () => ""],
-  ])("that names something else changes nothing: %s", async (_, header) => {
+  ])("that does not contain the current ETag is answered 200 with the content: %s", async (_, header) => {
     const { download, file } = await freshFile();
     const tag = (await download(file.id)).headers.get("ETag")!;
     const response = await download(file.id, { headers: { "If-None-Match": header(tag) } });

@@ -4,12 +4,12 @@ import { canary, captureLog, dumpOfDatabase, found, words } from "../support/can
 import { freshFile, pattern } from "../support/files.ts";
 import type { Reply } from "../support/service.ts";
 
-/** A random word in the name, the section and the content of Files: none turns up in D1, in R2, in a log, in an error. */
+/** Random words in the names, sections and contents of Files. None of them may be in D1 or R2 unencrypted, in a log or in an error. */
 
 const lines = captureLog();
 const bytesWith = (word: string): Uint8Array => new TextEncoder().encode(`${word} ${"x".repeat(20_000)} ${word}`);
 
-/** Keys, metadata and bytes of every object. */
+/** The keys, metadata and bytes of every object in R2. */
 async function dumpOfBucket(): Promise<string> {
   const { objects } = await env.FILES.list({ include: ["customMetadata", "httpMetadata"] });
   const latin1 = new TextDecoder("latin1");
@@ -20,12 +20,12 @@ async function dumpOfBucket(): Promise<string> {
   return (await Promise.all(dumps)).join("\n");
 }
 
-async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
+async function sendEveryInput(): Promise<{ accepted: Reply[]; refused: Reply[] }> {
   const { upload, call, files, one } = await freshFile(bytesWith(canary()));
   const key = { "Idempotency-Key": canary() };
   const name = canary();
   const disposition = { "Content-Disposition": `attachment; filename="${canary()}"; filename*=UTF-8''${canary()}` };
-  const good = [
+  const accepted = [
     await upload(bytesWith(canary()), `?name=${name}&section=${canary()}`, { headers: key }),
     await upload(bytesWith(canary()), "", { headers: disposition }),
     await upload(new Blob([bytesWith(canary())]).stream(), `?name=${canary()}`),
@@ -36,7 +36,7 @@ async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
       throw new Error(`R2 quotes ${name}`);
     },
   });
-  const bad = [
+  const refused = [
     await upload(bytesWith(canary()), `?name=${canary()}&section=other`, { headers: key }),
     await upload(bytesWith(canary()), `?name=${canary()}`, { headers: { "Content-Digest": `sha-256=:${canary()}:` } }),
     await upload(bytesWith(canary()), `?name=${canary()}`, {
@@ -55,13 +55,13 @@ async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
     await call("GET", `${one}/content`, { headers: { Range: "bytes=99999999-" } }),
     await call("GET", `${one}?inline_files=true`, { env: { FILES: failing } }),
   ];
-  return { good, bad };
+  return { accepted, refused };
 }
 
-it("nothing of a File that a user typed is in D1, in R2, in a log line or in an error", async () => {
-  const { good, bad } = await everyInput();
-  expect(good.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(bad.map(({ status }) => status).filter((status) => status < 400)).toEqual([]);
+it("no text that a user sent with a File is unencrypted in D1 or R2, in a log line or in an error", async () => {
+  const { accepted, refused } = await sendEveryInput();
+  expect(accepted.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(refused.map(({ status }) => status).filter((status) => status < 400)).toEqual([]);
   const [database, bucket] = [await dumpOfDatabase(), await dumpOfBucket()];
   expect(database.length).toBeGreaterThan(3_000);
   expect(bucket.length).toBeGreaterThan(5 * 20_000);
@@ -70,10 +70,10 @@ it("nothing of a File that a user typed is in D1, in R2, in a log line or in an 
   expect(found(database)).toEqual([]);
   expect(found(bucket)).toEqual([]);
   expect(found(lines.join("\n"))).toEqual([]);
-  expect(found(bad.map((reply) => reply.text + JSON.stringify([...reply.headers])).join("\n"))).toEqual([]);
+  expect(found(refused.map((reply) => reply.text + JSON.stringify([...reply.headers])).join("\n"))).toEqual([]);
 });
 
-it("would be found if it were there: in a row, in a key, in bytes, in base64", async () => {
+it("the search finds a word in the key of an object, in its bytes and in base64", async () => {
   const word = canary();
   await env.FILES.put(`some/${word}`, pattern(1));
   expect(found(await dumpOfBucket())).toContain(word);

@@ -3,17 +3,17 @@ import { describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
 import { freshFile, freshItem, pattern } from "../support/files.ts";
 
-/** Contents inside of the JSON (endpoints 7 and 8): asked for by `inline_files`, up to a size. */
+/** Contents in the JSON of endpoints 7 and 8, with `inline_files` and up to a limit (contract 9.8, 9.9). */
 
 const LIMIT = 102_400;
-const WORDS = ["inline_files", "inline_content"];
+const PARAMETERS = ["inline_files", "inline_content"];
 
-describe("a content that is asked for", () => {
-  it.each(WORDS)("comes along in the File and in the list: %s=true", async (word) => {
+describe("an inlined content", () => {
+  it.each(PARAMETERS)("is in the File and in the list: %s=true", async (parameter) => {
     const { call, one, files, file } = await freshFile(pattern(20_000));
     const inlined = { ...file, content: pattern(20_000).toBase64() };
-    expect((await call("GET", `${one}?${word}=true`)).body).toStrictEqual(inlined);
-    expect((await call("GET", `${files}?${word}=true`)).body).toStrictEqual([inlined]);
+    expect((await call("GET", `${one}?${parameter}=true`)).body).toStrictEqual(inlined);
+    expect((await call("GET", `${files}?${parameter}=true`)).body).toStrictEqual([inlined]);
   });
 
   it.each([
@@ -21,13 +21,13 @@ describe("a content that is asked for", () => {
     [[0xfb], "+w=="],
     [[0xfb, 0xff], "+/8="],
     [[0xfb, 0xff, 0xfe], "+//+"],
-  ])("is standard base64 with its padding, of an empty file the empty text: %j", async (bytes, content) => {
+  ])("is standard base64 with padding, and the empty string for an empty File: %j", async (bytes, content) => {
     const { call, one, files } = await freshFile(Uint8Array.from(bytes));
     expect((await call("GET", `${one}?inline_files=true`)).body.content).toBe(content);
     expect((await call("GET", `${files}?inline_files=true`)).body[0].content).toBe(content);
   });
 
-  it("is each File's own", async () => {
+  it("is that of its own File in a list of several", async () => {
     const { upload, call, files } = await freshItem();
     for (const size of [1, 16_384, 50_000]) await upload(pattern(size), `?name=${size}`);
     const { body } = await call("GET", `${files}?inline_files=true`);
@@ -36,24 +36,24 @@ describe("a content that is asked for", () => {
     for (const [size, content] of contents) expect(content).toBe(pattern(size).toBase64());
   });
 
-  it("is an empty array when the Item has no Files", async () => {
+  it("is in no entry when the Item has no Files: the list is empty", async () => {
     const { call, files } = await freshItem();
     expect((await call("GET", `${files}?inline_files=true`)).body).toEqual([]);
   });
 });
 
-describe("a content that is not asked for", () => {
-  it.each(["", ...WORDS.map((word) => `?${word}=false`)])("does not come along: %j", async (query) => {
+describe("a content without inline_files=true", () => {
+  it.each(["", ...PARAMETERS.map((parameter) => `?${parameter}=false`)])("is not returned: %j", async (query) => {
     const { call, one, files } = await freshFile();
     expect((await call("GET", one + query)).body).not.toHaveProperty("content");
     expect((await call("GET", files + query)).body[0]).not.toHaveProperty("content");
   });
 
-  it("is not read, and may be of any size", async () => {
+  it("is not read from R2, and may be larger than the limit", async () => {
     const { call, one, files, file } = await freshFile(pattern(LIMIT + 1));
     const FILES = new Proxy(env.FILES, {
       get: (_, name) => {
-        throw new Error(`R2's ${String(name)} was asked for`);
+        throw new Error(`R2's ${String(name)} was used`);
       },
     });
     expect((await call("GET", one, { env: { FILES } })).body).toEqual(file);
@@ -61,45 +61,45 @@ describe("a content that is not asked for", () => {
   });
 });
 
-describe("any other word than true and false", () => {
-  it.each(["TRUE", "1", "yes", "", "truefalse", "%00"])("is a 400: %j", async (value) => {
+describe("a value of inline_files other than true and false", () => {
+  it.each(["TRUE", "1", "yes", "", "truefalse", "%00"])("is answered 400: %j", async (value) => {
     const { call, one, files } = await freshFile();
-    for (const word of WORDS) {
+    for (const parameter of PARAMETERS) {
       const refusal = { status: 400, message: expect.stringContaining("true or false") };
-      expect((await call("GET", `${one}?${word}=${value}`)).body).toEqual(refusal);
-      expect((await call("GET", `${files}?${word}=${value}`)).body).toEqual(refusal);
+      expect((await call("GET", `${one}?${parameter}=${value}`)).body).toEqual(refusal);
+      expect((await call("GET", `${files}?${parameter}=${value}`)).body).toEqual(refusal);
     }
   });
 });
 
-const message = (vault: string, item: string, file: string) =>
+const tooLargeMessage = (vault: string, item: string, file: string) =>
   `File is too large to inline in request. Use the /v1/vaults/${vault}/items/${item}/files/${file}/content endpoint instead.`;
 
-describe("a File over MAX_INLINE_FILE_SIZE_KB", () => {
-  it("is inlined with exactly 100 KiB", async () => {
+describe("the limit MAX_INLINE_FILE_SIZE_KB", () => {
+  it("admits a File of exactly 100 KiB", async () => {
     const { call, one, files } = await freshFile(pattern(LIMIT));
     const content = pattern(LIMIT).toBase64();
     expect((await call("GET", `${one}?inline_files=true`)).body.content).toBe(content);
     expect((await call("GET", `${files}?inline_files=true`)).body[0].content).toBe(content);
   });
 
-  it.each(WORDS)("is a 413 in the words of the contract with one byte more: %s", async (word) => {
+  it.each(PARAMETERS)("refuses a File of one byte more with a 413 and the message of contract 4.3: %s", async (parameter) => {
     const { call, one, files, vault, item, file } = await freshFile(pattern(LIMIT + 1));
-    const refusal = { status: 413, message: message(vault, item, file.id) };
-    expect((await call("GET", `${one}?${word}=true`)).body).toEqual(refusal);
-    expect((await call("GET", `${files}?${word}=true`)).body).toEqual(refusal);
+    const refusal = { status: 413, message: tooLargeMessage(vault, item, file.id) };
+    expect((await call("GET", `${one}?${parameter}=true`)).body).toEqual(refusal);
+    expect((await call("GET", `${files}?${parameter}=true`)).body).toEqual(refusal);
   });
 
-  it("refuses the whole list, and names itself", async () => {
+  it("refuses the whole list for one larger File, which the message names", async () => {
     const { upload, call, files, vault, item, one } = await freshFile(pattern(1));
     const large = (await upload(pattern(LIMIT + 1), "?name=large")).body.id;
     for (const name of ["a", "b", "c"]) await upload(pattern(1), `?name=${name}`);
     const { body } = await call("GET", `${files}?inline_files=true`);
-    expect(body).toEqual({ status: 413, message: message(vault, item, large) });
+    expect(body).toEqual({ status: 413, message: tooLargeMessage(vault, item, large) });
     expect((await call("GET", `${one}?inline_files=true`)).status).toBe(200);
   });
 
-  it("is measured by the variable", async () => {
+  it("is the value of the variable, in KiB", async () => {
     const { call, one } = await freshFile(pattern(2_048));
     const sizes = [1, 2, 0].map((size) => ({ env: { MAX_INLINE_FILE_SIZE_KB: size } as unknown as Partial<Env> }));
     const statuses = [];
@@ -107,18 +107,18 @@ describe("a File over MAX_INLINE_FILE_SIZE_KB", () => {
     expect(statuses).toEqual([413, 200, 413]);
   });
 
-  it("is named in the list in the dialect of the token, the vault and the Item as the client wrote them", async () => {
+  it("refuses a list with the File's id in the token's dialect, and vault and Item as the client wrote them", async () => {
     const { call, vault, item, file } = await freshFile(pattern(LIMIT + 1), "connect");
     const upper = vault.toUpperCase();
     const { body } = await call("GET", `/v1/vaults/${upper}/items/${item}/files?inline_files=true`);
     expect(file.id).toMatch(/^[a-z2-7]{26}$/);
-    expect(body.message).toBe(message(upper, item, file.id));
+    expect(body.message).toBe(tooLargeMessage(upper, item, file.id));
   });
 
-  it("is named as the client wrote it, where the client wrote it", async () => {
+  it("refuses one File with all three ids as the client wrote them", async () => {
     const { call, vault, item, file } = await freshFile(pattern(LIMIT + 1));
     const [v, i, f] = [writeId(vault, "connect"), item.toUpperCase(), writeId(file.id, "connect")];
     const { body } = await call("GET", `/v1/vaults/${v}/items/${i}/files/${f}?inline_files=true`);
-    expect(body.message).toBe(message(v, i, f));
+    expect(body.message).toBe(tooLargeMessage(v, i, f));
   });
 });

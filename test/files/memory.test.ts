@@ -6,16 +6,16 @@ import { type Place, wrapBucket } from "../support/faults.ts";
 import { freshItem } from "../support/files.ts";
 
 /**
- * A file is never whole in memory. Shown by counting: how many bytes were taken from the source that the sink has not
- * seen yet, at most. They are all that the Worker, its streams included, can hold.
+ * A content is streamed and never held in memory as a whole. The tests count the bytes that were read from the source and
+ * not yet written to the sink. The Worker and its streams cannot hold more bytes than these.
  */
 
 const MIB = 1024 * 1024;
 const SIZE = 24 * MIB;
-/** A piece of 1 MiB being read, one being sealed or opened, one on its way: and a little for the streams between. */
-const PIECES = 4 * MIB;
-/** R2's parts are 8 MiB: one on its way, and the next is begun only after it. */
-const PARTS = 8 * MIB + PIECES;
+/** One piece of 1 MiB is read, one is sealed or opened and one is written at the same time; the streams buffer the rest. */
+const MAX_AHEAD = 4 * MIB;
+/** Parts of a multipart upload have 8 MiB. The next part is begun only after R2 has stored the one before. */
+const MAX_AHEAD_IN_PARTS = 8 * MIB + MAX_AHEAD;
 
 let at: Place;
 
@@ -23,23 +23,23 @@ beforeEach(async () => {
   at = await freshItem();
 });
 
-/** Counts what went in and what came out; `most` is how much lay between, at most. */
+/** Counts the bytes that entered and left. `most` is the largest difference between the two at any time. */
 function gauge() {
   const count = { in: 0, out: 0, most: 0 };
   const measure = () => (count.most = Math.max(count.most, count.in - count.out));
   return { count, enter: (bytes: number) => ((count.in += bytes), measure()), leave: (bytes: number) => (count.out += bytes) };
 }
 
-/** A client's body that counts what was taken from it, and never makes one wait. */
-function body(size: number, taken: (bytes: number) => void): ReadableStream<Uint8Array> {
-  let left = size;
+/** A client's body whose bytes are always ready. `onRead` is called with the number of bytes of each read. */
+function body(size: number, onRead: (bytes: number) => void): ReadableStream<Uint8Array> {
+  let remaining = size;
   return new ReadableStream({
     type: "bytes",
     pull(controller: ReadableByteStreamController) {
-      const bytes = Math.min(left, 64 * 1024);
-      left -= bytes;
+      const bytes = Math.min(remaining, 64 * 1024);
+      remaining -= bytes;
       if (bytes > 0) {
-        taken(bytes);
+        onRead(bytes);
         controller.enqueue(new Uint8Array(bytes).fill(7));
         return;
       }
@@ -49,8 +49,8 @@ function body(size: number, taken: (bytes: number) => void): ReadableStream<Uint
   });
 }
 
-/** Reads a stream piece by piece, with a pause after each half MiB: whoever reads ahead does it then. */
-async function* slowly(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Reads a stream with a pause after each half MiB, in which the Worker has time to read ahead. */
+async function* readSlowly(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const piece of stream) {
     yield piece;
@@ -60,14 +60,14 @@ async function* slowly(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-describe("an upload of 24 MiB to an R2 that takes its time", () => {
-  it("with Content-Length: at most 4 MiB are ahead of R2", async () => {
+describe("an upload of 24 MiB to a slow R2", () => {
+  it("with Content-Length reads at most 4 MiB ahead of R2", async () => {
     const { count, enter, leave } = gauge();
     const put = async (key: string, stream: ReadableStream<Uint8Array>) => {
       const { readable, writable } = new FixedLengthStream(sealedFileSize(SIZE));
       const stored = env.FILES.put(key, readable);
       const writer = writable.getWriter();
-      for await (const piece of slowly(stream)) {
+      for await (const piece of readSlowly(stream)) {
         leave(piece.length);
         await writer.write(piece);
       }
@@ -78,16 +78,16 @@ describe("an upload of 24 MiB to an R2 that takes its time", () => {
     const reply = await at.upload(body(SIZE, enter), "?name=f", { headers, env: { FILES: wrapBucket({ put }) } });
     expect([reply.status, reply.body.size, count.in]).toEqual([200, SIZE, SIZE]);
     expect(count.out).toBe(sealedFileSize(SIZE));
-    expect(count.most).toBeLessThanOrEqual(PIECES);
+    expect(count.most).toBeLessThanOrEqual(MAX_AHEAD);
   });
 
-  it("without Content-Length: at most one part of 8 MiB and 4 MiB are ahead of R2", async () => {
+  it("without Content-Length reads at most a part of 8 MiB and 4 MiB ahead of R2", async () => {
     const { count, enter, leave } = gauge();
     const createMultipartUpload = async (key: string) => {
       const upload = await env.FILES.createMultipartUpload(key);
       return {
         async uploadPart(number: number, part: Uint8Array) {
-          await sleep(100); // whoever reads ahead does it now
+          await sleep(100); // time for the Worker to read ahead
           const stored = await upload.uploadPart(number, part);
           leave(part.length);
           return stored;
@@ -99,12 +99,12 @@ describe("an upload of 24 MiB to an R2 that takes its time", () => {
     const reply = await at.upload(body(SIZE, enter), "?name=f", { env: { FILES: wrapBucket({ createMultipartUpload }) } });
     expect([reply.status, reply.body.size, count.in]).toEqual([200, SIZE, SIZE]);
     expect(count.out).toBe(sealedFileSize(SIZE));
-    expect(count.most).toBeLessThanOrEqual(PARTS);
+    expect(count.most).toBeLessThanOrEqual(MAX_AHEAD_IN_PARTS);
   });
 });
 
-describe("a download of 24 MiB by a client that takes its time", () => {
-  it("reads at most 4 MiB of R2 ahead of it", async () => {
+describe("a download of 24 MiB by a slow client", () => {
+  it("reads at most 4 MiB from R2 ahead of the client", async () => {
     const { body: file } = await at.upload(
       body(SIZE, () => undefined),
       "?name=f",
@@ -129,10 +129,10 @@ describe("a download of 24 MiB by a client that takes its time", () => {
       return { size: object.size, body: counted };
     };
     const response = await at.download(file.id, { env: { FILES: wrapBucket({ get }) } });
-    await sleep(100); // nobody reads
-    expect(count.in).toBeLessThanOrEqual(PIECES);
-    for await (const piece of slowly(response.body!)) leave(piece.length);
+    await sleep(100); // the client reads nothing yet
+    expect(count.in).toBeLessThanOrEqual(MAX_AHEAD);
+    for await (const piece of readSlowly(response.body!)) leave(piece.length);
     expect([count.in, count.out]).toEqual([sealedFileSize(SIZE), SIZE]);
-    expect(count.most).toBeLessThanOrEqual(PIECES);
+    expect(count.most).toBeLessThanOrEqual(MAX_AHEAD);
   });
 });

@@ -4,8 +4,8 @@ import { bytesOf, freshItem, pattern } from "../support/files.ts";
 const KIB = 1024;
 const SIZES = [0, 1, 16 * KIB - 1, 16 * KIB, 16 * KIB + 1, 32 * KIB, KIB * KIB - 1, KIB * KIB, KIB * KIB + 1, 3 * KIB * KIB];
 
-describe("a file", () => {
-  it.each(SIZES)("of %i bytes comes back as it was", async (size) => {
+describe("an uploaded content", () => {
+  it.each(SIZES)("of %i bytes is downloaded unchanged", async (size) => {
     const { upload, download } = await freshItem();
     const bytes = pattern(size);
     const { status, body } = await upload(bytes);
@@ -15,7 +15,7 @@ describe("a file", () => {
     expect(await bytesOf(response)).toEqual(bytes);
   });
 
-  it.each(SIZES)("of %i bytes, whose length the client does not tell, comes back as it was", async (size) => {
+  it.each(SIZES)("of %i bytes that was sent without Content-Length is downloaded unchanged", async (size) => {
     const { upload, download } = await freshItem();
     const bytes = pattern(size);
     const { status, body } = await upload(new Blob([bytes]).stream());

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
 import type { Reply } from "../support/service.ts";
 
-/** What the headers of an upload say of its bytes: their digest, their encoding, their length. For POST and for PUT. */
+/** The headers that describe an uploaded content: digest, encoding and length (contract 4.3, 9.5, 12.1), for POST and for PUT. */
 
 const UPLOADS = ["POST", "PUT"] as const;
 const BYTES = pattern(40_000);
@@ -10,14 +10,14 @@ const BYTES = pattern(40_000);
 const digestOf = async (algorithm: string, bytes: Uint8Array): Promise<string> =>
   `:${new Uint8Array(await crypto.subtle.digest(algorithm, bytes)).toBase64()}:`;
 
-/** For uploads that are refused: none of them changes it. */
+/** The File for uploads that are refused. None of them changes it. */
 let unchanged: Awaited<ReturnType<typeof freshFile>>;
 
 beforeAll(async () => {
   unchanged = await freshFile();
 });
 
-/** Expects that the upload is refused in this way, and that all is as it was: rows, objects, Item, versions. */
+/** Expects that the upload is refused with this status, and that rows, objects, Item and versions are unchanged. */
 async function expectRefused(method: (typeof UPLOADS)[number], headers: Record<string, string>, status: number): Promise<Reply> {
   const before = await stateOf(unchanged);
   const reply = await unchanged.writes[method](headers, BYTES);
@@ -27,14 +27,14 @@ async function expectRefused(method: (typeof UPLOADS)[number], headers: Record<s
 }
 
 describe("Content-Digest (RFC 9530)", () => {
-  it.each(UPLOADS)("that is right lets the bytes in: %s", async (method) => {
+  it.each(UPLOADS)("that matches the content is accepted: %s", async (method) => {
     const { writes, download } = await freshFile();
     const { status, body } = await writes[method]({ "Content-Digest": `sha-256=${await digestOf("SHA-256", BYTES)}` }, BYTES);
     expect(status).toBe(200);
     expect(await bytesOf(await download(body.id))).toEqual(BYTES);
   });
 
-  it.each(UPLOADS)("that is right lets a body in whose length the client does not tell: %s", async (method) => {
+  it.each(UPLOADS)("that matches the content is accepted without Content-Length: %s", async (method) => {
     const { call, files, one } = await freshFile();
     const path = method === "POST" ? `${files}?name=g` : `${one}/content`;
     const headers = { "Content-Digest": `sha-256=${await digestOf("SHA-256", BYTES)}` };
@@ -42,7 +42,7 @@ describe("Content-Digest (RFC 9530)", () => {
     expect([status, body.size]).toEqual([200, BYTES.length]);
   });
 
-  it("is checked for an empty file too", async () => {
+  it("is checked for an empty content too", async () => {
     const { writes } = await freshFile();
     const empty = new Uint8Array();
     const [right, wrong] = [await digestOf("SHA-256", empty), await digestOf("SHA-256", BYTES)];
@@ -50,25 +50,25 @@ describe("Content-Digest (RFC 9530)", () => {
     expect((await writes.POST({ "Content-Digest": `sha-256=${wrong}` }, empty)).status).toBe(400);
   });
 
-  it("may stand beside other algorithms", async () => {
+  it("may contain digests of other algorithms, too", async () => {
     const { writes } = await freshFile();
     const [short, long] = [await digestOf("SHA-256", BYTES), await digestOf("SHA-512", BYTES)];
     expect((await writes.POST({ "Content-Digest": `sha-512=${long}, sha-256=${short}` }, BYTES)).status).toBe(200);
     expect((await writes.POST({ "Content-Digest": `sha-256=${short},sha-512=${long}` }, BYTES)).status).toBe(200);
   });
 
-  it.each(UPLOADS)("that is wrong is a 400, and nothing is stored: %s", async (method) => {
+  it.each(UPLOADS)("that differs from the content is answered 400, and nothing is stored: %s", async (method) => {
     const { body } = await expectRefused(method, { "Content-Digest": `sha-256=${await digestOf("SHA-256", pattern(9))}` }, 400);
     expect(body.message).toContain("Content-Digest");
   });
 
-  it.each(UPLOADS)("that is wrong is a 400 for a body whose length the client does not tell: %s", async (method) => {
-    const world = await freshFile();
-    const before = await stateOf(world);
-    const path = method === "POST" ? `${world.files}?name=g` : `${world.one}/content`;
+  it.each(UPLOADS)("that differs is answered 400 without Content-Length, too, and nothing is stored: %s", async (method) => {
+    const fixture = await freshFile();
+    const before = await stateOf(fixture);
+    const path = method === "POST" ? `${fixture.files}?name=g` : `${fixture.one}/content`;
     const headers = { "Content-Digest": `sha-256=${await digestOf("SHA-256", pattern(9))}` };
-    expect((await world.call(method, path, { headers, body: new Blob([BYTES]).stream() })).status).toBe(400);
-    expect(await stateOf(world)).toEqual(before);
+    expect((await fixture.call(method, path, { headers, body: new Blob([BYTES]).stream() })).status).toBe(400);
+    expect(await stateOf(fixture)).toEqual(before);
   });
 
   it.each([
@@ -78,52 +78,52 @@ describe("Content-Digest (RFC 9530)", () => {
     ["too short", `sha-256=:${btoa("x".repeat(31))}:`],
     ["not padded", `sha-256=:${btoa("x".repeat(32)).slice(0, -1)}:`],
     ["base64url", `sha-256=:${btoa("\xff".repeat(32)).replaceAll("/", "_")}:`],
-    ["an algorithm that is not known", `sha-512=:${btoa("x".repeat(64))}:`],
-    ["a longer name that ends alike", `x-sha-256=:${btoa("x".repeat(32))}:`],
+    ["an algorithm that is not supported", `sha-512=:${btoa("x".repeat(64))}:`],
+    ["a longer name with the same ending", `x-sha-256=:${btoa("x".repeat(32))}:`],
     ["empty", ""],
-  ])("that cannot be checked is a 400 and not ignored: %s", async (_, header) => {
+  ])("that cannot be checked is answered 400 and not ignored: %s", async (_, header) => {
     for (const method of UPLOADS) await expectRefused(method, { "Content-Digest": header }, 400);
   });
 });
 
-describe("Content-Encoding", () => {
-  it.each(UPLOADS)("is a 415, and nothing is stored: %s", async (method) => {
+describe("a Content-Encoding", () => {
+  it.each(UPLOADS)("other than identity is answered 415, and nothing is stored: %s", async (method) => {
     for (const encoding of ["gzip", "br", "GZIP", "identity, gzip"]) {
       await expectRefused(method, { "Content-Encoding": encoding }, 415);
     }
   });
 
-  it.each(UPLOADS)("identity is none: %s", async (method) => {
+  it.each(UPLOADS)("of identity is accepted: %s", async (method) => {
     const { writes } = await freshFile();
     expect((await writes[method]({ "Content-Encoding": "identity" })).status).toBe(200);
   });
 });
 
-describe("more than 100,000,000 bytes", () => {
-  it.each(UPLOADS)("announced are a 413 that names the limit, and nothing is stored: %s", async (method) => {
+describe("a content of more than 100,000,000 bytes", () => {
+  it.each(UPLOADS)("with Content-Length is answered 413 with the limit, and nothing is stored: %s", async (method) => {
     const { body } = await expectRefused(method, { "Content-Length": "100000001" }, 413);
     expect(body.message).toContain("100000000");
   });
 
-  it("not announced are a 413, and nothing is stored", { timeout: 60_000 }, async () => {
-    const world = await freshFile();
-    const before = await stateOf(world);
-    const { status, body } = await world.upload(streamOf(100_000_001));
+  it("without Content-Length is answered 413 with the limit, and nothing is stored", { timeout: 60_000 }, async () => {
+    const fixture = await freshFile();
+    const before = await stateOf(fixture);
+    const { status, body } = await fixture.upload(streamOf(100_000_001));
     expect([status, body.message]).toEqual([413, expect.stringContaining("100000000")]);
-    expect(await stateOf(world)).toEqual(before);
+    expect(await stateOf(fixture)).toEqual(before);
   });
 });
 
-/** Zeros, made as they are read. */
+/** A stream of zeros, which are generated while they are read. */
 function streamOf(size: number): ReadableStream<Uint8Array> {
-  let left = size;
+  let remaining = size;
   return new ReadableStream({
     type: "bytes",
     pull(controller) {
-      const length = Math.min(left, 1024 * 1024);
-      left -= length;
+      const length = Math.min(remaining, 1024 * 1024);
+      remaining -= length;
       controller.enqueue(new Uint8Array(length));
-      if (left === 0) controller.close();
+      if (remaining === 0) controller.close();
     },
   });
 }

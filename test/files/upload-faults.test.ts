@@ -8,17 +8,17 @@ import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/fil
 import { admin, client, makeToken, type Reply } from "../support/service.ts";
 
 /**
- * An upload that something cuts off: the Item is as it was or wholly changed, the answer says which, and once the alarm
- * has rung R2 holds what rows hold and nothing else.
+ * Uploads during which R2, D1, the client or the coordinator fails. Afterwards the Item is unchanged or completely changed,
+ * as the answer says, and after the alarms R2 holds the objects that rows reference and no others.
  */
 
 const OLD = pattern(1000);
 const NEW = pattern(70_000).map((byte) => byte ^ 255);
 const PARTS = pattern(9 * 1024 * 1024); // two parts of a multipart upload
-const lost = new Error("D1_ERROR: Network connection lost.");
-const broken = new Error("put: We encountered an internal error. Please try again. (10001)");
-const gone = new Error("Network connection lost.");
-const reset = new Error("Durable Object reset because its code was updated.");
+const d1Error = new Error("D1_ERROR: Network connection lost.");
+const r2Error = new Error("put: We encountered an internal error. Please try again. (10001)");
+const disconnected = new Error("Network connection lost.");
+const resetError = new Error("Durable Object reset because its code was updated.");
 
 let at: Place;
 let file: string; // a File with the content OLD
@@ -33,24 +33,25 @@ afterEach(() => {
 });
 
 type Body = Uint8Array | ReadableStream<Uint8Array>;
-type Sent = { readonly env?: Partial<Env>; readonly headers?: Record<string, string> };
+type Options = { readonly env?: Partial<Env>; readonly headers?: Record<string, string> };
 
-const add = (body: Body, { env: bindings = {}, headers }: Sent = {}): Promise<Reply> =>
+const add = (body: Body, { env: bindings = {}, headers }: Options = {}): Promise<Reply> =>
   at.upload(body, "?name=new", { env: bindings, headers: { ...lengthOf(body), ...headers } });
-const replace = (body: Body, { env: bindings = {}, headers }: Sent = {}): Promise<Reply> =>
+const replace = (body: Body, { env: bindings = {}, headers }: Options = {}): Promise<Reply> =>
   at.call("PUT", `${at.files}/${file}/content`, { body, env: bindings, headers: { ...lengthOf(body), ...headers } });
 
 /** Both kinds of upload, with and without a known length. */
 const UPLOADS = [
   ["POST with Content-Length", add, (bytes: Uint8Array) => bytes],
-  ["POST without", add, (bytes: Uint8Array) => byteStream(bytes)],
+  ["POST without Content-Length", add, (bytes: Uint8Array) => byteStream(bytes)],
   ["PUT with Content-Length", replace, (bytes: Uint8Array) => bytes],
-  ["PUT without", replace, (bytes: Uint8Array) => byteStream(bytes)],
+  ["PUT without Content-Length", replace, (bytes: Uint8Array) => byteStream(bytes)],
 ] as const;
 
 const item = async () => (await at.call("GET", at.path)).body;
 
-async function expectClean(): Promise<void> {
+/** Expects that R2 has no object without a row, once everything pending was due. */
+async function expectNoOrphansWhenDue(): Promise<void> {
   for (const wait of [25 * HOUR, 7 * DAY]) {
     later(wait);
     await ring(at.vault);
@@ -63,23 +64,23 @@ async function expectClean(): Promise<void> {
 async function expectUnchanged(): Promise<void> {
   expect(await item()).toMatchObject({ version: 2, files: [{ id: file, size: OLD.length }] });
   expect(await bytesOf(await at.download(file))).toEqual(OLD);
-  await expectClean();
+  await expectNoOrphansWhenDue();
   expect(await bytesOf(await at.download(file))).toEqual(OLD);
 }
 
 async function expectChanged(bytes: Uint8Array, { files }: { files: number }): Promise<void> {
-  const { version, files: there } = await item();
-  expect([version, there.length]).toEqual([3, files]);
-  const written = there.find(({ size }: { size: number }) => size === bytes.length);
-  expect(await bytesOf(await at.download(written.id))).toEqual(bytes);
-  await expectClean();
-  expect(await bytesOf(await at.download(written.id))).toEqual(bytes);
+  const { version, files: stored } = await item();
+  expect([version, stored.length]).toEqual([3, files]);
+  const changed = stored.find(({ size }: { size: number }) => size === bytes.length);
+  expect(await bytesOf(await at.download(changed.id))).toEqual(bytes);
+  await expectNoOrphansWhenDue();
+  expect(await bytesOf(await at.download(changed.id))).toEqual(bytes);
 }
 
 const expectUnavailable = ({ status, headers }: Reply) => expect([status, headers.get("Retry-After")]).toEqual([503, "1"]);
 
-/** R2 whose uploads in parts do otherwise. */
-const parts = (change: (upload: R2MultipartUpload) => Partial<R2MultipartUpload>) =>
+/** R2 whose multipart uploads have some other methods. */
+const wrapMultipart = (change: (upload: R2MultipartUpload) => Partial<R2MultipartUpload>) =>
   wrapBucket({
     createMultipartUpload: async (key: string) => {
       const upload = await env.FILES.createMultipartUpload(key);
@@ -94,89 +95,98 @@ const parts = (change: (upload: R2MultipartUpload) => Partial<R2MultipartUpload>
       return { ...real, ...change(upload) };
     },
   });
-const down = () => Promise.reject(broken);
+const failR2 = () => Promise.reject(r2Error);
 
-describe("R2 that fails", () => {
+describe("an upload to R2", () => {
   const FAULTS: readonly (readonly [string, Uint8Array, R2Bucket])[] = [
-    ["the put, at once", NEW, wrapBucket({ put: down })],
+    ["put fails at once", NEW, wrapBucket({ put: failR2 })],
     [
-      "the put, when all was sent",
+      "put fails after all bytes were sent",
       NEW,
-      wrapBucket({ put: (_: string, body: ReadableStream) => new Response(body).bytes().then(down) }),
+      wrapBucket({ put: (_: string, body: ReadableStream) => new Response(body).bytes().then(failR2) }),
     ],
     [
-      "the put, although the object is stored",
+      "put fails although the object is stored",
       NEW,
-      wrapBucket({ put: (key: string, body: ReadableStream) => env.FILES.put(key, body).then(down) }),
+      wrapBucket({ put: (key: string, body: ReadableStream) => env.FILES.put(key, body).then(failR2) }),
     ],
   ];
   const PART_FAULTS: readonly (readonly [string, R2Bucket])[] = [
-    ["the start of the parts", wrapBucket({ createMultipartUpload: down })],
-    ["the first part", parts(() => ({ uploadPart: down }))],
+    ["the multipart upload cannot be created", wrapBucket({ createMultipartUpload: failR2 })],
+    ["the first part fails", wrapMultipart(() => ({ uploadPart: failR2 }))],
     [
-      "the second part",
-      parts((real) => ({ uploadPart: (number, part) => (number === 2 ? down() : real.uploadPart(number, part)) })),
+      "the second part fails",
+      wrapMultipart((real) => ({ uploadPart: (number, part) => (number === 2 ? failR2() : real.uploadPart(number, part)) })),
     ],
     [
-      "the second part, and the abort",
-      parts((real) => ({ uploadPart: (number, part) => (number === 2 ? down() : real.uploadPart(number, part)), abort: down })),
+      "the second part and the abort fail",
+      wrapMultipart((real) => ({
+        uploadPart: (number, part) => (number === 2 ? failR2() : real.uploadPart(number, part)),
+        abort: failR2,
+      })),
     ],
-    ["the end of the parts", parts(() => ({ complete: down }))],
+    ["complete fails", wrapMultipart(() => ({ complete: failR2 }))],
     [
-      "the end of the parts, although the object is stored",
-      parts((real) => ({ complete: (all) => real.complete(all).then(down) })),
+      "complete fails although the object is stored",
+      wrapMultipart((real) => ({ complete: (all) => real.complete(all).then(failR2) })),
     ],
   ];
 
-  it.each(FAULTS)("%s: 503, the Item unchanged, nothing left over", async (_, bytes, bucket) => {
-    expectUnavailable(await add(bytes, { env: { FILES: bucket } }));
-    expectUnavailable(await replace(bytes, { env: { FILES: bucket } }));
-    await expectUnchanged();
-  });
+  it.each(FAULTS)(
+    "during which %s is answered 503 and leaves the Item unchanged and no orphaned object",
+    async (_, bytes, bucket) => {
+      expectUnavailable(await add(bytes, { env: { FILES: bucket } }));
+      expectUnavailable(await replace(bytes, { env: { FILES: bucket } }));
+      await expectUnchanged();
+    },
+  );
 
-  it.each(PART_FAULTS)("%s: 503, the Item unchanged, nothing left over", async (_, bucket) => {
-    expectUnavailable(await add(byteStream(PARTS), { env: { FILES: bucket } }));
-    expectUnavailable(await replace(byteStream(PARTS), { env: { FILES: bucket } }));
-    await expectUnchanged();
-  });
+  it.each(PART_FAULTS)(
+    "during which %s is answered 503 and leaves the Item unchanged and no orphaned object",
+    async (_, bucket) => {
+      expectUnavailable(await add(byteStream(PARTS), { env: { FILES: bucket } }));
+      expectUnavailable(await replace(byteStream(PARTS), { env: { FILES: bucket } }));
+      await expectUnchanged();
+    },
+  );
 });
 
-describe.each(UPLOADS)("%s: D1 that fails after R2", (name, upload, body) => {
+describe.each(UPLOADS)("%s, with a failure of D1", (name, upload, body) => {
   const files = name.startsWith("POST") ? 2 : 1;
 
-  it("before the commit: 503, the Item unchanged", async () => {
-    await rebindCoordinator(at.vault, { DB: wrapDatabase(env.DB, { before: () => Promise.reject(lost) }) });
+  it("before the commit is answered 503 and leaves the Item unchanged", async () => {
+    await rebindCoordinator(at.vault, { DB: wrapDatabase(env.DB, { before: () => Promise.reject(d1Error) }) });
     expectUnavailable(await upload(body(NEW)));
     await rebindCoordinator(at.vault, {});
     await expectUnchanged();
   });
 
-  it("once, after the commit: the coordinator finds out, 200 with the File", async () => {
+  it("that loses only the answer to the commit is answered 200 with the File, because the coordinator finds the upload in the activity log", async () => {
     let failed = false;
-    const once = wrapDatabase(env.DB, {
+    const failingOnce = wrapDatabase(env.DB, {
       after: (results) => {
         if (failed || results.every(({ meta }) => meta.rows_written === 0)) return;
         failed = true;
-        throw lost;
+        throw d1Error;
       },
     });
-    await rebindCoordinator(at.vault, { DB: once });
+    await rebindCoordinator(at.vault, { DB: failingOnce });
     const reply = await upload(body(NEW));
     expect([failed, reply.status, reply.body.size]).toEqual([true, 200, NEW.length]);
     await rebindCoordinator(at.vault, {});
     await expectChanged(NEW, { files });
   });
 
-  it("for good, after the commit: a 503 that does not say that nothing happened, the Item changed", async () => {
-    let dead = false;
-    const dying = wrapDatabase(env.DB, {
-      before: () => (dead ? Promise.reject(lost) : undefined),
+  it("that begins after the commit is answered 503 without Retry-After, and the Item is changed", async () => {
+    let d1Down = false;
+    const failingD1 = wrapDatabase(env.DB, {
+      before: () => (d1Down ? Promise.reject(d1Error) : undefined),
       after: (results) => {
-        dead ||= results.some(({ meta }) => meta.rows_written > 0);
-        if (dead) throw lost;
+        d1Down ||= results.some(({ meta }) => meta.rows_written > 0);
+        if (d1Down) throw d1Error;
       },
     });
-    await rebindCoordinator(at.vault, { DB: dying });
+    await rebindCoordinator(at.vault, { DB: failingD1 });
     const reply = await upload(body(NEW));
     expect([reply.status, reply.headers.get("Retry-After")]).toEqual([503, null]);
     expect(reply.body.message).toMatch(/may have taken effect/);
@@ -185,26 +195,26 @@ describe.each(UPLOADS)("%s: D1 that fails after R2", (name, upload, body) => {
   });
 });
 
-describe("a client that goes away half way", () => {
+describe("an upload", () => {
   it.each([
     ["with Content-Length", NEW.length],
     ["without Content-Length", undefined],
-  ])("%s: an error, the Item unchanged, nothing left over", async (_, length) => {
+  ])("%s is refused when the client disconnects, and leaves the Item unchanged and no orphaned object", async (_, length) => {
     const headers: Record<string, string> = length === undefined ? {} : { "Content-Length": String(length) };
     for (const upload of [add, replace]) {
-      const { status } = await upload(byteStream(NEW.slice(0, 40_000), gone), { headers });
+      const { status } = await upload(byteStream(NEW.slice(0, 40_000), disconnected), { headers });
       expect(status).toBeGreaterThanOrEqual(400);
     }
     await expectUnchanged();
   });
 
-  it("after a part was stored: an error, the Item unchanged, nothing left over", async () => {
-    expect((await add(byteStream(PARTS, gone))).status).toBeGreaterThanOrEqual(400);
+  it("is refused when the client disconnects after a part was stored, and leaves the Item unchanged and no orphaned object", async () => {
+    expect((await add(byteStream(PARTS, disconnected))).status).toBeGreaterThanOrEqual(400);
     await expectUnchanged();
   });
 
   it.each([0, 1, 16 * 1024 - 1, 16 * 1024, NEW.length - 1, NEW.length + 1, NEW.length + 16 * 1024, 4 * 1024 * 1024])(
-    "or sends 70000 bytes and says that they are %i: an error, the Item unchanged, nothing left over",
+    "is refused when it has 70000 bytes and Content-Length %i, and leaves the Item unchanged and no orphaned object",
     async (length) => {
       for (const upload of [add, replace]) {
         const { status } = await upload(byteStream(NEW), { headers: { "Content-Length": String(length) } });
@@ -215,7 +225,7 @@ describe("a client that goes away half way", () => {
   );
 });
 
-/** A namespace whose stubs do with each operation what is told; `attempt` counts from 1. */
+/** A namespace whose stubs call `write` for each operation. `real` sends it to the coordinator; `attempt` counts from 1. */
 function coordinators(write: (real: (name?: string) => Promise<unknown>, attempt: number) => Promise<unknown>): Partial<Env> {
   let attempt = 0;
   const getByName = (name: string) => ({
@@ -227,22 +237,22 @@ function coordinators(write: (real: (name?: string) => Promise<unknown>, attempt
 
 const evict = () => evictDurableObject(env.COORDINATOR.getByName(at.vault));
 
-/** An R2 before whose first answer the coordinator is gone. */
+/** A call of R2 that evicts the coordinator and then fails. */
 const evictThenFail = async (): Promise<never> => {
   await evict();
-  throw broken;
+  throw r2Error;
 };
 
-describe.each(UPLOADS)("%s: a coordinator that is evicted", (name, upload, body) => {
+describe.each(UPLOADS)("%s, with an eviction of the coordinator", (name, upload, body) => {
   const files = name.startsWith("POST") ? 2 : 1;
 
-  it("between its note and the upload: the note is kept, also when the upload then fails", async () => {
+  it("between the pending record and a failure of R2 keeps the record and leaves the Item unchanged", async () => {
     const bucket = wrapBucket({ put: evictThenFail, createMultipartUpload: evictThenFail });
     expectUnavailable(await upload(body(NEW), { env: { FILES: bucket } }));
     await expectUnchanged();
   });
 
-  it("between the blob and the row: the upload takes effect", async () => {
+  it("between the content and the row takes effect", async () => {
     const bindings = coordinators(async (real) => {
       expect(await objectsOf(at.vault)).toHaveLength(2);
       await evict();
@@ -252,33 +262,33 @@ describe.each(UPLOADS)("%s: a coordinator that is evicted", (name, upload, body)
     await expectChanged(NEW, { files });
   });
 
-  it("between the blob and the row, for good: 503, the Item unchanged, the blob goes", async () => {
+  it("between the content and the row at each attempt is answered 503 and leaves the Item unchanged; the alarm deletes the content", async () => {
     const bindings = coordinators(async () => {
       await evict();
-      throw reset;
+      throw resetError;
     });
     expect((await upload(body(NEW), { env: bindings })).status).toBe(503);
     expect(await objectsOf(at.vault)).toHaveLength(2);
     await expectUnchanged();
   });
 
-  it("after the commit: the caller asks again, and the answer is the File", async () => {
+  it("after the commit is retried by the Worker and answered with the File", async () => {
     const bindings = coordinators(async (real, attempt) => {
       const answer = await real();
       if (attempt > 1) return answer;
       await evict();
-      throw reset;
+      throw resetError;
     });
     const { status, body: answer } = await upload(body(NEW), { env: bindings });
-    const written = (await item()).files.find(({ size }: { size: number }) => size === NEW.length);
-    expect([status, answer]).toEqual([200, written]);
+    const changed = (await item()).files.find(({ size }: { size: number }) => size === NEW.length);
+    expect([status, answer]).toEqual([200, changed]);
     await expectChanged(NEW, { files });
   });
 
-  it("after the commit, with an Idempotency-Key: the answer is the File, and sent again it is the same", async () => {
+  it("after the commit, with an Idempotency-Key, is answered with the File, and so is a repeated request", async () => {
     const bindings = coordinators(async (real, attempt) => {
       const answer = await real();
-      if (attempt === 1) throw reset;
+      if (attempt === 1) throw resetError;
       return answer;
     });
     const headers = { "Idempotency-Key": "once" };
@@ -289,8 +299,8 @@ describe.each(UPLOADS)("%s: a coordinator that is evicted", (name, upload, body)
   });
 });
 
-describe("an upload that is refused at the second try", () => {
-  it("because its token was revoked, while the first try is still on its way to D1: no row is left without its content", async () => {
+describe("an upload whose second attempt is refused", () => {
+  it("because its token was revoked, while D1 still executes the first attempt, leaves no row without its content", async () => {
     const { id, token } = await makeToken({ [at.vault]: "rw" });
     const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let calls = 0;
@@ -309,13 +319,13 @@ describe("an upload that is refused at the second try", () => {
       first = real();
       await reached.promise;
       await admin("DELETE", `/v1/admin/tokens/${id}`);
-      throw reset;
+      throw resetError;
     });
     const path = `${at.files}?name=new`;
     const { status } = await client(token)("POST", path, { body: NEW, headers: lengthOf(NEW), env: bindings });
     gate.resolve();
     await first;
     expect(status).toBeGreaterThanOrEqual(400);
-    await expectClean();
+    await expectNoOrphansWhenDue();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { freshItem, pattern, stateOf } from "../support/files.ts";
 
-/** The name of an upload: from `?name=`, else from `Content-Disposition` (RFC 6266). It comes back as it was given. */
+/** The name of a File: from `?name=`, else from `Content-Disposition` (contract 9.3, RFC 6266). It is stored unchanged. */
 
 const NAMES = [
   "plain.txt",
@@ -22,14 +22,14 @@ const NAMES = [
 ];
 
 describe("a name in the query", () => {
-  it.each(NAMES)("comes back as it was: %j", async (name) => {
+  it.each(NAMES)("is returned unchanged: %j", async (name) => {
     const { upload, call, files } = await freshItem();
     const { status, body } = await upload(pattern(1), `?name=${encodeURIComponent(name)}`);
     expect([status, body.name]).toEqual([200, name]);
     expect((await call("GET", files)).body[0].name).toBe(name);
   });
 
-  it("reads + as a space, and %2B as a plus", async () => {
+  it("has a space for +, and a plus for %2B", async () => {
     const { upload } = await freshItem();
     expect((await upload(pattern(1), "?name=a+b%2Bc")).body.name).toBe("a b+c");
   });
@@ -37,7 +37,7 @@ describe("a name in the query", () => {
   it.each([
     ["1,024 ASCII characters", "x".repeat(1024)],
     ["256 emoji", "📎".repeat(256)],
-  ])("has up to 1 KiB: %s", async (_, name) => {
+  ])("may have up to 1 KiB: %s", async (_, name) => {
     const { upload } = await freshItem();
     expect((await upload(pattern(1), `?name=${encodeURIComponent(name)}`)).body.name).toBe(name);
   });
@@ -46,12 +46,12 @@ describe("a name in the query", () => {
     ["one byte too many", "x".repeat(1025)],
     ["257 emoji", "📎".repeat(257)],
     ["10,000 characters", "x".repeat(10_000)],
-  ])("that is longer is a 400 that names the limit, and nothing is stored: %s", async (_, name) => {
-    const world = await freshItem();
-    const before = await stateOf(world);
-    const { status, body } = await world.upload(pattern(1), `?name=${encodeURIComponent(name)}`);
+  ])("that is longer is answered 400 with the limit, and nothing is stored: %s", async (_, name) => {
+    const fixture = await freshItem();
+    const before = await stateOf(fixture);
+    const { status, body } = await fixture.upload(pattern(1), `?name=${encodeURIComponent(name)}`);
     expect([status, body.message]).toEqual([400, expect.stringContaining("1024")]);
-    expect(await stateOf(world)).toEqual(before);
+    expect(await stateOf(fixture)).toEqual(before);
   });
 });
 
@@ -66,24 +66,24 @@ describe("a name in Content-Disposition", () => {
     ["Latin-1", "attachment; filename*=ISO-8859-1''caf%E9.txt", "café.txt"],
     ["CR LF", "attachment; filename*=UTF-8''a%0D%0Ab", "a\r\nb"],
     ["slashes", "attachment; filename*=UTF-8''..%2F..%2Fx", "../../x"],
-    ["in other letters", 'ATTACHMENT; FileName="a.txt"', "a.txt"],
+    ["in another case", 'ATTACHMENT; FileName="a.txt"', "a.txt"],
     ["inline", 'inline; filename="a.txt"', "a.txt"],
-    ["both, the better one last", "attachment; filename=\"e.txt\"; filename*=UTF-8''%C3%A9.txt", "é.txt"],
-    ["both, the better one first", "attachment; filename*=UTF-8''%C3%A9.txt; filename=\"e.txt\"", "é.txt"],
-    ["both, the better one broken", "attachment; filename=\"e.txt\"; filename*=UTF-8''%C3.txt", "e.txt"],
-  ])("is read: %s", async (_, header, name) => {
+    ["both, filename* last", "attachment; filename=\"e.txt\"; filename*=UTF-8''%C3%A9.txt", "é.txt"],
+    ["both, filename* first", "attachment; filename*=UTF-8''%C3%A9.txt; filename=\"e.txt\"", "é.txt"],
+    ["both, filename* malformed", "attachment; filename=\"e.txt\"; filename*=UTF-8''%C3.txt", "e.txt"],
+  ])("is used: %s", async (_, header, name) => {
     const { upload } = await freshItem();
     const { status, body } = await upload(pattern(1), "", { headers: { "Content-Disposition": header } });
     expect([status, body.name]).toEqual([200, name]);
   });
 
-  it("gives way to the one in the query", async () => {
+  it("is ignored when the query has a name", async () => {
     const { upload } = await freshItem();
     const headers = { "Content-Disposition": "attachment; filename=header.txt" };
     expect((await upload(pattern(1), "?name=query.txt", { headers })).body.name).toBe("query.txt");
   });
 
-  it("is bound by the same 1 KiB", async () => {
+  it("may have up to 1 KiB, too", async () => {
     const { upload } = await freshItem();
     for (const [length, status] of [
       [1025, 400],
@@ -97,18 +97,18 @@ describe("a name in Content-Disposition", () => {
 
 describe("an upload without a name", () => {
   it.each([
-    ["nothing", "", undefined],
+    ["neither of the two", "", undefined],
     ["an empty one in the query", "?name=", undefined],
     ["Content-Disposition without a filename", "", "attachment"],
     ["an empty filename", "", 'attachment; filename=""'],
     ["an empty filename*", "", "attachment; filename*=UTF-8''"],
-    ["no Content-Disposition at all", "", ';;;="'],
-  ])("is a 400 that says where to give it, and nothing is stored: %s", async (_, query, header) => {
-    const world = await freshItem();
-    const before = await stateOf(world);
+    ["a malformed Content-Disposition", "", ';;;="'],
+  ])("is answered 400 with the places for a name, and nothing is stored: %s", async (_, query, header) => {
+    const fixture = await freshItem();
+    const before = await stateOf(fixture);
     const headers: HeadersInit = header === undefined ? {} : { "Content-Disposition": header };
-    const { status, body } = await world.upload(pattern(1), query, { headers });
+    const { status, body } = await fixture.upload(pattern(1), query, { headers });
     expect([status, body.message]).toEqual([400, expect.stringMatching(/^name: .*Content-Disposition/)]);
-    expect(await stateOf(world)).toEqual(before);
+    expect(await stateOf(fixture)).toEqual(before);
   });
 });

@@ -3,16 +3,16 @@ import { describe, expect, it } from "vitest";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern, stateOf } from "../support/files.ts";
 import { client, LOGIN, makeToken } from "../support/service.ts";
 
-/** What an upload does (endpoint 12): the File, its section, and what it moves. */
+/** The effects of an upload: on the File, its section, the Item and the activity log (contract 9.2, 9.4, 9.7). */
 
 describe("an upload", () => {
-  it("is one write to the Item: the next version, a later time, who wrote, and the vault's content version", async () => {
-    const world = await freshItem();
-    const before = await stateOf(world);
-    const writer = await makeToken({ [world.vault]: "w" });
+  it("changes version, updatedAt and lastEditedBy of the Item and the vault's contentVersion, and nothing else", async () => {
+    const fixture = await freshItem();
+    const before = await stateOf(fixture);
+    const writer = await makeToken({ [fixture.vault]: "w" });
     const bytes = pattern(10);
-    const reply = await client(writer.token)("POST", `${world.files}?name=f`, { headers: lengthOf(bytes), body: bytes });
-    const after = await stateOf(world);
+    const reply = await client(writer.token)("POST", `${fixture.files}?name=f`, { headers: lengthOf(bytes), body: bytes });
+    const after = await stateOf(fixture);
     expect(reply.status).toBe(200);
     expect(after.item).toEqual({
       ...before.item,
@@ -25,7 +25,7 @@ describe("an upload", () => {
     expect(after.contentVersion).toBe(before.contentVersion + 1);
   });
 
-  it("has its row in the activity log", async () => {
+  it("has an entry in the activity log", async () => {
     const { vault, item, upload } = await freshItem();
     await upload(pattern(10));
     const { results } = await env.DB.prepare("SELECT action, item_id, version FROM activity WHERE vault_id = ?1 ORDER BY id DESC")
@@ -34,37 +34,37 @@ describe("an upload", () => {
     expect(results[0]).toEqual({ action: "UPDATE", item_id: item, version: 2 });
   });
 
-  it("leaves one object in R2, named by ids alone", async () => {
+  it("stores one object in R2, whose key consists of ids", async () => {
     const { vault, upload } = await freshItem();
     const { body } = await upload(pattern(10), "?name=secret-plans.txt");
     expect(await objectsOf(vault)).toEqual([expect.stringMatching(new RegExp(`^${vault}/${body.id}/[0-9a-f-]{36}$`))]);
   });
 
-  it("without a body is an empty file", async () => {
+  it("without a body creates an empty File", async () => {
     const { call, files, download } = await freshItem();
     const { status, body } = await call("POST", `${files}?name=empty`);
     expect([status, body.size]).toEqual([200, 0]);
     expect((await bytesOf(await download(body.id))).length).toBe(0);
   });
 
-  it("of a name that another File has is another File", async () => {
+  it("with the name of another File creates another File", async () => {
     const { upload, call, files } = await freshItem();
     const [first, second] = [(await upload(pattern(1))).body, (await upload(pattern(2))).body];
     expect(second.id).not.toBe(first.id);
     expect((await call("GET", files)).body.map(({ name }: { name: string }) => name)).toEqual(["f", "f"]);
   });
 
-  it("of ten files at once keeps all ten", async () => {
-    const world = await freshItem();
-    const replies = await Promise.all(Array.from({ length: 10 }, (_, n) => world.upload(pattern(n), `?name=${n}`)));
+  it("that is concurrent with nine others keeps all ten Files", async () => {
+    const fixture = await freshItem();
+    const replies = await Promise.all(Array.from({ length: 10 }, (_, n) => fixture.upload(pattern(n), `?name=${n}`)));
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
-    const { item, rows, objects } = await stateOf(world);
+    const { item, rows, objects } = await stateOf(fixture);
     expect([item.version, item.files.length, rows.length, objects.length]).toEqual([11, 10, 10, 10]);
   });
 });
 
 describe("the section of an upload", () => {
-  it("is one of the Item's", async () => {
+  it("may be declared by the Item", async () => {
     const { call, items, vault } = await freshItem();
     const sections = [{ id: "scans", label: "Scans" }];
     const item = (await call("POST", items, { body: { ...LOGIN, sections } })).body;
@@ -73,7 +73,7 @@ describe("the section of an upload", () => {
     expect((await call("GET", path)).body.sections).toEqual(sections);
   });
 
-  it("is added to the Item when it is not declared, once", async () => {
+  it("is added to the Item once when it is not declared", async () => {
     const { upload, call, path } = await freshItem();
     for (const name of ["f", "g"]) {
       expect((await upload(pattern(1), `?name=${name}&section=New%20%F0%9F%93%8E`)).body.section).toEqual({ id: "New 📎" });
@@ -81,21 +81,21 @@ describe("the section of an upload", () => {
     expect((await call("GET", path)).body.sections).toEqual([{ id: "New 📎", label: "" }]);
   });
 
-  it.each(["?name=f", "?name=f&section="])("is absent when none is given: %s", async (query) => {
+  it.each(["?name=f", "?name=f&section="])("is absent when the query has none: %s", async (query) => {
     const { upload, call, path } = await freshItem();
     expect((await upload(pattern(1), query)).body).not.toHaveProperty("section");
     expect((await call("GET", path)).body.sections).toEqual([]);
   });
 
-  it("has as many bytes as any other text, and not one more", async () => {
-    const world = await freshItem();
-    const before = await stateOf(world);
-    expect((await world.upload(pattern(1), `?name=f&section=${"s".repeat(65_537)}`)).status).toBe(400);
-    expect(await stateOf(world)).toEqual(before);
-    expect((await world.upload(pattern(1), `?name=f&section=${"s".repeat(65_536)}`)).status).toBe(200);
+  it("may have 64 KiB and no more", async () => {
+    const fixture = await freshItem();
+    const before = await stateOf(fixture);
+    expect((await fixture.upload(pattern(1), `?name=f&section=${"s".repeat(65_537)}`)).status).toBe(400);
+    expect(await stateOf(fixture)).toEqual(before);
+    expect((await fixture.upload(pattern(1), `?name=f&section=${"s".repeat(65_536)}`)).status).toBe(200);
   });
 
-  it("is refused when it would be one more than an Item may have", async () => {
+  it("is refused when the Item already has the most sections that are allowed", async () => {
     const { call, items, vault } = await freshItem();
     const sections = Array.from({ length: 1_000 }, (_, n) => ({ id: `s${n}` }));
     const { status, body } = await call("POST", items, { body: { ...LOGIN, sections } });
@@ -106,15 +106,15 @@ describe("the section of an upload", () => {
     expect((await call("GET", path)).body.sections.length).toBe(1_000);
   });
 
-  it("is refused when it would make the Item larger than 512 KiB, and nothing is left", async () => {
-    const world = await freshItem();
+  it("is refused when the Item would exceed 512 KiB, and nothing is stored", async () => {
+    const fixture = await freshItem();
     const statuses: number[] = [];
     for (const letter of "abcdefghi") {
-      statuses.push((await world.upload(pattern(1), `?name=f&section=${letter.repeat(65_536)}`)).status);
+      statuses.push((await fixture.upload(pattern(1), `?name=f&section=${letter.repeat(65_536)}`)).status);
     }
-    const stored = statuses.filter((status) => status === 200).length;
-    const { rows, objects, item } = await stateOf(world);
+    const accepted = statuses.filter((status) => status === 200).length;
+    const { rows, objects, item } = await stateOf(fixture);
     expect(statuses.at(-1)).toBe(400);
-    expect([stored > 0, rows.length, objects.length, item.version]).toEqual([true, stored, stored, 1 + stored]);
+    expect([accepted > 0, rows.length, objects.length, item.version]).toEqual([true, accepted, accepted, 1 + accepted]);
   });
 });

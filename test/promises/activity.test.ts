@@ -8,16 +8,19 @@ import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../sup
 import { DAY, later } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
-/** The activity log: each request once, whatever the queue does; nothing in the way of the request; kept for its time. */
+/**
+ * The activity log: each request has one entry, whatever the queue does; the log never makes a request fail; entries are
+ * kept for the retention time (contract 13.7, 13.8, 13.10).
+ */
 
 afterEach(() => void vi.useRealTimers());
 
-const broken = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+const failingD1 = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
 
-const idsOf = async (vault: string) =>
+const entriesOf = async (vault: string) =>
   (await env.DB.prepare("SELECT id, result FROM activity WHERE vault_id = ?").bind(vault).all<{ id: string }>()).results;
 
-/** A vault, and what the queue was sent when somebody read it once. */
+/** A vault that was read once, and the rows that this read sent to the queue. */
 async function readOnce() {
   const fresh = await freshVault();
   const { rows, bindings } = recordingQueue();
@@ -28,31 +31,31 @@ async function readOnce() {
 }
 
 describe("the queue", () => {
-  it("may deliver twice, together or apart: each entry is there once", async () => {
+  it("may deliver a row twice, in one batch or in two: the log has one entry", async () => {
     const { vault, call, rows } = await readOnce();
     await deliver(rows);
     await deliver([...rows, ...rows]);
     await readLog(call, 2);
-    expect(await idsOf(vault)).toHaveLength(2);
+    expect(await entriesOf(vault)).toHaveLength(2);
   });
 
-  it("gets a batch back that D1 does not take, and then it is inserted", async () => {
+  it("gets an error for a batch that D1 does not insert, and may deliver it again", async () => {
     const { vault, rows } = await readOnce();
     const [row] = rows;
     const other = { ...row!, id: row!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0")) };
-    await expect(deliver([other], { DB: broken })).rejects.toThrow("activity could not be inserted");
-    expect(await idsOf(vault)).toHaveLength(2);
+    await expect(deliver([other], { DB: failingD1 })).rejects.toThrow("activity could not be inserted");
+    expect(await entriesOf(vault)).toHaveLength(2);
     await deliver([other]);
-    expect(await idsOf(vault)).toHaveLength(3);
+    expect(await entriesOf(vault)).toHaveLength(3);
   });
 
-  it("is off the path: when it fails, the request does not", async () => {
+  it("may fail without an effect on the request", async () => {
     const { items, call } = await freshVault();
     const ACTIVITY = { send: () => Promise.reject(new Error("queue")) } as unknown as Env["ACTIVITY"];
     expect((await call("GET", items, { env: { ACTIVITY } })).status).toBe(200);
   });
 
-  it("gets the reads of a moment in one message, or as many as it takes: 64 a message", async () => {
+  it("gets the rows of concurrent reads in few messages of at most 64 rows", async () => {
     const { items, call } = await freshVault();
     const sizes: number[] = [];
     const ACTIVITY = { send: async (message: ActivityMessage) => void sizes.push(message.length) } as unknown as Env["ACTIVITY"];
@@ -62,18 +65,18 @@ describe("the queue", () => {
     expect(sizes.length).toBeLessThan(10);
   });
 
-  it("gets what a request left behind that was cut off while it waited for others", async () => {
+  it("gets the row of a request that ended before it sent the row, together with that of the next request", async () => {
     const { rows } = await readOnce();
     const sent: number[] = [];
     const queue = { send: async (message: ActivityMessage) => void sent.push(message.length) } as unknown as Env["ACTIVITY"];
-    const never = vi.spyOn(globalThis, "setTimeout").mockImplementationOnce(() => 0);
+    const stoppedTimer = vi.spyOn(globalThis, "setTimeout").mockImplementationOnce(() => 0);
     void enqueueActivity(queue, rows[0]!);
-    never.mockRestore();
+    stoppedTimer.mockRestore();
     await enqueueActivity(queue, rows[0]!);
     expect(sent).toEqual([2]);
   });
 
-  it("gets no more denials of a token than the limit: who is let in nowhere fills no log", async () => {
+  it("gets no denials of a token beyond the rate limit, so that a token without permissions cannot fill the log", async () => {
     const { items } = await freshVault();
     const { rows, bindings } = recordingQueue();
     const keys: string[] = [];
@@ -86,11 +89,11 @@ describe("the queue", () => {
     const { id, token } = await makeToken({});
     expect((await client(token)("GET", items, { env: { ...bindings, FAILURE_RATE } })).status).toBe(404);
     await vi.waitFor(() => expect(keys).toEqual([id]));
-    await sleep(300); // longer than rows wait for others
+    await sleep(300); // longer than rows wait to be sent together
     expect(rows).toEqual([]);
   });
 
-  it("brings a batch in with one D1 call", async () => {
+  it("costs one D1 call a batch", async () => {
     const { rows } = await readOnce();
     const { count, db } = countingDatabase();
     await deliver(
@@ -100,23 +103,23 @@ describe("the queue", () => {
     expect(count.calls).toBe(1);
   });
 
-  it("cannot make a log for a vault that is not there: what strangers tried at made-up ids is let go", async () => {
+  it("adds no entry for a vault that does not exist", async () => {
     const { rows } = await readOnce();
     const vault = crypto.randomUUID();
     await deliver([{ ...rows[0]!, log: vault }]);
-    expect(await idsOf(vault)).toEqual([]);
+    expect(await entriesOf(vault)).toEqual([]);
   });
 
-  it("adds nothing to the log of a deleted vault", async () => {
+  it("adds no entry to the log of a deleted vault", async () => {
     const { vault, rows } = await readOnce();
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
     await deliver([{ ...rows[0]!, id: rows[0]!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0")) }]);
-    expect(await idsOf(vault)).toHaveLength(3);
+    expect(await entriesOf(vault)).toHaveLength(3);
   });
 });
 
 describe("a write", () => {
-  it("is in the log exactly when it took effect, though D1 fails before or after its commit", async () => {
+  it("is in the log if and only if it took effect, also when D1 fails before or after its commit", async () => {
     const { vault, items, call } = await freshVault();
     let calls = 0;
     const failing = () => {
@@ -127,35 +130,36 @@ describe("a write", () => {
       await Promise.all(Array.from({ length: 10 }, () => call("POST", items, { body: LOGIN })));
     }
     const { body } = await call("GET", `/v1/vaults/${vault}`);
-    const written = (await idsOf(vault)).length - 1; // the vault's own creation
+    const written = (await entriesOf(vault)).length - 1; // minus the entry of the vault's creation
     expect([body.items, body.contentVersion]).toEqual([written, written]);
   });
 });
 
-describe("a row", () => {
+describe("a row of the log", () => {
   it.each([
     ["another log", "vault_id"],
     ["another entry", "id"],
-  ])("moved to %s does not open: 500, and nothing of it is shown", async (_, column) => {
+  ])("that was moved to %s does not open: the log is answered 500 without entries", async (_, column) => {
     const [a, b] = [await readOnce(), await freshVault()];
-    const stranger = client((await makeToken({ [a.vault]: "r", [b.vault]: "r" })).token);
+    const reader = client((await makeToken({ [a.vault]: "r", [b.vault]: "r" })).token);
     const to = column === "vault_id" ? b.vault : a.rows[0]!.id.replace(/.$/, (digit) => (digit === "0" ? "1" : "0"));
     await env.DB.prepare(`UPDATE activity SET ${column} = ?1 WHERE id = ?2`).bind(to, a.rows[0]!.id).run();
-    expect((await stranger("GET", "/v1/activity")).body).toMatchObject({
+    expect((await reader("GET", "/v1/activity")).body).toMatchObject({
       status: 500,
       message: expect.stringMatching(/^integrity/),
     });
   });
 });
 
-/** What the cron trigger runs, every hour. */
+/** Runs the scheduled handler, as the cron trigger does every hour. */
 const runCron = (bindings: Partial<Env> = {}) =>
   worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ...bindings });
 
-/** Makes a vault with an Idempotency-Key that is always the same. */
-const makeOnce = () => admin("POST", "/v1/admin/vaults", { body: { name: "V" }, headers: { "Idempotency-Key": "activity" } });
+/** Creates a vault with an Idempotency-Key that is the same in each call. */
+const createVaultWithKey = () =>
+  admin("POST", "/v1/admin/vaults", { body: { name: "V" }, headers: { "Idempotency-Key": "activity" } });
 
-/** The rows that one run of it reads. */
+/** The rows that one run of the scheduled handler reads. */
 async function rowsReadByCron(): Promise<number> {
   const { count, db } = countingDatabase();
   await runCron({ DB: db });
@@ -163,37 +167,37 @@ async function rowsReadByCron(): Promise<number> {
 }
 
 describe("ACTIVITY_RETENTION_DAYS", () => {
-  it("is how long an entry is kept: the cron trigger forgets what is older, and nothing else", async () => {
+  it("is how long an entry is kept: the cron trigger deletes older entries and no others", async () => {
     const { vault, items, call } = await freshVault();
     await call("POST", items, { body: LOGIN });
     later(60 * DAY);
     await call("POST", items, { body: LOGIN });
     later(29 * DAY);
     await runCron();
-    expect(await idsOf(vault)).toHaveLength(3);
+    expect(await entriesOf(vault)).toHaveLength(3);
     later(2 * DAY);
     await runCron();
-    expect(await idsOf(vault)).toHaveLength(1);
+    expect(await entriesOf(vault)).toHaveLength(1);
   });
 
-  it("does not end the deletion of a vault, whose id is never given out again", async () => {
-    const { body } = await makeOnce();
+  it("does not apply to the entry of a vault's deletion, so that the id is never used again", async () => {
+    const { body } = await createVaultWithKey();
     await admin("DELETE", `/v1/admin/vaults/${body.id}`);
     later(100 * DAY);
     await runCron();
-    expect((await idsOf(body.id)).length).toBe(1);
-    expect((await makeOnce()).status).toBe(409);
+    expect((await entriesOf(body.id)).length).toBe(1);
+    expect((await createVaultWithKey()).status).toBe(409);
   });
 
-  it.each(["", "0", "-1", "ninety"])("that is %j lets nothing be forgotten, and the run fails", async (days) => {
+  it.each(["", "0", "-1", "ninety"])("of %j makes the run fail, and no entry is deleted", async (days) => {
     const { vault } = await freshVault();
     later(100 * DAY);
     const bindings = { ACTIVITY_RETENTION_DAYS: days } as unknown as Partial<Env>;
     await expect(runCron(bindings)).rejects.toThrow("ACTIVITY_RETENTION_DAYS is not a number, or less than 1");
-    expect(await idsOf(vault)).toHaveLength(1);
+    expect(await entriesOf(vault)).toHaveLength(1);
   });
 
-  it("costs no look at the entries that stay, however many there are", async () => {
+  it("does not make the run read the entries that are kept", async () => {
     const { items, call } = await freshVault();
     await call("POST", items, { body: LOGIN });
     const few = await rowsReadByCron();
@@ -203,7 +207,7 @@ describe("ACTIVITY_RETENTION_DAYS", () => {
 });
 
 describe("GET /v1/activity", () => {
-  it("is one D1 call, and looks at no more of a long log than its page, but for the count", async () => {
+  it("takes one D1 call; each entry outside the page costs one row, for the total", async () => {
     const { items, call } = await freshVault();
     const read = async () => {
       const { count, db } = countingDatabase();
@@ -218,7 +222,7 @@ describe("GET /v1/activity", () => {
     expect(long.rowsRead - short.rowsRead).toBe(20);
   });
 
-  it("counts up to 10,000 entries, and says * of more", async () => {
+  it("has the total of up to 10,000 entries in Content-Range, and * beyond", async () => {
     const { vault, call } = await freshVault();
     const fill = async (year: string, count: number) => {
       const sql = `

@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 
 declare global {
   interface ImportMeta {
-    /** Vite's: the files that match, read while this one is transformed. */
+    /** A feature of Vite: the files that match, which it reads while it transforms this file. */
     readonly glob: (pattern: string, options: { query: "?raw"; import: "default"; eager: true }) => Record<string, string>;
   }
 }
 
 interface Source {
-  /** Below src/. */
+  /** The path below src/. */
   readonly path: string;
   /** The folder, with its parents: `store/write`; `.` is src/ itself. */
   readonly folder: string;
@@ -69,12 +69,12 @@ function cycleFrom(path: string, trail: readonly string[], finished: Set<string>
 
 describe("every file", () => {
   it("imports only the folders and packages that its folder may import", () => {
-    const offences = sources.flatMap((source) =>
+    const violations = sources.flatMap((source) =>
       importsOf(source)
         .filter((name) => ![source.folder, ...(MAY_IMPORT[source.folder] ?? [])].includes(placeOf(name)))
         .map((name) => `${source.path} imports ${name}`),
     );
-    expect(offences).toEqual([]);
+    expect(violations).toEqual([]);
     expect(sources.length).toBeGreaterThan(60);
   });
 
@@ -88,8 +88,8 @@ describe("every file", () => {
   });
 });
 
-/** What only some folders may contain: a pattern, and the places that may match it. */
-const PLACES: readonly (readonly [what: string, pattern: RegExp, where: RegExp])[] = [
+/** Code that only some folders may contain: a pattern, and the paths whose files may match it. */
+const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp])[] = [
   ["responses", /\bResponse\b|\bc\.json\(/, /^http\//],
   ["SQL", /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, /^store\//],
   ["D1 and R2 objects", /\b(D1Database|D1PreparedStatement|R2Bucket)\b/, /^store\//],
@@ -103,9 +103,9 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, where: RegExp])
 ];
 
 describe("only some folders contain", () => {
-  it.each(PLACES)("%s", (_, pattern, where) => {
+  it.each(PLACES)("%s", (_, pattern, allowed) => {
     const files = sources.filter(({ text }) => pattern.test(code(text))).map(({ path }) => path);
-    expect(files.filter((path) => !where.test(path))).toEqual([]);
+    expect(files.filter((path) => !allowed.test(path))).toEqual([]);
     expect(files).not.toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { recordingQueue } from "../support/activity.ts";
 import { canary, captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { admin, client, makeToken, type Reply, send } from "../support/service.ts";
 
-/** A random word in every place where a user can type: none of them may turn up where it is not sealed. */
+/** Random words in every input. None of them may be in D1 unencrypted, in a queue message, in a log line or in an error. */
 
 const lines = captureLog();
 const { rows: queued, bindings } = recordingQueue();
@@ -27,7 +27,7 @@ const item = () => ({
 
 const headers = () => ({ "Idempotency-Key": canary(), "User-Agent": canary(), "X-Canary": canary() });
 
-async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
+async function sendEveryInput(): Promise<{ accepted: Reply[]; refused: Reply[] }> {
   const { body: vault } = await admin("POST", "/v1/admin/vaults", {
     body: { name: canary(), description: canary(), x: canary() },
   });
@@ -36,7 +36,7 @@ async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
   const items = `/v1/vaults/${vault.id}/items`;
   const created = await call("POST", items, { body: item(), headers: headers() });
   const path = `${items}/${created.body.id}`;
-  const good = [
+  const accepted = [
     created,
     await call("PUT", path, { body: { ...item(), vault: { id: vault.id } }, headers: headers() }),
     await call("PATCH", path, {
@@ -46,7 +46,7 @@ async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
     await call("GET", `${items}?filter=title+eq+"${canary()}"&x=${canary()}`, { headers: headers(), env: bindings }),
     await admin("PATCH", `/v1/admin/vaults/${vault.id}`, { body: { name: canary() }, headers: { "Idempotency-Key": canary() } }),
   ];
-  const bad = [
+  const refused = [
     await call("POST", items, { body: { ...item(), category: canary() } }),
     await call("POST", items, { body: { ...item(), favorite: canary() } }),
     await call("POST", items, { body: { ...item(), fields: [{ type: canary(), value: canary() }] } }),
@@ -65,25 +65,25 @@ async function everyInput(): Promise<{ good: Reply[]; bad: Reply[] }> {
     await admin("POST", "/v1/admin/tokens", { body: { name: canary(), vaults: { [vault.id]: canary() } } }),
     await admin("POST", "/v1/admin/vaults", { body: { name: 1, description: canary() } }),
   ];
-  // Faults, so that something is logged: D1 that fails on a read and in the coordinator, a bug in the Worker.
-  const broken = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
-  bad.push(await call("GET", path, { env: { DB: broken } }));
-  const buggy = new Proxy(env.DB, {
+  // Faults that are logged: D1 fails on a read, and code throws in the Worker and in the coordinator.
+  const failingD1 = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+  refused.push(await call("GET", path, { env: { DB: failingD1 } }));
+  const throwingD1 = new Proxy(env.DB, {
     get: () => () => {
       throw new Error(`a bug that quotes ${canary()}`);
     },
   });
-  bad.push(await call("GET", path, { env: { DB: buggy } }));
-  await rebindCoordinator(vault.id, { DB: buggy });
-  bad.push(await call("PUT", path, { body: { ...item(), vault: { id: vault.id } } }));
+  refused.push(await call("GET", path, { env: { DB: throwingD1 } }));
+  await rebindCoordinator(vault.id, { DB: throwingD1 });
+  refused.push(await call("PUT", path, { body: { ...item(), vault: { id: vault.id } } }));
   await rebindCoordinator(vault.id, { DB: env.DB });
-  return { good, bad };
+  return { accepted, refused };
 }
 
-it("nothing that a user typed is in D1, a log line or an error body", async () => {
-  const { good, bad } = await everyInput();
-  expect(good.map((reply) => reply.status)).toEqual([200, 200, 200, 200, 200]);
-  expect(bad.map((reply) => reply.status).filter((status) => status < 400)).toEqual([]);
+it("no text that a user sent is unencrypted in D1, or in a queue message, a log line or an error", async () => {
+  const { accepted, refused } = await sendEveryInput();
+  expect(accepted.map((reply) => reply.status)).toEqual([200, 200, 200, 200, 200]);
+  expect(refused.map((reply) => reply.status).filter((status) => status < 400)).toEqual([]);
   const dump = await dumpOfDatabase();
   expect(dump.length).toBeGreaterThan(5_000);
   expect(lines.length).toBeGreaterThan(2);
@@ -92,10 +92,10 @@ it("nothing that a user typed is in D1, a log line or an error body", async () =
   expect(found(dump)).toEqual([]);
   expect(found(JSON.stringify(queued))).toEqual([]);
   expect(found(lines.join("\n"))).toEqual([]);
-  expect(found(bad.map((reply) => reply.text + JSON.stringify([...reply.headers])).join("\n"))).toEqual([]);
+  expect(found(refused.map((reply) => reply.text + JSON.stringify([...reply.headers])).join("\n"))).toEqual([]);
 });
 
-it("would be found if it were there: in the clear and in base64", () => {
+it("the search finds a word in plain text and in base64", () => {
   const word = canary();
   for (const before of ["", "a", "ab", "abc"]) expect(found(btoa(`${before}${word} and more`))).toEqual([word]);
   expect(found(`x${word}x`)).toEqual([word]);

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 type Write = (operation: Operation) => Promise<unknown>;
 
-/** A namespace whose stubs do with each operation what is told; `attempt` counts from 1. */
+/** A namespace whose stubs call `write` for each operation. `real` sends it to the coordinator; `attempt` counts from 1. */
 function coordinators(write: (real: Write, operation: Operation, attempt: number) => Promise<unknown>): Partial<Env> {
   let attempt = 0;
   const getByName = (name: string) => {
@@ -26,33 +26,33 @@ function coordinators(write: (real: Write, operation: Operation, attempt: number
   return { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
 }
 
-/** A coordinator that is reset after its first commit, and the Item is written to again before it is asked again. */
-const overtaken = (path: string, body: unknown) =>
+/** A coordinator that is reset after its first commit. A PATCH changes the Item before the Worker retries. */
+const resetAndOvertaken = (path: string, body: unknown) =>
   coordinators(async (real, operation, attempt) => {
     if (attempt > 1) return real(operation);
     await real(operation);
     await call("PATCH", path, { body });
-    throw reset;
+    throw resetError;
   });
 
-const reset = new Error("Durable Object reset because its code was updated.");
-const versions = async (id: string) =>
+const resetError = new Error("Durable Object reset because its code was updated.");
+const versionOf = async (id: string) =>
   (await env.DB.prepare("SELECT version FROM items WHERE id = ?").bind(id).first<number>("version")) ?? 0;
 
-describe("a coordinator that was reset", () => {
-  it("before the commit: the caller asks a new one, and the write takes effect", async () => {
-    const bindings = coordinators((real, operation, attempt) => (attempt === 1 ? Promise.reject(reset) : real(operation)));
+describe("a write whose coordinator is reset", () => {
+  it("before the commit is retried and takes effect", async () => {
+    const bindings = coordinators((real, operation, attempt) => (attempt === 1 ? Promise.reject(resetError) : real(operation)));
     expect((await call("POST", items, { body: LOGIN, env: bindings })).status).toBe(200);
     expect((await call("GET", items)).body).toHaveLength(1);
   });
 
   it.each(["busy", "unavailable"] as const)(
-    "and whose successor is %s: 503 without Retry-After, for the first may have written",
+    "and whose retry is %s is answered 503 without Retry-After, because the first attempt may have taken effect",
     async (kind) => {
       const bindings = coordinators(async (real, operation, attempt) => {
         if (attempt > 1) return fail(kind);
         await real(operation);
-        throw reset;
+        throw resetError;
       });
       const reply = await call("POST", items, { body: LOGIN, env: bindings });
       expect([reply.status, reply.headers.get("Retry-After")]).toEqual([503, null]);
@@ -61,14 +61,14 @@ describe("a coordinator that was reset", () => {
   );
 
   it.each(["POST", "PATCH", "PUT", "DELETE"])(
-    "after the commit: the caller asks a new one, which answers with what happened, once: %s",
+    "after the commit is retried, gets its answer and takes effect once: %s",
     async (method) => {
       const { body: item } = await call("POST", items, { body: LOGIN });
       const bindings = coordinators(async (real, operation, attempt) => {
         const answer = await real(operation);
         if (attempt > 1) return answer;
         await evictDurableObject(env.COORDINATOR.getByName(vault));
-        throw reset;
+        throw resetError;
       });
       const bodies: Record<string, unknown> = {
         POST: LOGIN,
@@ -78,45 +78,45 @@ describe("a coordinator that was reset", () => {
       const path = method === "POST" ? items : `${items}/${item.id}`;
       const reply = await call(method, path, { body: bodies[method], env: bindings });
       expect(reply.status).toBe(method === "DELETE" ? 204 : 200);
-      const left = (await call("GET", items)).body;
-      expect(left).toHaveLength({ POST: 2, DELETE: 0 }[method] ?? 1);
+      const remaining = (await call("GET", items)).body;
+      expect(remaining).toHaveLength({ POST: 2, DELETE: 0 }[method] ?? 1);
       const expected = { POST: [1, 1], PUT: [2, 2], PATCH: [2, 2], DELETE: [undefined, 0] }[method];
-      expect([reply.body?.version, await versions(item.id)]).toEqual(expected);
+      expect([reply.body?.version, await versionOf(item.id)]).toEqual(expected);
       expect(reply.body?.tags).toEqual(method === "PATCH" ? ["once"] : method === "DELETE" ? undefined : []);
     },
   );
 
-  it("after the commit, and overtaken by another write: 409 says so, for the first answer is gone and the write is not to be sent again", async () => {
+  it("after the commit is answered 409 `overtaken` when a later write has changed the Item", async () => {
     const { body: item } = await call("POST", items, { body: LOGIN });
     const path = `${items}/${item.id}`;
     const body = [{ op: "add", path: "/tags/-", value: "x" }];
-    const bindings = overtaken(path, body);
+    const bindings = resetAndOvertaken(path, body);
     expect((await call("PATCH", path, { body, env: bindings })).status).toBe(409);
     expect((await call("GET", path)).body).toMatchObject({ version: 3, tags: ["x", "x"] });
   });
 
-  it("after the commit, and overtaken: with an Idempotency-Key the first answer is there", async () => {
+  it("after the commit gets its first answer with an Idempotency-Key, even if a later write has changed the Item", async () => {
     const { body: item } = await call("POST", items, { body: LOGIN });
     const path = `${items}/${item.id}`;
     const body = [{ op: "add", path: "/tags/-", value: "x" }];
-    const bindings = overtaken(path, body);
+    const bindings = resetAndOvertaken(path, body);
     const reply = await call("PATCH", path, { body, headers: { "Idempotency-Key": "k" }, env: bindings });
     expect(reply.body).toMatchObject({ version: 2, tags: ["x"] });
   });
 
-  it("again and again: 503, without Retry-After because the write may have taken effect; one that is overloaded is asked only once", async () => {
-    let asked = 0;
-    const always = (error: Error) => coordinators(() => (asked++, Promise.reject(error)));
-    const reply = await call("POST", items, { body: LOGIN, env: always(reset) });
-    expect([reply.status, reply.headers.get("Retry-After"), asked]).toEqual([503, null, 3]);
-    asked = 0;
-    await call("POST", items, { body: LOGIN, env: always(Object.assign(new Error("overloaded"), { overloaded: true })) });
-    expect(asked).toBe(1);
+  it("at each of three attempts is answered 503 without Retry-After; a write to an overloaded coordinator is not retried", async () => {
+    let attempts = 0;
+    const alwaysFailing = (error: Error) => coordinators(() => (attempts++, Promise.reject(error)));
+    const reply = await call("POST", items, { body: LOGIN, env: alwaysFailing(resetError) });
+    expect([reply.status, reply.headers.get("Retry-After"), attempts]).toEqual([503, null, 3]);
+    attempts = 0;
+    await call("POST", items, { body: LOGIN, env: alwaysFailing(Object.assign(new Error("overloaded"), { overloaded: true })) });
+    expect(attempts).toBe(1);
   });
 });
 
-describe("a write that waits", () => {
-  it("is told to come back when 256 wait already; every other takes effect", async () => {
+describe("the queue of a vault", () => {
+  it("refuses a write with 503 and Retry-After while 256 writes wait; every other write takes effect", async () => {
     await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(20) }) });
     const replies = await Promise.all(Array.from({ length: 400 }, () => call("POST", items, { body: LOGIN })));
     const served = replies.filter((reply) => reply.status === 200);
@@ -128,7 +128,7 @@ describe("a write that waits", () => {
     expect((await call("GET", items)).body).toHaveLength(served.length);
   });
 
-  it("sees what those before it did: its token revoked, its vault deleted", async () => {
+  it("refuses a write whose token was revoked or whose vault was deleted before its turn", async () => {
     const { id, token } = await makeToken({ [vault]: "rw" });
     await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(5) }) });
     const first = call("POST", items, { body: LOGIN });
@@ -141,33 +141,33 @@ describe("a write that waits", () => {
   });
 });
 
-describe("D1 that does not come back", () => {
-  const down = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+describe("a write while D1 fails", () => {
+  const failingD1 = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
 
-  it("before any commit: 503 with Retry-After, and nothing happened", async () => {
-    await renewCoordinator(vault, { DB: down });
+  it("on every read is answered 503 with Retry-After, and nothing happened", async () => {
+    await renewCoordinator(vault, { DB: failingD1 });
     const reply = await call("POST", items, { body: LOGIN });
     expect([reply.status, reply.headers.get("Retry-After")]).toEqual([503, "1"]);
     await rebindCoordinator(vault, { DB: env.DB });
     expect((await call("GET", items)).body).toEqual([]);
   });
 
-  it("for a coordinator that began with its commit: 503 without Retry-After, for it may have happened; the next one is told to come back", async () => {
+  it("on its commit is answered 503 without Retry-After, because it may have taken effect; the next write gets Retry-After", async () => {
     await call("POST", items, { body: LOGIN });
-    await rebindCoordinator(vault, { DB: down });
+    await rebindCoordinator(vault, { DB: failingD1 });
     const [first, next] = [await call("POST", items, { body: LOGIN }), await call("POST", items, { body: LOGIN })];
     expect([first.status, first.headers.get("Retry-After")]).toEqual([503, null]);
     expect([next.status, next.headers.get("Retry-After")]).toEqual([503, "1"]);
   });
 
-  it("or that always loses its answers: the write is acknowledged, once", async () => {
+  it("after each commit is acknowledged and takes effect once", async () => {
     let writes = 0;
-    const lossy = wrapDatabase(env.DB, {
+    const losingAnswers = wrapDatabase(env.DB, {
       after: (results) => {
         if (results.some((result) => result.meta.rows_written > 0)) throw new Error(`D1_ERROR: lost ${++writes}`);
       },
     });
-    await rebindCoordinator(vault, { DB: lossy });
+    await rebindCoordinator(vault, { DB: losingAnswers });
     expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
     expect(writes).toBe(1);
     expect((await call("GET", items)).body).toHaveLength(1);

@@ -4,15 +4,15 @@ import { firstIdAt } from "../../src/model/ids.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
-/** A vault of `size` Items called `Item 0` and so on, and what its coordinator spends from now on. */
+/** A vault of `size` Items with the titles `Item 0` and so on, and a count of the later D1 calls of its coordinator. */
 async function countedVault(size: number) {
   const { vault, items, call } = await freshVault();
-  const made = await Promise.all(
+  const created = await Promise.all(
     Array.from({ length: size }, (_, index) => call("POST", items, { body: { ...LOGIN, title: `Item ${index}` } })),
   );
   const { count, db } = countingDatabase();
   await rebindCoordinator(vault, { DB: db });
-  return { vault, items, call, count, db, first: made[0]!.body };
+  return { vault, items, call, count, db, first: created[0]!.body };
 }
 
 /** The rows that a GET and a `title eq` read in a vault of that size. */
@@ -32,14 +32,14 @@ describe("a read", () => {
     ["tag eq", (items: string) => `${items}?filter=${encodeURIComponent('tag eq "x"')}`],
     ["GET a vault", (items: string) => items.replace(/\/items$/, "")],
     ["list the vaults", () => "/v1/vaults"],
-  ])("is one D1 call: %s", async (_, path) => {
+  ])("takes one D1 call: %s", async (_, path) => {
     const { items, call, first } = await countedVault(2);
     const { count, db } = countingDatabase();
     expect((await call("GET", path(items, first.id), { env: { DB: db } })).status).toBe(200);
     expect(count.calls).toBe(1);
   });
 
-  // A row more or less: SQLite looks at the entry of the index behind the last match, if there is one.
+  // The number varies by one: SQLite also reads the index entry after the last match, if there is one.
   it("reads at most 8 rows for a GET and a title eq, in a vault of 2 Items and in one of 60", async () => {
     expect(await rowsRead(2)).toBeLessThanOrEqual(8);
     expect(await rowsRead(60)).toBeLessThanOrEqual(8);
@@ -48,13 +48,13 @@ describe("a read", () => {
 
 describe("a write", () => {
   const addField = [{ op: "add", path: "/fields", value: { value: "x" } }];
-  it("alone is one D1 call, and a PATCH of a field writes three rows: the Item, its vault, the activity log", async () => {
+  it("that shares no commit takes one D1 call; a PATCH of a field writes three rows: the Item, its vault, the activity log", async () => {
     const { items, call, count, first } = await countedVault(1);
     await call("PATCH", `${items}/${first.id}`, { body: addField });
     expect(count).toMatchObject({ calls: 1, rowsWritten: 3 });
   });
 
-  it("reads no more rows when a thousand answers are kept for Idempotency-Keys", async () => {
+  it("reads fewer than 20 rows when the vault has a thousand idempotency records", async () => {
     const { vault, items, call, count, first } = await countedVault(1);
     const now = firstIdAt(Date.now());
     await env.DB.prepare("INSERT INTO replays SELECT ?1, value, ?2, '' FROM json_each(?3)")
@@ -64,7 +64,7 @@ describe("a write", () => {
     expect(count.rowsRead).toBeLessThan(20);
   });
 
-  it("of a coordinator that knows nothing yet is two D1 calls, the next one on the same Item one", async () => {
+  it("takes two D1 calls when the cache is empty, and the next one to the same Item takes one", async () => {
     const { vault, items, call, count, db, first } = await countedVault(1);
     await renewCoordinator(vault, { DB: db });
     for (const calls of [2, 3]) {
@@ -73,7 +73,7 @@ describe("a write", () => {
     }
   });
 
-  it("that is refused writes nothing", async () => {
+  it("that is refused or empty writes no rows", async () => {
     const { items, call, count, first } = await countedVault(1);
     const stale = { "If-Match": '"7"' };
     expect((await call("DELETE", `${items}/${first.id}`, { headers: stale })).status).toBe(412);
@@ -81,7 +81,7 @@ describe("a write", () => {
     expect(count).toMatchObject({ calls: 2, rowsWritten: 0 });
   });
 
-  it("shares its D1 calls: 50 at once cost at most a fifth of the 50 that they cost one by one", async () => {
+  it("shares its D1 calls: 50 concurrent writes take at most 10 calls", async () => {
     const { vault, items, call, first } = await countedVault(1);
     const { count, db } = countingDatabase();
     await rebindCoordinator(vault, { DB: wrapDatabase(db, { before: () => sleep(3) }) });

@@ -4,27 +4,27 @@ import { afterEach, expect, it, vi } from "vitest";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
-/** A D1 call that never answers counts as lost after ten seconds: else it would block the queue of its vault for ever. */
+/** A D1 call without an answer fails after ten seconds. Otherwise it would block the queue of its vault forever. */
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-const silent = () => new Promise<never>(() => undefined);
+const neverAnswer = () => new Promise<never>(() => undefined);
 
-it("a read that D1 never answers is a 503 after the deadline", async () => {
+it("a read that D1 never answers is answered 503 `unavailable` after the deadline", async () => {
   const { items, call } = await freshVault();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const reply = call("GET", items, { env: { DB: wrapDatabase(env.DB, { before: silent }) } });
+  const reply = call("GET", items, { env: { DB: wrapDatabase(env.DB, { before: neverAnswer }) } });
   await vi.advanceTimersByTimeAsync(10_000);
   expect((await reply).headers.get("Item-Vault-Error")).toBe("unavailable");
 });
 
-it("a write that D1 never answers may have taken effect, and the next write of the vault is carried out", async () => {
+it("a write that D1 never answers is answered 503 `uncertain`, and the next write to the vault is carried out", async () => {
   const { vault, items, call } = await freshVault();
   await call("POST", items, { body: LOGIN });
-  const silentOnce = { left: true };
-  const before = () => (silentOnce.left ? silent() : undefined);
+  const d1 = { silent: true };
+  const before = () => (d1.silent ? neverAnswer() : undefined);
   await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const first = call("POST", items, { body: LOGIN });
@@ -37,6 +37,6 @@ it("a write that D1 never answers may have taken effect, and the next write of t
   }
   expect((await first).headers.get("Item-Vault-Error")).toBe("uncertain");
   vi.useRealTimers();
-  silentOnce.left = false;
+  d1.silent = false;
   expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
 });

@@ -5,7 +5,7 @@ import { largeVault } from "./large-vault.ts";
 import { runs } from "../support/runs.ts";
 import { fetchRaw } from "../support/service.ts";
 
-/** Vaults of any size: what a read costs, and what a list holds in memory. */
+/** Large vaults: the rows that a request reads, and the rows that a list holds in memory at a time. */
 
 type Vault = Awaited<ReturnType<typeof largeVault>>;
 
@@ -17,9 +17,9 @@ async function rowsRead({ call }: Vault, path: string): Promise<number> {
   return count.rowsRead;
 }
 
-const titled = ({ items }: Vault) => `${items}?filter=${encodeURIComponent('title eq "Item 7"')}`;
+const titleFilter = ({ items }: Vault) => `${items}?filter=${encodeURIComponent('title eq "Item 7"')}`;
 
-/** A list as it is read, and the D1 calls that it took: the rows and characters that each brought. */
+/** Requests a list. Out: the response, and the rows and characters that each D1 call returned. */
 function readList({ items, token }: Pick<Vault, "items" | "token">, before?: (call: number) => Promise<void>) {
   const calls: { rows: number; characters: number }[] = [];
   const db = wrapDatabase(env.DB, {
@@ -35,17 +35,17 @@ function readList({ items, token }: Pick<Vault, "items" | "token">, before?: (ca
 
 /** 50,000 in the long run. */
 const MANY = runs(10_000, 50_000);
-/** A list reads so many Items at a time. */
+/** The number of Items that a list reads with one D1 call. */
 const SLICE = 2_000;
 
 describe(`a vault of ${MANY.toLocaleString("en")} Items`, () => {
-  it("costs a GET and a title eq as many rows as one of 10, and its list is streamed, a slice in memory", async () => {
+  it("needs as many rows for a GET and a title eq as a vault of 10, and its list is streamed in slices", async () => {
     const [small, large] = [await largeVault(10), await largeVault(MANY)];
     const get = await Promise.all([small, large].map((vault) => rowsRead(vault, `${vault.items}/${vault.first}`)));
-    const title = await Promise.all([small, large].map((vault) => rowsRead(vault, titled(vault))));
+    const title = await Promise.all([small, large].map((vault) => rowsRead(vault, titleFilter(vault))));
     console.log(`rows read among 10 and ${MANY} Items: GET ${get.join(" and ")}, title eq ${title.join(" and ")}`);
     expect(get[1]).toBe(get[0]);
-    // SQLite looks at the entry of the index behind the match, if there is one.
+    // SQLite also reads the index entry after the match, if there is one.
     expect(Math.abs(title[1]! - title[0]!)).toBeLessThanOrEqual(1);
 
     const { calls, response } = readList(large);
@@ -60,7 +60,7 @@ describe(`a vault of ${MANY.toLocaleString("en")} Items`, () => {
     expect(ids.size).toBe(MANY);
     expect(calls.length).toBe(MANY / SLICE);
     expect(callsAtFirstChunk).toBeLessThan(5);
-    // The gate and the last id come along.
+    // Each call also returns the row of the authorization and that of the last id.
     expect(Math.max(...calls.map(({ rows }) => rows))).toBeLessThanOrEqual(SLICE + 2);
   }, 120_000);
 });
@@ -71,7 +71,7 @@ describe("a list", () => {
   it.each([
     ["of large summaries", LARGE, ""],
     ["of large summaries that have one title", { ...LARGE, title: "same" }, `?filter=${encodeURIComponent('title eq "same"')}`],
-  ])("%s holds few of them at a time", async (_, more, query) => {
+  ])("%s is read in slices of few Items", async (_, more, query) => {
     const { items, token } = await largeVault(30, more);
     const { calls, response } = readList({ items: items + query, token });
     expect(await (await response).json()).toHaveLength(30);
@@ -79,7 +79,7 @@ describe("a list", () => {
     expect(Math.max(...calls.map(({ characters }) => characters))).toBeLessThan(5 * 1024 * 1024);
   });
 
-  it("of summaries that are a little too large together takes a few calls more, not hundreds", async () => {
+  it("of summaries that slightly exceed the size of a slice takes at most 4 D1 calls", async () => {
     const vault = await largeVault(3_000, { tags: ["x".repeat(2_000)] });
     const { calls, response } = readList(vault);
     expect(await (await response).json()).toHaveLength(3_000);
@@ -87,7 +87,7 @@ describe("a list", () => {
     expect(Math.max(...calls.map(({ characters }) => characters))).toBeLessThan(5 * 1024 * 1024);
   });
 
-  it("page of large summaries ends early, and the next goes on", async () => {
+  it("with a limit ends a page of large summaries early, and the next page has the rest", async () => {
     const { items, call } = await largeVault(30, LARGE);
     const { body, headers } = await call("GET", `${items}?limit=30`);
     expect(body.length).toBeLessThan(30);
@@ -104,7 +104,7 @@ describe("a list", () => {
     await expect((await response).text()).rejects.toThrow("unauthorized");
   });
 
-  it("answers HEAD without reading what it does not send", async () => {
+  it("takes one D1 call for HEAD, which sends no body", async () => {
     const { items, token } = await largeVault(2_001);
     const { count, db } = countingDatabase();
     const response = await fetchRaw("HEAD", items, { env: { DB: db }, headers: { Authorization: `Bearer ${token}` } });

@@ -3,7 +3,7 @@ import type { Item } from "../../src/model/item.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { freshVault } from "../support/service.ts";
 
-/** A fresh vault of `size` Items, called `Item 0` and so on, unless said otherwise. Out: also the id of the first. */
+/** Creates a vault of `size` Items with the titles `Item 0` and so on, unless `more` has a title. Out: the vault and the id of the first Item. */
 export async function largeVault(size: number, more: Partial<Item> = {}) {
   const fresh = await freshVault();
   const items = Array.from({ length: size }, (_, index) => login(fresh.vault, `Item ${index}`, more));

@@ -20,12 +20,12 @@ interface Row {
 
 const rows = async (db: D1Database, sql: string) => (await db.prepare(sql).all<Row>()).results;
 
-/** False of the tables of SQLite, D1 and wrangler. */
-const isOurs = ({ name }: Row) => !/^(sqlite_|_cf_|d1_migrations$)/.test(name);
+/** False for the tables of SQLite, D1 and wrangler. */
+const isOwnTable = ({ name }: Row) => !/^(sqlite_|_cf_|d1_migrations$)/.test(name);
 
-/** What PRAGMA says of every table and its indexes, by name. */
+/** The output of PRAGMA for every table and its indexes, by the name of the table. */
 async function describeDatabase(db: D1Database): Promise<Record<string, object>> {
-  const tables = (await rows(db, "PRAGMA table_list")).filter((table) => table["schema"] === "main" && isOurs(table));
+  const tables = (await rows(db, "PRAGMA table_list")).filter((table) => table["schema"] === "main" && isOwnTable(table));
   const described: Record<string, object> = {};
   for (const table of tables) {
     const columns = await rows(db, `PRAGMA table_xinfo(${table.name})`);
@@ -34,7 +34,7 @@ async function describeDatabase(db: D1Database): Promise<Record<string, object>>
   return described;
 }
 
-/** The order in which SQLite lists the indexes of a table is left out: it is that of their creation. */
+/** By name, because SQLite lists the indexes of a table in the order of their creation, which does not matter. */
 async function describeIndexes(db: D1Database, table: string): Promise<Record<string, object>> {
   const described: Record<string, object> = {};
   for (const { seq: _, name, ...index } of await rows(db, `PRAGMA index_list(${table})`))
@@ -44,7 +44,7 @@ async function describeIndexes(db: D1Database, table: string): Promise<Record<st
 
 /** The text of every statement that created something. */
 const definitions = async (db: D1Database) =>
-  (await rows(db, "SELECT name, type, sql FROM sqlite_schema ORDER BY name")).filter(isOurs);
+  (await rows(db, "SELECT name, type, sql FROM sqlite_schema ORDER BY name")).filter(isOwnTable);
 
 const statements = (sql: string) =>
   sql

@@ -14,13 +14,13 @@ const getByName = (name: string) => {
   return env.COORDINATOR.getByName(name);
 };
 
-/** D1 whose record of applied migrations says something else. The service reads it again. */
+/** D1 whose record of applied migrations is the result of the query `recorded`. The service reads the version again. */
 function databaseAt(recorded: string, rewrite: (sql: string) => string = (sql) => sql): Partial<Env> {
   forgetSchemaVersion();
   return { DB: wrapDatabase(env.DB, { rewrite: (sql) => rewrite(sql.includes("FROM d1_migrations") ? recorded : sql) }) };
 }
 
-const at = (version: number | null) => `SELECT ${version} AS version`;
+const versionQuery = (version: number | null) => `SELECT ${version} AS version`;
 const schemaOf = async (bindings: Partial<Env>) => {
   const { body } = await send("GET", "/health", { env: bindings });
   return body.dependencies.find(({ service }: { service: string }) => service === "schema");
@@ -29,8 +29,8 @@ const schemaOf = async (bindings: Partial<Env>) => {
 const NO_RECORD = "SELECT version FROM no_such_table";
 const NO_TABLES = (sql: string) => sql.replace("'d1_migrations', 'vaults'", "'no_such_table'");
 
-describe("a database whose schema is older than the oldest that is served", () => {
-  it("gets a 503 that names the command, on every data route", async () => {
+describe("a database with an older schema than the oldest that is supported", () => {
+  it("makes every data route answer 503 with the command to run", async () => {
     const { items, call } = await freshVault();
     const bindings = databaseAt(NO_RECORD, NO_TABLES);
     for (const [method, path, body] of [
@@ -56,17 +56,17 @@ describe("a database whose schema is older than the oldest that is served", () =
   });
 });
 
-describe("a database that is served", () => {
+describe("a supported database", () => {
   it("may have been created by release 0.1.0, which recorded no migration", async () => {
     const { items, call } = await freshVault();
     expect((await call("GET", items, { env: databaseAt(NO_RECORD) })).status).toBe(200);
-    expect((await call("GET", items, { env: databaseAt(at(null)) })).status).toBe(200);
+    expect((await call("GET", items, { env: databaseAt(versionQuery(null)) })).status).toBe(200);
   });
 
   it("may have a newer schema, of which /health warns", async () => {
     const { items, call } = await freshVault();
-    expect((await call("GET", items, { env: databaseAt(at(SCHEMA.newest + 1)) })).status).toBe(200);
-    expect(await schemaOf(databaseAt(at(SCHEMA.newest + 1)))).toMatchObject({ status: "WARNING" });
+    expect((await call("GET", items, { env: databaseAt(versionQuery(SCHEMA.newest + 1)) })).status).toBe(200);
+    expect(await schemaOf(databaseAt(versionQuery(SCHEMA.newest + 1)))).toMatchObject({ status: "WARNING" });
   });
 
   it("is ACTIVE in /health at the newest version", async () => {
@@ -78,7 +78,7 @@ describe("the schema version", () => {
   it("is read once per isolate, not once per request", async () => {
     const { items, call } = await freshVault();
     let reads = 0;
-    const bindings = databaseAt(at(SCHEMA.newest));
+    const bindings = databaseAt(versionQuery(SCHEMA.newest));
     const DB = wrapDatabase(bindings.DB!, { rewrite: (sql) => (sql.includes("FROM d1_migrations") ? (reads++, sql) : sql) });
     for (let request = 0; request < 5; request++) await call("GET", items, { env: { DB } });
     expect(reads).toBe(1);
@@ -94,8 +94,8 @@ describe("the schema version", () => {
         return sql.replace("LEFT JOIN vaults", "LEFT JOIN no_such_table AS vaults");
       },
     });
-    const broken = await call("GET", items, { env: { DB } });
-    expect([broken.status, reads]).toEqual([503, 0]);
+    const failed = await call("GET", items, { env: { DB } });
+    expect([failed.status, reads]).toEqual([503, 0]);
     await call("GET", items, { env: { DB } });
     expect(reads).toBe(1);
   });
@@ -128,7 +128,7 @@ describe("the schema version", () => {
     expect((await call("POST", items, { body: LOGIN, env: { COORDINATOR } })).status).toBe(200);
   });
 
-  it("is not cached when D1 does not answer: the request is a 503, and the next one is served", async () => {
+  it("is not cached when D1 fails: the request is answered 503, and the next one is served", async () => {
     const { items, call } = await freshVault();
     forgetSchemaVersion();
     const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });

@@ -8,7 +8,7 @@ import { freshVault, LOGIN } from "../support/service.ts";
 /** Two releases at the same time: a deployment replaces Workers and coordinators one after the other. */
 
 /** A namespace that changes each operation on its way to the coordinator. */
-const through = (change: (operation: Operation) => object): Partial<Env> => ({
+const changing = (change: (operation: Operation) => object): Partial<Env> => ({
   COORDINATOR: {
     getByName: (name: string) => ({
       write: (operation: Operation) => env.COORDINATOR.getByName(name).write(change(operation) as Operation),
@@ -19,22 +19,22 @@ const through = (change: (operation: Operation) => object): Partial<Env> => ({
 describe("an operation of another release", () => {
   it("is refused with a 503 and Retry-After when its format is newer, and nothing happens", async () => {
     const { items, call } = await freshVault();
-    const bindings = through((operation) => ({ ...operation, format: OPERATION_FORMAT + 1, change: { kind: "not-known-yet" } }));
+    const bindings = changing((operation) => ({ ...operation, format: OPERATION_FORMAT + 1, change: { kind: "not-known-yet" } }));
     const reply = await call("POST", items, { body: LOGIN, env: bindings });
     expect(reply.body).toEqual({ status: 503, message: "A newer release of the service is being deployed: try again" });
     expect([reply.headers.get("Item-Vault-Error"), reply.headers.get("Retry-After")]).toEqual(["version_skew", "1"]);
     expect((await call("GET", items)).body).toEqual([]);
   });
 
-  it("is carried out when it has no format, as those of release 0.1.0", async () => {
+  it("is carried out when it has no format, like those of release 0.1.0", async () => {
     const { items, call } = await freshVault();
-    const reply = await call("POST", items, { body: LOGIN, env: through((operation) => ({ ...operation, format: undefined })) });
+    const reply = await call("POST", items, { body: LOGIN, env: changing((operation) => ({ ...operation, format: undefined })) });
     expect(reply.status).toBe(200);
   });
 });
 
 /** Runs a function on the storage of a new coordinator. */
-async function inStorage<T>(use: (sql: SqlStorage) => T): Promise<T> {
+async function withStorage<T>(use: (sql: SqlStorage) => T): Promise<T> {
   const { vault } = await freshVault();
   return runInDurableObject(env.COORDINATOR.getByName(vault), (_, { storage }) => use(storage.sql));
 }
@@ -43,11 +43,11 @@ const versions = (sql: SqlStorage) => sql.exec<{ version: number }>("SELECT vers
 
 describe("the storage of a coordinator", () => {
   it("records its schema version", async () => {
-    expect(await inStorage(versions)).toEqual([{ version: 1 }]);
+    expect(await withStorage(versions)).toEqual([{ version: 1 }]);
   });
 
   it("of release 0.1.0 keeps its records and gets a version", async () => {
-    const after = await inStorage((sql) => {
+    const after = await withStorage((sql) => {
       sql.exec("DROP TABLE schema_version");
       sql.exec("INSERT INTO watched (key, item, due) VALUES ('v/f/g', 'i', 7)");
       migrateCoordinator(sql);
@@ -57,7 +57,7 @@ describe("the storage of a coordinator", () => {
   });
 
   it("of a newer release is left as it is", async () => {
-    const after = await inStorage((sql) => {
+    const after = await withStorage((sql) => {
       sql.exec("UPDATE schema_version SET version = 9");
       migrateCoordinator(sql);
       return versions(sql);

@@ -11,7 +11,7 @@ import { REPLACED, UPLOADED } from "./support/writes.ts";
 
 /**
  * Every kept release against this version, in both directions. The clock of the Workers is an hour after the release was
- * kept, so that its tokens and idempotency records are as old whenever the test runs.
+ * kept, so that the age of its tokens and idempotency records does not depend on the day of the test.
  */
 
 const HOUR = 60 * 60 * 1000;
@@ -28,20 +28,20 @@ afterAll(() => {
 });
 
 /** The answers that are errors. */
-const refused = (answers: Readonly<Record<string, Answer>>) => Object.entries(answers).filter(([, { status }]) => status >= 300);
+const errorsOf = (answers: Readonly<Record<string, Answer>>) => Object.entries(answers).filter(([, { status }]) => status >= 300);
 
-/** The rules of a Worker on storage that no Worker of this version has written into. */
-function servesKept(release: Release, run: () => Run): void {
-  it("serves every kept read with the same answer", () => {
+/** Tests a Worker on storage into which no Worker of this version has written. */
+function testKeptData(release: Release, run: () => Run): void {
+  it("answers every kept read as the release did", () => {
     expect(run().reads).toEqual(Object.fromEntries(Object.entries(release.reads).map(([name, { answer }]) => [name, answer])));
   });
 
-  it("honours the kept Idempotency-Keys", () => {
+  it("gives the first answers to the kept Idempotency-Keys", () => {
     expect(run().repeated).toEqual(release.sample.repeatable.map(({ answer }) => answer));
   });
 
-  it("refuses a kept Idempotency-Key with another request", () => {
-    expect(run().clash.status).toBe(409);
+  it("refuses a kept Idempotency-Key with another request body", () => {
+    expect(run().keyConflict.status).toBe(409);
   });
 
   it("refuses the token that was revoked", () => {
@@ -64,15 +64,15 @@ function servesKept(release: Release, run: () => Run): void {
   });
 }
 
-/** The rules of what a Worker writes. `writer` names it in its data. */
-function writes(run: () => Run, writer: string): void {
+/** Tests the writes of a Worker. `writer` is its name in the data that it wrote. */
+function testWrites(run: () => Run, writer: string): void {
   it("accepts every kind of write", () => {
-    expect(refused(run().written.answers)).toEqual([]);
+    expect(errorsOf(run().written.answers)).toEqual([]);
   });
 
-  it("serves what it wrote", () => {
-    const { answers } = run().later;
-    expect(refused(answers).map(([name]) => name)).toContain(`the Item that the ${writer} deleted`);
+  it("serves the records that it wrote", () => {
+    const { answers } = run().readsAfterWrites;
+    expect(errorsOf(answers).map(([name]) => name)).toContain(`the Item that the ${writer} deleted`);
     expect(answers[`the Item of the ${writer}`]).toMatchObject({ status: 200, body: { title: `Of the ${writer}` } });
     expect(answers[`the vault of the ${writer}`]).toMatchObject({ status: 200, body: { name: writer } });
     expect(answers[`the upload of the ${writer}`]).toEqual({ status: 200, body: summary(UPLOADED) });
@@ -91,7 +91,7 @@ describe.each(releases())("release %s", (version) => {
   const repeat = release.sample.repeatable.map(({ request }) => request);
   let upgraded: Run;
   let rolledBack: Run;
-  let early: Run;
+  let unmigratedRun: Run;
 
   beforeAll(async () => {
     restoreBuild(version, kept);
@@ -100,15 +100,15 @@ describe.each(releases())("release %s", (version) => {
     const plan = { release, writer: "current", repeat, reads, again: {} };
     const runBoth = async () => {
       upgraded = await runWorker({ ...plan, again: reads, build: { folder: current, state: migrated, clockOffset } });
-      const { later, written } = upgraded;
-      const back = { writer: "kept", repeat: [written.keyed], reads: later.requests };
-      rolledBack = await runWorker({ ...plan, ...back, build: { folder: kept, state: migrated, clockOffset } });
+      const { readsAfterWrites, written } = upgraded;
+      const rollback = { writer: "kept", repeat: [written.keyed], reads: readsAfterWrites.requests };
+      rolledBack = await runWorker({ ...plan, ...rollback, build: { folder: kept, state: migrated, clockOffset } });
     };
-    const runEarly = async () => {
+    const runUnmigrated = async () => {
       cpSync(current, copy, { recursive: true });
-      early = await runWorker({ ...plan, build: { folder: copy, state: unmigrated, clockOffset } });
+      unmigratedRun = await runWorker({ ...plan, build: { folder: copy, state: unmigrated, clockOffset } });
     };
-    await Promise.all([runBoth(), runEarly()]);
+    await Promise.all([runBoth(), runUnmigrated()]);
   });
 
   it("has the current schema after the migrations", () => {
@@ -116,25 +116,25 @@ describe.each(releases())("release %s", (version) => {
   });
 
   describe("the current Worker on the migrated database", () => {
-    servesKept(release, () => upgraded);
-    writes(() => upgraded, "current");
+    testKeptData(release, () => upgraded);
+    testWrites(() => upgraded, "current");
 
-    it("reports no fault", () => {
+    it("reports every dependency in /health as ACTIVE", () => {
       const { dependencies } = upgraded.health.body as { dependencies: readonly { status: string }[] };
       expect(dependencies.filter(({ status }) => status !== "ACTIVE")).toEqual([]);
     });
   });
 
   describe("the kept Worker on the database that the current Worker wrote into", () => {
-    it("serves what the current Worker served, and applies no write of it a second time", () => {
-      expect(rolledBack.reads).toEqual(upgraded.later.answers);
+    it("gives the same answers as the current Worker, and applies none of its writes a second time", () => {
+      expect(rolledBack.reads).toEqual(upgraded.readsAfterWrites.answers);
     });
 
-    writes(() => rolledBack, "kept");
+    testWrites(() => rolledBack, "kept");
   });
 
   describe("the current Worker on the database before the migrations", () => {
-    servesKept(release, () => early);
-    writes(() => early, "current");
+    testKeptData(release, () => unmigratedRun);
+    testWrites(() => unmigratedRun, "current");
   });
 });

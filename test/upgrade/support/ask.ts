@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
-/** Requests to a Worker, and their answers in a form that can be stored and compared. */
+/** Sends requests to a Worker. Requests and answers have a form that can be stored and compared. */
 
-export interface Asked {
+export interface StoredRequest {
   readonly method?: string;
   readonly path: string;
   /** Sent as `Authorization: Bearer`. */
@@ -20,8 +20,8 @@ export interface Answer {
 
 export const JSON_TYPE = "application/json";
 
-/** Sends one request. A status of an error is an answer too. */
-export async function ask(base: string, { method = "GET", path, token, headers, body }: Asked): Promise<Answer> {
+/** Sends one request. Out: the answer, also when it has the status of an error. */
+export async function ask(base: string, { method = "GET", path, token, headers, body }: StoredRequest): Promise<Answer> {
   const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
   const response = await fetch(base + path, {
     method,
@@ -34,14 +34,14 @@ export async function ask(base: string, { method = "GET", path, token, headers, 
   return { status: response.status, body: bodyOf(bytes, isJson) };
 }
 
-/** Sends reads at the same time. Out: an answer for each, by its name. */
-export async function askAll(base: string, reads: Readonly<Record<string, Asked>>): Promise<Record<string, Answer>> {
+/** Sends reads concurrently. Out: the answer to each, by the name of the read. */
+export async function askAll(base: string, reads: Readonly<Record<string, StoredRequest>>): Promise<Record<string, Answer>> {
   const answers = Object.entries(reads).map(async ([name, read]) => [name, await ask(base, read)] as const);
   return Object.fromEntries(await Promise.all(answers));
 }
 
-/** Sends a request that has to succeed. Out: its JSON. Errors: throws the answer. */
-export async function need<Body>(base: string, request: Asked): Promise<Body> {
+/** Sends a request that has to succeed. Out: its JSON. Errors: throws an Error with the status and body of any other answer. */
+export async function need<Body>(base: string, request: StoredRequest): Promise<Body> {
   const { status, body } = await ask(base, request);
   if (status >= 300) throw new Error(`${request.method ?? "GET"} ${request.path} answered ${status}: ${JSON.stringify(body)}`);
   return body as Body;
@@ -52,13 +52,13 @@ function bodyOf(bytes: Buffer, isJson: boolean): unknown {
   return isJson ? JSON.parse(bytes.toString(), comparable) : summary(bytes);
 }
 
-/** Stands for a content. */
+/** The size and hash of a content, which are stored and compared instead of its bytes. */
 export const summary = (bytes: Uint8Array) => ({
   bytes: bytes.length,
   sha256: createHash("sha256").update(bytes).digest("hex"),
 });
 
-/** The code of a one-time password depends on the time, so only its form is compared. Of an inlined content, the hash is. */
+/** A one-time password depends on the time, so zeros replace its digits. A summary replaces an inlined content. */
 function comparable(key: string, value: unknown): unknown {
   if (typeof value !== "string") return value;
   if (key === "totp") return value.replaceAll(/\d/g, "0");

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Moves the clock of a built Worker, so that what was kept with a release stays as old as it was: its tokens do not
- * expire, and its idempotency records are not a day old. The bundle itself is not changed.
+ * Shifts the clock of a built Worker back to the time of a kept release, so that the tokens of the release have not expired
+ * and its idempotency records are younger than a day. The bundle is not changed.
  */
 
 const CLOCK = (offset: number) => `
@@ -19,12 +19,12 @@ globalThis.Date = class Date extends globalThis.Date {
   }
 };
 
-let moved = false;
+let shifted = false;
 
-/** Alarms run by the clock of workerd, which is that of the machine. */
-export function moveAlarms(storage) {
-  if (moved) return;
-  moved = true;
+/** workerd runs alarms by the clock of the machine, so their times are converted. */
+export function shiftAlarms(storage) {
+  if (shifted) return;
+  shifted = true;
   const prototype = Object.getPrototypeOf(storage);
   const { getAlarm, setAlarm } = prototype;
   prototype.setAlarm = function (time, options) {
@@ -40,7 +40,7 @@ export function moveAlarms(storage) {
 const durableObject = (name: string) => `
 export class ${name} extends worker.${name} {
   constructor(ctx, env) {
-    moveAlarms(ctx.storage);
+    shiftAlarms(ctx.storage);
     super(ctx, env);
   }
 }
@@ -52,7 +52,7 @@ export class ${name} extends worker.${name} {
  */
 export function writeClock(folder: string, offset: number, durableObjects: readonly string[]): string {
   const lines = [
-    `import { moveAlarms } from "./clock.js";`,
+    `import { shiftAlarms } from "./clock.js";`,
     `import * as worker from "./index.js";`,
     `export default worker.default;`,
     ...durableObjects.map(durableObject),

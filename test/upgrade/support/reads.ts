@@ -1,10 +1,10 @@
-import type { Asked } from "./ask.ts";
+import type { StoredRequest } from "./ask.ts";
 import type { Sample } from "./sample.ts";
 
 /** The reads whose answers are stored with a release. */
 
 /** Every kind of read of the sample, by a name that says what it reads. None of them depends on the time. */
-export function readsOf({ tokens, vaults, items, files }: Sample): Record<string, Asked> {
+export function readsOf({ tokens, vaults, items, files }: Sample): Record<string, StoredRequest> {
   const [production, personal] = vaults;
   const inProduction = `/v1/vaults/${production}/items`;
   const inPersonal = `/v1/vaults/${personal}/items`;

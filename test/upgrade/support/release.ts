@@ -2,10 +2,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { Answer, Asked } from "./ask.ts";
+import type { Answer, StoredRequest } from "./ask.ts";
 import type { Sample } from "./sample.ts";
 
-/** A kept release: its bundle, and storage with what it answered. `test/upgrade/<version>/` holds one. */
+/** A kept release: its bundle, a sample of storage that it wrote, and its answers. `test/upgrade/<version>/` holds one. */
 
 export const RELEASES = "test/upgrade";
 
@@ -15,17 +15,17 @@ export interface Release {
   readonly commit: string;
   /** When the answers were recorded, in Unix milliseconds. */
   readonly keptAt: number;
-  /** Made for this sample and used for nothing else. */
+  /** They were made for this sample and are used for nothing else. */
   readonly secrets: Readonly<Record<"ADMIN_TOKEN" | "ROOT_KEYS", string>>;
   readonly sample: Sample;
-  readonly reads: Readonly<Record<string, { readonly request: Asked; readonly answer: Answer }>>;
+  readonly reads: Readonly<Record<string, { readonly request: StoredRequest; readonly answer: Answer }>>;
   /** `GET /v1/activity`, newest first. */
   readonly activity: readonly unknown[];
   /** `GET /v1/admin/tokens`. */
   readonly tokens: readonly { readonly id: string }[];
 }
 
-/** What of wrangler's state is kept. The rest is caches and counters. */
+/** The folders of wrangler's state that are kept. The others hold caches and counters. */
 const KEPT_STATE = ["d1", "r2", "do"];
 
 const BUNDLE = "index.js";
@@ -63,7 +63,7 @@ export function restoreBuild(version: string, folder: string): void {
 export const restoreState = (version: string, folder: string): void =>
   cpSync(join(RELEASES, version, "state"), folder, { recursive: true });
 
-/** Moves everything into the one file, without its write-ahead log. */
+/** Moves the write-ahead log into the database file, so that a single file is kept. */
 function compact(path: string): void {
   const database = new DatabaseSync(path);
   database.exec("PRAGMA journal_mode = DELETE; VACUUM");

@@ -1,4 +1,4 @@
-import { type Answer, ask, askAll, type Asked } from "./ask.ts";
+import { type Answer, ask, askAll, type StoredRequest } from "./ask.ts";
 import type { Release } from "./release.ts";
 import { type Build, startBuild } from "./worker.ts";
 import { writeAll, type Written } from "./writes.ts";
@@ -10,27 +10,31 @@ export interface Run {
   /** The answers to the repeated writes. */
   readonly repeated: readonly Answer[];
   /** The answer to a kept Idempotency-Key with another body. */
-  readonly clash: Answer;
+  readonly keyConflict: Answer;
   /** The answers to the reads, after the repeated writes and before the new ones. */
   readonly reads: Readonly<Record<string, Answer>>;
+  /** The answer to a read with the token that has expired. */
   readonly expired: Answer;
   readonly activity: readonly unknown[];
   readonly tokens: readonly unknown[];
   readonly written: Written;
-  /** The reads after the writes: those of the plan, and those of what was written. */
-  readonly later: { readonly requests: Readonly<Record<string, Asked>>; readonly answers: Readonly<Record<string, Answer>> };
+  /** The reads after the writes: those of `Plan.again`, and those of the records that were written. */
+  readonly readsAfterWrites: {
+    readonly requests: Readonly<Record<string, StoredRequest>>;
+    readonly answers: Readonly<Record<string, Answer>>;
+  };
 }
 
 export interface Plan {
   readonly release: Release;
   readonly build: Omit<Build, "secrets">;
-  /** Names the Worker in what it writes. */
+  /** The name of the Worker in the data that it writes. */
   readonly writer: string;
-  /** Writes that took effect before. */
-  readonly repeat: readonly Asked[];
-  readonly reads: Readonly<Record<string, Asked>>;
+  /** Writes that already took effect, and are sent again. */
+  readonly repeat: readonly StoredRequest[];
+  readonly reads: Readonly<Record<string, StoredRequest>>;
   /** The reads that are sent again after the writes. */
-  readonly again: Readonly<Record<string, Asked>>;
+  readonly again: Readonly<Record<string, StoredRequest>>;
 }
 
 /** Starts the Worker, sends every request, and stops it. */
@@ -45,15 +49,15 @@ export async function runWorker({ release, build, writer, repeat, reads, again }
     const health = await ask(base, { path: "/health", token: "" });
     const repeated: Answer[] = [];
     for (const request of repeat) repeated.push(await ask(base, request));
-    const clash = await ask(base, { ...sample.repeatable[0]!.request, body: { category: "LOGIN", title: "Another" } });
+    const keyConflict = await ask(base, { ...sample.repeatable[0]!.request, body: { category: "LOGIN", title: "Another" } });
     const answers = await askAll(base, reads);
     const expired = await ask(base, { path: "/v1/vaults", token: sample.tokens.expired.token });
     const activity = await list("/v1/activity?limit=1000", sample.tokens.reader.token);
     const tokens = await list("/v1/admin/tokens", secrets.ADMIN_TOKEN);
     const written = await writeAll(base, release, writer);
     const requests = { ...again, ...written.reads };
-    const later = { requests, answers: await askAll(base, requests) };
-    return { health, repeated, clash, reads: answers, expired, activity, tokens, written, later };
+    const readsAfterWrites = { requests, answers: await askAll(base, requests) };
+    return { health, repeated, keyConflict, reads: answers, expired, activity, tokens, written, readsAfterWrites };
   } finally {
     await stop();
   }

@@ -1,6 +1,6 @@
 /** The Items of the sample that is stored with a release. */
 
-/** An Item with everything that the API takes. */
+/** An Item with all attributes that the API accepts. */
 export const FULL = {
   category: "LOGIN",
   title: 'Database "main" – Grüße 🔑',

@@ -1,4 +1,4 @@
-import { type Answer, ask, type Asked, need } from "./ask.ts";
+import { type Answer, ask, type StoredRequest, need } from "./ask.ts";
 import { contentOf, EVERY_CATEGORY, EVERY_TYPE, FULL } from "./sample-items.ts";
 
 /** Writes the sample that is stored with a release, over the API. */
@@ -11,26 +11,26 @@ export interface Token {
 
 export interface Sample {
   readonly tokens: Readonly<Record<"reader" | "connect" | "writer" | "editor" | "narrow" | "revoked" | "expired", Token>>;
-  /** Both vaults. A token `narrow` reaches the first one only. */
+  /** The ids of both vaults. The token `narrow` has a permission for the first one only. */
   readonly vaults: readonly [string, string];
   /** The Item with Files, the one with every type of field, the one that was deleted, and the others of the second vault. */
   readonly items: { readonly full: string; readonly types: string; readonly deleted: string; readonly others: readonly string[] };
   readonly files: { readonly small: string; readonly large: string; readonly replaced: string; readonly empty: string };
-  /** Writes that carried an Idempotency-Key, and what they were answered. */
-  readonly repeatable: readonly { readonly request: Asked; readonly answer: Answer }[];
+  /** Writes with an Idempotency-Key, and their answers. */
+  readonly repeatable: readonly { readonly request: StoredRequest; readonly answer: Answer }[];
 }
 
 const HOUR = 60 * 60;
-/** So long the token `expired` is valid, in seconds. The test's clock is later than that. */
-const SOON = 10 * 60;
+/** The lifetime of the token `expired`, in seconds. The tests run an hour after the sample was written. */
+const SHORT_LIFETIME = 10 * 60;
 
-interface Made {
+interface Created {
   readonly id: string;
 }
 
-/** Writes everything. `base`: the address of a Worker with an empty database. */
+/** Writes the sample. `base`: the address of a Worker with an empty database. */
 export async function writeSample(base: string, adminToken: string): Promise<Sample> {
-  const admin = <Body = Made>(path: string, body?: object, method = "POST") =>
+  const admin = <Body = Created>(path: string, body?: object, method = "POST") =>
     need<Body>(base, { method, path: `/v1/admin/${path}`, token: adminToken, body });
   const production = (await admin("vaults", { name: "Production", description: "Grüße 🔑" })).id;
   const personal = (await admin("vaults", { name: "Personal, old name" })).id;
@@ -44,10 +44,10 @@ export async function writeSample(base: string, adminToken: string): Promise<Sam
     editor: await issue("editor – ä", "rw"),
     narrow: await issue("narrow", "rw", {}, [production]),
     revoked: await issue("revoked", "rw"),
-    expired: await issue("expired", "rw", { expiresIn: SOON }),
+    expired: await issue("expired", "rw", { expiresIn: SHORT_LIFETIME }),
   };
 
-  const edit = <Body = Made>(method: string, path: string, body?: unknown, headers = {}, token = tokens.editor.token) =>
+  const edit = <Body = Created>(method: string, path: string, body?: unknown, headers = {}, token = tokens.editor.token) =>
     need<Body>(base, { method, path: `/v1/vaults/${path}`, token, body, headers });
   const items = `${production}/items`;
   const full = (await edit("POST", items, FULL)).id;

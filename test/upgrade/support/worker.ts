@@ -14,19 +14,19 @@ export interface Build {
   readonly clockOffset: number;
 }
 
-/** A Worker that listens. */
+/** A Worker that is running. */
 export interface Running {
   /** Its address, without a slash at the end. */
   readonly base: string;
   readonly stop: () => Promise<void>;
 }
 
-/** What of a configuration is read. wrangler's declared types need a package that is not published with it. */
+/** The part of a configuration that is read. wrangler's declared types need a package that is not published with it. */
 interface DurableObjects {
   readonly bindings: readonly { readonly class_name: string }[];
 }
 
-/** What wrangler returns. */
+/** The part that is used of what wrangler's `startWorker` returns. */
 interface Started {
   readonly url: Promise<URL>;
   readonly ready: Promise<void>;

@@ -1,22 +1,22 @@
-import { type Answer, ask, type Asked, need } from "./ask.ts";
+import { type Answer, ask, type StoredRequest, need } from "./ask.ts";
 import type { Release } from "./release.ts";
 import { contentOf } from "./sample-items.ts";
 
-/** Writes of every kind, to the kept data and beside it. */
+/** Writes of every kind, to records of the kept release and to new ones. */
 
 export interface Written {
   /** The answer to each write. */
   readonly answers: Readonly<Record<string, Answer>>;
   /** Reads of what was written. */
-  readonly reads: Readonly<Record<string, Asked>>;
+  readonly reads: Readonly<Record<string, StoredRequest>>;
   /** A write that carried an Idempotency-Key. */
-  readonly keyed: Asked;
+  readonly keyed: StoredRequest;
 }
 
 export const UPLOADED = contentOf(30_000, 4);
 export const REPLACED = contentOf(100, 5);
 
-/** Writes to the vault of the sample. `writer` names who writes: titles, names and keys differ by it. */
+/** Writes to the vault of the sample. `writer` names the Worker that carries them out; titles, names and keys contain it. */
 export async function writeAll(base: string, { secrets, sample }: Release, writer: string): Promise<Written> {
   const { token } = sample.tokens.editor;
   const [vault] = sample.vaults;
@@ -24,7 +24,7 @@ export async function writeAll(base: string, { secrets, sample }: Release, write
   const types = `${items}/${sample.items.types}`;
   const files = `${items}/${sample.items.full}/files`;
   const answers: Record<string, Answer> = {};
-  const write = async (name: string, request: Asked) => {
+  const write = async (name: string, request: StoredRequest) => {
     const answer = await ask(base, request);
     answers[name] = answer;
     return (answer.body as { id?: string } | null)?.id ?? "none";
@@ -41,21 +41,21 @@ export async function writeAll(base: string, { secrets, sample }: Release, write
   const uploaded = await write("an upload", upload);
   const content = `${files}/${sample.files.small}/content`;
   await write("a new content of a kept File", { method: "PUT", path: content, token, body: REPLACED });
-  const passing = await need<{ id: string }>(base, { method: "POST", path: items, token, body: login });
-  await write("a deletion", { method: "DELETE", path: `${items}/${passing.id}`, token });
+  const toDelete = await need<{ id: string }>(base, { method: "POST", path: items, token, body: login });
+  await write("a deletion", { method: "DELETE", path: `${items}/${toDelete.id}`, token });
 
   const admin = { method: "POST", token: secrets.ADMIN_TOKEN };
-  const made = await write("a new vault", { ...admin, path: "/v1/admin/vaults", body: { name: writer } });
-  const grant = { name: writer, vaults: { [made]: "r", [vault]: "r" } };
+  const createdVault = await write("a new vault", { ...admin, path: "/v1/admin/vaults", body: { name: writer } });
+  const grant = { name: writer, vaults: { [createdVault]: "r", [vault]: "r" } };
   await write("a new token", { ...admin, path: "/v1/admin/tokens", body: grant });
   const issued = answers["a new token"]!.body as { token: string };
 
-  const reads: Record<string, Asked> = {
+  const reads: Record<string, StoredRequest> = {
     [`the Item of the ${writer}`]: { path: `${items}/${created}`, token: sample.tokens.connect.token },
-    [`the Item that the ${writer} deleted`]: { path: `${items}/${passing.id}`, token },
+    [`the Item that the ${writer} deleted`]: { path: `${items}/${toDelete.id}`, token },
     [`the upload of the ${writer}`]: { path: `${files}/${uploaded}/content`, token },
     [`the content of the ${writer}`]: { path: content, token },
-    [`the vault of the ${writer}`]: { path: `/v1/vaults/${made}`, token: issued.token },
+    [`the vault of the ${writer}`]: { path: `/v1/vaults/${createdVault}`, token: issued.token },
     [`the Items, with the token of the ${writer}`]: { path: items, token: issued.token },
   };
   return { answers, reads, keyed };

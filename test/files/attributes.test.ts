@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bytesOf, freshFile, freshItem, pattern } from "../support/files.ts";
 import { fetchRaw, LOGIN } from "../support/service.ts";
 
-/** The File on the wire (contract 1.2, 1.3), alone and in its Item. */
+/** The attributes of a File, alone and in its Item (contract 2.2, 9.1). */
 
 const DIALECTS = [
   ["uuid", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, ""],
@@ -31,7 +31,7 @@ describe.each(DIALECTS)("a File in the dialect %s", (dialect, form, slash) => {
     expect(await bytesOf(await fetchRaw("GET", path, { headers: { Authorization: `Bearer ${token}` } }))).toEqual(pattern(5));
   });
 
-  it("is found by both forms of all ids", async () => {
+  it("is found by ids in both forms", async () => {
     const own = await freshFile(pattern(5), dialect);
     const { vault, id } = (await own.call("GET", own.path)).body;
     for (const [v, i] of [
@@ -45,7 +45,7 @@ describe.each(DIALECTS)("a File in the dialect %s", (dialect, form, slash) => {
 });
 
 describe("the Files of an Item", () => {
-  it("are in every full Item: the answers of GET, PUT and PATCH, as in their own list", async () => {
+  it("are the same in the answers to GET, PUT and PATCH of the Item and in the list of Files", async () => {
     for (const [dialect] of DIALECTS) {
       const { upload, call, path, files, vault } = await freshFile(pattern(1), dialect);
       await upload(pattern(2), "?name=g");
@@ -72,7 +72,7 @@ describe("the Files of an Item", () => {
     expect([(await call("GET", path)).body.files, (await call("GET", files)).body]).toEqual([[], []]);
   });
 
-  it("stay with their bytes through PUT and PATCH", async () => {
+  it("keep their contents when PUT and PATCH replace the Item", async () => {
     const { call, path, vault, download, file } = await freshFile(pattern(33));
     await call("PUT", path, { body: { ...LOGIN, vault: { id: vault } } });
     await call("PATCH", path, { body: [{ op: "replace", path: "/", value: { ...LOGIN, vault: { id: vault } } }] });
@@ -84,7 +84,7 @@ describe("the Files of an Item", () => {
     ["another", [{ id: crypto.randomUUID(), name: "forged", size: 1, content_path: "x" }]],
     ["nonsense", "nonsense"],
     ["null", null],
-  ])("are read-only in the body of PUT, of PATCH / and of POST: %s", async (_, files) => {
+  ])("are ignored in the bodies of PUT, of PATCH with the path / and of POST: %s", async (_, files) => {
     const { call, path, items, vault, file } = await freshFile();
     const body = { ...LOGIN, vault: { id: vault }, sections: [{ id: "s" }], files };
     expect((await call("PUT", path, { body })).body.files).toEqual([file]);
@@ -92,20 +92,20 @@ describe("the Files of an Item", () => {
     expect((await call("POST", items, { body })).body.files).toEqual([]);
   });
 
-  it("are no target of a PATCH", async () => {
+  it("cannot be changed by the paths of a PATCH", async () => {
     const { call, path } = await freshFile();
     for (const target of ["/files", "/files/0", "/files/-"]) {
       expect((await call("PATCH", path, { body: [{ op: "remove", path: target }] })).status).toBe(400);
     }
   });
 
-  it("come and go with a full Item sent back as it was read", async () => {
+  it("stay unchanged when an Item is sent back as it was read", async () => {
     const { call, path, file } = await freshFile();
     const item = (await call("GET", path)).body;
     expect((await call("PUT", path, { body: item })).body).toMatchObject({ files: [file], sections: item.sections, version: 3 });
   });
 
-  it("name only sections that the Item declares: PUT without their section, PATCH that removes it", async () => {
+  it("name only declared sections, also after a PUT without their section and a PATCH that removes it", async () => {
     const { call, path, vault } = await freshFile();
     const declared = async (method: string, body: unknown) => {
       const item = (await call(method, path, { body })).body;
@@ -118,7 +118,7 @@ describe("the Files of an Item", () => {
 });
 
 describe("a DOCUMENT Item", () => {
-  it("is created, and then given its file", async () => {
+  it("is created without Files and then gets one by an upload", async () => {
     const { call, items } = await freshItem();
     const { body: item } = await call("POST", items, { body: { title: "Passport scan", category: "DOCUMENT" } });
     expect([item.category, item.files]).toEqual(["DOCUMENT", []]);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { bytesOf, freshFile, pattern, watchedBucket } from "../support/files.ts";
 
-/** Ranges at the borders of chunks: the right bytes, and of R2 only the chunks that hold them. */
+/** Ranges at the borders of encrypted chunks. They return the requested bytes and read only the chunks that contain them. */
 
 const CHUNK = 16_384;
 const SEALED = CHUNK + 16;
@@ -18,31 +18,31 @@ beforeAll(async () => {
   file = await freshFile(bytes);
 });
 
-/** Expects the plain slice. */
-async function expectSlice(world: typeof file, whole: Uint8Array, start: number, end: number): Promise<void> {
-  const response = await world.download(world.file.id, { headers: { Range: `bytes=${start}-${end}` } });
+/** Expects a 206 with exactly these bytes of the whole. */
+async function expectSlice(fixture: typeof file, whole: Uint8Array, start: number, end: number): Promise<void> {
+  const response = await fixture.download(fixture.file.id, { headers: { Range: `bytes=${start}-${end}` } });
   const { status, headers } = response;
-  const told = [status, headers.get("Content-Range"), headers.get("Content-Length")];
-  expect(told).toEqual([206, `bytes ${start}-${end}/${whole.length}`, String(end - start + 1)]);
+  const actual = [status, headers.get("Content-Range"), headers.get("Content-Length")];
+  expect(actual).toEqual([206, `bytes ${start}-${end}/${whole.length}`, String(end - start + 1)]);
   expect(await bytesOf(response)).toEqual(whole.slice(start, end + 1));
 }
 
 describe("a range", () => {
-  it.each(PAIRS)("from %i to %i of three chunks is the plain slice", async (start, end) => {
+  it.each(PAIRS)("from %i to %i of three chunks returns these bytes", async (start, end) => {
     await expectSlice(file, bytes, start, end);
   });
 
-  it("of whole chunks, with an empty one behind them, is the plain slice", async () => {
+  it("of complete chunks, which an empty chunk follows, returns these bytes", async () => {
     const whole = pattern(3 * CHUNK);
-    const world = await freshFile(whole);
+    const fixture = await freshFile(whole);
     const last = whole.length - 1;
-    for (const start of [0, CHUNK, 2 * CHUNK, last]) await expectSlice(world, whole, start, last);
+    for (const start of [0, CHUNK, 2 * CHUNK, last]) await expectSlice(fixture, whole, start, last);
   });
 
-  it("across the pieces of 1 MiB that a content is read in is the plain slice", async () => {
+  it("across the pieces of 1 MiB in which a content is read returns these bytes", async () => {
     const MIB = 1024 * 1024;
     const whole = pattern(3 * MIB + 5);
-    const world = await freshFile(whole);
+    const fixture = await freshFile(whole);
     for (const [start, end] of [
       [0, 3 * MIB + 4],
       [MIB - 1, 2 * MIB],
@@ -51,38 +51,38 @@ describe("a range", () => {
       [MIB - CHUNK - 1, 3 * MIB],
       [3 * MIB, 3 * MIB + 4],
     ] as const) {
-      await expectSlice(world, whole, start, end);
+      await expectSlice(fixture, whole, start, end);
     }
   });
 });
 
-describe("of R2", () => {
-  it("only the header and the chunks that hold the range are read, for every pair", async () => {
+describe("a download reads from R2", () => {
+  it("only the header and the chunks that contain the range, for every pair of positions", async () => {
     for (const [start, end] of PAIRS) {
-      const { asked, bucket } = watchedBucket();
+      const { asked: reads, bucket } = watchedBucket();
       const response = await file.download(file.file.id, { headers: { Range: `bytes=${start}-${end}` }, env: { FILES: bucket } });
       const [first, last] = [Math.floor(start / CHUNK), Math.floor(end / CHUNK)];
       expect(await bytesOf(response)).toEqual(bytes.slice(start, end + 1));
-      expect(asked).toEqual([
+      expect(reads).toEqual([
         { offset: 0, length: HEADER },
         { offset: HEADER + first * SEALED, length: (last - first + 1) * SEALED },
       ]);
     }
   });
 
-  it("a whole content is one read", async () => {
-    const { asked, bucket } = watchedBucket();
+  it("a whole content with one read", async () => {
+    const { asked: reads, bucket } = watchedBucket();
     expect(await bytesOf(await file.download(file.file.id, { env: { FILES: bucket } }))).toEqual(bytes);
-    expect(asked).toEqual([undefined]);
+    expect(reads).toEqual([undefined]);
   });
 
   it.each([
     ["unchanged", (tag: string) => ({ "If-None-Match": tag }), 304],
     ["beyond the file", () => ({ Range: "bytes=40000-" }), 416],
-  ])("nothing is read for what has no bytes to send: %s", async (_, headers, status) => {
+  ])("nothing when the answer has no content: %s", async (_, headers, status) => {
     const tag = (await file.download(file.file.id)).headers.get("ETag")!;
-    const { asked, bucket } = watchedBucket();
+    const { asked: reads, bucket } = watchedBucket();
     const response = await file.download(file.file.id, { headers: headers(tag) as HeadersInit, env: { FILES: bucket } });
-    expect([response.status, asked]).toEqual([status, []]);
+    expect([response.status, reads]).toEqual([status, []]);
   });
 });

@@ -6,10 +6,10 @@ import { countingDatabase, overhear, rebindCoordinator, renewCoordinator, sleep,
 import { contested } from "../support/contested.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
-/** What a coordinator remembers saves D1 calls, and never decides anything. */
+/** The row cache of a coordinator saves D1 calls and has no authority (docs/consistency.md, A write). */
 
-/** A vault with an Item and its coordinator, which remembers both; what it spends from now on. */
-async function warm() {
+/** A vault and an Item that the coordinator has in its cache, and a count of its later D1 calls. */
+async function filledCache() {
   const { vault, items, call } = await freshVault();
   const { body: item } = await call("POST", items, { body: LOGIN });
   const { count, db } = countingDatabase();
@@ -19,9 +19,9 @@ async function warm() {
 
 const RENAME = [{ op: "replace", path: "/title", value: "New" }];
 
-describe("a coordinator that remembers", () => {
+describe("a coordinator with a filled cache", () => {
   it("refuses a revoked token, and writes nothing", async () => {
-    const { vault, path, call } = await warm();
+    const { vault, path, call } = await filledCache();
     const { id, token } = await makeToken({ [vault]: "rw" });
     expect((await client(token)("PATCH", path, { body: RENAME })).status).toBe(200);
     expect((await admin("DELETE", `/v1/admin/tokens/${id}`)).status).toBe(204);
@@ -29,8 +29,8 @@ describe("a coordinator that remembers", () => {
     expect((await call("GET", path)).body.version).toBe(2);
   });
 
-  it("refuses only those of a group that it has to: the others take effect", async () => {
-    const { vault, path, call } = await warm();
+  it("refuses only the operation of a revoked token in a group; the others take effect", async () => {
+    const { vault, path, call } = await filledCache();
     const { id, token } = await makeToken({ [vault]: "rw" });
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     const patches = [call, client(token), call].map((as) => as("PATCH", path, { body: RENAME }));
@@ -38,8 +38,8 @@ describe("a coordinator that remembers", () => {
     expect((await call("GET", path)).body.version).toBe(3);
   });
 
-  it("tells a revoked token nothing of a version, though the rest of its group commits", async () => {
-    const { vault, path, call } = await warm();
+  it("answers a revoked token 401 and not 412, although the rest of its group commits", async () => {
+    const { vault, path, call } = await filledCache();
     await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(10) }) });
     const { id, token } = await makeToken({ [vault]: "rw" });
     await admin("DELETE", `/v1/admin/tokens/${id}`);
@@ -50,21 +50,21 @@ describe("a coordinator that remembers", () => {
     expect((await Promise.all([first, ...group])).map(({ status }) => status)).toEqual([200, 200, 401]);
   });
 
-  it("asks D1 before it says that a version is not the current one", async () => {
+  it("reads D1 before it answers that If-Match does not contain the current version", async () => {
     const { make, put, only } = await contested(1);
     const item = await make(only(0));
     expect((await put(item, "other", 1, undefined, only(1))).body.version).toBe(2);
     expect((await put(item, "mine", 2, undefined, only(0))).body).toMatchObject({ version: 3, title: "mine" });
   });
 
-  it("asks D1 before it says that an Item is not there", async () => {
+  it("reads D1 before it answers that an Item does not exist", async () => {
     const { make, put, only } = await contested(1);
     await make(only(0));
     const item = await make(only(1));
     expect((await put(item, "mine", undefined, undefined, only(0))).body).toMatchObject({ version: 2, title: "mine" });
   });
 
-  it("asks D1 what an unchanged Item is like", async () => {
+  it("reads D1 before it answers an empty PATCH", async () => {
     const { items, call, make, put, only } = await contested(1);
     const item = await make(only(0));
     await put(item, "other", undefined, undefined, only(1));
@@ -72,28 +72,28 @@ describe("a coordinator that remembers", () => {
     expect(body).toMatchObject({ version: 2, title: "other" });
   });
 
-  it("gives the first answer to a key that it has not seen", async () => {
+  it("gives the first answer to an Idempotency-Key that another coordinator has recorded", async () => {
     const { items, call, make, put, only } = await contested(1);
     const once = (index: 0 | 1) => call("POST", items, { body: LOGIN, headers: { "Idempotency-Key": "once" }, env: only(index) });
     const first = await once(0);
     const item = await make(only(1));
-    await put(item, "it knows the vault as it is now", undefined, undefined, only(1));
+    await put(item, "fills the cache of the second coordinator", undefined, undefined, only(1));
     expect((await once(1)).body).toEqual(first.body);
     expect((await call("GET", items)).body).toHaveLength(2);
   });
 
-  it("carries out no operation that another one has carried out", async () => {
+  it("does not carry out an operation that another coordinator has carried out", async () => {
     const { items, call, make, put, only } = await contested(1);
     const { COORDINATOR, sent } = overhear(only(0).COORDINATOR!);
     const first = await call("POST", items, { body: LOGIN, env: { COORDINATOR } });
     const item = await make(only(1));
-    await put(item, "it knows the vault as it is now", undefined, undefined, only(1));
+    await put(item, "fills the cache of the second coordinator", undefined, undefined, only(1));
     const again = await only(1).COORDINATOR!.getByName("").write(sent());
     expect(again).toMatchObject({ ok: true, value: { item: { id: first.body.id, version: 1 } } });
     expect((await call("GET", items)).body).toHaveLength(2);
   });
 
-  it("is not taken in by a restored database that came to the same version in another way", async () => {
+  it("reads D1 again when a restored database has the cached version with another time", async () => {
     const { vault, make, put, only } = await contested(1);
     const item = await make(only(0));
     await sleep(2);
@@ -102,19 +102,19 @@ describe("a coordinator that remembers", () => {
     expect((await put(item, "mine", undefined, undefined, only(0))).body).toMatchObject({ version: 3, title: "mine" });
   });
 
-  it("forgets what a restored database may have otherwise, though it reads something else first", async () => {
+  it("empties its cache when it reads another Item from a restored database", async () => {
     const { vault, items, call, make, put, only } = await contested(1);
     const [one, other] = [await make(only(0)), await make(only(0))];
     const rows = "SELECT id, version, overview, details FROM items WHERE id = ?";
     const item = (await env.DB.prepare(rows).bind(other).first<ItemRow>())!;
-    const was = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
+    const vaultBefore = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
     await put(other, "lost", undefined, undefined, only(0));
     await sleep(2);
     await env.DB.batch([
       env.DB.prepare("UPDATE vaults SET content_version = ?2, updated_at = ?3 WHERE id = ?1").bind(
         vault,
-        was.content_version,
-        was.updated_at,
+        vaultBefore.content_version,
+        vaultBefore.updated_at,
       ),
       env.DB.prepare("UPDATE items SET version = ?2, overview = ?3, details = ?4 WHERE id = ?1").bind(
         other,
@@ -130,8 +130,8 @@ describe("a coordinator that remembers", () => {
     expect(body).toMatchObject({ version: 2, title: LOGIN.title, tags: ["new"] });
   });
 
-  it("reads again an Item whose Files changed, and the next write to it finds them", async () => {
-    const { path, call, count } = await warm();
+  it("reads an Item again after a write to its Files, and caches the new Files", async () => {
+    const { path, call, count } = await filledCache();
     const upload = await call("POST", `${path}/files?name=a.txt`, { body: "content" });
     expect(upload.status).toBe(200);
     const calls = count.calls;
@@ -141,8 +141,8 @@ describe("a coordinator that remembers", () => {
     expect(count.calls - calls).toBe(3);
   });
 
-  it("still knows of an Item's Files when the rest of its group was too large to be remembered with it", async () => {
-    const { vault, items, path, call } = await warm();
+  it("counts an Item's Files correctly when its group was too large for the cache", async () => {
+    const { vault, items, path, call } = await filledCache();
     expect((await call("POST", `${path}/files?name=a.txt`, { body: "content" })).status).toBe(200);
     const fields = Array.from({ length: 5 }, () => ({ value: "x".repeat(60_000) }));
     const large = await Promise.all([1, 2, 3].map(() => call("POST", items, { body: { ...LOGIN, fields } })));
@@ -157,8 +157,8 @@ describe("a coordinator that remembers", () => {
     expect(counted).toEqual({ files: 0, file_bytes: 0 });
   });
 
-  it("tells a token that is revoked before the commit nothing of it, though it asked for no change", async () => {
-    const { vault, path, call } = await warm();
+  it("answers an empty PATCH 401 when its token is revoked before the commit of its group", async () => {
+    const { vault, path, call } = await filledCache();
     const { id, token } = await makeToken({ [vault]: "rw" });
     let calls = 0;
     const before = async () => {
@@ -174,14 +174,14 @@ describe("a coordinator that remembers", () => {
     expect(calls).toBeGreaterThan(4);
   });
 
-  it("knows nothing of a deleted Item", async () => {
-    const { path, call } = await warm();
+  it("answers 404 for an Item that it deleted", async () => {
+    const { path, call } = await filledCache();
     expect((await call("DELETE", path)).status).toBe(204);
     expect((await call("PATCH", path, { body: RENAME })).status).toBe(404);
   });
 
-  it("keeps the vault's new name, and what it counts", async () => {
-    const { vault, items, path, call, count } = await warm();
+  it("keeps the new name of the vault and its counters", async () => {
+    const { vault, items, path, call, count } = await filledCache();
     await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "Renamed" } });
     await call("PATCH", path, { body: RENAME });
     await call("POST", items, { body: LOGIN });

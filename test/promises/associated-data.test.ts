@@ -3,7 +3,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { renewCoordinator } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
 
-/** A sealed text opens where it was sealed and nowhere else: whoever can write to D1 cannot rearrange secrets. */
+/**
+ * The associated data binds a sealed text to its place, so an attacker who can write to D1 cannot move secrets: a text that
+ * was copied to another place does not open (docs/security.md).
+ */
 
 const INTEGRITY = { status: 500, message: "integrity: a stored record does not open as what it claims to be" };
 
@@ -42,7 +45,7 @@ describe("a sealed text", () => {
     expect(await read(two)).toEqual(INTEGRITY);
   });
 
-  it("does not open at another version: an old one cannot be passed off as the new one", async () => {
+  it("does not open at another version, so that an old text cannot replace the current one", async () => {
     const old = await env.DB.prepare("SELECT overview, details FROM items WHERE id = ?")
       .bind(one)
       .first<Record<string, string>>();
@@ -65,7 +68,7 @@ describe("a sealed text", () => {
     expect(await read(id)).toEqual(INTEGRITY);
   });
 
-  it("does not open after one character changed", async () => {
+  it("does not open after a change of one character", async () => {
     const row = await env.DB.prepare("SELECT details FROM items WHERE id = ?").bind(one).first<string>("details");
     const changed = row!.slice(0, 60) + (row![60] === "A" ? "B" : "A") + row!.slice(61);
     await sql("UPDATE items SET details = ?1 WHERE id = ?2", changed, one);
@@ -87,7 +90,7 @@ describe("a sealed text", () => {
     await sql("DELETE FROM tokens WHERE id = ?1", b.id);
   });
 
-  it("of a replayed answer does not open for another operation", async () => {
+  it("of an idempotency record does not open for another operation", async () => {
     const headers = { "Idempotency-Key": "once" };
     const body = { ...LOGIN, title: "Three" };
     await call("POST", items, { body, headers });
@@ -97,7 +100,7 @@ describe("a sealed text", () => {
 });
 
 describe("the wrapped keys of a vault", () => {
-  it("do not unwrap in another vault: both its data and its keys moved stay shut", async () => {
+  it("do not unwrap in another vault, even if its sealed data was copied with them", async () => {
     const other = await freshVault();
     await sql(
       `UPDATE vaults SET (data_key_id, data_key, index_key, sealed) =
@@ -110,19 +113,19 @@ describe("the wrapped keys of a vault", () => {
 });
 
 describe("a list", () => {
-  it("with one record that does not open is refused whole", async () => {
+  it("is refused as a whole when one record does not open", async () => {
     await sql("UPDATE items SET overview = details WHERE id = ?1", one);
     expect((await call("GET", items)).body).toEqual(INTEGRITY);
   });
 
-  it("opens no secret: it is served although every one of them is damaged", async () => {
+  it("opens no details, and is served even if those of every Item are damaged", async () => {
     await sql("UPDATE items SET details = 'damaged' WHERE vault_id = ?1", vault);
     expect((await call("GET", items)).body).toHaveLength(2);
   });
 });
 
 describe("a write to a record that does not open", () => {
-  it("is refused, changes nothing, and holds up no other", async () => {
+  it("is refused, changes nothing, and does not prevent another write", async () => {
     await sql("UPDATE items SET details = overview WHERE id = ?1", one);
     await renewCoordinator(vault, {});
     const body = [{ op: "replace", path: "/title", value: "New" }];
@@ -132,27 +135,27 @@ describe("a write to a record that does not open", () => {
   });
 });
 
-it("tokens of a deleted row stay out", async () => {
+it("a token whose row was deleted is refused", async () => {
   const { id, token } = await makeToken({ [vault]: "r" });
   await sql("DELETE FROM tokens WHERE id = ?1", id);
   expect((await client(token)("GET", items)).status).toBe(401);
 });
 
-describe("an id in another spelling", () => {
-  it("is another place: a row copied to its id in upper case does not open", async () => {
+describe("a row whose id was changed to upper case", () => {
+  it("does not open", async () => {
     await sql("UPDATE items SET id = upper(id) WHERE id = ?1", one);
     expect((await call("GET", items)).body).toEqual(INTEGRITY);
   });
 });
 
-describe("a kept answer", () => {
+describe("an idempotency record", () => {
   it("does not open for the key of another token", async () => {
     const other = client((await makeToken({ [vault]: "w" })).token);
     const headers = { "Idempotency-Key": "mine" };
     await call("POST", items, { body: LOGIN, headers });
     const key = await env.DB.prepare("SELECT key FROM replays WHERE vault_id = ?").bind(vault).first("key");
     await other("POST", items, { body: LOGIN, headers });
-    // The other's row away, and the first one in its place.
+    // Replaces the record of the other token by that of the first one.
     const { results } = await env.DB.prepare("DELETE FROM replays WHERE vault_id = ? AND key <> ? RETURNING key")
       .bind(vault, key)
       .all();

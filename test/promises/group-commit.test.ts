@@ -5,7 +5,7 @@ import type { Operation } from "../../src/model/operation.ts";
 import { overhear, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 
-/** What operations that share a commit do to each other: nothing. */
+/** Group commits: operations that share a commit do not affect each other (docs/consistency.md, A write). */
 
 let call: Client;
 let vault: string;
@@ -15,11 +15,11 @@ beforeEach(async () => {
   ({ vault, items, call } = await freshVault());
 });
 
-const lost = new Error("D1_ERROR: Network connection lost.");
-const writes = (results: D1Result[]) => results.some((result) => result.meta.rows_written > 0);
+const d1Error = new Error("D1_ERROR: Network connection lost.");
+const wroteRows = (results: D1Result[]) => results.some((result) => result.meta.rows_written > 0);
 
-/** D1 that takes its time, and then fails as told. */
-const slow = (hooks: Parameters<typeof wrapDatabase>[1] = {}) =>
+/** Gives the coordinator a D1 that waits 5 ms before each call and has these hooks. */
+const slowDownD1 = (hooks: Parameters<typeof wrapDatabase>[1] = {}) =>
   rebindCoordinator(vault, {
     DB: wrapDatabase(env.DB, {
       ...hooks,
@@ -39,11 +39,12 @@ async function together<T>(...requests: readonly (() => Promise<T>)[]): Promise<
   return replies;
 }
 
-/** No commit is let through; snapshots are. */
-const refuseCommits = () => slow({ rewrite: (sql) => (sql.includes("INSERT INTO activity") ? "SELECT no_such_column" : sql) });
+/** Gives the coordinator a D1 that refuses every commit and serves snapshots. */
+const refuseCommits = () =>
+  slowDownD1({ rewrite: (sql) => (sql.includes("INSERT INTO activity") ? "SELECT no_such_column" : sql) });
 
-describe("a group whose commit never comes through", () => {
-  it("acknowledges nothing that rests on it: not the second of two writes with one key, not an empty PATCH", async () => {
+describe("a group whose commit always fails", () => {
+  it("acknowledges none of its operations, also not a repeated write and an empty PATCH that follow the failed ones", async () => {
     const { body: item } = await call("POST", items, { body: LOGIN });
     await refuseCommits();
     const headers = { "Idempotency-Key": "same" };
@@ -59,7 +60,7 @@ describe("a group whose commit never comes through", () => {
   });
 });
 
-/** A namespace whose stubs send each operation twice at once. */
+/** A namespace whose stubs send each operation twice, concurrently. */
 const doubled = {
   COORDINATOR: {
     getByName: (name: string) => ({
@@ -72,8 +73,8 @@ const doubled = {
 };
 
 describe("one operation that arrives twice in a group", () => {
-  it("takes effect once, answers both times, and leaves the others alone", async () => {
-    await slow();
+  it("takes effect once, is answered both times, and does not affect other operations", async () => {
+    await slowDownD1();
     const replies = await together(
       () => call("POST", items, { body: { ...LOGIN, title: "Doubled" }, env: doubled }),
       () => call("POST", items, { body: { ...LOGIN, title: "Innocent" } }),
@@ -84,16 +85,16 @@ describe("one operation that arrives twice in a group", () => {
   });
 });
 
-describe("a write whose outcome nobody knows", () => {
-  it("is a 503 that says so, without Retry-After: to send it again might double it", async () => {
-    let gone = false;
-    await slow({
+describe("a write whose outcome is unknown", () => {
+  it("is answered 503 `uncertain` without Retry-After, because a repeated request might take effect twice", async () => {
+    let down = false;
+    await slowDownD1({
       before: () => {
-        if (gone) throw lost;
+        if (down) throw d1Error;
       },
       after: (results) => {
-        gone ||= writes(results);
-        if (gone) throw lost;
+        down ||= wroteRows(results);
+        if (down) throw d1Error;
       },
     });
     const { status, headers, body } = await call("POST", items, { body: LOGIN });
@@ -104,8 +105,8 @@ describe("a write whose outcome nobody knows", () => {
   });
 });
 
-describe("an operation that took effect before", () => {
-  it("is answered as what it is, though the rest of its group never comes through, and D1 fails in the end", async () => {
+describe("an operation that is already in the activity log", () => {
+  it("gets its answer, although the commits of its group fail and the last read fails", async () => {
     const { COORDINATOR, sent } = overhear(env.COORDINATOR);
     await call("POST", items, { body: LOGIN, env: { COORDINATOR } });
     const first = sent();
@@ -115,14 +116,14 @@ describe("an operation that took effect before", () => {
       change,
     });
     const item = crypto.randomUUID();
-    // The first is there for the others to wait together: it finds nothing, and reads once.
+    // The first operation names no Item and reads once. Meanwhile the other two wait, and form a group.
     const group = [operation({ kind: "delete-item", item }), operation({ ...first.change, item } as Operation["change"]), first];
-    // Then commits and reads take turns: no commit comes through, and the sixth read fails.
+    // Then commits and reads alternate: each commit fails, and the sixth read fails.
     let calls = 0;
     const before = async () => {
       await sleep(5);
       if (++calls > 1 && calls % 2 === 1) throw new Error("D1_ERROR: NOT NULL constraint failed: activity.vault_id");
-      if (calls === 12) throw lost;
+      if (calls === 12) throw d1Error;
     };
     await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
     const coordinator = env.COORDINATOR.getByName(vault);
@@ -133,8 +134,8 @@ describe("an operation that took effect before", () => {
 });
 
 describe("the deletion of a vault", () => {
-  it("takes along what a key in the same group would repeat", async () => {
-    await slow();
+  it("deletes its idempotency records: a repeated write in the same group is answered 404", async () => {
+    await slowDownD1();
     const headers = { "Idempotency-Key": "again" };
     await call("POST", items, { body: LOGIN, headers });
     const replies = await together(
@@ -146,7 +147,7 @@ describe("the deletion of a vault", () => {
 });
 
 describe("an Item that does not open", () => {
-  it("can be deleted without If-Match, and then the list is whole again", async () => {
+  it("can be deleted without If-Match, and the list is then served again", async () => {
     const { body: item } = await call("POST", items, { body: LOGIN });
     await env.DB.prepare("UPDATE items SET overview = details WHERE id = ?").bind(item.id).run();
     await renewCoordinator(vault, {});

@@ -2,11 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseRange } from "../../src/http/range.ts";
 
-/** Which bytes a `Range` header asks for (RFC 9110 section 14.2). */
+/** The range that `parseRange` reads from a `Range` header (contract 9.12, RFC 9110 section 14.2). */
 
 const BEYOND = "beyond";
-/** The range; `undefined` for all bytes; `BEYOND` when there are none of them. */
-function read(header: string | undefined, size: number) {
+/** Out: the range; `undefined` for the whole content; `BEYOND` when the content has none of the bytes. */
+function parse(header: string | undefined, size: number) {
   const range = parseRange(header, size);
   return range.ok
     ? range.value
@@ -15,8 +15,8 @@ function read(header: string | undefined, size: number) {
       : range.failure;
 }
 
-/** The positions that are asked for, counted out one by one. */
-function slowly(first: number | undefined, last: number | undefined, size: number): number[] {
+/** The positions that a range selects, found by a test of each position. */
+function selectedPositions(first: number | undefined, last: number | undefined, size: number): number[] {
   const all = Array.from({ length: size }, (_, position) => position);
   if (first === undefined) return all.filter((position) => size - position <= last!);
   return all.filter((position) => position >= first && (last === undefined || position <= last));
@@ -52,12 +52,12 @@ describe("parseRange", () => {
     ["bytes=1e1-20", 100, undefined],
     ["bytes=0-1\n", 10, { start: 0, end: 1 }],
     ["x\nbytes=0-1", 10, undefined],
-  ])("of %j in %i bytes", (header, size, range) => {
-    expect(read(header, size)).toEqual(range);
+  ])("parses %j for a content of %i bytes", (header, size, range) => {
+    expect(parse(header, size)).toEqual(range);
   });
 
-  it("takes the last bytes of nothing for all of it", () => {
-    expect(read("bytes=-5", 0)).toBeUndefined();
+  it("selects the whole of an empty content for its last bytes", () => {
+    expect(parse("bytes=-5", 0)).toBeUndefined();
   });
 
   const number = fc.nat(40);
@@ -67,26 +67,26 @@ describe("parseRange", () => {
     fc.tuple(fc.constant(undefined), number),
   );
 
-  it("gives the positions that a slow reference counts out", () => {
+  it("selects the positions that a simple reference implementation selects", () => {
     fc.assert(
       fc.property(ends, fc.integer({ min: 1, max: 40 }), ([first, last], size) => {
-        const positions = slowly(first, last, size);
+        const positions = selectedPositions(first, last, size);
         const expected = positions.length > 0 ? { start: positions[0], end: positions.at(-1) } : BEYOND;
-        expect(read(`bytes=${first ?? ""}-${last ?? ""}`, size)).toEqual(expected);
+        expect(parse(`bytes=${first ?? ""}-${last ?? ""}`, size)).toEqual(expected);
       }),
       { numRuns: 2_000 },
     );
   });
 
-  it("gives a part of the file or all of it, whatever the header", () => {
+  it("selects a part of the content or the whole, for any header", () => {
     const text = fc.string({ unit: fc.constantFrom(..."bytes=0123456789-, ") });
     const header = fc.oneof(
       text,
       text.map((rest) => `bytes=${rest}`),
     );
     fc.assert(
-      fc.property(header, fc.nat(1_000), (given, size) => {
-        const range = read(given, size);
+      fc.property(header, fc.nat(1_000), (value, size) => {
+        const range = parse(value, size);
         if (range === undefined || range === BEYOND) return;
         const { start, end } = range as { start: number; end: number };
         expect([start >= 0, start <= end, end < size]).toEqual([true, true, true]);

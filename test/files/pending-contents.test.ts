@@ -7,7 +7,10 @@ import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/fil
 import { shared } from "../support/hammer.ts";
 import { admin } from "../support/service.ts";
 
-/** What no row holds goes from R2 when its time has come, not before; what a row holds stays, whatever happens. */
+/**
+ * Pending contents (docs/consistency.md, An upload): the alarm deletes a content that no row references when its record is
+ * due, not before. A content that a row references stays, also after faults.
+ */
 
 const BYTES = pattern(1000);
 const MINUTE = HOUR / 60;
@@ -26,44 +29,44 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const there = async (one = key) => (await env.FILES.head(one)) !== null;
-const lost = () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
-const broken = () => Promise.reject(new Error("We encountered an internal error. Please try again. (10001)"));
+const exists = async (one = key) => (await env.FILES.head(one)) !== null;
+const failD1 = () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
+const failR2 = () => Promise.reject(new Error("We encountered an internal error. Please try again. (10001)"));
 
-/** The clock goes on by a day at a time, and whatever is due rings. */
-async function pass(days: number, name = at.vault): Promise<void> {
-  for (let left = days; left > 0; left--) {
-    later(Math.min(left, 1) * DAY);
+/** Advances the clock by a day at a time, and runs the alarms that are due. */
+async function passDays(days: number, name = at.vault): Promise<void> {
+  for (let remaining = days; remaining > 0; remaining--) {
+    later(Math.min(remaining, 1) * DAY);
     await ring(name);
   }
 }
 
-const WAYS: readonly (readonly [string, () => Promise<unknown>])[] = [
+const REMOVALS: readonly (readonly [string, () => Promise<unknown>])[] = [
   ["deleted", () => at.call("DELETE", `${at.files}/${file}`)],
   ["replaced", () => at.call("PUT", `${at.files}/${file}/content`, { body: BYTES, headers: lengthOf(BYTES) })],
   ["deleted with its Item", () => at.call("DELETE", at.path)],
   ["deleted with its vault", () => admin("DELETE", `/v1/admin/vaults/${at.vault}`)],
 ];
 
-describe.each(WAYS)("the content of a File that was %s", (_, remove) => {
-  it("at once after its upload stays for 31 days, and is gone after them", async () => {
+describe.each(REMOVALS)("the content of a File that was %s", (_, remove) => {
+  it("at once after its upload stays for 31 days and is then deleted", async () => {
     await remove();
-    await pass(30.9);
-    expect(await there()).toBe(true);
-    await pass(0.2);
-    expect(await there()).toBe(false);
+    await passDays(30.9);
+    expect(await exists()).toBe(true);
+    await passDays(0.2);
+    expect(await exists()).toBe(false);
   });
 
-  it("days after its upload stays for 31 days, and is gone after them", async () => {
-    await pass(5);
+  it("days after its upload stays for 31 days and is then deleted", async () => {
+    await passDays(5);
     await remove();
-    await pass(30.9);
-    expect(await there()).toBe(true);
-    await pass(0.2);
-    expect(await there()).toBe(false);
+    await passDays(30.9);
+    expect(await exists()).toBe(true);
+    await passDays(0.2);
+    expect(await exists()).toBe(false);
   });
 
-  it("stays when its row came back, as after a restore of D1, until it is removed again", async () => {
+  it("stays when a restore of D1 brings back its row, until it is removed again", async () => {
     const tables = ["vaults", "items", "files"];
     const read = (table: string) =>
       env.DB.prepare(`SELECT * FROM ${table} WHERE ${table === "vaults" ? "id" : "vault_id"} = ?`)
@@ -71,7 +74,7 @@ describe.each(WAYS)("the content of a File that was %s", (_, remove) => {
         .all();
     const saved = await Promise.all(tables.map(async (table) => [table, (await read(table)).results] as const));
     await remove();
-    await pass(10);
+    await passDays(10);
     for (const [table, rows] of saved) {
       for (const row of rows) {
         const marks = Object.keys(row).map(() => "?");
@@ -81,37 +84,37 @@ describe.each(WAYS)("the content of a File that was %s", (_, remove) => {
           .run();
       }
     }
-    await pass(40);
+    await passDays(40);
     expect(await bytesOf(await at.download(file))).toEqual(BYTES);
     await remove();
-    await pass(30.9);
-    expect(await there()).toBe(true);
-    await pass(0.2);
-    expect(await there()).toBe(false);
+    await passDays(30.9);
+    expect(await exists()).toBe(true);
+    await passDays(0.2);
+    expect(await exists()).toBe(false);
   });
 
-  it("stays when the removal never reached D1", async () => {
+  it("stays when D1 refused the removal", async () => {
     await rebindCoordinator(at.vault, {
       DB: wrapDatabase(env.DB, { rewrite: (sql) => sql.replace("INSERT INTO activity", "INSERT INTO nowhere") }),
     });
     await remove();
     await rebindCoordinator(at.vault, {});
-    await pass(40);
+    await passDays(40);
     expect(await bytesOf(await at.download(file))).toEqual(BYTES);
     expect(await watchedBy(at.vault)).toEqual([]);
   });
 });
 
-it("FILE_RETENTION_DAYS says how long a content stays", async () => {
+it("FILE_RETENTION_DAYS is the time for which the content of a deleted File stays", async () => {
   await rebindCoordinator(at.vault, { FILE_RETENTION_DAYS: 3 });
   await at.call("DELETE", `${at.files}/${file}`);
-  await pass(2.9);
-  expect(await there()).toBe(true);
-  await pass(0.2);
-  expect(await there()).toBe(false);
+  await passDays(2.9);
+  expect(await exists()).toBe(true);
+  await passDays(0.2);
+  expect(await exists()).toBe(false);
 });
 
-/** An object of R2 whose row never came, noted by the coordinator of that name. */
+/** Out: the key of an object without a row, which the coordinator of that name has recorded as pending. */
 async function orphan(name = at.vault): Promise<string> {
   const place = { vault: at.vault, item: at.item, file: crypto.randomUUID(), generation: crypto.randomUUID() };
   await env.COORDINATOR.getByName(name).expect(place);
@@ -119,18 +122,18 @@ async function orphan(name = at.vault): Promise<string> {
   return `${at.vault}/${place.file}/${place.generation}`;
 }
 
-describe("a content whose row never came", () => {
-  it("stays for a day, and is gone after it", async () => {
-    const left = await orphan();
+describe("a content whose row was never committed", () => {
+  it("stays for a day and is then deleted", async () => {
+    const orphaned = await orphan();
     later(23.9 * HOUR);
     await ring(at.vault);
-    expect(await there(left)).toBe(true);
+    expect(await exists(orphaned)).toBe(true);
     later(0.2 * HOUR);
     await ring(at.vault);
-    expect([await there(left), await there()]).toEqual([false, true]);
+    expect([await exists(orphaned), await exists()]).toEqual([false, true]);
   });
 
-  it("is deleted also when there are 250 of them, and nothing else", async () => {
+  it("is deleted also when 250 of them are due at once; other contents stay", async () => {
     await Promise.all(Array.from({ length: 250 }, () => orphan()));
     expect(await objectsOf(at.vault)).toHaveLength(251);
     later(25 * HOUR);
@@ -139,22 +142,22 @@ describe("a content whose row never came", () => {
   });
 });
 
-/** Lets the coordinator's next alarm wait after it asked D1; out: a function that lets it go on, as it was told. */
-async function heldAlarm(outcome: () => unknown) {
-  const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+/** Runs the coordinator's alarm until D1 has answered. Out: a function that runs `outcome` and the rest of the alarm. */
+async function suspendAlarm(outcome: () => unknown) {
+  const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let first = true;
   const slow = wrapDatabase(env.DB, {
     after: async () => {
       if (!first) return;
       first = false;
-      asked.resolve();
+      reached.resolve();
       await gate.promise;
       await outcome();
     },
   });
   await rebindCoordinator(at.vault, { DB: slow });
   const alarm = runDurableObjectAlarm(env.COORDINATOR.getByName(at.vault));
-  await asked.promise;
+  await reached.promise;
   return async () => {
     gate.resolve();
     await alarm;
@@ -162,42 +165,42 @@ async function heldAlarm(outcome: () => unknown) {
   };
 }
 
-describe("an alarm", () => {
+describe("the alarm", () => {
   const FAULTS: readonly (readonly [string, Partial<Env>])[] = [
-    ["D1 is down", { DB: wrapDatabase(env.DB, { before: lost }) }],
-    ["R2 is down", { FILES: wrapBucket({ delete: broken, list: broken }) }],
+    ["D1 is down", { DB: wrapDatabase(env.DB, { before: failD1 }) }],
+    ["R2 is down", { FILES: wrapBucket({ delete: failR2, list: failR2 }) }],
   ];
 
-  it.each(FAULTS)("when %s: tries again an hour later", async (_, fault) => {
-    const left = await orphan();
+  it.each(FAULTS)("retries an hour later when %s", async (_, fault) => {
+    const orphaned = await orphan();
     await rebindCoordinator(at.vault, fault);
     later(25 * HOUR);
     await ring(at.vault);
     const now = Date.now();
-    expect(await watchedBy(at.vault)).toContainEqual({ key: left, due: now + HOUR });
+    expect(await watchedBy(at.vault)).toContainEqual({ key: orphaned, due: now + HOUR });
     await rebindCoordinator(at.vault, {});
     later(59 * MINUTE);
     await ring(at.vault);
-    expect(await there(left)).toBe(true);
+    expect(await exists(orphaned)).toBe(true);
     later(2 * MINUTE);
     await ring(at.vault);
-    expect([await there(left), await there(), await watchedBy(at.vault)]).toEqual([false, true, []]);
+    expect([await exists(orphaned), await exists(), await watchedBy(at.vault)]).toEqual([false, true, []]);
   });
 
-  it.each(FAULTS)("when %s: a deleted vault's contents are tried again, too", async (_, fault) => {
-    await pass(2);
+  it.each(FAULTS)("retries to delete the contents of a deleted vault an hour later when %s", async (_, fault) => {
+    await passDays(2);
     await admin("DELETE", `/v1/admin/vaults/${at.vault}`);
     await rebindCoordinator(at.vault, fault);
     later(31.1 * DAY);
     await ring(at.vault);
-    expect(await there()).toBe(true);
+    expect(await exists()).toBe(true);
     await rebindCoordinator(at.vault, {});
     later(61 * MINUTE);
     await ring(at.vault);
     expect(await objectsOf(at.vault)).toEqual([]);
   });
 
-  it("a hundred times, whether anything is due or not, disturbs no living File", async () => {
+  it("deletes no content that a row references when it runs a hundred times", async () => {
     await at.upload(pattern(20_000));
     for (let n = 0; n < 100; n++) {
       if (n % 3 === 0) later(DAY / 2);
@@ -208,30 +211,30 @@ describe("an alarm", () => {
   });
 
   it.each([
-    ["forgets nothing: the content is gone after 31 days", () => undefined],
-    ["and then fails does not cut the 31 days short", lost],
+    ["keeps the new record: the content is deleted after 31 days", () => undefined],
+    ["and then fails does not shorten the 31 days", failD1],
   ])("that overlaps with a deletion %s", async (_, end) => {
     later(25 * HOUR);
-    const goOn = await heldAlarm(end);
+    const resume = await suspendAlarm(end);
     expect((await at.call("DELETE", `${at.files}/${file}`)).status).toBe(204);
-    await goOn();
-    await pass(30.9);
-    expect(await there()).toBe(true);
-    await pass(0.2);
+    await resume();
+    await passDays(30.9);
+    expect(await exists()).toBe(true);
+    await passDays(0.2);
     expect(await objectsOf(at.vault)).toEqual([]);
   });
 });
 
-it("two coordinators of a vault: each deletes what was left over under its eyes, and no living File", async () => {
+it("two coordinators of a vault each delete the contents that they recorded, and none that a row references", async () => {
   const names = [at.vault, `${at.vault} again`];
   const bindings = { COORDINATOR: shared(names) };
   for (let n = 0; n < 5; n++) expect((await at.upload(BYTES, "?name=n", { env: bindings })).status).toBe(200);
-  const left = await Promise.all(names.map(orphan));
+  const orphaned = await Promise.all(names.map(orphan));
   for (let day = 0; day < 35; day++) {
     later(DAY);
     for (const name of names) await ring(name);
   }
-  expect(await Promise.all(left.map(there))).toEqual([false, false]);
+  expect(await Promise.all(orphaned.map(exists))).toEqual([false, false]);
   expect(await objectsOf(at.vault)).toHaveLength(6);
   await expectNoOrphans(at);
 });
