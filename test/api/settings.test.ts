@@ -54,13 +54,13 @@ describe("a retention of a fraction of a day", () => {
   it("keeps the entries of the activity log that are younger", async () => {
     const { items, call } = await freshVault();
     await call("POST", items, { body: LOGIN });
-    await cleanUp({ ...env, ...set({ ACTIVITY_RETENTION_DAYS: "1.3333333" }) }, Date.now());
+    await cleanUp({ ...env, ...asEnv({ ACTIVITY_RETENTION_DAYS: "1.3333333" }) }, Date.now());
     expect((await call("GET", "/v1/activity")).body.length).toBeGreaterThan(0);
   });
 
   it("lets a File be deleted", async () => {
     const at = await freshFile();
-    await rebindCoordinator(at.vault, set({ FILE_RETENTION_DAYS: "1.3333333" }));
+    await rebindCoordinator(at.vault, asEnv({ FILE_RETENTION_DAYS: "1.3333333" }));
     expect((await at.call("DELETE", at.one)).status).toBe(204);
   });
 });
