@@ -13,6 +13,7 @@ export const LIMITS = {
   item: 512 * 1024, // sealed, as stored
   file: 100_000_000, // what Cloudflare lets through in one request
   fileName: 1024,
+  inlined: 1024 * 1024, // the contents in one answer together
   idempotencyKey: 255,
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,
