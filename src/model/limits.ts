@@ -4,6 +4,7 @@ export const LIMITS = {
   jsonDepth: 32,
   list: 1_000, // fields, operations, tags, urls, sections: each
   string: 64 * 1024,
+  sectionId: 255,
   title: 1024,
   filter: 4 * 1024,
   page: 1_000, // entries of a list
