@@ -23,9 +23,9 @@ export function parseName(c: Context): Result<string> {
 /** The id of the section of a new File, from the query. Errors: 400. */
 export function parseSection(c: Context): Result<string | undefined> {
   const section = c.req.query("section") || undefined;
-  return section === undefined || fits(section, LIMITS.string)
+  return section === undefined || fits(section, LIMITS.sectionId)
     ? ok(section)
-    : invalid(`section: is longer than ${LIMITS.string} bytes`);
+    : invalid(`section: is longer than ${LIMITS.sectionId} bytes`);
 }
 
 export interface UploadHeaders {

@@ -4,6 +4,7 @@ export const LIMITS = {
   jsonDepth: 32,
   list: 1_000, // fields, operations, tags, urls, sections: each
   string: 64 * 1024,
+  sectionId: 255,
   title: 1024,
   filter: 4 * 1024,
   page: 1_000, // entries of a list
@@ -13,6 +14,7 @@ export const LIMITS = {
   item: 512 * 1024, // sealed, as stored
   file: 100_000_000, // what Cloudflare lets through in one request
   fileName: 1024,
+  inlined: 1024 * 1024, // the contents in one answer together
   idempotencyKey: 255,
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,

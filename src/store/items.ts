@@ -36,8 +36,15 @@ export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem>
   return { id: item.id, version: item.version, overview, details, title_index };
 }
 
-/** The bytes of both sealed texts of an Item, computed without sealing them. */
-export const sealedSize = (item: Item): number => textsOf(item).reduce((sum, text) => sum + sealedLength(text), 0);
+/**
+ * The bytes of both sealed texts of an Item, and of the names and sections of its Files as if they were a third one (contract
+ * 12.1), computed without sealing them. The row of a File has about 400 bytes more; the number of Files bounds these.
+ */
+export const sealedSize = (item: Item): number =>
+  [...textsOf(item), ...namesOf(item)].reduce((sum, text) => sum + sealedLength(text), 0);
+
+const namesOf = ({ files }: Item): string[] =>
+  files.length === 0 ? [] : [JSON.stringify(files.map(({ name, section }) => ({ name, section })))];
 
 const textsOf = ({ id: _id, vault: _vault, version: _version, sections, fields, files: _files, ...summary }: Item) =>
   [JSON.stringify(summary), JSON.stringify({ sections, fields })] as const;

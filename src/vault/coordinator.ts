@@ -15,6 +15,9 @@ import { createQueue } from "./queue.ts";
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP = 32;
 
+/** A group also holds the bodies of its operations, parsed: four of the largest, or 32 of 128 KiB. */
+const GROUP_BYTES = 4 * LIMITS.body;
+
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
 const CACHED = 1024 * 1024;
 
@@ -41,6 +44,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     waiting: LIMITS.waitingWrites,
     waitingBytes: LIMITS.waitingBytes,
     group: GROUP,
+    groupBytes: GROUP_BYTES,
   });
 
   constructor(ctx: DurableObjectState, env: Env) {

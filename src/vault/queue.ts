@@ -19,6 +19,8 @@ export interface QueueOptions<O, A> {
   readonly waiting: number;
   readonly waitingBytes: number;
   readonly group: number;
+  /** The most bytes of the bodies of a group, any number by default. A larger operation forms a group alone. */
+  readonly groupBytes?: number;
 }
 
 /** Short compared with a commit, and long enough for the next writes of concurrent writers to arrive. */
@@ -41,13 +43,25 @@ export function createQueue<O extends { readonly size: number }, A>(options: Que
     while (entries.length > 0) {
       // Without the wait, the first of several writers would get a commit of its own, and the others the next one.
       if (entries.length < expected) await oneMillisecond();
-      expected = Math.min(entries.length, options.group);
-      const group = entries.splice(0, options.group);
-      for (const { operation } of group) bytes -= operation.size;
+      const group = takeGroup();
+      expected = group.length;
       const answers = await carryOut(group.map((entry) => entry.operation));
       for (const [index, entry] of group.entries()) entry.resolve(answers[index]!);
     }
     running = false;
+  }
+
+  /** Takes the first operations that fit into a group together, at least one. */
+  function takeGroup(): Entry<O, A>[] {
+    const { group, groupBytes = Infinity } = options;
+    let [count, size] = [0, 0];
+    for (const { operation } of entries.slice(0, group)) {
+      if (count > 0 && size + operation.size > groupBytes) break;
+      count++;
+      size += operation.size;
+    }
+    bytes -= size;
+    return entries.splice(0, count);
   }
 
   async function carryOut(group: readonly O[]): Promise<readonly A[]> {

@@ -85,19 +85,22 @@ const STRINGS: readonly (readonly [string, (value: string) => SendSized])[] = [
   ["a field's value", (value) => post(() => ({ fields: [{ value }] }))],
   ["a field's label", (label) => post(() => ({ fields: [{ label }] }))],
   ["a field's id", (id) => post(() => ({ fields: [{ id }] }))],
-  ["a section's id", (id) => post(() => ({ sections: [{ id }] }))],
   ["a section's label", (label) => post(() => ({ sections: [{ id: "s", label }] }))],
-  ["the id of a field's section", (id) => post(() => ({ fields: [{ section: { id } }] }))],
   ["a tag", (tag) => post(() => ({ tags: [tag] }))],
   ["a Url's href", (href) => post(() => ({ urls: [{ href }] }))],
   ["a Url's label", (label) => post(() => ({ urls: [{ href: "", label }] }))],
   ["the characters that a recipe excludes", (excludeCharacters) => post(() => ({ fields: [{ recipe: { excludeCharacters } }] }))],
   ["a field's value, by PATCH", (value) => patch(() => [{ op: "replace", path: "/fields/f/value", value }])],
   ["a field's id, by the path of a PATCH", (id) => patch(() => [{ op: "add", path: `/fields/${id}`, value: {} }])],
-  ["a section's id, by the path of a PATCH", (id) => patch(() => [{ op: "add", path: `/sections/${id}`, value: {} }])],
   ["a tag, by PATCH", (value) => patch(() => [{ op: "add", path: "/tags/-", value }])],
   ["a Url's href, by PATCH", (value) => patch(() => [{ op: "replace", path: "/urls/0/href", value }])],
   ["a vault's description", (description) => () => admin("POST", "/v1/admin/vaults", { body: { name: "v", description } })],
+];
+
+const SECTION_IDS: readonly (readonly [string, (value: string) => SendSized])[] = [
+  ["a section's id", (id) => post(() => ({ sections: [{ id }] }))],
+  ["the id of a field's section", (id) => post(() => ({ fields: [{ section: { id } }] }))],
+  ["a section's id, by the path of a PATCH", (id) => patch(() => [{ op: "add", path: `/sections/${id}`, value: {} }])],
 ];
 
 const TITLES: readonly (readonly [string, (value: string) => SendSized])[] = [
@@ -124,6 +127,7 @@ const LIMITS: readonly (readonly [string, number, SendSized])[] = [
   ...LISTS.map(([name, sendSized]) => [name, 1_000, sendSized] as const),
   ...ofEachWidth(STRINGS, 64 * 1024),
   ...ofEachWidth(TITLES, 1024),
+  ...ofEachWidth(SECTION_IDS, 255),
   ["the value of a filter for a title", 4096, filter("title eq", "a")],
   ["the value of a filter for a part of a title, made of é", 4096, filter("title co", "é")],
   ["the value of a filter for a tag, made of 😀", 4096, filter("tag eq", "😀")],

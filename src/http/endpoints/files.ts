@@ -1,5 +1,6 @@
 import { writeId } from "../../model/dialect.ts";
 import { type KeyedFile, placeOf } from "../../model/file.ts";
+import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { loadContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/files.ts";
@@ -48,7 +49,7 @@ export async function getContent(call: Call): Promise<Result<Reply>> {
 /** Errors: `too_large_to_inline`, and those of loading a content. */
 async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boolean): Promise<Result<object[]>> {
   const { c, store, dialect, vault, item } = call;
-  const large = inline && files.find((file) => file.size > store.settings.inlineLimit);
+  const large = inline ? firstTooLarge(files, store.settings.inlineLimit) : undefined;
   if (large) return fail("too_large_to_inline", writeId(large.id, dialect));
   const presented: object[] = [];
   for (const file of files) {
@@ -57,4 +58,13 @@ async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boo
     presented.push(presentFile(file, { id: item, vault }, dialect, content.value));
   }
   return ok(presented);
+}
+
+/** The first File that is larger than `limit`, or with which the sum of the sizes exceeds its own limit (contract 9.9). */
+function firstTooLarge(files: readonly KeyedFile[], limit: number): KeyedFile | undefined {
+  let sum = 0;
+  return files.find(({ size }) => {
+    sum += size;
+    return size > limit || sum > LIMITS.inlined;
+  });
 }

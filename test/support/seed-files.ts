@@ -1,0 +1,37 @@
+import { openKeyring } from "../../src/crypto/keyring.ts";
+import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
+import { sealFile } from "../../src/store/files.ts";
+import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
+
+/** Files written past the coordinator: what an earlier version accepted, or a thousand of them at once. */
+
+export interface SeededFile {
+  readonly name: string;
+  readonly section?: string;
+}
+
+const INSERT = "INSERT INTO files (vault_id, item_id, id, generation, size, sealed) VALUES (?1, ?2, ?3, ?4, 0, ?5)";
+const COUNT = "UPDATE vaults SET files = files + ?2, content_version = content_version + 1 WHERE id = ?1";
+
+/** Inserts the rows of empty Files of an Item, without contents, and counts them. Out: their ids. */
+export async function seedFiles(
+  { DB, ROOT_KEYS }: Env,
+  vault: string,
+  item: string,
+  files: readonly SeededFile[],
+): Promise<string[]> {
+  const keyring = await openKeyring(ROOT_KEYS);
+  const row = (await DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
+  if (!keyring.ok) throw new Error("no keyring");
+  const keys = await unwrapVaultKeys(keyring.value, vault, wrappedKeys(row), Date.now());
+  if (!keys.ok) throw new Error("no keys");
+  const ids = files.map(() => crypto.randomUUID());
+  const inserts = files.map(async (file, index) => {
+    const [id, generation] = [ids[index]!, crypto.randomUUID()];
+    const key = crypto.getRandomValues(new Uint8Array(32)).toBase64();
+    const sealed = await sealFile(keys.value, vault, item, { ...file, id, generation, key, size: 0 });
+    return DB.prepare(INSERT).bind(vault, item, id, generation, sealed);
+  });
+  await DB.batch([...(await Promise.all(inserts)), DB.prepare(COUNT).bind(vault, files.length)]);
+  return ids;
+}
