@@ -115,11 +115,11 @@ const requestTo = ([, path, methods, body, queries, own = header]: Route): fc.Ar
         "invalid UTF-8",
       ),
     })
-    .map(({ method, mutations, query: queryString, authorization: credentials, headers, body: content, framing }) => ({
+    .map(({ method, mutations, query: queryString, authorization: credentials, headers, body: text, framing }) => ({
       method,
       path: mutations.reduce(mutatePath, path) + queryString,
       headers: credentials === "" ? headers : [["Authorization", credentials], ...headers],
-      body: method === "GET" || method === "HEAD" ? undefined : content,
+      body: method === "GET" || method === "HEAD" ? undefined : text,
       framing,
     }));
 };
