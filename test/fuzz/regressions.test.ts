@@ -40,8 +40,8 @@ describe("an error message", () => {
       "the path of an operation that contains a lone surrogate",
       request("PATCH", ITEM, String.raw`[{"op": "remove", "path": "/tags/\ud800"}]`),
     ],
-  ])("that repeats 64 characters of a text does not split a surrogate pair: %s", async (_, asked) => {
-    expect(await violationsOf(asked)).toEqual([]);
+  ])("that repeats 64 characters of a text does not split a surrogate pair: %s", async (_, hostileRequest) => {
+    expect(await violationsOf(hostileRequest)).toEqual([]);
   });
 });
 
@@ -50,8 +50,8 @@ describe("a body whose length differs from its Content-Length", () => {
   it.each(["5", "500", "-1", "", "x", "1e1"])(
     "is answered with an error of the client, not a 5xx: Content-Length %j",
     async (length) => {
-      const asked = request("POST", `${ITEM}/files?name=f`, "<secret>", [["Content-Length", length]]);
-      expect(await violationsOf({ ...asked, framing: "as the headers say" })).toEqual([]);
+      const hostileRequest = request("POST", `${ITEM}/files?name=f`, "<secret>", [["Content-Length", length]]);
+      expect(await violationsOf({ ...hostileRequest, framing: "as the headers say" })).toEqual([]);
     },
   );
 });

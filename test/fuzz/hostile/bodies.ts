@@ -7,7 +7,10 @@ import * as fc from "fast-check";
 
 const { constantFrom, oneof, record } = fc;
 
-/** Texts that a user types. No answer may contain `<secret>`; a message may contain `<name>`, because it may repeat paths and ids. */
+/**
+ * Texts that a user types. No answer may contain `<secret>`; a message may contain `<name>`, because it may repeat paths and
+ * ids.
+ */
 const text = oneof(
   { weight: 8, arbitrary: constantFrom("<secret>", "é<secret>😀 <secret>", '<secret>"\\\n\0', "") },
   {

@@ -4,7 +4,10 @@ import { bodyOf } from "./body-mutations.ts";
 import { authorization, header, headersOf } from "./headers.ts";
 import { mutatePath, type PathMutation, pathMutation } from "./path-mutations.ts";
 
-/** Random hostile requests: to the routes of the service, and mutations of them. fixtures.ts defines the symbols such as `<vault>`. */
+/**
+ * Random hostile requests: to the routes of the service, and mutations of them. fixtures.ts defines the symbols such as
+ * `<vault>`.
+ */
 
 const { constantFrom, oneof } = fc;
 
@@ -13,7 +16,10 @@ export interface HostileRequest {
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string | undefined;
-  /** How the body is sent: with its length, in chunks, in chunks that end in an error, as invalid UTF-8, or with the length in the headers. */
+  /**
+   * How the body is sent: with its length, in chunks, in chunks that end in an error, as invalid UTF-8, or with the length in
+   * the headers.
+   */
   readonly framing: "length" | "chunks" | "aborted" | "invalid UTF-8" | "as the headers say";
 }
 

@@ -65,7 +65,9 @@ function allowed(name: string, operand: string): boolean {
   return name !== "category eq" || CATEGORIES.has(bare.slice(1, -1));
 }
 
-/** The readings of a filter for Items in order of preference (contract 5.6): the whole filter as one title, then several terms. */
+/**
+ * The readings of a filter for Items in order of preference (contract 5.6): the whole filter as one title, then several terms.
+ */
 export function readingsOf(text: string): Term[][] | undefined {
   const terms = readTerms(text, true);
   const whole = readTerms(text, false);

@@ -80,7 +80,10 @@ export function drawFault(random: () => number, ...faults: readonly (readonly [F
   return faults.find(([, rate]) => (left -= rate) < 0)?.[0];
 }
 
-/** The deadline of a D1 call in ms (src/store/database.ts), and the shorter one for calls that the plan delays, so that tests need not wait. */
+/**
+ * The deadline of a D1 call in ms (src/store/database.ts), and the shorter one for calls that the plan delays, so that tests
+ * need not wait.
+ */
 const DEADLINE = 10_000;
 const SHORT_DEADLINE = 20;
 let nextIsLate = false;

@@ -15,7 +15,10 @@ export interface FaultyCoordinators {
 /** In: the names of the Durable Objects that act as coordinators of the vault; a change of the SQL of their D1 calls. */
 export function faultyCoordinators(plan: FaultPlan, names: readonly string[], rewrite?: Hooks["rewrite"]): FaultyCoordinators {
   const { evict, reset } = plan.rates;
-  /** The bindings of each object. An object that starts again has the real bindings, so it gets the faulty ones before its next call. */
+  /**
+   * The bindings of each object. An object that starts again has the real bindings, so it gets the faulty ones before its next
+   * call.
+   */
   const bound = new Map<string, Promise<unknown>>();
 
   async function bind(name: string): Promise<void> {

@@ -4,7 +4,10 @@ import { LOGIN } from "../../support/service.ts";
 
 /** The requests of the clients of a history. */
 
-/** The kind of a client's next call. In: a number from 0 to 1. `repeat` sends an acknowledged write again with its Idempotency-Key. */
+/**
+ * The kind of a client's next call. In: a number from 0 to 1. `repeat` sends an acknowledged write again with its
+ * Idempotency-Key.
+ */
 export const drawKind = (random: number): Kind | "list" | "repeat" => {
   const shares = { read: 0.3, list: 0.04, patch: 0.27, put: 0.13, create: 0.07, delete: 0.03 } as const;
   let left = random;
