@@ -16,7 +16,7 @@ import { isLong, runs } from "../support/runs.ts";
 const REPRODUCE: fc.Parameters<[HostileRequest[]]> = {};
 
 const lines = captureLog();
-/** A part of every value. No answer, log line or row in plaintext may contain it. */
+/** A part of every value. No error, log line or row in plaintext may contain it. */
 const secret = canary();
 /** A part of paths and ids, which error messages may repeat (contract 4.4). */
 const name = canary();

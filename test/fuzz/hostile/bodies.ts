@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 const { constantFrom, oneof, record } = fc;
 
 /**
- * Texts that a user types. No answer may contain `<secret>`; a message may contain `<name>`, because it may repeat paths and
+ * Texts that a user types. No error may contain `<secret>`; a message may contain `<name>`, because it may repeat paths and
  * ids.
  */
 const text = oneof(

@@ -14,7 +14,7 @@ export interface Fixtures {
   readonly send: (request: HostileRequest) => Promise<Response>;
 }
 
-/** In: a word that no answer may contain, and a word that only messages may contain. */
+/** In: a word that no error may contain, and a word that error messages may contain. */
 export function createFixtures(secret: string, name: string): Fixtures {
   const created = new Map<string, Promise<string>>();
   const get = (symbol: string): Promise<string> => created.getOrInsertComputed(symbol, (one) => factories[one]!());

@@ -11,7 +11,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The rules that the answer violates. In: the request; the answer; the word that the answer must not contain. */
+/** The rules that the answer violates. In: the request; the answer; the word that an error must not contain. */
 export function violatedRules({ method }: HostileRequest, { status, headers, text }: Answer, secret: string): string[] {
   const violations: string[] = [];
   const rule = (name: string, holds: boolean) => void (holds || violations.push(name));
