@@ -1,7 +1,7 @@
 import { formEscape } from "./encodings.ts";
-import { connectVault, player } from "./replay.ts";
+import { connectVault, requester } from "./replay.ts";
 
-/** What the modules of the Ansible collection have in common: their headers, and what they make of a task. */
+/** The headers that the modules of the Ansible collection send, and the bodies that they build from a task. */
 
 const ANSIBLE = {
   "User-Agent": "op-connect-ansible/2.2.1 Python/3.11.7 Ansible/2.16.3",
@@ -11,16 +11,19 @@ const ANSIBLE = {
 
 export async function ansible(name?: string) {
   const fresh = await connectVault(name);
-  return { ...fresh, play: player(ANSIBLE, fresh.token) };
+  return { ...fresh, request: requester(ANSIBLE, fresh.token) };
 }
 
-export const named = (title: string) => `filter=${formEscape(`title eq "${title}"`)}`;
+export const titleQuery = (title: string) => `filter=${formEscape(`title eq "${title}"`)}`;
 
 export const PLAIN = { section: null, recipe: null, generate: false };
 export const GENERATE = { recipe: { length: 16, characterSets: ["DIGITS", "LETTERS"] }, generate: true, value: null };
-export const INFO = { id: "5ad1b3c0-7f0e-4c43-9c2c-8a4d9e1f6b27", label: "Personal Info" }; // str(uuid4()), another one each time
+export const INFO = { id: "5ad1b3c0-7f0e-4c43-9c2c-8a4d9e1f6b27", label: "Personal Info" }; // str(uuid4()) in the module, which differs each time
 
-/** What the module makes of a task. Fields have no ids, a section only its own, and null where there is nothing. */
+/**
+ * The body that the module builds from a task. Fields have no ids, sections have the ids of the task, and absent values are
+ * null.
+ */
 export const task = (vault: string, fields: object[], more: object = {}) => ({
   title: "Club Membership",
   vault: { id: vault },
@@ -32,4 +35,4 @@ export const task = (vault: string, fields: object[], more: object = {}) => ({
   ...more,
 });
 export const codeword = { type: "CONCEALED", label: "Codeword", ...PLAIN, value: "hunter2", purpose: "" };
-export const random = { type: "CONCEALED", label: "Random Code", section: { id: INFO.id }, ...GENERATE, purpose: "" };
+export const randomCode = { type: "CONCEALED", label: "Random Code", section: { id: INFO.id }, ...GENERATE, purpose: "" };

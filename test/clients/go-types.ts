@@ -2,9 +2,9 @@ import { expect } from "vitest";
 import { DATE } from "./replay.ts";
 
 /**
- * What the structs of 1Password/connect-sdk-go (v1.5.3, onepassword/items.go, files.go, vaults.go) take and give back.
- * Go refuses a whole answer when one value has another type; it drops what it does not know; and a client that changes
- * an Item sends all that is left of it. An attribute whose name ends in `?` is left out when it is empty (`omitempty`).
+ * The structs of 1Password/connect-sdk-go (v1.5.3, onepassword/items.go, files.go, vaults.go). Go refuses a whole answer
+ * when one value has another type, and drops unknown attributes. A client that changes an Item sends the attributes that its
+ * structs have. An attribute whose name ends in `?` is not sent when it is empty (`omitempty`).
  */
 
 type Kind = "string" | "bool" | "int" | "float" | "time" | Struct | readonly [Kind];
@@ -69,7 +69,7 @@ const types: Readonly<Record<string, string>> = {
 };
 const zeros: Readonly<Record<string, unknown>> = { string: "", time: ZERO_TIME, bool: false, int: 0, float: 0 };
 
-/** Reads a JSON value as Go does. Out: what Go writes when it sends it again, in the order of its structs. */
+/** Parses a JSON value as Go does. Out: the value that Go sends again, with its attributes in the order of the struct. */
 export function throughGo(kind: Kind, value: unknown, place = "the answer"): any {
   if (isList(kind)) {
     expect(Array.isArray(value), `${place} is a list`).toBe(true);
@@ -84,15 +84,15 @@ export function throughGo(kind: Kind, value: unknown, place = "the answer"): any
 
 function throughStruct(struct: Struct, value: unknown, place: string): object {
   expect(Object.prototype.toString.call(value), `the type of ${place}`).toBe("[object Object]");
-  const given = value as Record<string, unknown>;
-  const written: [string, unknown][] = [];
+  const received = value as Record<string, unknown>;
+  const sent: [string, unknown][] = [];
   for (const [key, kind] of Object.entries(struct)) {
     const name = key.replace("?", "");
-    const member = given[name] ?? undefined;
-    const read = member === undefined ? zeros[kind as string] : throughGo(kind, member, `${place}.${name}`);
-    if (!key.endsWith("?") || !isEmpty(read)) written.push([name, read]);
+    const member = received[name] ?? undefined;
+    const parsed = member === undefined ? zeros[kind as string] : throughGo(kind, member, `${place}.${name}`);
+    if (!key.endsWith("?") || !isEmpty(parsed)) sent.push([name, parsed]);
   }
-  return Object.fromEntries(written);
+  return Object.fromEntries(sent);
 }
 
 const isList = (kind: Kind): kind is readonly [Kind] => Array.isArray(kind);

@@ -3,15 +3,16 @@ import { later } from "../support/faults.ts";
 import { pattern } from "../support/files.ts";
 import { goTitle } from "./encodings.ts";
 import { ITEM, throughGo, VAULT } from "./go-types.ts";
-import { attach, connectVault, download, goHeaders, player } from "./replay.ts";
+import { attach, connectVault, download, goHeaders, requester } from "./replay.ts";
 
 /**
- * 1Password/onepassword-operator (Kubernetes; its version was not found), through connect-sdk-go v1.5: how it reads the Item of an itemPath
- * `vaults/<id or title>/items/<id or title>`. It writes nothing.
+ * 1Password/onepassword-operator (Kubernetes; its version was not found), through connect-sdk-go v1.5: how it reads the Item of
+ * an itemPath `vaults/<id or title>/items/<id or title>`. It sends no writes.
  *
  * Read: pkg/onepassword/items.go, pkg/onepassword/client/connect/connect.go, pkg/onepassword/client/client.go,
- * pkg/onepassword/model/item.go, pkg/onepassword/secret_update_handler.go. It asks for the vault by title whatever it is
- * given, makes the path of a content itself, and keeps `version` and `vaults/<id>/items/<id>` as annotations of the Secret.
+ * pkg/onepassword/model/item.go, pkg/onepassword/secret_update_handler.go. It searches the vault by title first, also when the
+ * itemPath has an id, builds the path of a content itself, and stores `version` and `vaults/<id>/items/<id>` as annotations of
+ * the Secret.
  */
 
 const OPERATOR = goHeaders("connect-sdk-go/1.5.3");
@@ -21,55 +22,57 @@ async function operator(name = "kubernetes") {
   const make = async (title: string) =>
     (await fresh.call("POST", fresh.items, { body: { title, category: "LOGIN", fields: [{ label: "user", value: "bob" }] } }))
       .body;
-  return { ...fresh, make, play: player(OPERATOR, fresh.token) };
+  return { ...fresh, make, request: requester(OPERATOR, fresh.token) };
 }
 
 afterEach(() => vi.useRealTimers());
 
 describe("the 1Password operator", () => {
   it("reads an Item by the titles of vault and Item", async () => {
-    const { play, make, vault, items } = await operator("my-vault");
+    const { request, make, vault, items } = await operator("my-vault");
     const { id } = await make("my-item");
-    const { body: vaults } = await play("GET", `/v1/vaults?${goTitle("my-vault")}`);
+    const { body: vaults } = await request("GET", `/v1/vaults?${goTitle("my-vault")}`);
     expect(vaults.map((one: unknown) => throughGo(VAULT, one))).toMatchObject([{ id: vault, name: "my-vault" }]);
-    const { body: found } = await play("GET", `${items}?${goTitle("my-item")}`);
+    const { body: found } = await request("GET", `${items}?${goTitle("my-item")}`);
     expect(found.map((one: unknown) => throughGo(ITEM, one))).toMatchObject([{ id, vault: { id: vault } }]);
-    expect(throughGo(ITEM, (await play("GET", `${items}/${id}`)).body).fields).toMatchObject([{ label: "user", value: "bob" }]);
+    expect(throughGo(ITEM, (await request("GET", `${items}/${id}`)).body).fields).toMatchObject([
+      { label: "user", value: "bob" },
+    ]);
   });
 
-  it("reads an Item by ids, after no vault has that id for its title", async () => {
-    const { play, make, vault, items } = await operator();
+  it("reads an Item by ids, after it found no vault whose title is the id", async () => {
+    const { request, make, vault, items } = await operator();
     const { id } = await make("my-item");
-    const { status, body } = await play("GET", `/v1/vaults?${goTitle(vault)}`);
+    const { status, body } = await request("GET", `/v1/vaults?${goTitle(vault)}`);
     expect([status, body]).toEqual([200, []]);
-    expect((await play("GET", `${items}/${id}`)).status).toBe(200);
+    expect((await request("GET", `${items}/${id}`)).status).toBe(200);
   });
 
-  it("looks for a title that looks like an id, when no Item has that id", async () => {
-    const { play, make, items } = await operator();
+  it("searches a title that has the form of an id, after a 404 for the id", async () => {
+    const { request, make, items } = await operator();
     const title = "abcdefghijklmnopqrstuvwxyz";
     const { id } = await make(title);
-    expect((await play("GET", `${items}/${title}`)).status).toBe(404);
-    expect((await play("GET", `${items}?${goTitle(title)}`)).body).toMatchObject([{ id }]);
+    expect((await request("GET", `${items}/${title}`)).status).toBe(404);
+    expect((await request("GET", `${items}?${goTitle(title)}`)).body).toMatchObject([{ id }]);
   });
 
-  it("takes the oldest of the Items that share a title", async () => {
-    const { play, make, items } = await operator();
+  it("uses the oldest of the Items with the same title", async () => {
+    const { request, make, items } = await operator();
     const { id } = await make("twin");
     later(2000);
     await make("twin");
-    const { body } = await play("GET", `${items}?${goTitle("twin")}`);
+    const { body } = await request("GET", `${items}?${goTitle("twin")}`);
     const read = body.map((one: unknown) => throughGo(ITEM, one)) as { id: string; createdAt: string }[];
     const [oldest, ...rest] = read.toSorted((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
     expect([oldest?.id, rest.length]).toEqual([id, 1]);
   });
 
-  it("fetches the contents of all Files by paths that it makes itself", async () => {
-    const { play, make, call, token, vault, items } = await operator();
+  it("downloads the contents of all Files by paths that it builds itself", async () => {
+    const { request, make, call, token, vault, items } = await operator();
     const { id } = await make("my-item");
     await attach(call, `${items}/${id}`, "name=tls.crt", pattern(100));
     await attach(call, `${items}/${id}`, "name=tls.key", pattern(50));
-    const { files } = throughGo(ITEM, (await play("GET", `${items}/${id}`)).body);
+    const { files } = throughGo(ITEM, (await request("GET", `${items}/${id}`)).body);
     const sizes = Object.fromEntries(files.map(({ name, size }: { name: string; size: number }) => [name, size]));
     expect(sizes).toEqual({ "tls.crt": 100, "tls.key": 50 });
     for (const file of files) {
@@ -78,10 +81,10 @@ describe("the 1Password operator", () => {
     }
   });
 
-  it("polls: the version stays while nobody writes, and moves with every write, also to a File", async () => {
-    const { play, make, call, items } = await operator();
+  it("polls a version that stays the same without a write, and grows with every write, also to a File", async () => {
+    const { request, make, call, items } = await operator();
     const { id } = await make("my-item");
-    const poll = async () => throughGo(ITEM, (await play("GET", `${items}/${id}`)).body);
+    const poll = async () => throughGo(ITEM, (await request("GET", `${items}/${id}`)).body);
     expect([(await poll()).version, (await poll()).version]).toEqual([1, 1]);
     const tag = "operator.1password.io:ignore-secret";
     await call("PATCH", `${items}/${id}`, { body: [{ op: "add", path: "/tags/-", value: tag }] });
@@ -90,10 +93,10 @@ describe("the 1Password operator", () => {
     expect((await poll()).version).toBe(3);
   });
 
-  it("hears that a vault or an Item is not there", async () => {
-    const { play, items } = await operator();
-    expect((await play("GET", `/v1/vaults?${goTitle("nowhere")}`)).body).toEqual([]);
-    expect((await play("GET", `${items}?${goTitle("nothing")}`)).body).toEqual([]);
-    expect((await play("GET", `${items}/abcdefghijklmnopqrstuvwxyz`)).body).toMatchObject({ status: 404 });
+  it("gets an empty list or a 404 for a vault or an Item that does not exist", async () => {
+    const { request, items } = await operator();
+    expect((await request("GET", `/v1/vaults?${goTitle("nowhere")}`)).body).toEqual([]);
+    expect((await request("GET", `${items}?${goTitle("nothing")}`)).body).toEqual([]);
+    expect((await request("GET", `${items}/abcdefghijklmnopqrstuvwxyz`)).body).toMatchObject({ status: 404 });
   });
 });

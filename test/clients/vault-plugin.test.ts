@@ -1,26 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { goJson, goTitle } from "./encodings.ts";
 import { ITEM, throughGo, ZERO_TIME } from "./go-types.ts";
-import { connectVault, goHeaders, player } from "./replay.ts";
+import { connectVault, goHeaders, requester } from "./replay.ts";
 
 /**
- * 1Password/vault-plugin-secrets-onepassword (HashiCorp Vault), through connect-sdk-go: it writes Items that it has not read.
+ * 1Password/vault-plugin-secrets-onepassword (HashiCorp Vault), through connect-sdk-go. It replaces Items without reading them
+ * first.
  *
- * Read: plugin/backend.go, path_config.go, path_items.go, path_vaults.go, README.md. The other users of the SDK that were read
- * (argoproj-labs/argocd-vault-plugin pkg/backends/onepasswordconnect.go, helmfile/vals pkg/providers/onepasswordconnect)
- * only read an Item by ids or titles, which go-sdk.test.ts plays. 1Password/kubernetes-secrets-injector sends nothing
- * itself: pkg/webhook/webhook.go puts the closed `op run` before a container's command, whose requests could not be found.
+ * Read: plugin/backend.go, path_config.go, path_items.go, path_vaults.go, README.md. Two other users of the SDK
+ * (argoproj-labs/argocd-vault-plugin pkg/backends/onepasswordconnect.go, helmfile/vals pkg/providers/onepasswordconnect) only
+ * read an Item by ids or titles, as go-sdk.test.ts tests. 1Password/kubernetes-secrets-injector sends no requests itself:
+ * pkg/webhook/webhook.go prefixes a container's command with `op run`, whose sources are not public.
  */
 
 const PLUGIN = goHeaders("connect-sdk-go/1.5.3");
 
 async function plugin() {
   const fresh = await connectVault();
-  return { ...fresh, play: player(PLUGIN, fresh.token) };
+  return { ...fresh, request: requester(PLUGIN, fresh.token) };
 }
 
-/** What `vault write op/vaults/<v>/items` sends: sections and fields as the user wrote them, a url that may be empty. */
-const written = (vault: string, id: string, value: string) =>
+/** The body of `vault write op/vaults/<v>/items`: with the sections and fields of the user, and a url that may be empty. */
+const bodyOf = (vault: string, id: string, value: string) =>
   goJson({
     id,
     title: "Example",
@@ -38,32 +39,32 @@ const written = (vault: string, id: string, value: string) =>
   });
 
 describe("HashiCorp Vault's plugin", () => {
-  it("creates an Item and reads its values by their labels", async () => {
-    const { play, vault, items } = await plugin();
-    const { body: made } = await play("POST", items, written(vault, "", "bob"));
-    expect(throughGo(ITEM, made)).toMatchObject({ category: "LOGIN", urls: [{ primary: true, href: "" }] });
-    const { fields } = throughGo(ITEM, (await play("GET", `${items}/${made.id}`)).body);
+  it("creates an Item, and reads its values by label", async () => {
+    const { request, vault, items } = await plugin();
+    const { body: created } = await request("POST", items, bodyOf(vault, "", "bob"));
+    expect(throughGo(ITEM, created)).toMatchObject({ category: "LOGIN", urls: [{ primary: true, href: "" }] });
+    const { fields } = throughGo(ITEM, (await request("GET", `${items}/${created.id}`)).body);
     const values = Object.fromEntries(fields.map(({ label, value }: { label: string; value: string }) => [label, value]));
     expect(values).toEqual({ username: "bob", password: expect.stringMatching(/^.{10}$/), hostname: "h" });
   });
 
   it("lists ids and titles", async () => {
-    const { play, vault, items } = await plugin();
-    const { body: made } = await play("POST", items, written(vault, "", "bob"));
-    expect((await play("GET", items)).body).toMatchObject([{ id: made.id, title: "Example" }]);
+    const { request, vault, items } = await plugin();
+    const { body: created } = await request("POST", items, bodyOf(vault, "", "bob"));
+    expect((await request("GET", items)).body).toMatchObject([{ id: created.id, title: "Example" }]);
   });
 
-  it("replaces an Item that it has not read, and deletes it", async () => {
-    const { play, vault, items } = await plugin();
-    const { body: made } = await play("POST", items, written(vault, "", "bob"));
-    const path = `${items}/${made.id}`;
-    expect((await play("PUT", path, written(vault, made.id, "eve"))).status).toBe(200);
-    expect((await play("GET", path)).body).toMatchObject({
+  it("replaces an Item without reading it, and deletes it", async () => {
+    const { request, vault, items } = await plugin();
+    const { body: created } = await request("POST", items, bodyOf(vault, "", "bob"));
+    const path = `${items}/${created.id}`;
+    expect((await request("PUT", path, bodyOf(vault, created.id, "eve"))).status).toBe(200);
+    expect((await request("GET", path)).body).toMatchObject({
       version: 2,
       fields: [{ value: "eve" }, {}, {}],
-      createdAt: made.createdAt,
+      createdAt: created.createdAt,
     });
-    expect((await play("DELETE", path)).status).toBe(204);
-    expect((await play("GET", `${items}?${goTitle("Example")}`)).body).toEqual([]);
+    expect((await request("DELETE", path)).status).toBe(204);
+    expect((await request("GET", `${items}?${goTitle("Example")}`)).body).toEqual([]);
   });
 });

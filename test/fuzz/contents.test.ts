@@ -6,24 +6,25 @@ import { openStream, PIECE, readPieces, sealPieces } from "../../src/crypto/piec
 import { byteStream } from "../support/faults.ts";
 import { bytesOf, freshItem, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
-import { unlimited } from "./unlimited.ts";
+import { rotatingTokens } from "./rotating-tokens.ts";
 
-/** Any bytes of any content: what is sealed, stored, read in part and opened is the plain slice. */
+/** Contract 9.12: for random contents and ranges, a download of a sealed content is the plaintext of the range. */
 
 const KEY = Uint8Array.from({ length: 32 }, (_, at) => at);
 const CONTEXT = new TextEncoder().encode("vault, item, file, generation");
-const near = (borders: number[], most: number) =>
+/** A number within 2 of a boundary, and from 0 to `most`. */
+const near = (boundaries: number[], most: number) =>
   fc
-    .tuple(fc.constantFrom(...borders), fc.integer({ min: -2, max: 2 }))
-    .map(([border, off]) => Math.min(Math.max(0, border + off), most));
+    .tuple(fc.constantFrom(...boundaries), fc.integer({ min: -2, max: 2 }))
+    .map(([boundary, offset]) => Math.min(Math.max(0, boundary + offset), most));
 const size = fc.oneof(
   { weight: 12, arbitrary: fc.oneof(near([0, CHUNK, 2 * CHUNK, 3 * CHUNK], 4 * CHUNK), fc.nat(4 * CHUNK)) },
   { weight: 1, arbitrary: near([PIECE, PIECE + CHUNK], 2 * PIECE) },
 );
-/** How many bytes the source gives at a time. */
+/** How many bytes the source stream gives in one read. */
 const step = fc.oneof(fc.integer({ min: 1000, max: 70_000 }), fc.constantFrom(CHUNK, CHUNK + 16, PIECE, PIECE + 64 * 16));
 
-/** Two positions in so many bytes, the first not behind the second; often at the border of a chunk. */
+/** The first and the last position of a range in `total` bytes, often at the boundary of a chunk. */
 const rangeIn = (total: number) =>
   fc
     .tuple(...[0, 1].map(() => fc.oneof(fc.nat(total - 1), near([0, CHUNK, 2 * CHUNK, PIECE, total], total - 1))))
@@ -32,22 +33,23 @@ const content = size.chain((total) =>
   fc.record({ total: fc.constant(total), range: fc.option(total > 0 ? rangeIn(total) : fc.constant(null)), step }),
 );
 
-const reader = (bytes: Uint8Array, pace: number) => byteStream(bytes, undefined, pace).getReader({ mode: "byob" });
+const reader = (bytes: Uint8Array, bytesPerRead: number) =>
+  byteStream(bytes, undefined, bytesPerRead).getReader({ mode: "byob" });
 const collect = async (pieces: AsyncGenerator<Uint8Array>) => {
-  const kept: Uint8Array[] = [];
-  for await (const piece of pieces) kept.push(piece.slice());
-  return concat(...kept);
+  const copies: Uint8Array[] = [];
+  for await (const piece of pieces) copies.push(piece.slice());
+  return concat(...copies);
 };
 
 describe("a sealed content", () => {
-  it("is as long as its size says, and opens whole, or from any chunk to any other", async () => {
+  it("has the length that sealedFileSize returns, and opens as a whole or from any chunk to any other chunk", async () => {
     const plain = pattern(2 * PIECE);
     await fc.assert(
-      fc.asyncProperty(content, async ({ total, range, step: pace }) => {
+      fc.asyncProperty(content, async ({ total, range, step: bytesPerRead }) => {
         const bytes = plain.subarray(0, total);
         const lengths: number[] = [];
         const plainPieces = (async function* () {
-          for await (const piece of readPieces(reader(bytes, pace), PIECE)) {
+          for await (const piece of readPieces(reader(bytes, bytesPerRead), PIECE)) {
             lengths.push(piece.length);
             yield piece;
           }
@@ -62,7 +64,7 @@ describe("a sealed content", () => {
         const [start, end] = range ?? [0, total - 1];
         const [first, last] = [Math.floor(start / CHUNK), Math.floor((range ? end : total) / CHUNK)];
         const chunks = sealed.slice(chunkOffset(first), chunkOffset(last + 1));
-        const opened = await collect(openStream(cipher.value, reader(chunks, pace), first));
+        const opened = await collect(openStream(cipher.value, reader(chunks, bytesPerRead), first));
         const skipped = first * CHUNK;
         expect(opened.slice(start - skipped, end + 1 - skipped).toHex() === bytes.slice(start, end + 1).toHex()).toBe(true);
       }),
@@ -72,68 +74,75 @@ describe("a sealed content", () => {
 });
 
 const SIZES = [0, 1, 10, CHUNK - 1, CHUNK, 3 * CHUNK, 3 * CHUNK + 7, PIECE + 5];
-let ask: Awaited<ReturnType<typeof unlimited>>;
+let request: Awaited<ReturnType<typeof rotatingTokens>>;
 let files: { path: string; bytes: Uint8Array }[];
 
 beforeAll(async () => {
-  const world = await freshItem();
-  ask = await unlimited(world.vault);
+  const fixture = await freshItem();
+  request = await rotatingTokens(fixture.vault);
   files = [];
   for (const length of SIZES) {
     const bytes = pattern(length);
-    const { body } = await world.upload(bytes, "?name=f");
-    files.push({ path: `${world.files}/${body.id}/content`, bytes });
+    const { body } = await fixture.upload(bytes, "?name=f");
+    files.push({ path: `${fixture.files}/${body.id}/content`, bytes });
   }
 });
 
-/** `a-b`, `a-` or `-b`. */
-type Asked = readonly [first: number | undefined, last: number | undefined];
+/** The range `a-b`, `a-` or `-b` of a request. */
+type ByteRange = readonly [first: number | undefined, last: number | undefined];
 
-/** What is to come (RFC 9110 section 14.1.2): status, Content-Range, bytes. In: the range; `undefined` where it is to be ignored. */
-function expected(range: Asked | undefined, bytes: Uint8Array): [number, string | null, Uint8Array?] {
+/**
+ * The expected status, Content-Range and bytes (RFC 9110 section 14.1.2). In: the range; `undefined` when the header is to
+ * be ignored.
+ */
+function expected(range: ByteRange | undefined, bytes: Uint8Array): [number, string | null, Uint8Array?] {
   const { length } = bytes;
   const [first, last] = range ?? [0, undefined];
   const end = first === undefined || last === undefined ? length : Math.min(last + 1, length);
   const start = first ?? Math.max(0, length - last!);
-  // The last bytes of nothing are all of it.
+  // A suffix range of an empty content is the whole content.
   if (!range || (length === 0 && first === undefined && last! > 0)) return [200, null, bytes];
   return start < end ? [206, `bytes ${start}-${end - 1}/${length}`, bytes.slice(start, end)] : [416, `bytes */${length}`];
 }
 
 const position = fc.oneof(near([0, 1, 10, CHUNK, 2 * CHUNK, 3 * CHUNK, PIECE], 2 * PIECE), fc.nat(PIECE + 20));
-const asked: fc.Arbitrary<Asked> = fc.oneof(
+const validRange: fc.Arbitrary<ByteRange> = fc.oneof(
   fc.tuple(position, position).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const),
   position.map((first) => [first, undefined] as const),
   position.map((last) => [undefined, last] as const),
 );
-/** What asks for no range, and may be ignored (RFC 9110 section 14.2). */
-const ignored = fc.oneof(
+/** Values of `Range` that the server ignores, because they are malformed or name several ranges (RFC 9110 section 14.2). */
+const ignoredRange = fc.oneof(
   fc.tuple(position, position).map(([a, b]) => `bytes=${Math.max(a, b) + 1}-${Math.min(a, b)}`),
   fc.tuple(position, position).map(([a, b]) => `bytes=${a}-${b + a},${b}-`),
   fc.constantFrom("bytes=-", "bytes", "bytes=a-b", "items=0-1", "bytes=0x0-1", "bytes=--1", "bytes=1.0-2", "bytes 0-1", ""),
 );
 
 describe("a download", () => {
-  it("is the plain slice of any range, all of it where the range is to be ignored, and 416 beyond", async () => {
-    const seen: Record<number, number> = {};
+  it("contains the bytes of any range (206), the whole content for an ignored range (200), or is a 416 for a range beyond the content", async () => {
+    const statuses: Record<number, number> = {};
     const which = fc.nat(SIZES.length - 1);
     await fc.assert(
-      fc.asyncProperty(which, fc.oneof({ weight: 5, arbitrary: asked }, { weight: 1, arbitrary: ignored }), async (at, range) => {
-        const { path, bytes } = files[at]!;
-        const header = typeof range === "string" ? range : `bytes=${range[0] ?? ""}-${range[1] ?? ""}`;
-        const response = await ask("GET", path, { headers: { Range: header } });
-        const { status, headers } = response;
-        seen[status] = (seen[status] ?? 0) + 1;
-        const body = status === 416 ? undefined : await bytesOf(response);
-        const [due, place, part] = expected(typeof range === "string" ? undefined : range, bytes);
-        expect([status, headers.get("Content-Range"), body?.length]).toEqual([due, place, part?.length]);
-        expect([body?.toHex() === part?.toHex(), headers.get("Content-Length")]).toEqual([
-          true,
-          part ? String(part.length) : null,
-        ]);
-      }),
+      fc.asyncProperty(
+        which,
+        fc.oneof({ weight: 5, arbitrary: validRange }, { weight: 1, arbitrary: ignoredRange }),
+        async (at, range) => {
+          const { path, bytes } = files[at]!;
+          const header = typeof range === "string" ? range : `bytes=${range[0] ?? ""}-${range[1] ?? ""}`;
+          const response = await request("GET", path, { headers: { Range: header } });
+          const { status, headers } = response;
+          statuses[status] = (statuses[status] ?? 0) + 1;
+          const body = status === 416 ? undefined : await bytesOf(response);
+          const [expectedStatus, contentRange, slice] = expected(typeof range === "string" ? undefined : range, bytes);
+          expect([status, headers.get("Content-Range"), body?.length]).toEqual([expectedStatus, contentRange, slice?.length]);
+          expect([body?.toHex() === slice?.toHex(), headers.get("Content-Length")]).toEqual([
+            true,
+            slice ? String(slice.length) : null,
+          ]);
+        },
+      ),
       { numRuns: runs(150) },
     );
-    expect([200, 206, 416].map((status) => (seen[status] ?? 0) > runs(150) / 50)).toEqual([true, true, true]);
+    expect([200, 206, 416].map((status) => (statuses[status] ?? 0) > runs(150) / 50)).toEqual([true, true, true]);
   });
 });

@@ -6,9 +6,9 @@ import type { Vault } from "../../src/model/vault.ts";
 import { runs } from "../support/runs.ts";
 import { readingsOf } from "./reference/filter.ts";
 
-/** Filters of several terms (docs/api.md, Lists), against a slow parser, and what passes them. */
+/** Contract 5: compares the readings of random filters with those of a reference parser, and tests which Items pass. */
 
-const inner = fc.constantFrom(
+const valuePart = fc.constantFrom(
   "a",
   "b c",
   " ",
@@ -23,20 +23,20 @@ const inner = fc.constantFrom(
   "é😀",
 );
 const joined = (pieces: fc.Arbitrary<string>, maxLength: number) => fc.array(pieces, { maxLength }).map((all) => all.join(""));
-const written = fc.oneof(
+const termText = fc.oneof(
   fc
-    .tuple(fc.constantFrom('title eq "', 'tag eq "', 'TITLE  co "'), joined(inner, 3))
+    .tuple(fc.constantFrom('title eq "', 'tag eq "', 'TITLE  co "'), joined(valuePart, 3))
     .map(([start, value]) => `${start}${value}"`),
   fc.constantFrom('category eq "LOGIN"', "favorite eq true", 'Category eq "ssh_KEY"', "favorite EQ False"),
 );
-const several = fc.tuple(
-  written,
+const severalTerms = fc.tuple(
+  termText,
   joined(
-    fc.tuple(fc.constantFrom(" and ", " AND\t"), written).map(([and, next]) => and + next),
+    fc.tuple(fc.constantFrom(" and ", " AND\t"), termText).map(([and, next]) => and + next),
     2,
   ),
 );
-const odd = fc.constantFrom(
+const malformedPart = fc.constantFrom(
   'title eq "',
   'tag eq "',
   '"',
@@ -47,25 +47,27 @@ const odd = fc.constantFrom(
   " ",
 );
 const filter = fc.oneof(
-  { weight: 3, arbitrary: several.map(([first, more]) => first + more) },
-  { weight: 1, arbitrary: joined(fc.oneof(odd, inner, written), 6) },
+  { weight: 3, arbitrary: severalTerms.map(([first, further]) => first + further) },
+  { weight: 1, arbitrary: joined(fc.oneof(malformedPart, valuePart, termText), 6) },
 );
 
-describe("a filter of any pieces", () => {
-  it("has the readings that a slow parser finds, or none", () => {
-    const seen = { refused: 0, one: 0, several: 0, two: 0 };
+describe("parseFilter, for random texts", () => {
+  it("returns the readings that the reference parser returns, or refuses", () => {
+    const counts = { refused: 0, oneTerm: 0, severalTerms: 0, twoReadings: 0 };
     fc.assert(
       fc.property(filter, (text) => {
         const parsed = parseFilter(encodeURIComponent(text), "items");
         const readings = readingsOf(text);
-        seen[readings ? (readings.length > 1 ? "two" : readings[0]!.length > 1 ? "several" : "one") : "refused"]++;
+        counts[
+          readings ? (readings.length > 1 ? "twoReadings" : readings[0]!.length > 1 ? "severalTerms" : "oneTerm") : "refused"
+        ]++;
         expect(parsed.ok ? parsed.value.map((reading) => reading.map(({ words, value }) => [words, value])) : undefined).toEqual(
           readings,
         );
       }),
       { numRuns: runs(3000) },
     );
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(runs(3000) / 50);
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(runs(3000) / 50);
   });
 });
 
@@ -78,8 +80,8 @@ const item: fc.Arbitrary<Summary> = fc
     category: fc.constantFrom("LOGIN", "SSH_KEY", "CUSTOM"),
     favorite: fc.boolean(),
   })
-  .map((given): Summary => Object.assign(given, REST));
-/** A term, how it is written, and whether an Item passes it. */
+  .map((generated): Summary => Object.assign(generated, REST));
+/** The text of a term, and whether an Item passes it. */
 const term = fc.oneof(
   word.map((value) => ({ text: `title eq "${escaped(value)}"`, passes: ({ title }: Summary) => title === value })),
   word.map((value) => ({
@@ -99,32 +101,32 @@ const term = fc.oneof(
 const escaped = (value: string) => value.replaceAll('"', '\\"');
 
 describe("an Item", () => {
-  it("passes a filter when it passes each of its terms", () => {
-    const seen = { passed: 0, not: 0 };
+  it("passes a filter if and only if it passes each of its terms", () => {
+    const counts = { passed: 0, excluded: 0 };
     const terms = fc.array(term, { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(item, terms, (one, all) => {
-        // A backslash before the closing quote escapes it: so no client can write such a value.
+        // A backslash before the closing quote escapes the quote, so a filter cannot contain a value that ends in a backslash.
         fc.pre(!all.some(({ text }) => text.endsWith('\\"')));
         const parsed = parseFilter(encodeURIComponent(all.map(({ text }) => text).join(" and ")), "items");
         const passes = all.every((each) => each.passes(one));
-        seen[passes ? "passed" : "not"]++;
+        counts[passes ? "passed" : "excluded"]++;
         expect(parsed.ok && itemPasses(parsed.value.at(-1)!, one)).toBe(passes);
       }),
       { numRuns: runs(1000) },
     );
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(50);
   });
 });
 
 describe("a Vault", () => {
-  it("passes when its name is that of the filter, but for case", () => {
+  it("passes a filter if its name equals the value of the filter without regard to case", () => {
     const letters = fc.string({ unit: fc.constantFrom("a", "A", "é", "É", "İ", "ß", " ", '"'), maxLength: 4 });
     fc.assert(
-      fc.property(letters, letters, fc.constantFrom("name", "Title"), (name, asked, attribute) => {
-        const parsed = parseFilter(encodeURIComponent(`${attribute} eq "${asked}"`), "vaults");
+      fc.property(letters, letters, fc.constantFrom("name", "Title"), (name, filterValue, attribute) => {
+        const parsed = parseFilter(encodeURIComponent(`${attribute} eq "${filterValue}"`), "vaults");
         const passes = parsed.ok && vaultPasses(parsed.value[0]!, { name } as Vault);
-        expect(passes).toBe(name.toLowerCase() === asked.toLowerCase());
+        expect(passes).toBe(name.toLowerCase() === filterValue.toLowerCase());
       }),
       { numRuns: runs(500) },
     );

@@ -5,40 +5,40 @@ import { expect, it } from "vitest";
 import { sleep } from "../support/bindings.ts";
 import { canary, captureLog, dumpOfDatabase, found } from "../support/canary.ts";
 import { type HostileRequest, session } from "./hostile/requests.ts";
-import { broken } from "./hostile/rules.ts";
-import { newWorld, type World } from "./hostile/world.ts";
+import { violatedRules } from "./hostile/rules.ts";
+import { createFixtures, type Fixtures } from "./hostile/fixtures.ts";
 import { isLong, runs } from "../support/runs.ts";
 
 /**
- * A hostile client against the whole Worker: a few requests at a time, in a vault of its own. A failure prints the
- * requests, made as small as they go, and a seed; put `{ seed, path }` here to see it again.
+ * Random hostile requests to the whole Worker, in sessions of at most 10, each with a vault of its own. A failure prints
+ * the shrunk requests and a seed. To reproduce it, set `{ seed, path }` here.
  */
-const AGAIN: fc.Parameters<[HostileRequest[]]> = {};
+const REPRODUCE: fc.Parameters<[HostileRequest[]]> = {};
 
 const lines = captureLog();
-/** In every value. */
+/** A part of every value. No error, log line or row in plaintext may contain it. */
 const secret = canary();
-/** In paths and ids, which messages may echo. */
+/** A part of paths and ids, which error messages may repeat (contract 4.4). */
 const name = canary();
-const seen = new Map<number, number>();
+const statuses = new Map<number, number>();
 
-/** Asks, and reads the answer to its end. Out: the rules that it breaks. */
-async function ask(world: World, request: HostileRequest): Promise<string[]> {
+/** Sends a request and reads the whole answer. Out: the rules that the answer violates. */
+async function violationsOf(fixtures: Fixtures, request: HostileRequest): Promise<string[]> {
   try {
-    const response = await world.send(request);
+    const response = await fixtures.send(request);
     const { status, headers } = response;
-    seen.set(status, (seen.get(status) ?? 0) + 1);
-    return broken(request, { status, headers, text: new TextDecoder().decode(await response.arrayBuffer()) }, secret);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    return violatedRules(request, { status, headers, text: new TextDecoder().decode(await response.arrayBuffer()) }, secret);
   } catch (error) {
-    return [`it is answered, to its end: ${String(error)}`];
+    return [`the request is answered completely: ${String(error)}`];
   }
 }
 
 /**
- * What the database holds of the words. Then all vaults go, so that a list of them stays short, and their coordinators,
- * which keep files open: thousands of them are too many. The timers of the Worker run while the test waits, and only then.
+ * The secret and the name, if a row of D1 contains them in plaintext. Then deletes all vaults, so that lists of vaults stay short,
+ * and evicts the coordinators, because each keeps files open. The timers of the Worker run only while the test waits.
  */
-async function leaked(): Promise<string[]> {
+async function leakedWords(): Promise<string[]> {
   const words = found(await dumpOfDatabase());
   const tables = ["tokens", "vaults", "items", "files", "activity", "replays"];
   await env.DB.batch(tables.map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
@@ -47,28 +47,28 @@ async function leaked(): Promise<string[]> {
   return words;
 }
 
-/** So many sessions share a database. */
-const EACH = 100;
+/** The number of sessions between two checks of the database. */
+const SESSIONS_PER_CHECK = 100;
 
-it("every request has an answer of the contract: never a 5xx, never another body than that of errors, and no secret in it, in a log or in D1", async () => {
+it("every hostile request gets an answer that the contract allows, and no secret is in an error, in a log or in D1", async () => {
   let count = 0;
   const property = fc.asyncProperty(session, async (requests) => {
-    expect(count++ % EACH === 0 ? await leaked() : []).toEqual([]);
-    const world = newWorld(secret, name);
-    const logged = lines.length;
+    expect(count++ % SESSIONS_PER_CHECK === 0 ? await leakedWords() : []).toEqual([]);
+    const fixtures = createFixtures(secret, name);
+    const linesBefore = lines.length;
     for (const request of requests) {
-      const faults = await ask(world, request);
-      const told = found(lines.slice(logged).join("\n"));
-      expect({ faults, told, request }).toEqual({ faults: [], told: [], request });
+      const violations = await violationsOf(fixtures, request);
+      const logged = found(lines.slice(linesBefore).join("\n"));
+      expect({ violations, logged, request }).toEqual({ violations: [], logged: [], request });
     }
   });
-  await fc.assert(property, { numRuns: runs(50), ...AGAIN });
-  expect(await leaked()).toEqual([]);
+  await fc.assert(property, { numRuns: runs(50), ...REPRODUCE });
+  expect(await leakedWords()).toEqual([]);
   expect(found(lines.join("\n"))).toEqual([]);
 });
 
-it("was no monologue: answers of every kind came back", () => {
+it("the hostile requests got answers of all expected statuses", () => {
   const common = [200, 204, 400, 401, 403, 404, 405];
   const rare = isLong ? [206, 304, 409, 412, 413, 415, 416] : [];
-  expect([...common, ...rare].filter((status) => !seen.has(status))).toEqual([]);
+  expect([...common, ...rare].filter((status) => !statuses.has(status))).toEqual([]);
 });

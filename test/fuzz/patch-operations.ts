@@ -1,11 +1,14 @@
 import * as fc from "fast-check";
 import type { PatchOperation } from "../../src/model/patch-input.ts";
 
-/** Operations of a PATCH for patch.test.ts: most of them sensible, for what is wrong at once tests no more. */
+/**
+ * Random operations of a PATCH for patch.test.ts. Most are valid, because the first operation that is refused ends the
+ * PATCH.
+ */
 
 const { constantFrom, oneof, record } = fc;
 
-/** The ids of the Item in the test, names that purposes give, and others. */
+/** The ids in the Item of the test, the ids that purposes give (contract 2.12), and others. */
 const id = oneof(
   { weight: 3, arbitrary: constantFrom("a/b", "password", "~", "s", "__proto__") },
   { weight: 1, arbitrary: constantFrom("username", "notesPlain", "n", "~1", "constructor", "-", "0", "é😀") },
@@ -25,16 +28,16 @@ const word = constantFrom(
 );
 const maybe = <T>(value: fc.Arbitrary<T>) =>
   oneof({ weight: 6, arbitrary: value }, { weight: 1, arbitrary: constantFrom(null, undefined) });
-/** The attributes, each of them there or not. */
-const some = <T>(attributes: { [K in keyof T]: fc.Arbitrary<T[K]> }) => record(attributes, { requiredKeys: [] });
+/** An object with any subset of the attributes. */
+const subset = <T>(attributes: { [K in keyof T]: fc.Arbitrary<T[K]> }) => record(attributes, { requiredKeys: [] });
 const few = <T>(entry: fc.Arbitrary<T>) => fc.array(entry, { maxLength: 3 });
 
 const sectionReference = oneof(
-  some({ id: maybe(id), label: maybe(word) }),
+  subset({ id: maybe(id), label: maybe(word) }),
   record({ id: constantFrom("s", "__proto__", "new") }),
 );
 const sets = constantFrom("LETTERS", "digits", "Symbols", "", null);
-const recipe = some({
+const recipe = subset({
   length: maybe(constantFrom(1, 2, 3, 32, 64)),
   characterSets: maybe(few(sets)),
   excludeCharacters: maybe(constantFrom("", "abc", "0123456789", "!@.-_*", "\\^]-[")),
@@ -51,8 +54,8 @@ const attributes: Record<string, fc.Arbitrary<unknown>> = {
   recipe: maybe(recipe),
 };
 const ignored = { entropy: fc.constant(1), totp: word, unknown: word };
-const field = some({ id: maybe(id), ...attributes, ...ignored });
-const section = some({ id: maybe(id), label: maybe(word), unknown: word });
+const field = subset({ id: maybe(id), ...attributes, ...ignored });
+const section = subset({ id: maybe(id), label: maybe(word), unknown: word });
 const urlAttributes = { href: word, label: maybe(word), primary: maybe(fc.boolean()) };
 const url = record(urlAttributes, { requiredKeys: ["href"] });
 const category = oneof(
@@ -62,7 +65,7 @@ const category = oneof(
 const vault = constantFrom({ id: "" }, { id: "3fa85f64-5717-4562-b3fc-2c963f66afa6" }, null, {
   id: "c0ffee00-5717-4562-b3fc-2c963f66afa6",
 });
-const item = some({
+const item = subset({
   title: maybe(word),
   category: maybe(category),
   favorite: maybe(fc.boolean()),
@@ -74,8 +77,8 @@ const item = some({
   version: fc.constant(9),
 });
 
-/** What fits nowhere, or hardly anywhere. */
-const odd = oneof(
+/** Values that are invalid at all or nearly all paths. */
+const invalidValue = oneof(
   constantFrom<unknown>(null, undefined, 0, -1, 1.5, 65, true, "", "x", "~", [], [null], [[]], {}, { id: 7 }, { id: "other" }),
   constantFrom<unknown>({ length: 0 }, { length: "3" }, { characterSets: ["NONE"] }, { characterSets: "LETTERS" }),
   constantFrom<unknown>({ excludeCharacters: 1 }, { type: "NOPE" }, { href: null }, { label: 1 }, "x".repeat(1025)),
@@ -86,8 +89,8 @@ const index = constantFrom("0", "1", "2", "-");
 const path = (...tokens: (string | fc.Arbitrary<string>)[]) =>
   fc.tuple(...tokens.map((token) => (typeof token === "string" ? fc.constant(token) : token))).map((all) => `/${all.join("/")}`);
 
-/** Paths with values that are meant for them. */
-const sensible: [path: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>, weight: number][] = [
+/** Valid paths, each with valid values. */
+const valid: [path: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>, weight: number][] = [
   [path(""), item, 2],
   [path("title"), word, 1],
   [path("favorite"), fc.boolean(), 1],
@@ -108,7 +111,7 @@ const sensible: [path: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>, weigh
     ([name, value]) => [path("fields", escaped, name), value, 2] as [typeof escaped, typeof value, number],
   ),
 ];
-const wrong = oneof(
+const invalidPath = oneof(
   path(constantFrom("id", "version", "files", "state", "nope", "__proto__", "constructor", "Title")),
   path(constantFrom("tags", "urls", "sections", "fields"), constantFrom("00", "01", "-1", "3", "", "~", "~2", "a~", "1e0")),
   path("fields", escaped, constantFrom("id", "entropy", "totp", "nope", "__proto__", "toString", "")),
@@ -118,12 +121,12 @@ const wrong = oneof(
 );
 const op = constantFrom("add" as const, "add" as const, "replace" as const, "replace" as const, "remove" as const);
 const operations: [weight: number, path: fc.Arbitrary<string>, value: fc.Arbitrary<unknown>][] = [
-  ...sensible.map(([where, value, weight]) => [10 * weight, where, value] as [number, typeof where, typeof value]),
-  [20, oneof(...sensible.map(([where]) => where)), odd],
-  [15, wrong, oneof(odd, word, field)],
+  ...valid.map(([pathOf, value, weight]) => [10 * weight, pathOf, value] as [number, typeof pathOf, typeof value]),
+  [20, oneof(...valid.map(([pathOf]) => pathOf)), invalidValue],
+  [15, invalidPath, oneof(invalidValue, word, field)],
 ];
 const operation: fc.Arbitrary<PatchOperation> = oneof(
-  ...operations.map(([weight, where, value]) => ({ weight, arbitrary: record({ op, path: where, value }) })),
+  ...operations.map(([weight, pathOf, value]) => ({ weight, arbitrary: record({ op, path: pathOf, value }) })),
 );
 
 export const patch = fc.array(operation, { maxLength: 5 });

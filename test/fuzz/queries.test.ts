@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decodeFilter, parseCount, parsePage, parseQuery } from "../../src/model/query.ts";
 import { runs } from "../support/runs.ts";
 
-/** The raw query of a list: a filter that clients encode badly, among other parameters (contract 1.5). */
+/** Contract 5.7: the raw query of a list, with a filter in incomplete percent-encoding and other parameters. */
 
 const name = fc.constantFrom("limit", "cursor", "x", "Filter", "filters", "a filter", "");
 const value = fc.string({ unit: fc.constantFrom("a", "1", " ", "+", "&", "=", "%", "é", "?", "/", "filter="), maxLength: 6 });
@@ -11,8 +11,8 @@ const parameters = fc.array(fc.tuple(name, value), { maxLength: 3 });
 const write = (all: [string, string][]) => all.map(([one, other]) => `${encodeURIComponent(one)}=${encodeURIComponent(other)}`);
 
 const title = fc.string({ unit: fc.constantFrom('"', "&", "%", "=", " ", "a", "é", "filter=", "&limit=1"), maxLength: 6 });
-/** A filter as clients write it: encoded, half encoded, or hardly at all. */
-const written = fc.tuple(
+/** A filter in the encodings that clients use: complete, incomplete or none. */
+const encodedTitle = fc.tuple(
   title,
   fc.constantFrom<(text: string) => string>(
     encodeURIComponent,
@@ -23,9 +23,9 @@ const written = fc.tuple(
 );
 
 describe("a query", () => {
-  it("parts into its filter and all other parameters, whatever they hold and wherever they stand", () => {
+  it("is split into the filter and the other parameters, for any values and any order", () => {
     fc.assert(
-      fc.property(parameters, written, parameters, (before, [text, encode], after) => {
+      fc.property(parameters, encodedTitle, parameters, (before, [text, encode], after) => {
         const filter = encode(`title eq "${text}"`);
         const raw = [...write(before), `filter=${filter}`, ...write(after)].join("&");
         const query = parseQuery(raw);
@@ -36,21 +36,24 @@ describe("a query", () => {
     );
   });
 
-  it("has no filter when no parameter is called so, and is then what URLSearchParams reads", () => {
+  it("without a parameter filter is parsed as URLSearchParams does", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "&", "=", "%", "%22", "+", '"', "filter", "filte", "é"), maxLength: 12 });
     fc.assert(
       fc.property(text, (raw) => {
         const { filter, rest } = parseQuery(raw);
-        const named = raw.split("&").some((part) => part.startsWith("filter="));
-        expect([filter !== undefined, ...(named ? [] : rest)]).toEqual([named, ...(named ? [] : new URLSearchParams(raw))]);
+        const hasFilter = raw.split("&").some((part) => part.startsWith("filter="));
+        expect([filter !== undefined, ...(hasFilter ? [] : rest)]).toEqual([
+          hasFilter,
+          ...(hasFilter ? [] : new URLSearchParams(raw)),
+        ]);
       }),
       { numRuns: runs(1000) },
     );
   });
 });
 
-/** Bytes one by one: an escape is its byte, any other character its UTF-8. */
-function decodeSlowly(raw: string): string {
+/** Reference implementation: each escape becomes its byte, and each other character its bytes in UTF-8. */
+function decodeReference(raw: string): string {
   const plus = raw.includes("%20") || raw.includes(" ");
   const bytes: number[] = [];
   for (let at = 0; at < raw.length;) {
@@ -64,7 +67,7 @@ function decodeSlowly(raw: string): string {
 }
 
 describe("decodeFilter", () => {
-  it("reads any text as one does byte by byte", () => {
+  it("decodes any text as the reference implementation does", () => {
     const unit = fc.constantFrom(
       "%",
       "%2",
@@ -85,7 +88,7 @@ describe("decodeFilter", () => {
     );
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 10 }), (raw) => {
-        expect(decodeFilter(raw)).toBe(decodeSlowly(raw));
+        expect(decodeFilter(raw)).toBe(decodeReference(raw));
       }),
       { numRuns: runs(2000) },
     );
@@ -100,18 +103,18 @@ const number = fc.oneof(
 );
 
 describe("limit and cursor", () => {
-  it("are an integer within its bounds, in digits alone, or refused", () => {
+  it("accept only integers within their bounds, written in digits", () => {
     fc.assert(
       fc.property(number, fc.nat(20), fc.nat(1200), (text, least, more) => {
-        const read = parseCount(new URLSearchParams({ n: text }), "n", least, least + more);
-        const good = /^[0-9]+$/.test(text) && text.length <= 15 && Number(text) >= least && Number(text) <= least + more;
-        expect(read.ok ? read.value : read.failure.kind).toBe(good ? Number(text) : "invalid");
+        const parsed = parseCount(new URLSearchParams({ n: text }), "n", least, least + more);
+        const valid = /^[0-9]+$/.test(text) && text.length <= 15 && Number(text) >= least && Number(text) <= least + more;
+        expect(parsed.ok ? parsed.value : parsed.failure.kind).toBe(valid ? Number(text) : "invalid");
       }),
       { numRuns: runs(1000) },
     );
   });
 
-  it("make a page or a refusal, whatever they are", () => {
+  it("give a page or an invalid failure, for any text", () => {
     const cursor = fc.oneof(fc.uuid(), fc.stringMatching(/^[a-z0-9]{26}$/), fc.string({ maxLength: 40 }));
     fc.assert(
       fc.property(number, cursor, (limit, after) => {

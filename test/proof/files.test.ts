@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DAY, expectNoOrphans, later, ring } from "../support/faults.ts";
 import { isAllowed, runFiles } from "./history/files.ts";
-import { auditLog } from "./history/log.ts";
-import { ROUGH, shortenDeadlines } from "./history/plan.ts";
+import { auditLog } from "./history/audit.ts";
+import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
 
 beforeEach(() => {
   shortenDeadlines();
@@ -15,31 +15,31 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("Files, when R2, D1 and the coordinators fail", () => {
+describe("Files under faults of R2, D1 and the coordinators", () => {
   it.each([1, 2, 3, 4])(
-    "a download is a content that may be there, whole, or breaks off; nothing is lost; nothing is left over: seed %i",
+    "a download is a current content or ends early, no write is lost, and no content is left without a row: seed %i",
     async (seed) => {
-      const { at, names, wrong, seen } = await runFiles({ seed, clients: 8, steps: 12, rates: ROUGH });
-      expect(seen.whole).toBeGreaterThan(10);
-      expect({ seed, wrong }).toEqual({ seed, wrong: [] });
-      expect(await auditLog(at.vault, [])).toEqual({ lost: [], doubled: [] });
+      const { fixture, names, errors, readCounts } = await runFiles({ seed, clients: 8, steps: 12, rates: FAULT_RATES });
+      expect(readCounts.complete).toBeGreaterThan(10);
+      expect({ seed, errors }).toEqual({ seed, errors: [] });
+      expect(await auditLog(fixture.vault, [])).toEqual({ lost: [], doubled: [] });
       later(33 * DAY);
       for (const name of names) await ring(name);
-      await expectNoOrphans(at);
+      await expectNoOrphans(fixture);
     },
   );
 });
 
-const written = (content: string | undefined, start: number, effect: boolean | undefined) => ({
+const writeOf = (content: string | undefined, start: number, effect: boolean | undefined) => ({
   content,
   start,
   end: start + 2,
   effect,
 });
 
-describe("what a reader of a File may get", () => {
+describe("isAllowed", () => {
   const [a, b] = ["a", "b"];
-  const FILE = [written(a, 1, true), written(b, 11, undefined), written("refused", 21, false), written(undefined, 31, true)];
+  const FILE = [writeOf(a, 1, true), writeOf(b, 11, undefined), writeOf("refused", 21, false), writeOf(undefined, 31, true)];
 
   it.each([
     [5, 6, [a]],
@@ -49,7 +49,7 @@ describe("what a reader of a File may get", () => {
     [32, 33, [a, b, undefined]],
     [35, 36, [undefined]],
     [12, 36, [a, b, undefined]],
-  ])("from %i to %i follows from what its writer was told", (start, end, contents) => {
+  ])("from %i to %i allows the contents that the answers to the writer permit", (start, end, contents) => {
     for (const content of [a, b, "refused", "nobody's", undefined]) {
       expect([content, isAllowed(FILE, content, start, end)]).toEqual([content, contents.includes(content)]);
     }

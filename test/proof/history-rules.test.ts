@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { checkHistory } from "./history/check.ts";
-import type { Call, Kind, Outcome, Rule } from "./history/facts.ts";
+import type { Call, Kind, Outcome, Rule } from "./history/calls.ts";
 
-/** The rules of the checker at their borders: short histories of one Item, and what is wrong with them. */
+/** Tests the rules of checkHistory at their boundaries: short histories of one Item, and the rules that they violate. */
 
 interface More {
   readonly item?: string;
@@ -10,10 +10,17 @@ interface More {
   readonly outcome?: Outcome;
 }
 
-/** A call, and what it was shown: a version and its content. */
-function call(kind: Kind, value: string | undefined, start: number, end: number, seen?: [number, string], more: More = {}): Call {
-  const shown = seen && { version: seen[0], content: seen[1].split(" ") };
-  return { item: "item", kind, value, start, end, outcome: "ok", seen: shown, text: seen?.join(), ...more };
+/** A call. `state` is the version and the content, separated by blanks, in the answer. */
+function call(
+  kind: Kind,
+  value: string | undefined,
+  start: number,
+  end: number,
+  state?: [number, string],
+  more: More = {},
+): Call {
+  const shown = state && { version: state[0], content: state[1].split(" ") };
+  return { item: "item", kind, value, start, end, outcome: "ok", state: shown, text: state?.join(), ...more };
 }
 
 const unknown = { outcome: "unknown" } as const;
@@ -22,77 +29,85 @@ const read = (start: number, end: number, version: number, content: string, item
 const first = call("create", "f", 1, 2, [1, "f"]);
 
 const CASES: readonly (readonly [name: string, rules: readonly Rule[], history: readonly Call[]])[] = [
-  ["a write of unknown outcome that is seen", [], [first, call("patch", "p", 3, 4, undefined, unknown), read(5, 6, 2, "f p")]],
-  ["and that is not", [], [first, call("patch", "p", 3, 4, undefined, unknown), read(5, 6, 1, "f")]],
   [
-    "and that is seen later only",
+    "a write of unknown outcome that is observed",
+    [],
+    [first, call("patch", "p", 3, 4, undefined, unknown), read(5, 6, 2, "f p")],
+  ],
+  [
+    "a write of unknown outcome that is not observed",
+    [],
+    [first, call("patch", "p", 3, 4, undefined, unknown), read(5, 6, 1, "f")],
+  ],
+  [
+    "a write of unknown outcome that is observed only by a later read",
     [],
     [first, call("patch", "p", 3, 4, undefined, unknown), read(5, 6, 1, "f"), read(7, 8, 2, "f p")],
   ],
   [
-    "and that is seen no more",
-    ["went back"],
+    "a write of unknown outcome that a later read does not observe",
+    ["version decreased"],
     [first, call("patch", "p", 3, 4, undefined, unknown), read(5, 6, 2, "f p"), read(7, 8, 1, "f")],
   ],
   [
-    "and that is seen before it was asked for",
-    ["out of its time"],
+    "a write of unknown outcome that is observed before its request",
+    ["observed before its request"],
     [first, read(3, 4, 2, "f p"), call("patch", "p", 5, 6, undefined, unknown)],
   ],
   [
-    "and that comes after the deletion",
-    ["out of its time"],
+    "a write of unknown outcome that is observed and was sent after the deletion",
+    ["observed before its request"],
     [first, read(5, 30, 2, "f p"), call("delete", "d", 10, 11), call("patch", "p", 20, 21, undefined, unknown)],
   ],
   [
-    "and that is there twice",
-    ["a second effect of one write"],
+    "a write of unknown outcome whose value is observed twice in one content",
+    ["write took effect twice"],
     [first, call("patch", "p", 3, 4, undefined, unknown), read(5, 6, 3, "f p p")],
   ],
-  ["and that is in another Item", ["a value from nowhere"], [first, read(3, 4, 1, "f", "other")]],
+  ["a value that is observed in another Item", ["unknown value"], [first, read(3, 4, 1, "f", "other")]],
   [
     "a creation at version 2",
-    ["not built on the version before"],
+    ["not based on the previous version"],
     [first, call("create", "c", 3, 4, undefined, { ...unknown, item: undefined }), read(5, 6, 2, "c")],
   ],
   [
-    "a gap that a write of unknown outcome fills",
+    "an unobserved version that a write of unknown outcome explains",
     [],
     [first, call("put", "p", 3, 4, undefined, unknown), call("put", "q", 5, 6, [3, "q"])],
   ],
-  ["a gap that nothing fills", ["a version that nobody wrote"], [first, call("put", "q", 5, 6, [3, "q"])]],
+  ["an unobserved version that no write explains", ["version without a write"], [first, call("put", "q", 5, 6, [3, "q"])]],
   [
-    "a gap that only a write to another Item fills",
-    ["a version that nobody wrote"],
+    "an unobserved version and a write of unknown outcome to another Item",
+    ["version without a write"],
     [first, call("put", "p", 3, 4, undefined, { ...unknown, item: "other" }), call("put", "q", 5, 6, [3, "q"])],
   ],
   [
-    "a gap that only a refused write fills",
-    ["a version that nobody wrote"],
+    "an unobserved version and a refused write",
+    ["version without a write"],
     [first, call("put", "p", 3, 4, undefined, { outcome: "refused" }), call("put", "q", 5, 6, [3, "q"])],
   ],
   [
-    "a gap that only a later write fills",
-    ["a version that nobody wrote"],
+    "an unobserved version and a later write of unknown outcome",
+    ["version without a write"],
     [first, call("put", "q", 5, 6, [3, "q"]), call("put", "p", 7, 8, undefined, unknown)],
   ],
   [
-    "a gap that only a deletion fills",
-    ["a version that nobody wrote"],
+    "an unobserved version and a deletion of unknown outcome",
+    ["version without a write"],
     [first, call("delete", "d", 3, 9, undefined, unknown), call("put", "q", 5, 6, [3, "q"])],
   ],
   [
-    "a gap that only a write of another If-Match fills",
-    ["a version that nobody wrote"],
+    "an unobserved version and a write of unknown outcome with another version in If-Match",
+    ["version without a write"],
     [first, call("put", "p", 3, 4, undefined, { ...unknown, ifMatch: 2 }), call("put", "q", 5, 6, [3, "q"])],
   ],
   [
-    "a gap that only a write with a version of its own fills",
-    ["a version that nobody wrote"],
+    "an unobserved version and a write of unknown outcome that was observed at another version",
+    ["version without a write"],
     [first, call("put", "p", 3, 4, undefined, unknown), read(5, 6, 2, "p"), call("put", "q", 7, 8, [4, "q"])],
   ],
   [
-    "two gaps, of which one write fills only the first",
+    "two unobserved versions and two writes of unknown outcome, one of which explains only the first version",
     [],
     [
       first,
@@ -102,40 +117,40 @@ const CASES: readonly (readonly [name: string, rules: readonly Rule[], history: 
     ],
   ],
   [
-    "a value added to another content than the one before",
-    ["not built on the version before"],
+    "a PATCH that is based on another content than the previous one",
+    ["not based on the previous version"],
     [first, call("put", "p", 3, 4, [2, "p"]), call("patch", "q", 5, 6, [3, "f q"])],
   ],
   [
-    "a 404 before the deletion was asked for",
-    ["gone, and nobody deleted it"],
-    [first, call("read", undefined, 3, 4, undefined, { outcome: "gone" }), call("delete", "d", 5, 6)],
+    "a 404 before the request of the deletion",
+    ["missing without a deletion"],
+    [first, call("read", undefined, 3, 4, undefined, { outcome: "not found" }), call("delete", "d", 5, 6)],
   ],
   [
-    "a 404 between a deletion without effect and one that has it",
-    ["gone, and nobody deleted it"],
+    "a 404 between a deletion of unknown outcome and an acknowledged deletion",
+    ["missing without a deletion"],
     [
       first,
       call("delete", "d", 3, 4, undefined, unknown),
-      call("read", undefined, 5, 6, undefined, { outcome: "gone" }),
+      call("read", undefined, 5, 6, undefined, { outcome: "not found" }),
       call("delete", "e", 7, 8),
     ],
   ],
-  ["two deletions", ["two writes at one version"], [first, call("delete", "d", 3, 4), call("delete", "e", 5, 6)]],
+  ["two acknowledged deletions", ["two writes of one version"], [first, call("delete", "d", 3, 4), call("delete", "e", 5, 6)]],
   [
-    "a 412 before the version came",
+    "a 412 before the version in If-Match was current",
     [],
-    [first, call("put", "p", 3, 4, undefined, { outcome: "stale", ifMatch: 2 }), call("put", "q", 5, 6, [2, "q"])],
+    [first, call("put", "p", 3, 4, undefined, { outcome: "precondition failed", ifMatch: 2 }), call("put", "q", 5, 6, [2, "q"])],
   ],
   [
-    "a 412 while the version was there",
-    ["refused, though its If-Match was right"],
-    [first, call("put", "p", 3, 4, undefined, { outcome: "stale", ifMatch: 1 }), read(5, 6, 1, "f")],
+    "a 412 while the version in If-Match was current",
+    ["refused although If-Match matched"],
+    [first, call("put", "p", 3, 4, undefined, { outcome: "precondition failed", ifMatch: 1 }), read(5, 6, 1, "f")],
   ],
   [
-    "a 412 after the version was there",
+    "a 412 after the version in If-Match was current",
     [],
-    [first, call("put", "q", 3, 4, [2, "q"]), call("put", "p", 5, 6, undefined, { outcome: "stale", ifMatch: 1 })],
+    [first, call("put", "q", 3, 4, [2, "q"]), call("put", "p", 5, 6, undefined, { outcome: "precondition failed", ifMatch: 1 })],
   ],
 ];
 

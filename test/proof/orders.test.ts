@@ -6,29 +6,29 @@ import { play, type Scenario, WRITES, type Written } from "./exploration/writes.
 import { everyOrder, type Turns } from "./exploration/turns.ts";
 
 /**
- * The coordinator's pure core (queue.ts, apply.ts) over a store in memory: concurrent writes to one Item, in every order
- * of their awaits. What the clients see must be one history.
+ * Runs the queue and the commit loop of the coordinator over a store in memory: concurrent writes to one Item, in every
+ * order of their awaits. The history of each order must be linearizable.
  */
 
-/** Out: how many orders there are, and in how many of them the history is wrong. */
-async function explore(scenario: Scenario): Promise<{ orders: number; wrong: number }> {
-  let wrong = 0;
+/** Out: the number of orders, and the number of those whose history has violations. */
+async function explore(scenario: Scenario): Promise<{ orders: number; violating: number }> {
+  let violating = 0;
   const orders = await everyOrder(async (turns) => {
-    if (checkHistory(await play(turns, scenario)).length > 0) wrong++;
+    if (checkHistory(await play(turns, scenario)).length > 0) violating++;
   });
-  return { orders, wrong };
+  return { orders, violating };
 }
 
 const SINGLE = WRITES.filter((written) => written !== "twice" && written !== "again");
 const PAIRS = SINGLE.flatMap((one, at) => SINGLE.slice(at).map((other) => [one, other] as const));
-/** Pairs and triples, the coordinators, and the awaits: as many as have thousands of orders, not millions. */
+/** Scenarios with writes, coordinators, faults and awaits, chosen so that each has thousands of orders and not millions. */
 const SCENARIOS: readonly (readonly [string, Omit<Scenario, "writes">, readonly (readonly Written[])[]])[] = [
   ["two writes, one coordinator, one fault", { coordinators: 1, faults: 1 }, PAIRS],
   ["two writes, two coordinators, one fault", { coordinators: 2, faults: 1 }, PAIRS],
-  ["one write sent again while the first is on its way, two faults", { coordinators: 2, faults: 2 }, [["again"]]],
-  ["one write sent twice with its key, two faults", { coordinators: 2, faults: 2 }, [["twice"]]],
+  ["one operation that two coordinators get, two faults", { coordinators: 2, faults: 2 }, [["again"]]],
+  ["one write sent twice with one Idempotency-Key, two faults", { coordinators: 2, faults: 2 }, [["twice"]]],
   [
-    "one write sent twice and another, two coordinators, one fault",
+    "one write sent twice and another write, two coordinators, one fault",
     { coordinators: 2, faults: 1, awaits: ["read", "write", "answer"] },
     [
       ["twice", "put"],
@@ -62,12 +62,12 @@ const SCENARIOS: readonly (readonly [string, Omit<Scenario, "writes">, readonly 
   ],
 ];
 
-describe("the walk through all orders", () => {
+describe("everyOrder", () => {
   it.each([
     [2, 3, 20],
     [3, 3, 1_680],
-  ])("of %i chains of %i awaits takes each of the %i once", async (chains, awaits, count) => {
-    const seen = new Set<string>();
+  ])("runs %i chains of %i awaits in each of the %i orders once", async (chains, awaits, count) => {
+    const orders = new Set<string>();
     const runs = await everyOrder(async (turns) => {
       const order: number[] = [];
       const chain = async (name: number) => {
@@ -77,47 +77,47 @@ describe("the walk through all orders", () => {
         }
       };
       await Promise.all(Array.from({ length: chains }, (_, name) => chain(name)));
-      seen.add(order.join());
+      orders.add(order.join());
     });
-    expect([runs, seen.size]).toEqual([count, count]);
+    expect([runs, orders.size]).toEqual([count, count]);
   });
 });
 
-describe("every order of the awaits is one history", () => {
-  it.each(SCENARIOS)("%s", async (_, scenario, all) => {
+describe("every order of the awaits", () => {
+  it.each(SCENARIOS)("gives a linearizable history: %s", async (_, scenario, all) => {
     for (const writes of all) {
-      const { orders, wrong } = await explore({ ...scenario, writes });
-      expect({ writes, wrong }).toEqual({ writes, wrong: 0 });
+      const { orders, violating } = await explore({ ...scenario, writes });
+      expect({ writes, violating }).toEqual({ writes, violating: 0 });
       expect(orders).toBeGreaterThan(30);
     }
   });
 
   it.each([
     ["the fence", { coordinators: 2, broken: { fence: true } }],
-    ["the log of what took effect", { coordinators: 1, faults: 1, broken: { log: true, before: true } }],
-  ])("but not without %s", async (_, scenario) => {
-    expect((await explore({ ...scenario, writes: ["patch", "patch"] })).wrong).toBeGreaterThan(0);
+    ["the log of the operations that took effect", { coordinators: 1, faults: 1, broken: { log: true, before: true } }],
+  ])("does not always give a linearizable history without %s", async (_, scenario) => {
+    expect((await explore({ ...scenario, writes: ["patch", "patch"] })).violating).toBeGreaterThan(0);
   });
 
-  it("but not when a coordinator that remembers does not look at what took effect before", async () => {
+  it("does not always give a linearizable history when the fence does not check which operations took effect before", async () => {
     const scenario = { coordinators: 2, faults: 1, awaits: ["arrival", "read", "write"], broken: { before: true } } as const;
-    expect((await explore({ ...scenario, writes: ["twice", "put"] })).wrong).toBeGreaterThan(0);
+    expect((await explore({ ...scenario, writes: ["twice", "put"] })).violating).toBeGreaterThan(0);
   });
 });
 
 const upTo = (max: number, min = 0) => fc.integer({ min, max });
 
-describe("any order that fast-check's scheduler takes", () => {
-  it("of two to four writes through one to three coordinators with up to three faults is one history", async () => {
+describe("a random order of the awaits", () => {
+  it("of two to four writes, one to three coordinators and up to three faults gives a linearizable history", async () => {
     const writes = fc.array(fc.constantFrom(...WRITES), { minLength: 2, maxLength: 4 });
-    const property = fc.asyncProperty(fc.scheduler(), writes, upTo(3, 1), upTo(3), fc.integer(), async (s, ...given) => {
-      const [some, coordinators, faults, seed] = given;
+    const property = fc.asyncProperty(fc.scheduler(), writes, upTo(3, 1), upTo(3), fc.integer(), async (s, ...drawn) => {
+      const [operations, coordinators, faults, seed] = drawn;
       const random = seeded(seed);
       const turns: Turns = {
         wait: (what) => s.schedule(Promise.resolve(), what),
         choose: (count) => Math.floor(random() * count),
       };
-      expect(checkHistory(await s.waitFor(play(turns, { writes: some, coordinators, faults })))).toEqual([]);
+      expect(checkHistory(await s.waitFor(play(turns, { writes: operations, coordinators, faults })))).toEqual([]);
     });
     await fc.assert(property, { numRuns: 1_000 });
   });

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blindIndex, fingerprint } from "../../src/crypto/seal.ts";
 
-/** Contract 2.4: what stands for a text without telling it. */
+/** The keyed hash of a title and the hash of a request, which are stored instead of the texts (docs/security.md). */
 
 const hmacKey = () => crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, false, ["sign"]) as Promise<CryptoKey>;
 
@@ -18,23 +18,23 @@ describe("the blind index of a text", () => {
     );
   });
 
-  it("differs for texts that differ, in case, composition or an invisible character too", async () => {
+  it("differs for texts that differ, also in case, Unicode composition or an invisible character", async () => {
     const index = await hmacKey();
     const titles = ["", " ", "Mail", "mail", "Mail ", "Mail\0", "\ufeffMail", "caf\u00e9", "cafe\u0301"];
     expect(new Set(await Promise.all(titles.map((title) => blindIndex(index, title)))).size).toBe(titles.length);
   });
 
-  it("differs under another key: the titles of two vaults cannot be compared", async () => {
+  it("differs under another key, so that titles of two vaults cannot be compared", async () => {
     expect(await blindIndex(await hmacKey(), "Mail")).not.toBe(await blindIndex(await hmacKey(), "Mail"));
   });
 });
 
-describe("the fingerprint of parts", () => {
+describe("the fingerprint of a list of parts", () => {
   it("is the same for the same parts, as text or bytes", async () => {
     expect(await fingerprint("a", "é")).toBe(await fingerprint(new TextEncoder().encode("a"), "é"));
   });
 
-  it("differs wherever the parts differ, though they join to one text", async () => {
+  it("differs for different lists of parts whose concatenation is the same", async () => {
     const parts = [
       [],
       [""],

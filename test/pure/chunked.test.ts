@@ -12,7 +12,10 @@ import {
   sealedFileSize,
 } from "../../src/crypto/chunked.ts";
 
-/** The C2SP chunked encryption of src/crypto/chunked.ts, against the specification written down once more, slowly. */
+/**
+ * Compares the C2SP chunked encryption of src/crypto/chunked.ts with a reference implementation of the specification
+ * (c2sp.org/chunked-encryption).
+ */
 
 const KEY = Uint8Array.from({ length: 32 }, (_, at) => at);
 const CONTEXT = new TextEncoder().encode("vault, item, file, generation");
@@ -44,7 +47,12 @@ function split(message: Uint8Array): Uint8Array[] {
   return chunks;
 }
 
-async function sealSlowly(inputKey: Uint8Array, context: Uint8Array, salt: Uint8Array, message: Uint8Array): Promise<Uint8Array> {
+async function sealReference(
+  inputKey: Uint8Array,
+  context: Uint8Array,
+  salt: Uint8Array,
+  message: Uint8Array,
+): Promise<Uint8Array> {
   const { key, baseNonce, commitment } = await derive(inputKey, salt, context);
   const out = [salt, commitment];
   for (const [index, chunk] of split(message).entries()) {
@@ -54,7 +62,7 @@ async function sealSlowly(inputKey: Uint8Array, context: Uint8Array, salt: Uint8
   return concat(...out);
 }
 
-async function openSlowly(inputKey: Uint8Array, context: Uint8Array, sealed: Uint8Array): Promise<Uint8Array> {
+async function openReference(inputKey: Uint8Array, context: Uint8Array, sealed: Uint8Array): Promise<Uint8Array> {
   const { key, baseNonce, commitment } = await derive(inputKey, sealed.slice(0, 24), context);
   expect(sealed.slice(24, 56)).toEqual(commitment);
   const out: Uint8Array[] = [];
@@ -66,7 +74,7 @@ async function openSlowly(inputKey: Uint8Array, context: Uint8Array, sealed: Uin
   return concat(...out);
 }
 
-const sealFast = async (cipher: ChunkCipher, message: Uint8Array): Promise<Uint8Array> =>
+const sealWithService = async (cipher: ChunkCipher, message: Uint8Array): Promise<Uint8Array> =>
   concat(cipher.header, ...(await Promise.all(split(message).map((chunk, index) => cipher.seal(chunk, index)))));
 
 const message = fc
@@ -77,7 +85,7 @@ const salt = fc.uint8Array({ minLength: 24, maxLength: 24 });
 const context = fc.uint8Array({ maxLength: 80 });
 const runs = { numRuns: 50 };
 
-describe("the sizes", () => {
+describe("the sizes of a sealed content", () => {
   // size, chunks, sealed size
   it.each([
     [0, 1, 56 + 16],
@@ -90,7 +98,7 @@ describe("the sizes", () => {
     [32_768, 3, 56 + 2 * 16_400 + 16],
     [1_048_576, 65, 56 + 64 * 16_400 + 16],
     [100_000_000, 6104, 100_000_000 + 56 + 6104 * 16],
-  ])("of %i bytes: %i chunks, sealed %i bytes", (size, chunks, sealed) => {
+  ])("a content of %i bytes has %i chunks and is %i bytes long when sealed", (size, chunks, sealed) => {
     expect([chunkCount(size), sealedFileSize(size)]).toEqual([chunks, sealed]);
   });
 
@@ -99,11 +107,11 @@ describe("the sizes", () => {
     [1, 16_456],
     [2, 32_856],
     [6103, 100_089_256],
-  ])("chunk %i lies at byte %i", (index, offset) => {
+  ])("chunk %i begins at byte %i", (index, offset) => {
     expect(chunkOffset(index)).toBe(offset);
   });
 
-  it("no two sizes are sealed to the same one, and the last chunk is never full", () => {
+  it("the sealed size grows with the size of the content, and the last chunk is never full", () => {
     fc.assert(
       fc.property(fc.nat(200_000_000), (size) => {
         const last = sealedFileSize(size) - chunkOffset(chunkCount(size) - 1);
@@ -115,22 +123,22 @@ describe("the sizes", () => {
   });
 });
 
-describe("the format", () => {
-  it("a message that the service seals is opened by the specification", async () => {
+describe("the format of a sealed content", () => {
+  it("the reference implementation opens a message that the service sealed", async () => {
     await fc.assert(
       fc.asyncProperty(key, context, message, async (k, c, m) => {
-        const sealed = await sealFast(await createCipher(k, c), m);
+        const sealed = await sealWithService(await createCipher(k, c), m);
         expect(sealed.length).toBe(sealedFileSize(m.length));
-        expect((await openSlowly(k, c, sealed)).toHex()).toBe(m.toHex());
+        expect((await openReference(k, c, sealed)).toHex()).toBe(m.toHex());
       }),
       runs,
     );
   });
 
-  it("a message that the specification seals is opened by the service", async () => {
+  it("the service opens a message that the reference implementation sealed", async () => {
     await fc.assert(
       fc.asyncProperty(key, context, salt, message, async (k, c, s, m) => {
-        const sealed = await sealSlowly(k, c, s, m);
+        const sealed = await sealReference(k, c, s, m);
         const cipher = await recoverCipher(k, c, sealed.slice(0, HEADER));
         if (!cipher.ok) throw new Error("the header was refused");
         const chunks = Array.from({ length: chunkCount(m.length) }, (_, index) =>
@@ -142,7 +150,7 @@ describe("the format", () => {
     );
   });
 
-  it("the header is a salt of 24 bytes, another each time, and the commitment of 32", async () => {
+  it("the header is a salt of 24 bytes, which differs each time, and a commitment of 32 bytes", async () => {
     const headers = await Promise.all(Array.from({ length: 50 }, async () => (await createCipher(KEY, CONTEXT)).header));
     expect(new Set(headers.map((header) => header.slice(0, 24).toHex())).size).toBe(50);
     for (const header of headers) {
@@ -152,7 +160,7 @@ describe("the format", () => {
   });
 
   it.each([0, 1, 255, 256, 65_535, 65_536, 2 ** 24 + 3, 2 ** 31, 2 ** 32 - 1])(
-    "the nonce of chunk %i is the base nonce XOR that number",
+    "the nonce of chunk %i is the base nonce XOR the index of the chunk",
     async (index) => {
       const cipher = await createCipher(KEY, CONTEXT);
       const derived = await derive(KEY, cipher.header.slice(0, 24), CONTEXT);
@@ -166,7 +174,7 @@ describe("the format", () => {
 
 const flip = (bytes: Uint8Array, at: number) => bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
 
-describe("what belongs to another message", () => {
+describe("data of another message, or changed data", () => {
   it("a header is refused with any other key or context", async () => {
     const { header } = await createCipher(KEY, CONTEXT);
     const others = [
@@ -190,20 +198,20 @@ describe("what belongs to another message", () => {
     expect(await recoverCipher(KEY, CONTEXT, concat(header, header).slice(0, length))).toEqual(INTEGRITY);
   });
 
-  it("a chunk does not open at another index, nor in another message of the same key and context", async () => {
+  it("a chunk does not open at another index, or in another message with the same key and context", async () => {
     const [cipher, other] = [await createCipher(KEY, CONTEXT), await createCipher(KEY, CONTEXT)];
     await fc.assert(
-      fc.asyncProperty(fc.nat(2 ** 32 - 1), fc.nat(2 ** 32 - 1), async (index, elsewhere) => {
-        fc.pre(index !== elsewhere);
+      fc.asyncProperty(fc.nat(2 ** 32 - 1), fc.nat(2 ** 32 - 1), async (index, otherIndex) => {
+        fc.pre(index !== otherIndex);
         const sealed = await cipher.seal(CONTEXT, index);
-        await expect(cipher.open(sealed, elsewhere)).rejects.toThrow(REFUSED);
+        await expect(cipher.open(sealed, otherIndex)).rejects.toThrow(REFUSED);
         await expect(other.open(sealed, index)).rejects.toThrow(REFUSED);
       }),
       runs,
     );
   });
 
-  it("a chunk with any byte flipped, cut or longer does not open", async () => {
+  it("a chunk with a flipped byte, a truncated chunk and a longer chunk do not open", async () => {
     const cipher = await createCipher(KEY, CONTEXT);
     const sealed = await cipher.seal(CONTEXT, 0);
     for (const at of sealed.keys()) {

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { estimateEntropy } from "../../src/crypto/password.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
-/** Contract 1.7: the entropy of values that were not generated here, estimated, and of those that were, kept. */
+/** Contract 7.6: the entropy of a generated value is stored with it, and that of any other value is estimated. */
 
 describe("estimateEntropy", () => {
-  it("of no character is 0", () => {
+  it("returns 0 for the empty value", () => {
     expect(estimateEntropy("")).toBe(0);
   });
 
-  it("is a number that is never negative, whatever the value is", () => {
+  it("returns a finite number that is not negative, for any value", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "binary-ascii", maxLength: 2000 })), (value) => {
         const bits = estimateEntropy(value);
@@ -19,7 +19,7 @@ describe("estimateEntropy", () => {
     );
   });
 
-  it("does not fall when characters are appended", () => {
+  it("returns no smaller number when characters are appended", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.string({ unit: "binary-ascii", maxLength: 1100 }),
@@ -33,7 +33,7 @@ describe("estimateEntropy", () => {
     );
   });
 
-  it.each(["a", "é", "😀", "aA0!é", " "])("is done, and bounded, for a million characters of %j", (unit) => {
+  it.each(["a", "é", "😀", "aA0!é", " "])("returns a bounded number for a million characters of %j", (unit) => {
     const most = 1024 * Math.log2(26 + 26 + 10 + 33 + 100);
     for (const value of [unit.repeat(1_000_000 / unit.length), `${"a".repeat(999_999)}${unit}`]) {
       const bits = estimateEntropy(value);
@@ -42,13 +42,13 @@ describe("estimateEntropy", () => {
     }
   });
 
-  it("is less for repeated and for consecutive characters than for mixed ones", () => {
-    for (const poor of ["aaaaaaaa", "abcdefgh", "hgfedcba", "11111111", "12345678"]) {
-      expect(estimateEntropy(poor)).toBeLessThan(estimateEntropy("qzkwmxrt") / 2);
+  it("returns less than half for repeated or consecutive characters as for mixed characters", () => {
+    for (const weak of ["aaaaaaaa", "abcdefgh", "hgfedcba", "11111111", "12345678"]) {
+      expect(estimateEntropy(weak)).toBeLessThan(estimateEntropy("qzkwmxrt") / 2);
     }
   });
 
-  it("is more when more kinds of characters are in use", () => {
+  it("returns more for a value with more kinds of characters", () => {
     const values = ["qzkwmxrt", "qzkWmxrt", "qzkWmx7t", "qz!Wmx7t", "qz!Wéx7t"];
     const bits = values.map(estimateEntropy);
     expect(bits).toEqual([...new Set(bits)].toSorted((a, b) => a - b));
@@ -56,7 +56,7 @@ describe("estimateEntropy", () => {
 });
 
 /** An Item with a generated password. */
-async function generated() {
+async function createGenerated() {
   const { vault, items, call } = await freshVault();
   const body = { ...LOGIN, fields: [{ id: "p", purpose: "PASSWORD", generate: true }] };
   const item = (await call("POST", items, { body })).body;
@@ -66,16 +66,16 @@ async function generated() {
 }
 
 describe("the entropy of a field", () => {
-  it("stays exact while its generated value stays, through PUT and PATCH", async () => {
-    const { field, put, patch } = await generated();
-    expect(estimateEntropy(field.value)).not.toBe(194.71); // or the test could not fail
+  it("stays exact when PUT and PATCH keep the generated value", async () => {
+    const { field, put, patch } = await createGenerated();
+    expect(estimateEntropy(field.value)).not.toBe(194.71); // otherwise the test could not fail
     expect((await put({ ...field, label: "Put" })).body.fields[0]).toEqual({ ...field, label: "Put" });
     const { body } = await patch({ op: "replace", path: "/fields/p/label", value: "Patched" });
     expect(body.fields[0]).toEqual({ ...field, label: "Patched", entropy: 194.71 });
   });
 
-  it("is estimated anew when its generated value changes", async () => {
-    const { patch } = await generated();
+  it("is estimated when PATCH replaces the generated value", async () => {
+    const { patch } = await createGenerated();
     const { body } = await patch({ op: "replace", path: "/fields/p/value", value: "typed in" });
     expect(body.fields[0].entropy).toBe(estimateEntropy("typed in"));
   });

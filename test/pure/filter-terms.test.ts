@@ -2,29 +2,30 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseFilter } from "../../src/model/filter.ts";
 
-/** Filters of more than a title: what Connect has not, and its users wish for. */
+/** Contract 5.1 to 5.6: filters by category and favorite, and filters of several terms. Connect does not have them. */
 
 const parse = (filter: string) => parseFilter(encodeURIComponent(filter), "items");
 type Terms = [words: string, value: string][];
-const readings = (...found: Terms[]) => ({
+/** The result of parseFilter with these readings, the preferred one first. */
+const readings = (...all: Terms[]) => ({
   ok: true,
-  value: found.map((terms) => terms.map(([words, value]) => ({ words, value }))),
+  value: all.map((terms) => terms.map(([words, value]) => ({ words, value }))),
 });
-const terms = (...found: Terms) => readings(found);
+const terms = (...all: Terms) => readings(all);
 const lastReading = (filter: string) => {
   const parsed = parse(filter);
   return parsed.ok ? { ok: true, value: parsed.value.slice(-1) } : parsed;
 };
 const REFUSED = { ok: false, failure: { kind: "filter" } };
 
-describe("a term", () => {
+describe("a term of a filter", () => {
   it.each([
     ['category eq "LOGIN"', "category eq", "LOGIN"],
     ['CATEGORY EQ "ssh_key"', "category eq", "ssh_key"],
     ["favorite eq true", "favorite eq", "true"],
     ["favorite eq FALSE", "favorite eq", "FALSE"],
     [" favorite  eq  true ", "favorite eq", "true"],
-  ])("can be %s", (filter, words, value) => {
+  ])("is accepted: %s", (filter, words, value) => {
     expect(parse(filter)).toEqual(terms([words, value]));
   });
 
@@ -40,12 +41,12 @@ describe("a term", () => {
     "favorite eq",
     "favorite ne true",
     "favorite eq true false",
-  ])("cannot be %s", (filter) => {
+  ])("is refused: %s", (filter) => {
     expect(parse(filter)).toEqual(REFUSED);
   });
 });
 
-describe("terms with and between them", () => {
+describe("several terms with and between them", () => {
   it.each([
     ['title eq "a" and tag eq "b"', terms(["title eq", "a"], ["tag eq", "b"])],
     ['title co "a" AND favorite eq true', terms(["title co", "a"], ["favorite eq", "true"])],
@@ -54,11 +55,11 @@ describe("terms with and between them", () => {
     ['tag eq "a"  and  title eq "b"', terms(["tag eq", "a"], ["title eq", "b"])],
     ['title eq "a \\"b\\"" and tag eq "c"', terms(["title eq", 'a "b"'], ["tag eq", "c"])],
     ['title eq "a "b"" and tag eq "c "d""', terms(["title eq", 'a "b"'], ["tag eq", 'c "d"'])],
-  ])("are read: %s", (filter, expected) => {
+  ])("are parsed: %s", (filter, expected) => {
     expect(lastReading(filter)).toEqual(expected);
   });
 
-  it("may also be one title, when the first of them is title eq, and that reading comes first", () => {
+  it("have two readings when the first term is title eq: first one title, then several terms", () => {
     const title: Terms = [["title eq", 'a" and tag eq "b']];
     expect(parse('title eq "a" and tag eq "b"')).toEqual(
       readings(title, [
@@ -73,11 +74,11 @@ describe("terms with and between them", () => {
 
   it.each([
     ["and without quotes", 'title eq "rock and tag eq roll"', "rock and tag eq roll"],
-    ["a quote before an and that no term follows", 'title eq "a" and b"', 'a" and b'],
-    ["an attribute that is none", 'title eq "a" and name eq "b"', 'a" and name eq "b'],
-    ["a term that is none", 'title eq "a" and category eq "NOPE"', 'a" and category eq "NOPE'],
+    ["a quote before an and that is not followed by a term", 'title eq "a" and b"', 'a" and b'],
+    ["an unknown attribute", 'title eq "a" and name eq "b"', 'a" and name eq "b'],
+    ["a term with an unknown category", 'title eq "a" and category eq "NOPE"', 'a" and category eq "NOPE'],
     ["escaped quotes", 'title eq "a\\" and tag eq \\"b"', 'a" and tag eq "b'],
-  ])("are not seen in a title that holds %s", (_, filter, title) => {
+  ])("are not recognized in a title that contains %s", (_, filter, title) => {
     expect(parse(filter)).toEqual(terms(["title eq", title]));
   });
 
@@ -93,13 +94,13 @@ describe("terms with and between them", () => {
     expect(parse(filter)).toEqual(REFUSED);
   });
 
-  it("come out as they went in, whatever the values are, their quotes escaped", () => {
+  it("are parsed to the same terms, for any values with escaped quotes", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 20 }).filter((value) => value.isWellFormed() && !value.endsWith("\\"));
     const words = fc.constantFrom("title eq", "title co", "tag eq");
     fc.assert(
-      fc.property(fc.array(fc.tuple(words, text), { minLength: 1, maxLength: 4 }), (found) => {
-        const filter = found.map(([word, value]) => `${word} "${value.replaceAll('"', '\\"')}"`).join(" and ");
-        expect(lastReading(filter)).toEqual(terms(...found));
+      fc.property(fc.array(fc.tuple(words, text), { minLength: 1, maxLength: 4 }), (expected) => {
+        const filter = expected.map(([word, value]) => `${word} "${value.replaceAll('"', '\\"')}"`).join(" and ");
+        expect(lastReading(filter)).toEqual(terms(...expected));
       }),
       { numRuns: 1000 },
     );

@@ -2,42 +2,42 @@ import { describe, expect, it } from "vitest";
 import { parseFilter } from "../../src/model/filter.ts";
 import { parseQuery } from "../../src/model/query.ts";
 
-/** Contract 1.5: filters, as the clients of this world write them into the query. */
+/** Contract 5: filters, in the URL encodings that clients use. */
 
-const title = (value: string) => ({ ok: true, value: [[{ words: "title eq", value }]] });
+const titleFilter = (value: string) => ({ ok: true, value: [[{ words: "title eq", value }]] });
 const REFUSED = { ok: false, failure: { kind: "filter" } };
 
-describe("parseFilter reads a title", () => {
+describe("parseFilter parses a title eq filter", () => {
   it.each([
     ["Go", "filter=title+eq+%22My+Item%22", "My Item"],
-    ["Go, with a plus in it", "filter=title+eq+%22a%2Bb+c%22", "a+b c"],
-    ["Go, with an escape in it", "filter=title+eq+%22100%2520%22", "100%20"],
-    ["Go, with no blank in it", "filter=title+eq+%22a%2Bb%22", "a+b"],
+    ["Go, with a plus in the title", "filter=title+eq+%22a%2Bb+c%22", "a+b c"],
+    ["Go, with a percent escape in the title", "filter=title+eq+%22100%2520%22", "100%20"],
+    ["Go, without a blank in the title", "filter=title+eq+%22a%2Bb%22", "a+b"],
     ["JavaScript", "filter=title%20eq%20%22My%20Item%22", "My Item"],
-    ["JavaScript, with a plus in it", "filter=title%20eq%20%22a%2Bb%22", "a+b"],
-    ["JavaScript that does not escape a plus", 'filter=title%20eq%20"a+b"', "a+b"],
-    ["JavaScript that escapes nothing but blanks", 'filter=title%20eq%20"A%20&%20B=C"', "A & B=C"],
+    ["JavaScript, with a plus in the title", "filter=title%20eq%20%22a%2Bb%22", "a+b"],
+    ["JavaScript, with an unescaped plus in the title", 'filter=title%20eq%20"a+b"', "a+b"],
+    ["JavaScript, with only the blanks escaped", 'filter=title%20eq%20"A%20&%20B=C"', "A & B=C"],
     ["Python's quote", "filter=title%20eq%20%22a/b%22", "a/b"],
     ["Python's quote_plus", "filter=title+eq+%22a%2Fb+c%22", "a/b c"],
-    ["a shell, blanks as they are", 'filter=title eq "a+b c"', "a+b c"],
-    ["small hexadecimal digits", "filter=title%20eq%20%22%c3%a9%22", "é"],
-    ["four bytes of UTF-8", "filter=title%20eq%20%22%F0%9F%98%80%22", "😀"],
-    ["a % alone", 'filter=title%20eq%20"100%"', "100%"],
-    ["a % before no hexadecimal digits", 'filter=title%20eq%20"%zz%4"', "%zz%4"],
-    ["a bare quote inside", 'filter=title%20eq%20"say%20"hi""', 'say "hi"'],
-    ["an escaped quote inside", "filter=title%20eq%20%22say%20%5C%22hi%5C%22%22", 'say "hi"'],
-    ["a backslash at the end", "filter=title%20eq%20%22C:%5C%22", "C:\\"],
-    ["the empty title", "filter=title+eq+%22%22", ""],
-    ["one quote", "filter=title+eq+%22%22%22", '"'],
-    ["blanks around it", "filter=++title++eq+%22x%22+", "x"],
-    ["blanks in the title's ends", "filter=title+eq+%22+x+%22", " x "],
-    ["a line break", "filter=title+eq+%22a%0Ab%22", "a\nb"],
-    ["other parameters around it", "limit=5&filter=title+eq+%22x%22&offset=2", "x"],
-    ["what looks like a parameter in it", 'filter=title%20eq%20"a&filter=b"', "a&filter=b"],
-    ["bytes that are no UTF-8", "filter=title%20eq%20%22%FF%22", "\ufffd"],
-    ["a byte order mark inside", "filter=title%20eq%20%22a%EF%BB%BFb%22", "a\ufeffb"],
-  ])("as %s sends it", (_, query, value) => {
-    expect(parseFilter(parseQuery(query).filter, "items")).toEqual(title(value));
+    ["a shell, with unescaped blanks", 'filter=title eq "a+b c"', "a+b c"],
+    ["an encoder with lower-case hexadecimal digits", "filter=title%20eq%20%22%c3%a9%22", "é"],
+    ["an encoder of a character of four bytes of UTF-8", "filter=title%20eq%20%22%F0%9F%98%80%22", "😀"],
+    ["a client that does not escape a final %", 'filter=title%20eq%20"100%"', "100%"],
+    ["a client that does not escape a % without hexadecimal digits after it", 'filter=title%20eq%20"%zz%4"', "%zz%4"],
+    ["a client that does not escape a quote in the title", 'filter=title%20eq%20"say%20"hi""', 'say "hi"'],
+    ["a client that escapes a quote in the title", "filter=title%20eq%20%22say%20%5C%22hi%5C%22%22", 'say "hi"'],
+    ["a client with a backslash at the end of the title", "filter=title%20eq%20%22C:%5C%22", "C:\\"],
+    ["a client with an empty title", "filter=title+eq+%22%22", ""],
+    ["a client with a title of one quote", "filter=title+eq+%22%22%22", '"'],
+    ["a client with blanks around the filter", "filter=++title++eq+%22x%22+", "x"],
+    ["a client with blanks at the ends of the title", "filter=title+eq+%22+x+%22", " x "],
+    ["a client with a line break in the title", "filter=title+eq+%22a%0Ab%22", "a\nb"],
+    ["a client with other parameters before and after the filter", "limit=5&filter=title+eq+%22x%22&offset=2", "x"],
+    ["a client with an unescaped parameter in the title", 'filter=title%20eq%20"a&filter=b"', "a&filter=b"],
+    ["a client with bytes that are not UTF-8", "filter=title%20eq%20%22%FF%22", "\ufffd"],
+    ["a client with a byte order mark in the title", "filter=title%20eq%20%22a%EF%BB%BFb%22", "a\ufeffb"],
+  ])("as encoded by %s", (_, query, value) => {
+    expect(parseFilter(parseQuery(query).filter, "items")).toEqual(titleFilter(value));
   });
 });
 
@@ -49,10 +49,10 @@ describe("parseFilter", () => {
     ["items", "tAg eQ", "tag eq"],
     ["vaults", "NAME eq", "name eq"],
     ["vaults", "title EQ", "title eq"],
-  ] as const)("knows, of %s, %s in any case", (list, words, known) => {
+  ] as const)("accepts for %s the term %s in any case", (list, words, canonical) => {
     expect(parseFilter(encodeURIComponent(`${words} "X"`), list)).toEqual({
       ok: true,
-      value: [[{ words: known, value: "X" }]],
+      value: [[{ words: canonical, value: "X" }]],
     });
   });
 
@@ -65,7 +65,7 @@ describe("parseFilter", () => {
     ["items", "not title eq"],
     ["vaults", "title co"],
     ["vaults", "tag eq"],
-  ] as const)("refuses, of %s, %s", (list, words) => {
+  ] as const)("refuses for %s the term %s", (list, words) => {
     expect(parseFilter(encodeURIComponent(`${words} "x"`), list)).toEqual(REFUSED);
   });
 
@@ -84,16 +84,16 @@ describe("parseFilter", () => {
     expect(parseFilter(encodeURIComponent(filter), "items")).toEqual(REFUSED);
   });
 
-  it("finds no filter where none is", () => {
+  it("returns no terms for a query without the parameter filter", () => {
     for (const query of ["", "limit=5", "filters=x", "xfilter=title", "FILTER=x"]) {
       expect(parseFilter(parseQuery(query).filter, "items")).toEqual({ ok: true, value: [[]] });
     }
   });
 
-  it("takes 4 KiB of UTF-8, and names that limit above it", () => {
-    const [most, more] = [2048, 2049].map((length) => `filter=title%20eq%20"${"%C3%A9".repeat(length)}"`);
-    expect(parseFilter(parseQuery(most!).filter, "items")).toEqual(title("é".repeat(2048)));
-    expect(parseFilter(parseQuery(more!).filter, "items")).toMatchObject({
+  it("accepts a value of 4 KiB of UTF-8, and refuses a longer one with a message that names the limit", () => {
+    const [longest, tooLong] = [2048, 2049].map((length) => `filter=title%20eq%20"${"%C3%A9".repeat(length)}"`);
+    expect(parseFilter(parseQuery(longest!).filter, "items")).toEqual(titleFilter("é".repeat(2048)));
+    expect(parseFilter(parseQuery(tooLong!).filter, "items")).toMatchObject({
       ok: false,
       failure: { kind: "invalid", detail: expect.stringContaining("4096") },
     });

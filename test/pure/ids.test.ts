@@ -4,7 +4,7 @@ import { base32, idBytes, operationId, parseId, uuidOf } from "../../src/model/i
 import { writeId } from "../../src/model/dialect.ts";
 import { freshVault } from "../support/service.ts";
 
-/** Contract 1.3: ids, in their two forms. */
+/** Contract 3.1 to 3.3: the two forms of an id. */
 
 const UUID = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 const SHORT = "h6uf6zcxc5cwfm74fsld6zvpuy";
@@ -25,7 +25,7 @@ describe("an id", () => {
     expect([writeId(uuid, "connect"), parseId(short)]).toEqual([short, uuid]);
   });
 
-  it("is the same in both forms, whatever its bits are", () => {
+  it("is parsed to the same UUID from both forms, for any bits", () => {
     fc.assert(
       fc.property(fc.uuid({ version: [1, 4, 7] }), (uuid) => {
         const short = writeId(uuid, "connect");
@@ -38,11 +38,11 @@ describe("an id", () => {
   it.each([
     ["has non-zero padding bits", "h6uf6zcxc5cwfm74fsld6zvpuz"],
     ["has non-zero padding bits", "aaaaaaaaaaaaaaaaaaaaaaaaab"],
-    ["has a 0", "06uf6zcxc5cwfm74fsld6zvpuy"],
-    ["has a 1", "h1uf6zcxc5cwfm74fsld6zvpuy"],
-    ["has an 8", "h6uf6zcxc5cwfm74fsld6zvpu8"],
-    ["has a 9", "99999999999999999999999999"],
-  ])("of 26 characters that %s is well-formed and names nothing", async (_, text) => {
+    ["contains a 0", "06uf6zcxc5cwfm74fsld6zvpuy"],
+    ["contains a 1", "h1uf6zcxc5cwfm74fsld6zvpuy"],
+    ["contains an 8", "h6uf6zcxc5cwfm74fsld6zvpu8"],
+    ["contains a 9", "99999999999999999999999999"],
+  ])("of 26 characters that %s has the form of an id and names nothing (404)", async (_, text) => {
     expect(parseId(text)).toBe(text);
     const { items, call } = await freshVault();
     expect((await call("GET", `${items}/${text}`)).body).toEqual({ status: 404, message: `item ${text} not found` });
@@ -59,26 +59,26 @@ describe("an id", () => {
     `${UUID} `,
     `${UUID}\n`,
     `urn:uuid:${UUID}`,
-  ])("has not the form %j", (text) => {
+  ])("does not have the form %j", (text) => {
     expect(parseId(text)).toBeUndefined();
   });
 
-  it("has one canonical text: what parseId gives, it gives again", () => {
+  it("has one canonical text, which parseId returns unchanged", () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[a-z0-9]{26}$/), fc.stringMatching(/^[a-z2-7]{26}$/), fc.uuid());
     fc.assert(
-      fc.property(text, (given) => {
-        const id = parseId(given);
+      fc.property(text, (input) => {
+        const id = parseId(input);
         if (id === undefined) return;
         expect(parseId(id)).toBe(id);
-        expect(parseId(given.toLowerCase())).toBe(id);
+        expect(parseId(input.toLowerCase())).toBe(id);
       }),
     );
   });
 
-  it("is 16 bytes", () => {
+  it("has 16 bytes, which its base32 form encodes", () => {
     fc.assert(
-      fc.property(bytes(16), (given) => {
-        expect(idBytes(parseId(base32(given))!)).toEqual(given);
+      fc.property(bytes(16), (idValue) => {
+        expect(idBytes(parseId(base32(idValue))!)).toEqual(idValue);
       }),
     );
   });
@@ -102,7 +102,7 @@ describe("operationId", () => {
   const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
   const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 
-  it("is a UUIDv7: its version, its variant, its time", () => {
+  it("has the version, the variant and the time of a UUIDv7", () => {
     fc.assert(
       fc.property(time, bytes(10), (now, random) => {
         const id = operationId(now, random);
@@ -112,7 +112,7 @@ describe("operationId", () => {
     );
   });
 
-  it("sorts by time, whatever the random bytes are", () => {
+  it("is ordered by time, for any random bytes", () => {
     fc.assert(
       fc.property(time, time, bytes(10), bytes(10), (a, b, one, other) => {
         fc.pre(a !== b);
@@ -123,7 +123,7 @@ describe("operationId", () => {
 });
 
 describe("uuidOf", () => {
-  it("is a UUIDv4 of the bytes: its version, its variant, and the same each time", () => {
+  it("has the version and the variant of a UUIDv4, and is the same for the same bytes", () => {
     fc.assert(
       fc.property(bytes(16), (random) => {
         const id = uuidOf(random);

@@ -3,7 +3,7 @@ import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
 import { blindIndex, open, type Place, seal } from "../../src/crypto/seal.ts";
 import { createVaultKeys, unwrapVaultKeys, type WrappedKeys } from "../../src/crypto/vault-keys.ts";
 
-/** Contract 2.4: the root keys, what is derived from them, and the keys of vaults that they wrap. */
+/** docs/security.md, Encryption: the root keys, the keys derived from them, and the vaults' keys that they wrap. */
 
 const bytes = (fill: number, length = 32) => new Uint8Array(length).fill(fill).toBase64();
 const [A, B] = [bytes(1), bytes(2)];
@@ -15,30 +15,30 @@ async function keyringOf(keys: Record<string, string>, active?: string): Promise
   return keyring.value;
 }
 
-describe("ROOT_KEYS", () => {
+describe("a value of ROOT_KEYS", () => {
   it.each<[string, string | undefined]>([
-    ["missing", undefined],
-    ["empty", ""],
-    ["a blank", " "],
-    ["no JSON", A],
-    ["cut off", secretOf({ k1: A }).slice(0, -1)],
-    ["null", "null"],
-    ["a number", "1"],
-    ["a list", JSON.stringify([A])],
-    ["an empty object", "{}"],
+    ["that is missing", undefined],
+    ["that is empty", ""],
+    ["that is a blank", " "],
+    ["that is not JSON", A],
+    ["that is truncated", secretOf({ k1: A }).slice(0, -1)],
+    ["that is null", "null"],
+    ["that is a number", "1"],
+    ["that is a list", JSON.stringify([A])],
+    ["that is an empty object", "{}"],
     ["without keys", JSON.stringify({ active: "k1" })],
     ["with null for keys", JSON.stringify({ active: "k1", keys: null })],
     ["with a text for keys", JSON.stringify({ active: "k1", keys: A })],
     ["with no key in keys", secretOf({})],
     ["without active", JSON.stringify({ keys: { k1: A } })],
-    ["with an active that is not among the keys", secretOf({ k1: A }, "k2")],
-    ["with an active that every object has", secretOf({ k1: A }, "constructor")],
+    ["whose active key is not among the keys", secretOf({ k1: A }, "k2")],
+    ["whose active key is a property that every object inherits", secretOf({ k1: A }, "constructor")],
     ["with a list for active", JSON.stringify({ active: ["k1"], keys: { k1: A } })],
     ["with a key of 31 bytes", secretOf({ k1: bytes(1, 31) })],
     ["with a key of 33 bytes", secretOf({ k1: bytes(1, 33) })],
     ["with an empty key", secretOf({ k1: "" })],
-    ["with one bad key among good ones", secretOf({ k1: A, k2: bytes(2, 16) })],
-    ["with a key that is no base64", secretOf({ k1: `${A.slice(0, -2)}!=` })],
+    ["with one malformed key among others", secretOf({ k1: A, k2: bytes(2, 16) })],
+    ["with a key that is not base64", secretOf({ k1: `${A.slice(0, -2)}!=` })],
     ["with a key in base64url", secretOf({ k1: bytes(255).replaceAll("/", "_") })],
     ["with a key in hexadecimal", secretOf({ k1: "01".repeat(32) })],
     ["with a number for a key", JSON.stringify({ active: "k1", keys: { k1: 1 } })],
@@ -47,20 +47,20 @@ describe("ROOT_KEYS", () => {
     ["with an id of more than 32 characters", secretOf({ ["k".repeat(33)]: A }, "k".repeat(33))],
     ["with a blank in an id", secretOf({ "k 1": A }, "k 1")],
     ["with an id that is not ASCII", secretOf({ ké: A }, "ké")],
-  ])("that is %s is misconfigured, and the failure holds nothing of it", async (_, secret) => {
+  ])("%s is refused as misconfigured, and the failure contains no part of the value", async (_, secret) => {
     const keyring = await openKeyring(secret);
     expect(keyring).toMatchObject({ ok: false, failure: { kind: "misconfigured" } });
-    const told = JSON.stringify(keyring);
-    for (const piece of [A, A.slice(0, 8), bytes(2).slice(0, 8), "k1", "active"]) expect(told).not.toContain(piece);
+    const failure = JSON.stringify(keyring);
+    for (const piece of [A, A.slice(0, 8), bytes(2).slice(0, 8), "k1", "active"]) expect(failure).not.toContain(piece);
   });
 
-  it("gives its keys by their ids, the active one among them", async () => {
+  it("is opened as a map from key ids to keys, which contains the active key", async () => {
     const keyring = await keyringOf({ k1: A, "a-_Z9": B }, "a-_Z9");
     expect([...keyring.keys.keys()]).toEqual(["k1", "a-_Z9"]);
     expect(keyring.active).toBe(keyring.keys.get("a-_Z9"));
   });
 
-  it("is opened once: the same secret is the same keyring, another one is another", async () => {
+  it("is opened once: the same value gives the same keyring object, and another value another keyring", async () => {
     const first = await keyringOf({ k1: A });
     expect(await keyringOf({ k1: A })).toBe(first);
     expect((await keyringOf({ k1: B })).id).not.toBe(first.id);
@@ -68,17 +68,17 @@ describe("ROOT_KEYS", () => {
 });
 
 describe("a derived key", () => {
-  const USES = { wrapping: "raw", registry: "raw", signing: "pkcs8" } as const;
+  const EXPORT_FORMATS = { wrapping: "raw", registry: "raw", signing: "pkcs8" } as const;
 
   it.each(["wrapping", "registry", "signing"] as const)("cannot be extracted: %s", async (use) => {
     const key = (await keyringOf({ k1: A })).active[use];
     expect(key.extractable).toBe(false);
-    for (const format of [USES[use], "jwk"] as const) {
+    for (const format of [EXPORT_FORMATS[use], "jwk"] as const) {
       await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow(/extractable/);
     }
   });
 
-  it("has one use: what one sealed the other does not open", async () => {
+  it("has one use: the registry key does not open a text that the wrapping key sealed", async () => {
     const { wrapping, registry } = (await keyringOf({ k1: A })).active;
     const id = crypto.randomUUID();
     const place: Place = { kind: "token", vault: id, record: id, version: 1, key: "k1" };
@@ -86,7 +86,7 @@ describe("a derived key", () => {
     expect((await open(wrapping, place, await seal(wrapping, place, "x"))).ok).toBe(true);
   });
 
-  it("comes from the root key alone: a signature holds in a keyring opened anew, and under no other key", async () => {
+  it("depends on the root key only: a signature verifies in another keyring with the same root key, and with no other root key", async () => {
     const text = new TextEncoder().encode("text");
     const signature = await crypto.subtle.sign("Ed25519", (await keyringOf({ k1: A })).active.signing, text);
     const verifies = async (keys: Record<string, string>, id: string) =>
@@ -105,49 +105,49 @@ describe("the keys of a vault", () => {
   const REFUSED = { ok: false, failure: { kind: "misconfigured" } };
   const unwrap = (keyring: Keyring, row: WrappedKeys, vault = VAULT) => unwrapVaultKeys(keyring, vault, row, 0);
 
-  it("unwrap as the keys that were made, under the root key that was active then", async () => {
+  it("are unwrapped under the root key that was active when they were created", async () => {
     const { keys, wrapped } = await createVaultKeys(await keyringOf({ k1: A }), VAULT);
-    const again = await unwrap(await keyringOf({ k1: A, k2: B }, "k2"), wrapped);
+    const unwrapped = await unwrap(await keyringOf({ k1: A, k2: B }, "k2"), wrapped);
     const place: Place = { kind: "vault", vault: VAULT, record: VAULT, version: 1, key: keys.id };
-    const data = again.ok ? await open(again.value.data, place, await seal(keys.data, place, "x")) : again;
-    expect(data).toEqual({ ok: true, value: "x" });
-    expect(again.ok && (await blindIndex(again.value.index, "x"))).toBe(await blindIndex(keys.index, "x"));
+    const opened = unwrapped.ok ? await open(unwrapped.value.data, place, await seal(keys.data, place, "x")) : unwrapped;
+    expect(opened).toEqual({ ok: true, value: "x" });
+    expect(unwrapped.ok && (await blindIndex(unwrapped.value.index, "x"))).toBe(await blindIndex(keys.index, "x"));
   });
 
   it("cannot be extracted", async () => {
     const keyring = await keyringOf({ k1: A });
     const { keys, wrapped } = await createVaultKeys(keyring, VAULT);
-    const again = await unwrap(keyring, wrapped);
-    for (const each of [keys, again.ok ? again.value : undefined]) {
+    const unwrapped = await unwrap(keyring, wrapped);
+    for (const each of [keys, unwrapped.ok ? unwrapped.value : undefined]) {
       expect([each?.data.extractable, each?.index.extractable]).toEqual([false, false]);
     }
   });
 
-  it("are others for each vault, and each time", async () => {
+  it("differ for each vault and each creation", async () => {
     const keyring = await keyringOf({ k1: A });
-    const made = await Promise.all([VAULT, VAULT, OTHER].map((vault) => createVaultKeys(keyring, vault)));
-    expect(new Set(made.map(({ wrapped }) => wrapped.dataKeyId)).size).toBe(3);
+    const created = await Promise.all([VAULT, VAULT, OTHER].map((vault) => createVaultKeys(keyring, vault)));
+    expect(new Set(created.map(({ wrapped }) => wrapped.dataKeyId)).size).toBe(3);
   });
 
-  it("do not unwrap under another root key of the same id", async () => {
+  it("are refused under another root key with the same id", async () => {
     const { wrapped } = await createVaultKeys(await keyringOf({ k1: A }), VAULT);
     expect(await unwrap(await keyringOf({ k1: B }), wrapped)).toMatchObject(REFUSED);
   });
 
-  it("do not unwrap without their root key, nor under the id of another", async () => {
+  it("are refused without their root key, and under another root key id", async () => {
     const keyring = await keyringOf({ k1: A, k2: B });
     const { wrapped } = await createVaultKeys(keyring, VAULT);
     expect(await unwrap(keyring, { ...wrapped, rootKeyId: "k2" })).toMatchObject(REFUSED);
     expect(await unwrap(await keyringOf({ k2: B }, "k2"), wrapped)).toMatchObject(REFUSED);
   });
 
-  it("do not unwrap for another vault", async () => {
+  it("are refused for another vault", async () => {
     const keyring = await keyringOf({ k1: A });
     const { wrapped } = await createVaultKeys(keyring, VAULT);
     expect(await unwrap(keyring, wrapped, OTHER)).toMatchObject(REFUSED);
   });
 
-  it("do not unwrap when data key and index key are exchanged, or one is the other", async () => {
+  it("are refused when data key and index key are exchanged, or when both are the same wrapped key", async () => {
     const keyring = await keyringOf({ k1: A });
     const { wrapped } = await createVaultKeys(keyring, VAULT);
     const { dataKey, indexKey } = wrapped;
@@ -156,7 +156,7 @@ describe("the keys of a vault", () => {
     }
   });
 
-  it("do not unwrap from a row that changed, though they were unwrapped a moment ago", async () => {
+  it("are refused when their row was changed, although the unchanged row was unwrapped and cached before", async () => {
     const keyring = await keyringOf({ k1: A });
     const { wrapped } = await createVaultKeys(keyring, VAULT);
     expect((await unwrap(keyring, wrapped)).ok).toBe(true);

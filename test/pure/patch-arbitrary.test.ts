@@ -5,7 +5,7 @@ import { parsePatch } from "../../src/model/patch-input.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
 
-/** PATCH answers, and never throws, whatever it is asked. */
+/** Arbitrary PATCH operations and bodies give a result and no exception. */
 
 const FRAME = { id: "i", vault: "v", version: 1, createdAt: 0, updatedAt: 0, lastEditedBy: "x", files: [] };
 const ITEM: Item = {
@@ -60,21 +60,21 @@ const value = fc.oneof(
 const operation = fc.record({ op, path, value: fc.option(value, { nil: undefined }) });
 
 describe("applyPatch", () => {
-  it("of any operations makes an Item, or says why not", () => {
-    const seen = { made: 0, refused: 0 };
+  it("returns an Item or a failure, for any operations", () => {
+    const outcomes = { applied: 0, refused: 0 };
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 3 }), (operations) => {
         const draft = applyPatch(ITEM, operations);
-        const made = draft.ok ? complete(draft.value, FRAME, ITEM, random) : draft;
-        seen[made.ok ? "made" : "refused"]++;
-        expect(made).toEqual({ ok: made.ok, [made.ok ? "value" : "failure"]: expect.any(Object) });
+        const result = draft.ok ? complete(draft.value, FRAME, ITEM, random) : draft;
+        outcomes[result.ok ? "applied" : "refused"]++;
+        expect(result).toEqual({ ok: result.ok, [result.ok ? "value" : "failure"]: expect.any(Object) });
       }),
       { numRuns: 3000 },
     );
-    expect(Math.min(seen.made, seen.refused)).toBeGreaterThan(100);
+    expect(Math.min(outcomes.applied, outcomes.refused)).toBeGreaterThan(100);
   });
 
-  it("of any operations leaves every object as it was", () => {
+  it("does not change Object.prototype, for any operations", () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 3 }), (operations) => {
         applyPatch(ITEM, operations);
@@ -86,12 +86,12 @@ describe("applyPatch", () => {
 });
 
 describe("parsePatch", () => {
-  it("of any body reads operations, or says why not", () => {
+  it("returns operations or an invalid failure, for any body", () => {
     const body = fc.oneof(fc.jsonValue(), fc.array(fc.oneof(operation, fc.jsonValue()), { maxLength: 3 }));
     fc.assert(
-      fc.property(body, (given) => {
-        const read = parsePatch(given);
-        expect(read.ok ? Array.isArray(read.value) : read.failure.kind === "invalid").toBe(true);
+      fc.property(body, (json) => {
+        const parsed = parsePatch(json);
+        expect(parsed.ok ? Array.isArray(parsed.value) : parsed.failure.kind === "invalid").toBe(true);
       }),
     );
   });

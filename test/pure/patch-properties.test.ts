@@ -6,7 +6,10 @@ import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
 import { runs } from "../support/runs.ts";
 
-/** PATCH against a slow and obvious model of what it should do, with ids that are awkward in pointers and in JavaScript. */
+/**
+ * Contract 6: compares PATCH with a simple reference model. The ids need escapes in JSON pointers, or are names of
+ * properties of every JavaScript object.
+ */
 
 const FRAME = {
   id: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
@@ -47,10 +50,10 @@ const itemOf = ({ fields, ...rest }: Model): Item => ({
   fields: fields.map((field) => ({ type: "STRING", purpose: "", value: "", ...field })),
 });
 
-/** A step says what is meant; `operation` is how a client writes it. */
+/** One operation, and its effect on the model. */
 interface Step {
   readonly operation: PatchOperation;
-  /** What it does to the model; `false` when it is to be refused. */
+  /** Applies the operation to the model. Out: `false` when PATCH must refuse the operation. */
   readonly run: (model: Model) => boolean;
 }
 
@@ -62,64 +65,64 @@ const id = fc.oneof(
 );
 const word = fc.constantFrom("", "x", "toString", "/~", "日本");
 
-function edits<V>(list: V[], how: PatchOperation["op"], index: number | "-", value: V): boolean {
+function editEntry<V>(list: V[], kind: PatchOperation["op"], index: number | "-", value: V): boolean {
   const at = index === "-" ? list.length : index;
-  if (how === "add") return at <= list.length && (list.splice(at, 0, value), true);
+  if (kind === "add") return at <= list.length && (list.splice(at, 0, value), true);
   if (index === "-" || at >= list.length) return false;
-  list.splice(at, 1, ...(how === "replace" ? [value] : []));
+  list.splice(at, 1, ...(kind === "replace" ? [value] : []));
   return true;
 }
 
 const index = fc.oneof(fc.nat({ max: 3 }), fc.constant("-" as const));
-const entry = fc.tuple(op, index, word).chain(([how, at, text]) =>
+const entry = fc.tuple(op, index, word).chain(([kind, at, text]) =>
   fc.constantFrom<Step>(
-    { operation: { op: how, path: `/tags/${at}`, value: text }, run: ({ tags }) => edits(tags, how, at, text) },
+    { operation: { op: kind, path: `/tags/${at}`, value: text }, run: ({ tags }) => editEntry(tags, kind, at, text) },
     {
-      operation: { op: how, path: `/urls/${at}`, value: { href: text } },
-      run: ({ urls }) => edits(urls, how, at, { href: text }),
+      operation: { op: kind, path: `/urls/${at}`, value: { href: text } },
+      run: ({ urls }) => editEntry(urls, kind, at, { href: text }),
     },
     {
-      operation: { op: how, path: `/urls/${at}/label`, value: text },
+      operation: { op: kind, path: `/urls/${at}/label`, value: text },
       run({ urls }) {
         if (at === "-" || at >= urls.length) return false;
-        urls[at] = { ...urls[at]!, label: how === "remove" ? undefined : text };
+        urls[at] = { ...urls[at]!, label: kind === "remove" ? undefined : text };
         return true;
       },
     },
   ),
 );
 
-const record = fc.tuple(op, id, id, word).chain(([how, name, other, text]) => {
+const record = fc.tuple(op, id, id, word).chain(([kind, name, other, text]) => {
   const at = (list: Ref[]) => list.findIndex((one) => one.id === name);
   const put = (list: Ref[], value: Ref): boolean => {
-    if (how === "add" && at(list) < 0) return list.push(value) > 0;
-    return edits(list, how === "remove" ? how : "replace", at(list) < 0 ? "-" : at(list), value);
+    if (kind === "add" && at(list) < 0) return list.push(value) > 0;
+    return editEntry(list, kind === "remove" ? kind : "replace", at(list) < 0 ? "-" : at(list), value);
   };
   const set = (list: Ref[], change: Partial<Ref>) => at(list) >= 0 && Object.assign(list[at(list)]!, change) !== undefined;
-  const removes = how === "remove";
+  const removes = kind === "remove";
   const field = { label: text, value: text, section: other };
   return fc.constantFrom<Step>(
     {
-      operation: { op: how, path: `/sections/${escape(name)}`, value: { label: text } },
+      operation: { op: kind, path: `/sections/${escape(name)}`, value: { label: text } },
       run({ sections, fields }) {
         if (removes) for (const one of fields) if (one.section === name && at(sections) >= 0) one.section = undefined;
         return put(sections, { id: name, label: text });
       },
     },
     {
-      operation: { op: how, path: `/fields/${escape(name)}`, value: { label: text, value: text, section: { id: other } } },
+      operation: { op: kind, path: `/fields/${escape(name)}`, value: { label: text, value: text, section: { id: other } } },
       run: ({ fields }) => put(fields, { id: name, ...field }),
     },
     {
-      operation: { op: how, path: `/fields/${escape(name)}/value`, value: text },
+      operation: { op: kind, path: `/fields/${escape(name)}/value`, value: text },
       run: ({ fields }) => set(fields, { value: removes ? "" : text }),
     },
     {
-      operation: { op: how, path: `/fields/${escape(name)}/section`, value: { id: other } },
+      operation: { op: kind, path: `/fields/${escape(name)}/section`, value: { id: other } },
       run: ({ fields }) => set(fields, { section: removes ? undefined : other }),
     },
     {
-      operation: { op: how, path: `/sections/${escape(name)}/label`, value: text },
+      operation: { op: kind, path: `/sections/${escape(name)}/label`, value: text },
       run: ({ sections }) => set(sections, { label: removes ? "" : text }),
     },
     {
@@ -132,26 +135,26 @@ const record = fc.tuple(op, id, id, word).chain(([how, name, other, text]) => {
 const REFUSED: object = expect.objectContaining({ ok: false });
 const distinct = (list: Ref[]) => new Set(list.map((one) => one.id)).size === list.length;
 
-/** Takes a step; a section that a field then names and nobody declared is added. */
-function take(model: Model, { run }: Step): boolean {
-  const taken = run(model);
+/** Runs a step and adds each section that a field names and the Item does not declare (contract 2.15). */
+function runStep(model: Model, { run }: Step): boolean {
+  const accepted = run(model);
   for (const { section } of model.fields) {
     if (section === undefined || model.sections.some((one) => one.id === section)) continue;
     model.sections.push({ id: section, label: "" });
   }
-  return taken;
+  return accepted;
 }
 
-/** What must come of the steps, and the result that says so. */
-function expected(steps: Step[]): [outcome: "made" | "stopped" | "twice", result: object] {
+/** The expected result of the steps. `duplicate`: two fields or two sections have one id (contract 2.14). */
+function expected(steps: Step[]): [outcome: "applied" | "refused" | "duplicate", result: object] {
   const model = structuredClone(START);
-  const stopped = steps.findIndex((step) => !take(model, step));
-  if (stopped >= 0) return ["stopped", { ok: false, failure: refusal(stopped, steps[stopped]!.operation.path) }];
-  if (!distinct(model.fields) || !distinct(model.sections)) return ["twice", REFUSED];
-  return ["made", { ok: true, value: itemOf(model) }];
+  const refused = steps.findIndex((step) => !runStep(model, step));
+  if (refused >= 0) return ["refused", { ok: false, failure: refusal(refused, steps[refused]!.operation.path) }];
+  if (!distinct(model.fields) || !distinct(model.sections)) return ["duplicate", REFUSED];
+  return ["applied", { ok: true, value: itemOf(model) }];
 }
 
-/** A field that is not there is named; all else has index and path. */
+/** Contract 6.5 and 6.9: the failure names a missing field; any other failure names the operation's index and path. */
 function refusal(at: number, path: string): object {
   const [, list, name = ""] = path.split("/");
   return list === "fields"
@@ -160,8 +163,8 @@ function refusal(at: number, path: string): object {
 }
 
 describe("applyPatch", () => {
-  it("does to tags, urls, fields and sections what the model does, and stops where the model stops", () => {
-    const seen = { made: 0, stopped: 0, twice: 0 };
+  it("changes tags, urls, fields and sections as the reference model does, and refuses the operation that the model refuses", () => {
+    const outcomes = { applied: 0, refused: 0, duplicate: 0 };
     fc.assert(
       fc.property(fc.array(fc.oneof(entry, record, record), { maxLength: 6 }), (steps) => {
         const item = itemOf(START);
@@ -170,15 +173,15 @@ describe("applyPatch", () => {
           steps.map((step) => step.operation),
         );
         const [outcome, result] = expected(steps);
-        seen[outcome]++;
+        outcomes[outcome]++;
         expect(draft.ok ? complete(draft.value, FRAME, item, random) : draft).toEqual(result);
       }),
       { numRuns: runs(2000) },
     );
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(10);
+    expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(10);
   });
 
-  it("leaves the Item that it is given as it was", () => {
+  it("does not modify the Item in its argument", () => {
     const item = itemOf(START);
     fc.assert(
       fc.property(fc.array(fc.oneof(entry, record), { maxLength: 5 }), (steps) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseIndex, parsePointer } from "../../src/model/pointer.ts";
 import { runs } from "../support/runs.ts";
 
-/** JSON pointers (RFC 6901), and the indexes in them (RFC 6902 section 4.1). */
+/** Contract 6.7: JSON pointers (RFC 6901), and the array indexes in them (RFC 6902 section 4.1). */
 
 const valueOf = <T>(result: { ok: true; value: T } | { ok: false }): T | undefined => (result.ok ? result.value : undefined);
 
@@ -25,7 +25,7 @@ describe("parsePointer", () => {
     ['/i\\j"', ['i\\j"']],
     ["/ ", [" "]],
     ["/😀", ["😀"]],
-  ])("reads %s", (pointer, tokens) => {
+  ])("parses %s", (pointer, tokens) => {
     expect(parsePointer(pointer)).toEqual({ ok: true, value: tokens });
   });
 
@@ -36,7 +36,7 @@ describe("parsePointer", () => {
     },
   );
 
-  it("gives back every list of tokens that was escaped as RFC 6901 section 4 says", () => {
+  it("parses every list of tokens that is escaped as in RFC 6901 section 4", () => {
     const token = fc.string({
       unit: fc.oneof(fc.constantFrom("~", "/", "0", "1"), fc.string({ unit: "binary", minLength: 1, maxLength: 1 })),
     });
@@ -51,35 +51,35 @@ describe("parsePointer", () => {
 });
 
 describe("parseIndex", () => {
-  it("takes the number of an entry that is there", () => {
+  it("accepts the index of an existing entry", () => {
     for (const op of ["add", "replace", "remove"] as const) {
       for (let index = 0; index < 12; index++) expect(parseIndex(String(index), 12, op)).toEqual({ ok: true, value: index });
     }
   });
 
-  it("takes - and the length to add at the end", () => {
+  it("accepts - and the length of the list for add", () => {
     expect(parseIndex("-", 3, "add")).toEqual({ ok: true, value: 3 });
     expect(parseIndex("3", 3, "add")).toEqual({ ok: true, value: 3 });
     expect(parseIndex("0", 0, "add")).toEqual({ ok: true, value: 0 });
   });
 
-  it.each(["replace", "remove"] as const)("refuses to %s what is behind the last entry", (op) => {
+  it.each(["replace", "remove"] as const)("refuses an index after the last entry for %s", (op) => {
     for (const token of ["-", "3", "4"]) expect(parseIndex(token, 3, op).ok).toBe(false);
     expect(parseIndex("0", 0, op).ok).toBe(false);
   });
 
-  it("refuses to add farther than at the end", () => {
+  it("refuses an index greater than the length of the list for add", () => {
     for (const token of ["4", "10", "999999"]) expect(parseIndex(token, 3, "add").ok).toBe(false);
   });
 
   it.each(["", "00", "01", "-0", "-1", "+1", "1.0", "1e0", "0x1", " 1", "1 ", "1\n", "１", "--", "1000000", "9".repeat(400)])(
-    "refuses %j, which is no index in its only spelling",
+    "refuses %j, which is not an index in canonical form",
     (token) => {
       for (const op of ["add", "replace", "remove"] as const) expect(parseIndex(token, 2_000_000, op).ok).toBe(false);
     },
   );
 
-  it("gives, of any text, an index within the list or nothing", () => {
+  it("returns an index within the list or refuses, for any text", () => {
     const token = fc.oneof(fc.string(), fc.integer().map(String), fc.double().map(String));
     fc.assert(
       fc.property(

@@ -20,46 +20,46 @@ function queueOf(options: Partial<QueueOptions<Op, string>>) {
 }
 
 describe("the queue of a coordinator", () => {
-  it("commits what arrives alone at once, and what arrives meanwhile together, in the order of arrival", async () => {
+  it("commits a single operation at once, and the operations that arrive during a commit as one group, in order of arrival", async () => {
     const { queue, groups } = queueOf({});
     const answers = await Promise.all([1, 2, 3, 4].map((id) => queue.submit(op(id))));
     expect(answers).toEqual(["done 1", "done 2", "done 3", "done 4"]);
     expect(groups).toEqual([[1], [2, 3, 4]]);
   });
 
-  it("lets the first that comes after a group wait a moment for the others, and one alone not at all", async () => {
+  it("waits for further operations before the commit after a group, but not after a single operation", async () => {
     const { queue, groups } = queueOf({});
     await Promise.all([1, 2, 3].map((id) => queue.submit(op(id))));
-    const again = queue.submit(op(4));
+    const afterGroup = queue.submit(op(4));
     await Promise.resolve();
-    await Promise.all([again, queue.submit(op(5))]);
+    await Promise.all([afterGroup, queue.submit(op(5))]);
     expect(groups).toEqual([[1], [2, 3], [4, 5]]);
     await queue.submit(op(6));
-    const alone = queue.submit(op(7));
+    const single = queue.submit(op(7));
     expect(groups.at(-1)).toEqual([7]);
-    await alone;
+    await single;
   });
 
-  it("keeps a group within its bound", async () => {
+  it("limits the number of operations in a group", async () => {
     const { queue, groups } = queueOf({ group: 2 });
     await Promise.all([1, 2, 3, 4, 5].map((id) => queue.submit(op(id))));
     expect(groups).toEqual([[1], [2, 3], [4, 5]]);
   });
 
-  it("answers busy to what would be one too many, and to it alone", async () => {
+  it("answers busy only to the operation that exceeds the number of waiting operations", async () => {
     const { queue } = queueOf({ waiting: 2 });
     const answers = await Promise.all([1, 2, 3, 4].map((id) => queue.submit(op(id))));
     expect(answers).toEqual(["done 1", "done 2", "done 3", "busy"]);
   });
 
-  it("answers busy to what would be too many bytes, and takes a small one after it", async () => {
+  it("answers busy to the operation that exceeds the waiting bytes, and accepts a smaller operation after it", async () => {
     const { queue } = queueOf({ waitingBytes: 10 });
     const answers = await Promise.all([op(1, 10), op(2, 6), op(3, 5), op(4, 4)].map((one) => queue.submit(one)));
     expect(answers).toEqual(["done 1", "done 2", "busy", "done 4"]);
     expect(await queue.submit(op(5, 10))).toBe("done 5");
   });
 
-  it("goes on after a commit that throws, whose group is told so", async () => {
+  it("answers failed to the group of a commit that throws, and continues with the next group", async () => {
     let thrown = false;
     const { queue } = queueOf({
       commit: async (group) => {
@@ -71,7 +71,7 @@ describe("the queue of a coordinator", () => {
     expect(await Promise.all([1, 2].map((id) => queue.submit(op(id))))).toEqual(["failed", "done 2"]);
   });
 
-  it("in every order of arrivals and commits: one commit at a time, each operation once, in order, with its own answer", async () => {
+  it("runs one commit at a time and each operation once, in order, with its own answer, in every order of arrivals and commits", async () => {
     const property = fc.asyncProperty(
       fc.scheduler(),
       fc.integer({ min: 1, max: 8 }),

@@ -2,12 +2,15 @@ import { describe, expect, it } from "vitest";
 import { countValid, generatePassword, type PasswordRecipe } from "../../src/crypto/password.ts";
 import { seeded } from "../support/bindings.ts";
 
-/** Contract 1.7: what a recipe gives, that every valid string is equally likely, and that the entropy counts them exactly. */
+/**
+ * Contract 7.2 to 7.6: which characters a recipe uses, that all valid strings are equally likely, and that the entropy is
+ * computed from their exact number.
+ */
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!@.-_*";
 const ALL = ["LETTERS", "DIGITS", "SYMBOLS"] as const;
 
-/** A recipe that draws from these characters alone. */
+/** A recipe that allows these characters only. */
 const over = (length: number, characters: string): PasswordRecipe => ({
   length,
   characterSets: ALL,
@@ -20,18 +23,18 @@ function generate(recipe: PasswordRecipe, random: (size: number) => Uint8Array) 
   return made.value;
 }
 
-/** Bytes that a seed repeats. */
+/** A source of pseudo-random bytes: the same bytes for the same seed. */
 function bytes(seed: number) {
   const next = seeded(seed);
   return (size: number) => Uint8Array.from({ length: size }, () => Math.floor(256 * next()));
 }
 
-/** All strings of a length. */
+/** All strings of a length over some characters. */
 const strings = (length: number, characters: readonly string[]): string[] =>
   length === 0 ? [""] : strings(length - 1, characters).flatMap((start) => characters.map((character) => start + character));
 
 const CLASSES = [/[a-z]/i, /\d/, /[!@.\-_*]/];
-/** The valid strings of `over(length, characters)`, one by one. */
+/** All valid strings of `over(length, characters)`, by enumeration. */
 function valid(length: number, characters: string): string[] {
   const required = CLASSES.filter((set) => set.test(characters));
   return strings(length, [...characters]).filter((value) => length < required.length || required.every((set) => set.test(value)));
@@ -45,31 +48,31 @@ describe("a recipe", () => {
     [{ characterSets: ["DIGITS", "DIGITS"] }, 10],
     [{ excludeCharacters: "abcé😀!!" }, 64],
     [{ characterSets: ["SYMBOLS"], excludeCharacters: "!@.-_" }, 1],
-  ] as const)("%j draws from %d characters", (recipe, count) => {
+  ] as const)("%j uses %d characters", (recipe, count) => {
     const random = bytes(4);
-    const seen = new Set<string>();
+    const used = new Set<string>();
     for (let time = 0; time < 100; time++) {
       const { value } = generate({ length: 64, characterSets: ALL, excludeCharacters: "", ...recipe }, random);
-      for (const character of value) seen.add(character);
+      for (const character of value) used.add(character);
     }
-    expect(seen.size).toBe(count);
-    expect([...seen].filter((character) => !ALPHABET.includes(character))).toEqual([]);
+    expect(used.size).toBe(count);
+    expect([...used].filter((character) => !ALPHABET.includes(character))).toEqual([]);
   });
 
-  it("that leaves no character is a 400", () => {
+  it("that leaves no character is refused as invalid (contract 7.5)", () => {
     for (const characterSets of [ALL, ["DIGITS"], []] as const) {
       const made = generatePassword({ length: 1, characterSets, excludeCharacters: ALPHABET }, bytes(5));
       expect(made).toMatchObject({ ok: false, failure: { kind: "invalid" } });
     }
   });
 
-  it("gives a value of every length from 1 to 64", () => {
+  it("of length 1 to 64 generates a value of that length", () => {
     for (let length = 1; length <= 64; length++) {
       expect(generate({ length, characterSets: ALL, excludeCharacters: "" }, bytes(length)).value).toHaveLength(length);
     }
   });
 
-  it("gives one of each of its sets that has a character left, when the length allows", () => {
+  it("generates a value with one character of each set that has characters left, if the length allows it", () => {
     const random = bytes(6);
     for (let time = 0; time < 200; time++) {
       const three = generate(over(3, ALPHABET), random);
@@ -87,46 +90,46 @@ describe("a generated value", () => {
     ["ab01", 4, 16 * 16 - 2 * 16],
     ["a0!*", 2, 16],
     ["0123456789", 2, 100],
-  ])("over %s of length %d is each of the valid strings, equally often", (characters, length, count) => {
+  ])("over %s of length %d is each of the valid strings with equal probability", (characters, length, count) => {
     const random = bytes(1);
     const expected = valid(length, characters);
     expect(expected).toHaveLength(count);
     const each = 300;
-    const seen = new Map(expected.map((value) => [value, 0]));
+    const counts = new Map(expected.map((value) => [value, 0]));
     for (let time = 0; time < each * count; time++) {
       const { value } = generate(over(length, characters), random);
-      seen.set(value, (seen.get(value) ?? Number.NaN) + 1);
+      counts.set(value, (counts.get(value) ?? Number.NaN) + 1);
     }
-    expect(seen.size).toBe(count); // and no others
-    const chiSquare = [...seen.values()].reduce((sum, times) => sum + (times - each) ** 2 / each, 0);
+    expect(counts.size).toBe(count); // no other string was generated
+    const chiSquare = [...counts.values()].reduce((sum, times) => sum + (times - each) ** 2 / each, 0);
     const freedom = count - 1;
     expect(Math.abs(chiSquare - freedom)).toBeLessThan(6 * Math.sqrt(2 * freedom));
   });
 
   it.each([1, 2, 3, 6, 10, 52, 58, 62, 68])(
-    "over %d characters: each belongs to equally many bytes, and the bytes left over are thrown away",
+    "over %d characters maps equally many byte values to each character and discards the remaining byte values",
     (size) => {
       const alphabet = ALPHABET.slice(0, size);
-      const owned = new Map<string, number>();
-      let thrown = 0;
+      const bytesPerCharacter = new Map<string, number>();
+      let discarded = 0;
       for (let byte = 0; byte < 256; byte++) {
         let calls = 0;
         const { value } = generate({ ...over(1, alphabet), characterSets: ALL }, () => Uint8Array.of(calls++ === 0 ? byte : 0));
-        if (calls === 1) owned.set(value, (owned.get(value) ?? 0) + 1);
-        else thrown++;
+        if (calls === 1) bytesPerCharacter.set(value, (bytesPerCharacter.get(value) ?? 0) + 1);
+        else discarded++;
       }
-      expect([...new Set(owned.values())]).toEqual([Math.floor(256 / size)]);
-      expect([owned.size, thrown]).toEqual([size, 256 % size]);
+      expect([...new Set(bytesPerCharacter.values())]).toEqual([Math.floor(256 / size)]);
+      expect([bytesPerCharacter.size, discarded]).toEqual([size, 256 % size]);
     },
   );
 
-  it("is drawn anew as a whole when a set is missing", () => {
+  it("is generated again as a whole when it lacks a character of a required set", () => {
     const draws = ["aa", "0a"].map((value) => Uint8Array.from(value, (character) => "a0".indexOf(character)));
     expect(generate(over(2, "a0"), () => draws.shift()!).value).toBe("0a");
     expect(draws).toEqual([]);
   });
 
-  it("has the entropy of the number of its valid strings", () => {
+  it("has as entropy the binary logarithm of the number of valid strings", () => {
     for (const characters of ["a", "ab", "a0", "ab0", "a0!", "ab01!*"]) {
       for (let length = 1; length <= 5; length++) {
         const { entropy } = generate(over(length, characters), bytes(2));
@@ -140,13 +143,13 @@ describe("a generated value", () => {
     [64, 389.61],
     [1, 6.09],
     [2, 12.17],
-  ])("of all sets and length %d has %d bits", (length, bits) => {
+  ])("of all sets and length %d has an entropy of %d bits", (length, bits) => {
     expect(generate({ length, characterSets: ALL, excludeCharacters: "" }, bytes(3)).entropy).toBeCloseTo(bits, 1);
   });
 });
 
 describe("countValid", () => {
-  it("counts as one does by writing all strings down", () => {
+  it("returns the number that enumeration of all strings gives", () => {
     for (const sets of [[], [1], [2], [1, 1], [1, 2], [3, 1], [1, 1, 1], [2, 1, 2]]) {
       for (const others of [0, 1]) {
         const owners = [
@@ -154,8 +157,10 @@ describe("countValid", () => {
           ...Array<string>(others).fill("x"),
         ];
         for (let length = 0; length <= 4; length++) {
-          const counted = strings(length, owners).filter((value) => sets.every((_, set) => value.includes(String(set)))).length;
-          expect(countValid(length, owners.length, sets)).toBe(BigInt(counted));
+          const enumerated = strings(length, owners).filter((value) =>
+            sets.every((_, set) => value.includes(String(set))),
+          ).length;
+          expect(countValid(length, owners.length, sets)).toBe(BigInt(enumerated));
         }
       }
     }

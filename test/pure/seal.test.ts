@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { KINDS, NOWHERE, open, openBytes, type Place, seal, sealBytes, sealedLength } from "../../src/crypto/seal.ts";
 import { runs } from "../support/runs.ts";
 
-/** Contract 2.4: a sealed text opens in its own place, whole, and nowhere else. */
+/** docs/security.md, Encryption: a sealed text opens with its own key and associated data, and with no others. */
 
 const aesKey = () =>
   crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]) as Promise<CryptoKey>;
@@ -26,7 +26,7 @@ const wellFormed = fc.oneof(
 const bytesOf = (sealed: string) => Uint8Array.fromBase64(sealed);
 
 describe("a sealed text", () => {
-  it("opens as what was sealed, whatever it is", async () => {
+  it("opens as the text that was sealed, for every text", async () => {
     await fc.assert(
       fc.asyncProperty(wellFormed, async (text) => {
         expect(await open(key, PLACE, await seal(key, PLACE, text))).toEqual({ ok: true, value: text });
@@ -35,7 +35,7 @@ describe("a sealed text", () => {
     );
   });
 
-  it("opens as the bytes that were sealed, whatever they are", async () => {
+  it("opens as the bytes that were sealed, for all bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array(), async (bytes) => {
         expect(await openBytes(key, PLACE, await sealBytes(key, PLACE, bytes))).toEqual({ ok: true, value: bytes });
@@ -44,7 +44,7 @@ describe("a sealed text", () => {
     );
   });
 
-  it("is as long as sealedLength says", async () => {
+  it("has the length that sealedLength returns", async () => {
     await fc.assert(
       fc.asyncProperty(wellFormed, async (text) => {
         expect(await seal(key, PLACE, text)).toHaveLength(sealedLength(text));
@@ -57,19 +57,19 @@ describe("a sealed text", () => {
     expect([...bytesOf(await seal(key, PLACE, TEXT)).subarray(0, 2)]).toEqual([1, 1]);
   });
 
-  it("is another one each time, nonce and all, though text and place are the same", async () => {
+  it("differs each time, in nonce and ciphertext, although text and place are the same", async () => {
     const sealed = await Promise.all(Array.from({ length: 50 }, () => seal(key, PLACE, TEXT)));
     expect(new Set(sealed).size).toBe(50);
     expect(new Set(sealed.map((one) => bytesOf(one).slice(2, 14).toHex())).size).toBe(50);
     expect(new Set(sealed.map((one) => bytesOf(one).slice(14, 20).toHex())).size).toBe(50);
   });
 
-  it("does not hold the text", async () => {
+  it("does not contain the text", async () => {
     expect(new TextDecoder("latin1").decode(bytesOf(await seal(key, PLACE, TEXT)))).not.toContain("dawn");
   });
 });
 
-describe("a sealed text is refused as a whole", () => {
+describe("open refuses a sealed text", () => {
   it("when any bit of it is flipped", async () => {
     const bytes = bytesOf(await seal(key, PLACE, TEXT));
     for (let bit = 0; bit < bytes.length * 8; bit++) {
@@ -79,7 +79,7 @@ describe("a sealed text is refused as a whole", () => {
     }
   });
 
-  it("when any of its ends is missing", async () => {
+  it("when it is truncated at any position", async () => {
     const sealed = await seal(key, PLACE, TEXT);
     for (let length = 0; length < sealed.length; length++) {
       expect(await open(key, PLACE, sealed.slice(0, length)), `${length} characters`).toEqual(INTEGRITY);
@@ -90,13 +90,13 @@ describe("a sealed text is refused as a whole", () => {
     }
   });
 
-  it("when something follows it", async () => {
+  it("when bytes are appended to it", async () => {
     const sealed = await seal(key, PLACE, TEXT);
     expect(await open(key, PLACE, new Uint8Array([...bytesOf(sealed), 0]).toBase64())).toEqual(INTEGRITY);
     expect(await open(key, PLACE, `${sealed}AAAA`)).toEqual(INTEGRITY);
   });
 
-  it("when it is no sealed text at all", async () => {
+  it("when it is any other text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), fc.base64String()), async (text) => {
         expect(await open(key, PLACE, text)).toEqual(INTEGRITY);
@@ -109,7 +109,7 @@ describe("a sealed text is refused as a whole", () => {
     expect(await open(await aesKey(), PLACE, await seal(key, PLACE, TEXT))).toEqual(INTEGRITY);
   });
 
-  it("as another kind: none of the kinds opens as any other", async () => {
+  it("as another kind, for every pair of kinds", async () => {
     const kinds = Object.keys(KINDS) as Place["kind"][];
     for (const kind of kinds) {
       const sealed = await seal(key, { ...PLACE, kind }, TEXT);
@@ -125,21 +125,21 @@ describe("a sealed text is refused as a whole", () => {
   it.each<[string, Partial<Place>]>([
     ["another vault", { vault: PLACE.record }],
     ["no vault", { vault: NOWHERE }],
-    ["a vault of one bit more", { vault: PLACE.vault.replace(/6$/, "7") }],
+    ["a vault whose id differs in one bit", { vault: PLACE.vault.replace(/6$/, "7") }],
     ["another record", { record: PLACE.vault }],
-    ["a record of one bit more", { record: PLACE.record.replace(/6$/, "7") }],
+    ["a record whose id differs in one bit", { record: PLACE.record.replace(/6$/, "7") }],
     ["vault and record exchanged", { vault: PLACE.record, record: PLACE.vault }],
-    ["the version after", { version: 8 }],
-    ["the version before", { version: 6 }],
-    ["a version of which only the high bits differ", { version: 7 + 2 ** 40 }],
+    ["the next version", { version: 8 }],
+    ["the previous version", { version: 6 }],
+    ["a version that differs in its high bits only", { version: 7 + 2 ** 40 }],
     ["another key id", { key: "k2" }],
-    ["a key id that begins like it", { key: "k11" }],
+    ["a longer key id with the same beginning", { key: "k11" }],
     ["a shorter key id", { key: "k" }],
     ["no key id", { key: "" }],
-  ])("in %s", async (_, change) => {
+  ])("in a place with %s", async (_, change) => {
     const sealed = await seal(key, PLACE, TEXT);
     expect(await open(key, { ...PLACE, ...change }, sealed)).toEqual(INTEGRITY);
-    const there = await seal(key, { ...PLACE, ...change }, TEXT);
-    expect(await open(key, PLACE, there)).toEqual(INTEGRITY);
+    const sealedThere = await seal(key, { ...PLACE, ...change }, TEXT);
+    expect(await open(key, PLACE, sealedThere)).toEqual(INTEGRITY);
   });
 });

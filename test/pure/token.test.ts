@@ -6,7 +6,7 @@ import { type Claims, signToken, verifyToken } from "../../src/crypto/token.ts";
 import { covers, type Permission } from "../../src/model/permission.ts";
 import { runs } from "../support/runs.ts";
 
-/** The two pure functions of tokens: what is signed is read back, and nothing else is. */
+/** Contract 8.2 and 8.3: a token that signToken signed is accepted with its claims, and any other text is refused. */
 
 async function keyringOf(secret: string = env.ROOT_KEYS): Promise<Keyring> {
   const keyring = await openKeyring(secret);
@@ -17,7 +17,7 @@ async function keyringOf(secret: string = env.ROOT_KEYS): Promise<Keyring> {
 const NOW = 1_800_000_000; // Unix seconds
 const REFUSED = { ok: false, failure: { kind: "unauthorized" } };
 
-/** No two tests share a token, so none meets the other's cached signature. */
+/** Random ids make each token different, so that no test reads the cached signature of another test's token. */
 const makeClaims = (claims: Partial<Claims> = {}): Claims => ({
   id: crypto.randomUUID(),
   name: "a token",
@@ -39,12 +39,12 @@ const claims: fc.Arbitrary<Claims> = fc.record({
 });
 
 describe("verifyToken", () => {
-  it("reads back whatever signToken signed", async () => {
+  it("returns the claims that signToken signed", async () => {
     const keyring = await keyringOf();
     await fc.assert(
-      fc.asyncProperty(claims, async (given) => {
-        const token = await signToken(keyring, given);
-        expect(await verifyToken(keyring, token, NOW * 1000, 0)).toEqual({ ok: true, value: given });
+      fc.asyncProperty(claims, async (signed) => {
+        const token = await signToken(keyring, signed);
+        expect(await verifyToken(keyring, token, NOW * 1000, 0)).toEqual({ ok: true, value: signed });
       }),
       { numRuns: runs(200) },
     );
@@ -67,7 +67,7 @@ describe("verifyToken", () => {
     expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
   });
 
-  it("refuses a token with every other spelling of its last character", async () => {
+  it("refuses a token whose last character is another character that decodes to the same signature", async () => {
     const keyring = await keyringOf();
     const token = await signToken(keyring, makeClaims());
     for (const last of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") {
@@ -76,7 +76,7 @@ describe("verifyToken", () => {
     }
   });
 
-  it("refuses a token cut anywhere, at its end or at its beginning", async () => {
+  it("refuses every proper prefix and every proper suffix of a token", async () => {
     const keyring = await keyringOf();
     const token = await signToken(keyring, makeClaims());
     for (let at = 1; at < token.length; at++) {
@@ -86,7 +86,7 @@ describe("verifyToken", () => {
     expect(await verifyToken(keyring, "", NOW * 1000, 0)).toEqual(REFUSED);
   });
 
-  it("refuses a token with one character put in anywhere", async () => {
+  it("refuses a token with one character inserted at any position", async () => {
     const keyring = await keyringOf();
     const token = await signToken(keyring, makeClaims());
     await fc.assert(
@@ -97,7 +97,7 @@ describe("verifyToken", () => {
     );
   });
 
-  it("refuses any other text, and never throws", async () => {
+  it("refuses any other text without an exception", async () => {
     const keyring = await keyringOf();
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 300 }), async (text) => {
@@ -108,21 +108,21 @@ describe("verifyToken", () => {
   });
 });
 
-describe("the times of a token", () => {
+describe("verifyToken at a time", () => {
   it.each([
-    ["a millisecond before exp", 3600_000 - 1, true],
-    ["at exp", 3600_000, false],
-    ["after exp", 3600_001, false],
-    ["when it was issued", 0, true],
-    ["a minute before it was issued, for clocks differ", -60_000, true],
-    ["more than a minute before it was issued", -60_001, false],
+    ["a millisecond before exp accepts the token", 3600_000 - 1, true],
+    ["equal to exp refuses the token", 3600_000, false],
+    ["after exp refuses the token", 3600_001, false],
+    ["equal to iat accepts the token", 0, true],
+    ["a minute before iat accepts the token, because clocks differ", -60_000, true],
+    ["more than a minute before iat refuses the token", -60_001, false],
   ])("%s", async (_, milliseconds, accepted) => {
     const keyring = await keyringOf();
     const token = await signToken(keyring, makeClaims());
     expect((await verifyToken(keyring, token, NOW * 1000 + milliseconds, 0)).ok).toBe(accepted);
   });
 
-  it("are looked at again when the signature is remembered: it does not outlive exp", async () => {
+  it("after exp refuses the token although its signature is cached", async () => {
     const keyring = await keyringOf();
     const token = await signToken(keyring, makeClaims({ expiresAt: NOW + 10 }));
     expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
@@ -136,27 +136,30 @@ describe("the times of a token", () => {
     [NOW, true],
     [NOW + 1, false],
     [NOW + 0.5, false],
-  ])("refuse what was issued before `notBefore`, also when its signature is remembered: %d", async (notBefore, accepted) => {
-    const keyring = await keyringOf();
-    const token = await signToken(keyring, makeClaims());
-    expect((await verifyToken(keyring, token, NOW * 1000, notBefore)).ok).toBe(accepted);
-    expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
-    expect((await verifyToken(keyring, token, NOW * 1000, notBefore)).ok).toBe(accepted);
-  });
+  ])(
+    "refuses a token that was issued before `notBefore`, also when its signature is cached: notBefore %d",
+    async (notBefore, accepted) => {
+      const keyring = await keyringOf();
+      const token = await signToken(keyring, makeClaims());
+      expect((await verifyToken(keyring, token, NOW * 1000, notBefore)).ok).toBe(accepted);
+      expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
+      expect((await verifyToken(keyring, token, NOW * 1000, notBefore)).ok).toBe(accepted);
+    },
+  );
 });
 
 const ROOT = (byte: string) => btoa(byte.repeat(32));
 const secret = (active: string, keys: Record<string, string>) => JSON.stringify({ active, keys });
 
-describe("the keys of a token", () => {
-  it("one keyring's remembered signature does not serve another with the same key id", async () => {
+describe("verifyToken with several keyrings or keys", () => {
+  it("does not use a signature cached under one keyring for another keyring with the same key id", async () => {
     const token = await signToken(await keyringOf(), makeClaims());
     expect(await verifyToken(await keyringOf(), token, NOW * 1000, 0)).toMatchObject({ ok: true });
     const other = await keyringOf(secret("k1", { k1: ROOT("x") }));
     expect(await verifyToken(other, token, NOW * 1000, 0)).toEqual(REFUSED);
   });
 
-  it("an old key that is still there goes on to verify, one that was taken out does not", async () => {
+  it("accepts a token signed with an older key that the keyring contains, and refuses it when the key is removed", async () => {
     const token = await signToken(await keyringOf(secret("old", { old: ROOT("a") })), makeClaims());
     const both = await keyringOf(secret("new", { old: ROOT("a"), new: ROOT("b") }));
     expect(await verifyToken(both, token, NOW * 1000, 0)).toMatchObject({ ok: true });
@@ -164,7 +167,7 @@ describe("the keys of a token", () => {
     expect(await verifyToken(alone, token, NOW * 1000, 0)).toEqual(REFUSED);
   });
 
-  it("a key verifies under its own id alone", async () => {
+  it("refuses a token when its key has another id in the keyring", async () => {
     const token = await signToken(await keyringOf(secret("a", { a: ROOT("a") })), makeClaims());
     const renamed = await keyringOf(secret("b", { b: ROOT("a") }));
     expect(await verifyToken(renamed, token, NOW * 1000, 0)).toEqual(REFUSED);
@@ -185,5 +188,5 @@ describe("covers", () => {
     [undefined, "r", false],
     [undefined, "w", false],
     [undefined, "rw", false],
-  ] as const)("%s covers %s: %s", (has, needs, answer) => expect(covers(has, needs)).toBe(answer));
+  ] as const)("%s covers %s: %s", (granted, needed, expected) => expect(covers(granted, needed)).toBe(expected));
 });

@@ -3,9 +3,11 @@ import { describe, expect, it } from "vitest";
 import { currentCode, parseTotp } from "../../src/model/totp.ts";
 import { base32 } from "../../src/model/ids.ts";
 
+/** Contract 2.11: one-time codes (RFC 6238) and the forms of an OTP secret. */
+
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** The seeds of RFC 6238 appendix B: the digits, as long as the hash's output. */
+/** The seeds of RFC 6238 appendix B: repeated digits, with the length of the hash's output in bytes. */
 const SEEDS = { SHA1: 20, SHA256: 32, SHA512: 64 } as const;
 const seed = (algorithm: keyof typeof SEEDS) => base32(bytes("1234567890".repeat(7).slice(0, SEEDS[algorithm])));
 
@@ -21,52 +23,52 @@ const VECTORS: readonly (readonly [seconds: number, sha1: string, sha256: string
   [20000000000, "65353130", "77737706", "47863826"],
 ];
 
-describe("a code", () => {
-  it.each(VECTORS)("is that of RFC 6238 appendix B at %i s", (seconds, ...codes) => {
-    const found = (Object.keys(SEEDS) as (keyof typeof SEEDS)[]).map((algorithm) =>
+describe("a one-time code", () => {
+  it.each(VECTORS)("equals the test vectors of RFC 6238 appendix B at %i s", (seconds, ...codes) => {
+    const computed = (Object.keys(SEEDS) as (keyof typeof SEEDS)[]).map((algorithm) =>
       currentCode(`otpauth://totp/x?secret=${seed(algorithm)}&algorithm=${algorithm}&digits=8`, seconds * 1000),
     );
-    expect(found).toEqual(codes);
+    expect(computed).toEqual(codes);
   });
 
-  it("ends with the same digits, however many there are", () => {
+  it("ends with the same digits for each number of digits", () => {
     const codes = [6, 7, 8].map((digits) => currentCode(uri(`digits=${digits}`), 59_000));
     expect(codes).toEqual(["287082", "4287082", "94287082"]);
   });
 
-  it("of a bare secret is of SHA-1, 6 digits and 30 seconds", () => {
+  it("of a secret without a URI uses SHA-1, 6 digits and a period of 30 seconds", () => {
     expect([29_999, 30_000, 59_999].map((now) => currentCode(seed("SHA1"), now))).toEqual(["755224", "287082", "287082"]);
   });
 
-  it("changes with the period that the URI gives", () => {
+  it("depends on the period of the URI", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999_999_999 }), fc.integer({ min: 0, max: 4e12 }), (period, now) => {
         const step = Math.floor(now / 1000 / period);
-        const plain = currentCode(seed("SHA1"), step * 30_000);
-        expect(currentCode(uri(`period=${period}`), now)).toBe(plain);
+        const expected = currentCode(seed("SHA1"), step * 30_000);
+        expect(currentCode(uri(`period=${period}`), now)).toBe(expected);
       }),
     );
   });
 });
 
-describe("a secret", () => {
+describe("parseTotp", () => {
   const CODE = currentCode(seed("SHA1"), 59_000);
   it.each([
-    ["in upper case", seed("SHA1").toUpperCase()],
-    ["in groups", seed("SHA1").match(/.{4}/g)!.join(" ")],
-    ["with hyphens", seed("SHA1").match(/.{4}/g)!.join("-")],
-    ["padded", `${seed("SHA1")}======`],
-    ["in a URI without a label", `otpauth://totp/?secret=${seed("SHA1")}`],
-    ["in a URI with a label and an issuer", `otpauth://totp/ACME%20Co:ada@example.com?secret=${seed("SHA1")}&issuer=ACME%20Co`],
-    ["in a URI with bare blanks and a colon", `otpauth://totp/ACME Co: ada?issuer=ACME Co&secret=${seed("SHA1")}`],
-    ["in a URI of odd case", `OTPAUTH://TOTP/x?SECRET=${seed("SHA1").toUpperCase()}&Algorithm=sha1`],
-    ["with its hash called HMAC-SHA1", `otpauth://totp/x?secret=${seed("SHA1")}&algorithm=HMAC-SHA1`],
-    ["with parameters that mean nothing", `otpauth://totp/x?secret=${seed("SHA1")}&image=y&counter=3`],
-  ])("can come %s", (_, text) => {
+    ["a secret in upper case", seed("SHA1").toUpperCase()],
+    ["a secret in groups", seed("SHA1").match(/.{4}/g)!.join(" ")],
+    ["a secret with hyphens", seed("SHA1").match(/.{4}/g)!.join("-")],
+    ["a padded secret", `${seed("SHA1")}======`],
+    ["a URI without a label", `otpauth://totp/?secret=${seed("SHA1")}`],
+    ["a URI with a label and an issuer", `otpauth://totp/ACME%20Co:ada@example.com?secret=${seed("SHA1")}&issuer=ACME%20Co`],
+    ["a URI with unescaped blanks and a colon", `otpauth://totp/ACME Co: ada?issuer=ACME Co&secret=${seed("SHA1")}`],
+    ["a URI in mixed case", `OTPAUTH://TOTP/x?SECRET=${seed("SHA1").toUpperCase()}&Algorithm=sha1`],
+    ["a URI with the algorithm HMAC-SHA1", `otpauth://totp/x?secret=${seed("SHA1")}&algorithm=HMAC-SHA1`],
+    ["a URI with unknown parameters", `otpauth://totp/x?secret=${seed("SHA1")}&image=y&counter=3`],
+  ])("accepts %s", (_, text) => {
     expect(currentCode(text, 59_000)).toBe(CODE);
   });
 
-  it("of any bytes is read", () => {
+  it("accepts the base32 form of any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 128 }), (key) => {
         expect(parseTotp(base32(key))).toBeDefined();
@@ -75,7 +77,7 @@ describe("a secret", () => {
   });
 });
 
-describe("what is not read", () => {
+describe("parseTotp, for malformed texts", () => {
   it.each([
     "",
     " ",
@@ -96,11 +98,11 @@ describe("what is not read", () => {
     "https://totp/x?secret=jbswy3dpehpk3pxp",
     ...["algorithm=MD5", "algorithm=SHA3-256", "digits=5", "digits=9", "digits=06", "digits=six"].map(uri),
     ...["period=0", "period=-1", "period=1.5", "period=", "period=1e3", "period=9999999999"].map(uri),
-  ])("is %j", (text) => {
+  ])("refuses %j", (text) => {
     expect(parseTotp(text)).toBeUndefined();
   });
 
-  it("is refused without an exception, whatever it is", () => {
+  it("throws no exception for any text", () => {
     const texts = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.webUrl().map((url) => url.replace(/^https?/, "otpauth")),

@@ -5,9 +5,9 @@ import type { ActivityRow } from "../../src/store/activity.ts";
 import type { ActivityMessage } from "../../src/store/activity-queue.ts";
 import type { Client, Reply } from "./service.ts";
 
-/** The activity log and the queue that feeds it. */
+/** Helpers for the activity log and the queue whose consumer writes it. */
 
-/** The real queue, and what was sent to it. */
+/** The real queue as a binding, and the rows that were sent to it. */
 export function recordingQueue() {
   const rows: ActivityRow[] = [];
   const queue: Pick<Queue<ActivityMessage>, "send"> = {
@@ -19,14 +19,14 @@ export function recordingQueue() {
   return { rows, bindings: { ACTIVITY: queue as Queue<ActivityMessage> } };
 }
 
-/** Delivers rows as the queue does: to the Worker's own handler. */
+/** Delivers rows to the Worker's queue handler, one message per row, as the queue does. */
 export async function deliver(rows: readonly ActivityRow[], bindings: Partial<Env> = {}): Promise<void> {
   const messages = rows.map((row, index) => ({ id: String(index), timestamp: new Date(), attempts: 1, body: [row] }));
   const batch = { queue: "item-vault-activity", messages } as unknown as MessageBatch<ActivityMessage>;
   await worker.queue(batch, { ...env, ...bindings });
 }
 
-/** One page of the log, once it holds `count` entries in all: the queue takes its time. */
+/** One page of the log. Waits until the log has `count` entries in all, because the queue delivers them later. */
 export async function readLog(call: Client, count: number, query = ""): Promise<Reply> {
   let reply = await call("GET", `/v1/activity${query}`);
   expect(reply.status).toBe(200);

@@ -3,12 +3,12 @@ import { env } from "cloudflare:workers";
 import type { VaultCoordinator } from "../../src/index.ts";
 import type { Operation } from "../../src/model/operation.ts";
 
-/** Real bindings, wrapped: to count the calls that they get, to slow them down, to let them fail. */
+/** Wrappers of real bindings, which count calls, delay them or inject faults. */
 
 export interface Hooks {
-  /** Runs before each D1 call (one `batch`); what it throws, D1 throws, and nothing happened. */
+  /** Runs before each D1 call (one `batch`). When it throws, the D1 call throws the same error and takes no effect. */
   readonly before?: (statements: number) => Promise<void> | void;
-  /** Runs after each D1 call; what it throws, D1 throws, although the batch was committed. */
+  /** Runs after each D1 call. When it throws, the D1 call throws the same error although the batch was committed. */
   readonly after?: (results: D1Result[]) => Promise<void> | void;
   /** Rewrites the SQL of each statement that is prepared. */
   readonly rewrite?: (sql: string) => string;
@@ -28,7 +28,7 @@ export function wrapDatabase(db: D1Database, { before, after, rewrite = (sql) =>
   return wrapped as D1Database;
 }
 
-/** A D1 that counts: `calls`, and what they read and wrote. */
+/** A D1 that counts its calls and the rows that they read and wrote. */
 export function countingDatabase(db: D1Database = env.DB) {
   const count = { calls: 0, rowsRead: 0, rowsWritten: 0 };
   const counting = wrapDatabase(db, {
@@ -43,7 +43,10 @@ export function countingDatabase(db: D1Database = env.DB) {
   return { count, db: counting };
 }
 
-/** Gives the coordinator of that name other bindings, for as long as it lives in memory. They may be made of its state. */
+/**
+ * Replaces bindings of the coordinator of that name until it is evicted. In: the bindings, or a function that makes them from
+ * the object's state.
+ */
 export async function rebindCoordinator(
   name: string,
   bindings: Partial<Env> | ((state: DurableObjectState) => Partial<Env>),
@@ -54,17 +57,17 @@ export async function rebindCoordinator(
   });
 }
 
-/** As `rebindCoordinator`, for one that has begun anew: it remembers nothing, and has to read. */
+/** Evicts the coordinator of that name and then calls `rebindCoordinator`. Its cache is empty afterwards. */
 export async function renewCoordinator(name: string, bindings: Partial<Env>): Promise<void> {
   await evictDurableObject(env.COORDINATOR.getByName(name));
   await rebindCoordinator(name, bindings);
 }
 
-/** Takes the fence of store/write/fence.ts out of the SQL: its look-up always finds the vault. */
+/** Removes the fence of store/write/fence.ts from the SQL: its condition on the vault's versions always holds. */
 export const withoutFence = (sql: string): string =>
   sql.replace("content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4", "?2 >= 0 AND ?3 >= 0 AND ?4 >= 0");
 
-/** A namespace that leads where the given one does, and the last operation that went through it. */
+/** A namespace that forwards to another one, and the last operation that was sent through it. */
 export function overhear(namespace: Env["COORDINATOR"]): {
   readonly COORDINATOR: Env["COORDINATOR"];
   readonly sent: () => Operation;
@@ -76,7 +79,7 @@ export function overhear(namespace: Env["COORDINATOR"]): {
 
 export const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Random numbers that a seed repeats (mulberry32): 0 ≤ n < 1. */
+/** A pseudo-random generator (mulberry32) of numbers 0 ≤ n < 1: the same sequence for the same seed. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

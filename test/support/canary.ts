@@ -1,27 +1,27 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, vi } from "vitest";
 
-/** Random words that are put into every input, and looked for wherever they must not turn up. */
+/** Canaries: random words that tests put into every input, and search in all places that must not contain them. */
 
 export const words: string[] = [];
 
-/** A word that nobody has used before. */
+/** A new random word. */
 export function canary(): string {
   const word = `canary${crypto.randomUUID().replaceAll("-", "")}`;
   words.push(word);
   return word;
 }
 
-/** The word as it is, and in base64, whatever stands before it. */
+/** The word in plaintext, and in base64 at each of the three offsets. */
 function spellings(word: string): string[] {
   const shifted = [0, 1, 2].map((shift) => btoa("x".repeat(shift) + word).slice(shift === 0 ? 0 : 4, -4));
   return [word, ...shifted];
 }
 
-/** The words that are in the text. */
+/** The words that the text contains, in plaintext or in base64. */
 export const found = (text: string): string[] => words.filter((word) => spellings(word).some((one) => text.includes(one)));
 
-/** Every line that is logged during a test of the file that calls this. The words of the files before it are forgotten. */
+/** Collects every line that is logged during the tests of the calling file. Also clears the words of previous files. */
 export function captureLog(): readonly string[] {
   words.length = 0;
   const lines: string[] = [];
@@ -34,7 +34,7 @@ export function captureLog(): readonly string[] {
   return lines;
 }
 
-/** Every row of every table. */
+/** Every row of every table, as JSON. */
 export async function dumpOfDatabase(): Promise<string> {
   const { results: tables } = await env.DB.prepare(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",

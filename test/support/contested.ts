@@ -2,7 +2,10 @@ import { type Hooks, rebindCoordinator, renewCoordinator, seeded, sleep } from "
 import { shared, unhurried } from "./hammer.ts";
 import { type Client, freshVault, LOGIN, type Reply } from "./service.ts";
 
-/** Comes back as long as it is asked to: so answers a coordinator that another one has overtaken five times. */
+/**
+ * Retries a request as long as the answer has Retry-After, which a coordinator sends when the fence refused its commits five
+ * times.
+ */
 export async function insist(as: Client, ...request: Parameters<Client>): Promise<Reply> {
   for (;;) {
     const reply = await as(...request);
@@ -11,12 +14,12 @@ export async function insist(as: Client, ...request: Parameters<Client>): Promis
   }
 }
 
-/** A fresh vault whose two coordinators take turns, every D1 call of which waits a little; and requests to it. */
+/** A new vault with two coordinators, which get the writes in turn and whose D1 calls have random delays; and requests to it. */
 export async function contested(seed: number, hooks: Hooks = {}) {
   const random = seeded(seed);
   const { vault, items, call } = await freshVault();
   const names = [vault, `${vault} again`] as const;
-  // Only the first meets what else is to happen.
+  // Only the first coordinator gets the hooks.
   const first = { DB: unhurried(random, hooks) };
   await rebindCoordinator(names[0], first);
   await rebindCoordinator(names[1], { DB: unhurried(random, {}) });
@@ -41,9 +44,9 @@ export async function contested(seed: number, hooks: Hooks = {}) {
     put,
     get,
     remove,
-    /** Lets the first begin anew: it remembers nothing. */
+    /** Evicts the first coordinator, so that its cache is empty. */
     renew: () => renewCoordinator(names[0], first),
-    /** Bindings that lead to one of the two coordinators, always. */
+    /** Bindings whose namespace always leads to one of the two coordinators. */
     only: (index: 0 | 1): Partial<Env> => ({ ...bindings, COORDINATOR: shared([names[index]]) }),
     make: async (env = bindings): Promise<string> => (await post(env)).body.id,
   };

@@ -4,14 +4,14 @@ import { expect, vi } from "vitest";
 import { bytesOf, type freshItem, objectsOf } from "./files.ts";
 import { fetchRaw } from "./service.ts";
 
-/** What goes wrong around Files: a real R2 that is told to fail, a clock that moves, alarms that ring, and what must hold then. */
+/** Fault injection for Files: a real R2 with failing methods, a shifted clock, alarms, and checks of the state afterwards. */
 
 export const HOUR = 60 * 60 * 1000;
 export const DAY = 24 * HOUR;
 
 export type Place = Awaited<ReturnType<typeof freshItem>>;
 
-/** The real R2, with some of its methods told to do otherwise. */
+/** The real R2 with some of its methods replaced. */
 export const wrapBucket = (methods: { readonly [K in keyof R2Bucket]?: unknown }): R2Bucket =>
   new Proxy(env.FILES, {
     get(target, name: keyof R2Bucket) {
@@ -20,7 +20,7 @@ export const wrapBucket = (methods: { readonly [K in keyof R2Bucket]?: unknown }
     },
   });
 
-/** Moves the clock that the Worker and its coordinators share. The test puts it back with `vi.useRealTimers()`. */
+/** Sets the clock of the Worker and its coordinators forward. The test resets it with `vi.useRealTimers()`. */
 export function later(milliseconds: number): void {
   const now = Date.now() + milliseconds;
   vi.useFakeTimers({ now, toFake: ["Date"] });
@@ -42,20 +42,20 @@ export async function keyOf(vault: string, file: string): Promise<string> {
   return `${vault}/${row.id}/${row.generation}`;
 }
 
-/** What the coordinator of that name has on its watch list, the earliest first. */
+/** The pending contents that the coordinator of that name has recorded, the earliest due first. */
 export const watchedBy = (name: string): Promise<{ key: string; due: number }[]> =>
   runInDurableObject(env.COORDINATOR.getByName(name), (_, { storage }) =>
     storage.sql.exec<{ key: string; due: number }>("SELECT key, due FROM watched ORDER BY due, key").toArray(),
   );
 
-/** Rings the coordinator's alarm as long as anything is due. */
+/** Runs the coordinator's alarm until no pending content is due, at most ten times. */
 export async function ring(name: string): Promise<void> {
   for (let rung = 0; rung < 10 && (await watchedBy(name)).some(({ due }) => due <= Date.now()); rung++) {
     expect(await runDurableObjectAlarm(env.COORDINATOR.getByName(name)), "an alarm is set").toBe(true);
   }
 }
 
-/** R2 holds an object for every row, and no other; each File downloads as long as its row says. */
+/** Checks that R2 has exactly one object for every row, and that each download has the size of its row. */
 export async function expectNoOrphans({ vault, items, call, token }: Pick<Place, "vault" | "items" | "call" | "token">) {
   const headers = { Authorization: `Bearer ${token}` };
   const rows = await rowsOf(vault);
@@ -69,7 +69,7 @@ export async function expectNoOrphans({ vault, items, call, token }: Pick<Place,
   }
 }
 
-/** A body that comes in pieces of `step` bytes; at its end it breaks off when an error is given. */
+/** A body that is sent in pieces of `step` bytes. With an error the stream fails at its end. */
 export function byteStream(bytes: Uint8Array, error?: Error, step = 64 * 1024): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream({

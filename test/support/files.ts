@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { type Client, fetchRaw, freshVault, LOGIN, type Reply, type Request_ } from "./service.ts";
 
-/** An Item in a fresh vault, and the paths of its Files. */
+/** An Item in a new vault, and the paths of its Files. */
 export async function freshItem(dialect: "uuid" | "connect" = "uuid") {
   const fresh = await freshVault(dialect);
   const { body: item } = await fresh.call("POST", fresh.items, { body: { ...LOGIN, category: "DOCUMENT" } });
@@ -16,7 +16,7 @@ export async function freshItem(dialect: "uuid" | "connect" = "uuid") {
     item: item.id as string,
     path,
     files,
-    /** Bytes go with their Content-Length, as over HTTP; a stream goes without. */
+    /** Uploads a File: bytes with their Content-Length, as over HTTP, and a stream without. */
     upload: (bytes: Uint8Array | ReadableStream, query = "?name=f", request: Request_ = {}): Promise<Reply> =>
       fresh.call("POST", files + query, {
         ...request,
@@ -31,7 +31,7 @@ export async function freshItem(dialect: "uuid" | "connect" = "uuid") {
 export const lengthOf = (bytes: Uint8Array | ReadableStream): Record<string, string> =>
   bytes instanceof Uint8Array ? { "Content-Length": String(bytes.length) } : {};
 
-/** Bytes that tell where they are. */
+/** Bytes whose values depend on their positions, so that a comparison detects moved bytes. */
 export function pattern(size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at++) bytes[at] = (at * 31 + (at >> 8) * 7 + (at >> 16)) & 255;
@@ -61,14 +61,14 @@ export async function freshFile(bytes: Uint8Array = pattern(100), dialect: "uuid
   return { ...fresh, file, one, writes };
 }
 
-/** All that a write to a vault's Files can change: rows and objects, the Item and the versions. */
+/** The state that a write to a vault's Files can change: rows, objects, the Item and the versions. */
 export async function stateOf({ call, vault, path }: { call: Client; vault: string; path: string }) {
   const { results: rows } = await env.DB.prepare("SELECT * FROM files WHERE vault_id = ?1 ORDER BY id").bind(vault).all();
   const [item, { contentVersion }] = [(await call("GET", path)).body, (await call("GET", `/v1/vaults/${vault}`)).body];
   return { rows, objects: await objectsOf(vault), item, contentVersion: contentVersion as number };
 }
 
-/** R2 that tells which ranges of objects it was asked for; `undefined` is a whole object. */
+/** R2 that records the range of each `get`; `undefined` stands for a whole object. */
 export function watchedBucket(bucket: R2Bucket = env.FILES) {
   const asked: unknown[] = [];
   const watched = new Proxy(bucket, {

@@ -2,17 +2,17 @@ import { env } from "cloudflare:workers";
 import { type Hooks, rebindCoordinator, seeded, sleep, wrapDatabase } from "./bindings.ts";
 import { type Client, freshVault, LOGIN, type Reply } from "./service.ts";
 
-/** Many clients at one Item, each adding fields of its own: what each was told, and what is there in the end. */
+/** A load of many clients that add fields to one Item: the answers that they got, and the final state. */
 
 export interface Hammering {
   readonly clients: number;
-  /** PATCHes a client. */
+  /** The number of PATCHes of each client. */
   readonly each: number;
-  /** How many Durable Objects believe to be the vault's coordinator. */
+  /** The number of Durable Objects that act as coordinator of the vault. */
   readonly coordinators?: number;
-  /** What happens around the D1 calls of the coordinators, besides a few milliseconds of waiting. */
+  /** Hooks for the D1 calls of the coordinators, in addition to random delays of a few milliseconds. */
   readonly hooks?: (random: () => number) => Hooks;
-  /** Whether the clients send an Idempotency-Key and come back after a 503; else they ask once. */
+  /** Whether the clients send an Idempotency-Key and retry after a 503. Otherwise each request is sent once. */
   readonly keyed?: boolean;
   readonly seed?: number;
 }
@@ -20,11 +20,11 @@ export interface Hammering {
 export interface Outcome {
   readonly acknowledged: readonly Reply[];
   readonly refused: readonly Reply[];
-  /** The field ids that were acknowledged. */
+  /** The ids of the fields whose PATCH was acknowledged. */
   readonly promised: readonly string[];
   /** The Item afterwards. */
   readonly item: { readonly version: number; readonly fields: readonly { readonly id: string }[] };
-  /** The rows of the activity log for the Item, creation included. */
+  /** The number of rows of the activity log for the Item, including its creation. */
   readonly logged: number;
 }
 
@@ -59,7 +59,7 @@ export async function hammer({ clients, each, coordinators = 1, hooks, keyed = t
   };
 }
 
-/** As a client should: a 503 says when to come back, and the Idempotency-Key makes coming back safe. */
+/** Retries a PATCH after a 503, which the Idempotency-Key makes safe (contract 10.15). */
 async function retried(call: Client, path: string, body: unknown, key: string, bindings: Partial<Env>): Promise<Reply> {
   for (let attempt = 0; ; attempt++) {
     const reply = await call("PATCH", path, { body, headers: { "Idempotency-Key": key }, env: bindings });
@@ -68,7 +68,10 @@ async function retried(call: Client, path: string, body: unknown, key: string, b
   }
 }
 
-/** The simulator hides races: a request often runs to its end before the next is taken. So every D1 call waits a little, before and after. */
+/**
+ * D1 with random delays before and after each call. Without them the simulator often finishes a request before it starts the
+ * next one, which hides races.
+ */
 export function unhurried(random: () => number, { before, after, rewrite }: Hooks): D1Database {
   return wrapDatabase(env.DB, {
     rewrite,
@@ -83,7 +86,7 @@ export function unhurried(random: () => number, { before, after, rewrite }: Hook
   });
 }
 
-/** A namespace in which one name leads to several objects in turn. */
+/** A namespace in which every name leads to several objects in turn. */
 export function shared(names: readonly string[]): Env["COORDINATOR"] {
   let turn = 0;
   const getByName = () => env.COORDINATOR.getByName(names[turn++ % names.length]!);

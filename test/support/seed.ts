@@ -4,7 +4,9 @@ import type { Item } from "../../src/model/item.ts";
 import { sealItem } from "../../src/store/items.ts";
 import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
 
-/** Items written past the coordinator, for tests and benchmarks of large vaults: one by one they would take minutes. */
+/**
+ * Inserts Items without the coordinator, for tests and benchmarks of large vaults, because single requests would take minutes.
+ */
 
 const INSERT = `
   INSERT INTO items (vault_id, id, version, title_index, overview, details)
@@ -12,7 +14,7 @@ const INSERT = `
 const COUNT =
   "UPDATE vaults SET items = items + ?2, created = created + ?2, content_version = content_version + ?2 WHERE id = ?1";
 
-/** Inserts Items of a vault, and counts them. A statement of D1 takes 2 MB, so many take several. */
+/** Inserts Items into a vault and updates its counters. The batches are limited because a parameter of D1 has at most 2 MB. */
 export async function seedItems({ DB, ROOT_KEYS }: Env, vault: string, items: readonly Item[]): Promise<void> {
   const keyring = await openKeyring(ROOT_KEYS);
   const row = (await DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
@@ -26,7 +28,7 @@ export async function seedItems({ DB, ROOT_KEYS }: Env, vault: string, items: re
   }
 }
 
-/** A Login of that title without anything else, unless said otherwise. */
+/** An Item of category LOGIN with a title and no other content, except for `more`. */
 export const login = (vault: string, title: string, more: Partial<Item> = {}): Item => ({
   id: crypto.randomUUID(),
   vault,

@@ -2,32 +2,32 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import worker from "../../src/index.ts";
 
-/** The service as its clients see it: real requests to the real Worker. Every test takes a fresh vault. */
+/** Sends real requests to the real Worker. Every test uses a new vault. */
 
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed body; `undefined` when it is empty or no JSON. */
+  /** The parsed body; `undefined` when it is empty or not JSON. */
   readonly body: any;
 }
 
 export interface Request_ {
   readonly headers?: HeadersInit;
-  /** Sent as JSON; a string or bytes are sent as they are. */
+  /** Sent as JSON; a string, bytes or a stream are sent unchanged. */
   readonly body?: unknown;
-  /** Other bindings than the Worker's own: a wrapped D1, for one. */
+  /** Bindings that replace the Worker's own, for example a wrapped D1. */
   readonly env?: Partial<Env>;
 }
 
-/** Sends one request. In: method, path (with query) and the rest. Out: the response, its body unread. */
+/** Sends one request. In: method, path (with query), headers and body. Out: the response with its body unread. */
 export async function fetchRaw(method: string, path: string, { headers, body, env: bindings }: Request_ = {}): Promise<Response> {
   const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
   const request = new Request(`https://vault.test${path}`, { method, headers, body: raw ? body : JSON.stringify(body) });
   return worker.fetch(request, { ...env, ...bindings }, createExecutionContext());
 }
 
-/** Sends one request and reads its answer. */
+/** Sends one request and reads the body of the answer. */
 export async function send(method: string, path: string, request: Request_ = {}): Promise<Reply> {
   const response = await fetchRaw(method, path, request);
   const text = await response.text();
@@ -54,12 +54,12 @@ export const admin = client(env.ADMIN_TOKEN);
 
 export type Permission = "r" | "w" | "rw";
 
-/** Makes a vault. Out: its canonical id. */
+/** Creates a vault. Out: its canonical id. */
 export async function makeVault(name = "Test"): Promise<string> {
   return (await admin("POST", "/v1/admin/vaults", { body: { name } })).body.id;
 }
 
-/** Issues a token. Out: the answer of the admin route, with the token in it. */
+/** Issues a token. Out: the answer of the admin route, which contains the token. */
 export async function makeToken(
   vaults: Record<string, Permission>,
   options: { dialect?: "uuid" | "connect"; expiresIn?: number; name?: string } = {},
@@ -67,7 +67,7 @@ export async function makeToken(
   return (await admin("POST", "/v1/admin/tokens", { body: { name: "test", vaults, ...options } })).body;
 }
 
-/** A fresh vault, and a client that reads and writes it. `items` is the path of its Items. */
+/** A new vault, and a client whose token has the permission `rw` for it. `items` is the path of its Items. */
 export async function freshVault(
   dialect: "uuid" | "connect" = "uuid",
 ): Promise<{ vault: string; items: string; call: Client; token: string }> {
@@ -76,5 +76,5 @@ export async function freshVault(
   return { vault, items: `/v1/vaults/${vault}/items`, call: client(token), token };
 }
 
-/** An Item as small as can be. */
+/** The smallest Item. */
 export const LOGIN = { title: "Login", category: "LOGIN" };

@@ -1,13 +1,16 @@
 import * as fc from "fast-check";
 
 /**
- * The bodies of a hostile client: real shapes, damaged. `<secret>` and the like stand for what only the world knows
- * (world.ts), so that a seed gives the same requests again.
+ * Request bodies with valid shapes and hostile values; body-mutations.ts changes them. `<secret>` and similar symbols stand
+ * for values that fixtures.ts creates, so that a seed gives the same requests again.
  */
 
 const { constantFrom, oneof, record } = fc;
 
-/** What a user types. A secret turns up nowhere; a name may be echoed, for paths and ids are. */
+/**
+ * Texts that a user types. No error may contain `<secret>`; a message may contain `<name>`, because it may repeat paths and
+ * ids.
+ */
 const text = oneof(
   { weight: 8, arbitrary: constantFrom("<secret>", "é<secret>😀 <secret>", '<secret>"\\\n\0', "") },
   {
@@ -16,13 +19,13 @@ const text = oneof(
   },
 );
 const id = constantFrom("<name>", "a/b", "", "username", "password", "__proto__", "1");
-/** The attributes, each of them there or not. */
-const some = (attributes: Record<string, fc.Arbitrary<unknown>>) => record(attributes, { requiredKeys: [] });
+/** An object with any subset of the attributes. */
+const subset = (attributes: Record<string, fc.Arbitrary<unknown>>) => record(attributes, { requiredKeys: [] });
 const few = (entry: fc.Arbitrary<unknown>) => fc.array(entry, { maxLength: 3 });
 
-const section = some({ id, label: text });
-const url = some({ href: text, label: text, primary: fc.boolean() });
-const field = some({
+const section = subset({ id, label: text });
+const url = subset({ href: text, label: text, primary: fc.boolean() });
+const field = subset({
   id,
   section,
   type: oneof(constantFrom("STRING", "concealed", "DATE", "MONTH_YEAR", "OTP"), text),
@@ -30,7 +33,7 @@ const field = some({
   label: text,
   value: text,
   generate: fc.boolean(),
-  recipe: some({
+  recipe: subset({
     length: constantFrom(1, 32, 64, 65),
     characterSets: few(constantFrom("LETTERS", "DIGITS", "<secret>")),
     excludeCharacters: text,
@@ -72,8 +75,8 @@ const operation = record(
 export const bodies = {
   item,
   patch: fc.array(operation, { maxLength: 4 }),
-  vault: some({ name: text, description: text }),
-  token: some({
+  vault: subset({ name: text, description: text }),
+  token: subset({
     name: constantFrom("<secret>", ""),
     vaults: oneof(
       constantFrom<unknown>(

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 
-/** The headers of a hostile client: those that the service reads, and a few that it does not. */
+/** Hostile values of the headers that the service reads, and of some that it does not read. */
 
 const { constantFrom, oneof } = fc;
 
@@ -39,7 +39,7 @@ const one = (name: string, ...values: string[]) => constantFrom(...values).map((
 const ifMatch = one("If-Match", '"1"', '"1"', '"2"', "*", 'W/"1"', "<secret>", '"<secret>"', "", '"1", "2",,', '"9"');
 const key = one("Idempotency-Key", "k", "k", "k", "k", "<secret>", "a b", "<accent>", "", "<long>");
 
-/** Those that a route reads. */
+/** The headers that a kind of route reads. */
 export const headersOf = {
   read: one("If-None-Match", '"1"', "*", "<secret>", 'W/"1"'),
   write: oneof(ifMatch, key),
@@ -64,7 +64,7 @@ export const headersOf = {
   ),
 };
 
-/** Any. */
+/** Any header. */
 export const header = oneof(
   ...Object.values(headersOf),
   one("Content-Type", "application/json", "text/<secret>", "multipart/form-data; boundary=<secret>", ""),

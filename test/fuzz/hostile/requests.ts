@@ -1,10 +1,13 @@
 import * as fc from "fast-check";
 import { bodies } from "./bodies.ts";
-import { bodyOf } from "./damage.ts";
+import { bodyOf } from "./body-mutations.ts";
 import { authorization, header, headersOf } from "./headers.ts";
-import { astray, type Detour, detour } from "./paths.ts";
+import { mutatePath, type PathMutation, pathMutation } from "./path-mutations.ts";
 
-/** The requests of a hostile client: those that the service knows, and what lies around them. All symbols: see world.ts. */
+/**
+ * Random hostile requests: to the routes of the service, and mutations of them. fixtures.ts defines the symbols such as
+ * `<vault>`.
+ */
 
 const { constantFrom, oneof } = fc;
 
@@ -13,8 +16,11 @@ export interface HostileRequest {
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string | undefined;
-  /** How the body comes: with its length, in parts, broken off, as bytes that are no UTF-8, or as the headers say that it does. */
-  readonly framing: "length" | "parts" | "broken" | "bytes" | "lie";
+  /**
+   * How the body is sent: with its length, in chunks, in chunks that end in an error, as invalid UTF-8, or with the length in
+   * the headers.
+   */
+  readonly framing: "length" | "chunks" | "aborted" | "invalid UTF-8" | "as the headers say";
 }
 
 const VAULT = "/v1/vaults/<vault>";
@@ -85,7 +91,7 @@ const ROUTES: readonly Route[] = [
   [1, "/metrics", ["GET"], json, query],
 ];
 
-/** Those that the runtime lets through. */
+/** The methods that the runtime accepts. */
 const METHODS =
   "GET HEAD POST PUT DELETE PATCH PURGE OPTIONS PROPFIND MKCOL COPY MOVE LOCK UNLOCK ACL REPORT MERGE NOTIFY QUERY TRACE".split(
     " ",
@@ -93,30 +99,38 @@ const METHODS =
 
 const requestTo = ([, path, methods, body, queries, own = header]: Route): fc.Arbitrary<HostileRequest> => {
   const admin = path.includes("/admin/");
-  const sound = constantFrom(admin ? "Bearer <admin>" : "Bearer <rw>");
+  const validAuthorization = constantFrom(admin ? "Bearer <admin>" : "Bearer <rw>");
   return fc
     .record({
       method: oneof({ weight: 9, arbitrary: constantFrom(...methods) }, { weight: 1, arbitrary: constantFrom(...METHODS) }),
-      detours: oneof(
-        { weight: 3, arbitrary: fc.constant<Detour[]>([]) },
-        { weight: 1, arbitrary: fc.array(detour, { minLength: 1, maxLength: 2 }) },
+      mutations: oneof(
+        { weight: 3, arbitrary: fc.constant<PathMutation[]>([]) },
+        { weight: 1, arbitrary: fc.array(pathMutation, { minLength: 1, maxLength: 2 }) },
       ),
       query: queries,
-      authorization: oneof(sound, authorization),
+      authorization: oneof(validAuthorization, authorization),
       headers: fc.array(oneof(own, header), { maxLength: 3 }),
       body: oneof({ weight: 9, arbitrary: body }, { weight: 1, arbitrary: json }),
-      framing: constantFrom<HostileRequest["framing"][]>("length", "length", "length", "parts", "parts", "broken", "bytes"),
+      framing: constantFrom<HostileRequest["framing"][]>(
+        "length",
+        "length",
+        "length",
+        "chunks",
+        "chunks",
+        "aborted",
+        "invalid UTF-8",
+      ),
     })
-    .map(({ method, detours, query: asked, authorization: token, headers, body: given, framing }) => ({
+    .map(({ method, mutations, query: queryString, authorization: credentials, headers, body: text, framing }) => ({
       method,
-      path: detours.reduce(astray, path) + asked,
-      headers: token === "" ? headers : [["Authorization", token], ...headers],
-      body: method === "GET" || method === "HEAD" ? undefined : given,
+      path: mutations.reduce(mutatePath, path) + queryString,
+      headers: credentials === "" ? headers : [["Authorization", credentials], ...headers],
+      body: method === "GET" || method === "HEAD" ? undefined : text,
       framing,
     }));
 };
 
-/** A few requests, one after the other. */
+/** One to ten requests, which are sent one after the other. */
 export const session: fc.Arbitrary<HostileRequest[]> = fc.array(
   oneof(...ROUTES.map((route) => ({ weight: route[0], arbitrary: requestTo(route) }))),
   { minLength: 1, maxLength: 10 },

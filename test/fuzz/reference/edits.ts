@@ -1,7 +1,7 @@
 import type { PatchOperation } from "../../../src/model/patch-input.ts";
 import { type Reader, refuse } from "./values.ts";
 
-/** Pointers, and the edits of lists and attributes, in place: for patch.ts. */
+/** Pointers, and edits of lists and attributes in place, for the reference implementation in patch.ts. */
 
 /** The tokens of a pointer (RFC 6901). */
 export function pointer(path: string): string[] {
@@ -16,11 +16,11 @@ export function pointer(path: string): string[] {
   });
 }
 
-/** The place in a list of that length: by its number in its only spelling, or `-` behind the last one. */
+/** The position in a list of that length: its index in canonical form, or `-` for the end of the list. */
 export function index(token: string, length: number, op: PatchOperation["op"]): number {
-  const places = Array.from({ length: op === "add" ? length + 1 : length }, (_, place) => String(place));
+  const indexes = Array.from({ length: op === "add" ? length + 1 : length }, (_, position) => String(position));
   if (op === "add" && token === "-") return length;
-  return places.includes(token) ? Number(token) : refuse();
+  return indexes.includes(token) ? Number(token) : refuse();
 }
 
 export function editEntry<T>(all: T[], token: string, op: PatchOperation["op"], read: () => T): void {
@@ -44,7 +44,12 @@ export function editRecord<T extends { id?: string | undefined }>(
   all.splice(at < 0 ? all.length : at, at < 0 ? 0 : 1, { ...one, id });
 }
 
-export function editAttribute(one: object, name: string, known: Record<string, Reader<unknown>>, given: () => unknown): void {
-  const read = Object.hasOwn(known, name) ? known[name]! : refuse();
-  Object.assign(one, { [name]: read(given()) });
+export function editAttribute(
+  one: object,
+  name: string,
+  attributes: Record<string, Reader<unknown>>,
+  value: () => unknown,
+): void {
+  const read = Object.hasOwn(attributes, name) ? attributes[name]! : refuse();
+  Object.assign(one, { [name]: read(value()) });
 }

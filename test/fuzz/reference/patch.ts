@@ -20,9 +20,9 @@ import {
   url,
   URL_ATTRIBUTES,
 } from "./values.ts";
-import { type Completed, completed } from "./whole.ts";
+import { type Completed, completed } from "./complete.ts";
 
-/** PATCH once more (contract 1.6): slowly, on one draft that is changed in place, with nothing of the service but its types. */
+/** Reference implementation of PATCH (contract 6). It changes one draft in place, and uses only types of the service. */
 
 export interface Draft {
   title: string;
@@ -34,16 +34,16 @@ export interface Draft {
   fields: Field[];
 }
 
-/** What comes of it: an Item; or why not, and at which operation, if it is one operation's fault. */
+/** An Item; or the refusal, with the index of the operation if one operation causes it. */
 export type Outcome = Completed | { readonly refused: Refused; readonly at?: number };
 
-export function patchSlowly(item: Item, operations: readonly PatchOperation[]): Outcome {
+export function patchReference(item: Item, operations: readonly PatchOperation[]): Outcome {
   const draft: Draft = structuredClone({ ...(item as Omit<Item, "fields"> & Draft), fields: [] });
   draft.fields = item.fields.map(({ section: id, ...rest }) => ({ ...rest, section: id === undefined ? undefined : { id } }));
   for (const [at, operation] of operations.entries()) {
     const refused = caught(() => {
       step(draft, operation, item.vault);
-      nameThings(draft);
+      addImpliedNames(draft);
     });
     if (refused) return { refused, at };
   }
@@ -68,13 +68,14 @@ function caught(run: () => void): Refused | undefined {
   }
 }
 
-/** A field's purpose gives an absent id; a section that a field names and nobody declared is added. */
-function nameThings(draft: Draft): void {
+/** Gives fields the ids of their purposes (contract 2.12), and adds undeclared sections that a field names (contract 2.15). */
+function addImpliedNames(draft: Draft): void {
   const names: Record<string, string> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
   for (const one of draft.fields) {
     one.id ??= names[one.purpose ?? ""];
-    const named = one.section;
-    if (named && !draft.sections.some(({ id }) => id === named.id)) draft.sections.push({ id: named.id, label: named.label });
+    const reference = one.section;
+    if (reference && !draft.sections.some(({ id }) => id === reference.id))
+      draft.sections.push({ id: reference.id, label: reference.label });
   }
 }
 
@@ -83,43 +84,43 @@ function step(draft: Draft, operation: PatchOperation, vault: string): void {
   const [head, ...rest] = pointer(path);
   const [first = "", second = ""] = rest;
   const removes = op === "remove";
-  /** What `remove` leaves is what is read of nothing. */
-  const given = () => (removes ? undefined : (value ?? refuse()));
+  /** The value of the operation. `remove` gives `undefined`, which the readers turn into the default. */
+  const newValue = () => (removes ? undefined : (value ?? refuse()));
   switch (`/${head}${"/…".repeat(rest.length)}`) {
     case "/":
-      return op === "replace" ? replaceWhole(draft, given(), vault) : refuse();
+      return op === "replace" ? replaceWhole(draft, newValue(), vault) : refuse();
     case "/title":
-      return void (draft.title = maybe(given(), (one) => text(one, 1024)) ?? "");
+      return void (draft.title = maybe(newValue(), (one) => text(one, 1024)) ?? "");
     case "/favorite":
-      return void (draft.favorite = maybe(given(), bool) ?? false);
+      return void (draft.favorite = maybe(newValue(), bool) ?? false);
     case "/category":
       return void (draft.category = category(removes ? undefined : value));
     case "/tags":
-      return void (draft.tags = list(given(), text));
+      return void (draft.tags = list(newValue(), text));
     case "/tags/…":
-      return editEntry(draft.tags, first, op, () => text(given()));
+      return editEntry(draft.tags, first, op, () => text(newValue()));
     case "/urls":
-      return void (draft.urls = list(given(), url));
+      return void (draft.urls = list(newValue(), url));
     case "/urls/…":
-      return editEntry(draft.urls, first, op, () => url(given()));
+      return editEntry(draft.urls, first, op, () => url(newValue()));
     case "/urls/…/…":
-      return editAttribute(draft.urls[index(first, draft.urls.length, "replace")]!, second, URL_ATTRIBUTES, given);
+      return editAttribute(draft.urls[index(first, draft.urls.length, "replace")]!, second, URL_ATTRIBUTES, newValue);
     case "/sections":
-      if (op === "add" && !Array.isArray(value)) return void draft.sections.push(section(given()));
-      draft.sections = list(given(), section);
-      return forget(draft, removes ? () => true : () => false);
+      if (op === "add" && !Array.isArray(value)) return void draft.sections.push(section(newValue()));
+      draft.sections = list(newValue(), section);
+      return clearSections(draft, removes ? () => true : () => false);
     case "/sections/…":
-      editRecord(draft.sections, first, op, () => section(given()), refuse);
-      return forget(draft, ({ id }) => removes && id === first);
+      editRecord(draft.sections, first, op, () => section(newValue()), refuse);
+      return clearSections(draft, ({ id }) => removes && id === first);
     case "/sections/…/…":
-      return editAttribute(find(draft.sections, first) ?? refuse(), second, SECTION_ATTRIBUTES, given);
+      return editAttribute(find(draft.sections, first) ?? refuse(), second, SECTION_ATTRIBUTES, newValue);
     case "/fields":
-      if (op === "add") return void draft.fields.push(field(given()));
-      return void (draft.fields = list(given(), field));
+      if (op === "add") return void draft.fields.push(field(newValue()));
+      return void (draft.fields = list(newValue(), field));
     case "/fields/…":
-      return editRecord(draft.fields, first, op, () => field(given()), noField(first));
+      return editRecord(draft.fields, first, op, () => field(newValue()), noField(first));
     case "/fields/…/…":
-      return editAttribute(find(draft.fields, first) ?? noField(first)(), second, FIELD_ATTRIBUTES, given);
+      return editAttribute(find(draft.fields, first) ?? noField(first)(), second, FIELD_ATTRIBUTES, newValue);
     default:
       return refuse();
   }
@@ -128,20 +129,20 @@ function step(draft: Draft, operation: PatchOperation, vault: string): void {
 const noField = (id: string) => () => refuse("missing_field", id);
 const find = <T extends { id?: string | undefined }>(all: T[], id: string) => all.find((one) => one.id === id);
 
-/** The fields of a section that is gone are in none. */
-function forget(draft: Draft, gone: (section: Section) => boolean): void {
-  for (const one of draft.fields) if (one.section && gone(one.section)) one.section = undefined;
+/** Clears the section of each field whose section was removed (contract 6.3). */
+function clearSections(draft: Draft, removed: (section: Section) => boolean): void {
+  for (const one of draft.fields) if (one.section && removed(one.section)) one.section = undefined;
 }
 
 function replaceWhole(draft: Draft, value: unknown, vault: string): void {
-  const given = object(value);
-  const named = maybe(given["vault"], (one) => maybe(object(one)["id"], text)) ?? "";
-  if (named !== "" && named !== vault) refuse();
-  draft.category = maybe(given["category"], category) ?? draft.category;
-  draft.title = maybe(given["title"], (one) => text(one, 1024)) ?? "";
-  draft.favorite = maybe(given["favorite"], bool) ?? false;
-  draft.tags = list(given["tags"], text);
-  draft.urls = list(given["urls"], url);
-  draft.sections = list(given["sections"], section);
-  draft.fields = list(given["fields"], field);
+  const item = object(value);
+  const vaultId = maybe(item["vault"], (one) => maybe(object(one)["id"], text)) ?? "";
+  if (vaultId !== "" && vaultId !== vault) refuse();
+  draft.category = maybe(item["category"], category) ?? draft.category;
+  draft.title = maybe(item["title"], (one) => text(one, 1024)) ?? "";
+  draft.favorite = maybe(item["favorite"], bool) ?? false;
+  draft.tags = list(item["tags"], text);
+  draft.urls = list(item["urls"], url);
+  draft.sections = list(item["sections"], section);
+  draft.fields = list(item["fields"], field);
 }

@@ -1,8 +1,8 @@
-/** What JSON values mean (contract 1.2), read one by one, without anything of the service: for patch.ts. */
+/** Readers of JSON values (contract 2) that use no code of the service, for the reference implementation in patch.ts. */
 
-/** A refusal, as the service names it; `chance`, when what is drawn decides. */
+/** A refusal with the kind that the service uses. `random`: whether the service refuses depends on a generated value. */
 export class Refused extends Error {
-  readonly kind: "invalid" | "category" | "missing_field" | "chance";
+  readonly kind: "invalid" | "category" | "missing_field" | "random";
   readonly field: string | undefined;
 
   constructor(kind: Refused["kind"], field?: string) {
@@ -36,30 +36,29 @@ export const text = (value: unknown, most = 65_536): string =>
 
 export const bool: Reader<boolean> = (value) => (typeof value === "boolean" ? value : refuse());
 
-/** Absent, or `null`. */
+/** Reads a value that may be absent or `null`. */
 export const maybe = <T>(value: unknown, read: Reader<T>): T | undefined =>
   value === undefined || value === null ? undefined : read(value);
 
-/** Absent, `null` or empty. */
-const named: Reader<string | undefined> = (value) => maybe(value, text) || undefined;
+/** Reads a text; absent, `null` and empty mean absent (contract 2.17). */
+const optionalText: Reader<string | undefined> = (value) => maybe(value, text) || undefined;
 
-const word = (value: unknown, known: Set<string>): string | undefined => {
-  const given = named(value);
-  if (given === undefined) return undefined;
-  return known.has(given.toUpperCase()) ? given.toUpperCase() : refuse();
+const word = (value: unknown, allowed: Set<string>): string | undefined => {
+  const upper = optionalText(value)?.toUpperCase();
+  return upper === undefined || allowed.has(upper) ? upper : refuse();
 };
 
 export const object: Reader<Record<string, unknown>> = (value) =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : refuse();
 
 export const list = <T>(value: unknown, read: Reader<T>): T[] => {
-  const given = maybe(value, (one) => (Array.isArray(one) ? (one as unknown[]) : refuse())) ?? [];
-  return given.map((one) => read(one));
+  const entries = maybe(value, (one) => (Array.isArray(one) ? (one as unknown[]) : refuse())) ?? [];
+  return entries.map((one) => read(one));
 };
 
 export function category(value: unknown): string {
-  const given = typeof value === "string" ? value.toUpperCase() : "";
-  return CATEGORIES.has(given) ? given : refuse("category");
+  const upper = typeof value === "string" ? value.toUpperCase() : "";
+  return CATEGORIES.has(upper) ? upper : refuse("category");
 }
 
 export interface Url {
@@ -68,7 +67,7 @@ export interface Url {
   primary?: boolean | undefined;
 }
 
-/** The attributes of a Url, of a field, of a section, and what each may hold. */
+/** The attributes of a Url with the readers of their values. Sections and fields have such a table too. */
 export const URL_ATTRIBUTES: Record<string, Reader<unknown>> = {
   href: (value) => text(value),
   label: (value) => maybe(value, text),
@@ -90,7 +89,7 @@ export interface Recipe {
 
 export interface Field {
   id?: string | undefined;
-  /** One with an id; what has none is no section. */
+  /** Absent when it has no id (contract 2.17). */
   section?: Section | undefined;
   type?: string | undefined;
   purpose?: string | undefined;
@@ -104,7 +103,7 @@ export const FIELD_ATTRIBUTES: Record<string, Reader<unknown>> = {
   section: (value) =>
     maybe(value, (one) => {
       const { id, label } = object(one);
-      const section = { id: named(id), label: maybe(label, text) };
+      const section = { id: optionalText(id), label: maybe(label, text) };
       return section.id === undefined ? undefined : section;
     }),
   type: (value) => word(value, TYPES)?.replace(/^TOTP$/, "OTP"),
@@ -122,15 +121,18 @@ export const FIELD_ATTRIBUTES: Record<string, Reader<unknown>> = {
     }),
 };
 
-/** Reads the attributes of an object, by such a table; it has no others. */
-function all<T>(value: unknown, attributes: Record<string, Reader<unknown>>): T {
-  const given = object(value);
-  return Object.fromEntries(Object.entries(attributes).map(([name, read]) => [name, read(given[name])])) as T;
+/** Reads the attributes of an object by such a table, and drops all others. */
+function readAttributes<T>(value: unknown, attributes: Record<string, Reader<unknown>>): T {
+  const json = object(value);
+  return Object.fromEntries(Object.entries(attributes).map(([name, read]) => [name, read(json[name])])) as T;
 }
 
-export const url = (value: unknown): Url => all(value, URL_ATTRIBUTES);
+export const url = (value: unknown): Url => readAttributes(value, URL_ATTRIBUTES);
 export const section = (value: unknown): Section => ({
-  id: named(object(value)["id"]),
-  ...all<Section>(value, SECTION_ATTRIBUTES),
+  id: optionalText(object(value)["id"]),
+  ...readAttributes<Section>(value, SECTION_ATTRIBUTES),
 });
-export const field = (value: unknown): Field => ({ id: named(object(value)["id"]), ...all<Field>(value, FIELD_ATTRIBUTES) });
+export const field = (value: unknown): Field => ({
+  id: optionalText(object(value)["id"]),
+  ...readAttributes<Field>(value, FIELD_ATTRIBUTES),
+});

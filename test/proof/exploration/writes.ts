@@ -1,7 +1,7 @@
 import { callCoordinator } from "../../../src/http/retry.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import { fail, ok, type Result } from "../../../src/model/result.ts";
-import type { Call, Outcome } from "../history/facts.ts";
+import type { Call, Outcome } from "../history/calls.ts";
 import { createCoordinator } from "./coordinator.ts";
 import { createFaults, type Fault } from "./faults.ts";
 import { changeOf, operationOf } from "./operations.ts";
@@ -45,7 +45,7 @@ export async function play(
   let tick = 0;
   const first = { version: 1, content: ["first"] };
   const history: Call[] = [
-    { kind: "create", item: ITEM, value: "first", start: ++tick, end: ++tick, outcome: "ok", seen: first },
+    { kind: "create", item: ITEM, value: "first", start: ++tick, end: ++tick, outcome: "ok", state: first },
   ];
   const send = async (written: Written, value: string, operation: Operation, to: number): Promise<void> => {
     const start = ++tick;
@@ -79,19 +79,19 @@ function kindOf(written: Written): "put" | "patch" | "delete" {
 }
 
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
-  item_not_found: "gone",
-  precondition: "stale",
+  item_not_found: "not found",
+  precondition: "precondition failed",
   overtaken: "unknown",
   uncertain: "unknown",
 };
 
-function factsOf(answer: Result<Answer>): Pick<Call, "outcome" | "seen" | "text"> {
+function factsOf(answer: Result<Answer>): Pick<Call, "outcome" | "state" | "text"> {
   if (!answer.ok) {
     const outcome = OUTCOMES[answer.failure.kind];
     if (!outcome) throw new Error(answer.failure.kind);
     return { outcome };
   }
   const { item } = answer.value;
-  const seen = item && { version: item.version, content: item.tags };
-  return { outcome: "ok", seen, text: JSON.stringify(item) };
+  const state = item && { version: item.version, content: item.tags };
+  return { outcome: "ok", state, text: JSON.stringify(item) };
 }

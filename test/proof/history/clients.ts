@@ -1,51 +1,51 @@
 import { type Hooks, sleep } from "../../support/bindings.ts";
-import { type Asked, createRecorder, type Recorder } from "./record.ts";
+import { createRecorder, type PlannedCall, type Recorder } from "./recorder.ts";
 import { drawKind, requestFor } from "./requests.ts";
-import { createPlan, faultyDatabase, type Plan, type Rates } from "./plan.ts";
-import { plannedCoordinators } from "./plan-coordinators.ts";
+import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from "./fault-plan.ts";
+import { faultyCoordinators } from "./faulty-coordinators.ts";
 import { admin, type Client, client, makeToken, makeVault } from "../../support/service.ts";
 
-/** Many clients at a few Items of one vault, two coordinators over it, and faults as planned: what each was answered. */
+/** The load: many clients of a few Items of one vault, with two coordinators and the faults of a plan. Records the history. */
 
 export interface Load {
   readonly seed: number;
   readonly operations: number;
   readonly clients: number;
-  readonly rates: Rates;
-  /** Changes the SQL of the coordinators. */
+  readonly rates: FaultRates;
+  /** Changes the SQL of the coordinators' D1 calls. */
   readonly rewrite?: Hooks["rewrite"];
 }
 
 export interface Run {
   readonly vault: string;
   readonly recorder: Recorder;
-  readonly plan: Plan;
+  readonly plan: FaultPlan;
 }
 
-/** So many Items are fought for. */
+/** The number of Items to which most requests go. */
 const SLOTS = 4;
-/** So often a client comes back with a write of unknown outcome, when it has an Idempotency-Key. */
-const TRIES = 3;
-/** So often a client learns that its token is revoked before it gets another. */
+/** How often a client retries a write with an Idempotency-Key after a 503. */
+const RETRIES = 3;
+/** How many 401 answers a client gets before it takes another token. */
 const DENIALS = 3;
 
-/** A client's token. */
+/** A client with its token. */
 interface Session {
   readonly id: string;
   readonly call: Client;
-  /** `done` when its revocation was acknowledged. */
-  revocation: "none" | "asked" | "done";
+  /** `acknowledged` when the revocation of the token was answered. */
+  revocation: "none" | "requested" | "acknowledged";
   denials: number;
   /** Its acknowledged writes that had an Idempotency-Key. */
-  readonly keyed: Asked[];
+  readonly keyed: PlannedCall[];
 }
 
 export async function runLoad({ seed, operations, clients, rates, rewrite }: Load): Promise<Run> {
-  const plan = createPlan(seed, rates);
+  const plan = createFaultPlan(seed, rates);
   const recorder = createRecorder();
   const vault = await makeVault();
   const items = `/v1/vaults/${vault}/items`;
-  const coordinators = plannedCoordinators(plan, [vault, `${vault} again`], rewrite);
+  const coordinators = faultyCoordinators(plan, [vault, `${vault} again`], rewrite);
   const slots: string[] = [];
   const sessions = new Map<number, Session>();
 
@@ -55,80 +55,87 @@ export async function runLoad({ seed, operations, clients, rates, rewrite }: Loa
   };
 
   /** Sends one request. */
-  async function ask(session: Session, asked: Asked, keyed: boolean, bindings: Partial<Env>) {
-    const { path, method, body } = requestFor(items, vault, asked);
+  async function send(session: Session, planned: PlannedCall, keyed: boolean, bindings: Partial<Env>) {
+    const { path, method, body } = requestFor(items, vault, planned);
     const headers = {
-      ...(asked.ifMatch === undefined ? {} : { "If-Match": `"${asked.ifMatch}"` }),
-      ...(keyed ? { "Idempotency-Key": asked.value! } : {}),
+      ...(planned.ifMatch === undefined ? {} : { "If-Match": `"${planned.ifMatch}"` }),
+      ...(keyed ? { "Idempotency-Key": planned.value! } : {}),
     };
-    const reply = await recorder.ask(asked, session, () => session.call(method, path, { body, headers, env: bindings }));
+    const reply = await recorder.record(planned, session, () => session.call(method, path, { body, headers, env: bindings }));
     if (reply.status === 401) session.denials++;
     return reply;
   }
 
-  /** The slot for a new Item: one whose Item is gone, or any. */
+  /** The slot for a new Item: one whose Item was deleted, or a random one. */
   function nextSlot(): number {
-    const free = slots.findIndex((item) => recorder.gone.has(item));
-    return free === -1 ? Math.floor(plan.dice("slots")() * SLOTS) : free;
+    const free = slots.findIndex((item) => recorder.deletedItems.has(item));
+    return free === -1 ? Math.floor(plan.randomFor("slots")() * SLOTS) : free;
   }
 
-  /** As a client should: after a 503 it comes back, if its key makes that safe. */
-  async function write(session: Session, asked: Asked, keyed: boolean, bindings: Partial<Env>) {
-    let reply = await ask(session, asked, keyed, bindings);
-    for (let again = keyed ? TRIES : 0; again > 0 && reply.status === 503; again--) {
+  /** Sends a write. After a 503 it retries if the Idempotency-Key makes that safe (contract 10.15). */
+  async function write(session: Session, planned: PlannedCall, keyed: boolean, bindings: Partial<Env>) {
+    let reply = await send(session, planned, keyed, bindings);
+    for (let retries = keyed ? RETRIES : 0; retries > 0 && reply.status === 503; retries--) {
       await sleep(2);
-      reply = await ask(session, asked, keyed, bindings);
+      reply = await send(session, planned, keyed, bindings);
     }
-    if (keyed && (reply.status === 200 || reply.status === 204)) session.keyed.push(asked);
+    if (keyed && (reply.status === 200 || reply.status === 204)) session.keyed.push(planned);
     return reply;
   }
 
   async function work(name: number, steps: number): Promise<void> {
-    const random = plan.dice(`client ${name}`);
+    const random = plan.randomFor(`client ${name}`);
     const bindings = {
       DB: faultyDatabase(plan, { name: `client ${name}` }),
-      COORDINATOR: coordinators.seenBy(`client ${name}`),
+      COORDINATOR: coordinators.namespaceFor(`client ${name}`),
     };
-    /** The versions that were seen last. */
+    /** The version of each Item that the client saw last. */
     const versions = new Map<string, number>();
     sessions.set(name, await login());
     for (let step = 0; step < steps; step++) {
       if (sessions.get(name)!.denials >= DENIALS) sessions.set(name, await login());
       const session = sessions.get(name)!;
-      const [what, where, old, conditional, key, which] = [random(), random(), random(), random(), random(), random()];
-      const all = [...recorder.known];
-      const item = (old < 0.9 ? slots[Math.floor(where * slots.length)] : all[Math.floor(where * all.length)])!;
-      const ifMatch = conditional < 0.3 ? versions.get(item) : undefined;
+      const [forKind, forItem, forSlot, forIfMatch, forKey, forRepeat] = [
+        random(),
+        random(),
+        random(),
+        random(),
+        random(),
+        random(),
+      ];
+      const all = [...recorder.knownItems];
+      const item = (forSlot < 0.9 ? slots[Math.floor(forItem * slots.length)] : all[Math.floor(forItem * all.length)])!;
+      const ifMatch = forIfMatch < 0.3 ? versions.get(item) : undefined;
       const value = `c${name}n${step}`;
-      const again = session.keyed[Math.floor(which * session.keyed.length)];
-      const kind = drawKind(what);
-      if (kind === "list") await recorder.askList(session, () => session.call("GET", items, { env: bindings }));
-      else if (kind === "again" && again) await ask(session, again, true, bindings);
-      else if (kind === "again" || kind === "read") await ask(session, { kind: "read", item }, false, bindings);
+      const repeated = session.keyed[Math.floor(forRepeat * session.keyed.length)];
+      const kind = drawKind(forKind);
+      if (kind === "list") await recorder.recordList(session, () => session.call("GET", items, { env: bindings }));
+      else if (kind === "repeat" && repeated) await send(session, repeated, true, bindings);
+      else if (kind === "repeat" || kind === "read") await send(session, { kind: "read", item }, false, bindings);
       else if (kind === "create") {
-        const { status, body } = await write(session, { kind, value }, key < 0.6, bindings);
+        const { status, body } = await write(session, { kind, value }, forKey < 0.6, bindings);
         if (status === 200) slots[nextSlot()] = body.id;
-      } else await write(session, { kind, item, value, ifMatch }, key < 0.6, bindings);
-      const seen = recorder.history.findLast((call) => call.item === item && call.seen)?.seen;
-      if (seen) versions.set(item, seen.version);
+      } else await write(session, { kind, item, value, ifMatch }, forKey < 0.6, bindings);
+      const state = recorder.history.findLast((call) => call.item === item && call.state)?.state;
+      if (state) versions.set(item, state.version);
       if (name === 0 && step === steps >> 1) await revoke(sessions.get(1));
     }
   }
 
   async function revoke(session: Session | undefined): Promise<void> {
     if (!session) return;
-    session.revocation = "asked";
+    session.revocation = "requested";
     const { status } = await admin("DELETE", `/v1/admin/tokens/${session.id}`);
     if (status !== 204) throw new Error(`a token was not revoked: ${status}`);
-    session.revocation = "done";
-    plan.count("token revoked");
+    session.revocation = "acknowledged";
+    plan.countFault("token revoked");
   }
 
   const first = await login();
-  for (let n = 0; n < SLOTS; n++) slots[n] = (await ask(first, { kind: "create", value: `first${n}` }, false, {})).body.id;
+  for (let n = 0; n < SLOTS; n++) slots[n] = (await send(first, { kind: "create", value: `first${n}` }, false, {})).body.id;
   const share = Math.ceil(operations / clients);
   await Promise.all(Array.from({ length: clients }, (_, name) => work(name, share)));
-  await recorder.askList(first, () => first.call("GET", items));
-  for (const item of recorder.known) await ask(first, { kind: "read", item }, false, {});
+  await recorder.recordList(first, () => first.call("GET", items));
+  for (const item of recorder.knownItems) await send(first, { kind: "read", item }, false, {});
   return { vault, recorder, plan };
 }

@@ -1,19 +1,22 @@
-import type { Kind } from "./facts.ts";
-import type { Asked } from "./record.ts";
+import type { Kind } from "./calls.ts";
+import type { PlannedCall } from "./recorder.ts";
 import { LOGIN } from "../../support/service.ts";
 
-/** What the clients of a history send. */
+/** The requests of the clients of a history. */
 
-/** What a client does next, for a number from 0 to 1: `again` is a write that was acknowledged, once more with its key. */
-export const drawKind = (what: number): Kind | "list" | "again" => {
+/**
+ * The kind of a client's next call. In: a number from 0 to 1. `repeat` sends an acknowledged write again with its
+ * Idempotency-Key.
+ */
+export const drawKind = (random: number): Kind | "list" | "repeat" => {
   const shares = { read: 0.3, list: 0.04, patch: 0.27, put: 0.13, create: 0.07, delete: 0.03 } as const;
-  let left = what;
+  let left = random;
   for (const [kind, share] of Object.entries(shares)) if ((left -= share) < 0) return kind as keyof typeof shares;
-  return "again";
+  return "repeat";
 };
 
-/** The request of a call: the value goes into the tags and, apart from them in storage, into the fields. */
-export function requestFor(items: string, vault: string, { kind, item, value }: Asked) {
+/** The request of a call. It writes the value into the tags and into the fields, which are in another sealed text. */
+export function requestFor(items: string, vault: string, { kind, item, value }: PlannedCall) {
   const path = kind === "create" ? items : `${items}/${item}`;
   const whole = { ...LOGIN, vault: { id: vault }, tags: [value], fields: [{ id: value, value }] };
   const added = [

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
-import type { Call } from "./facts.ts";
+import type { Call } from "./calls.ts";
 
 /**
- * What D1 itself tells of a vault's Items, at one moment: the log of writes, the Items and the vault's counters must tell
- * the same, and nothing that was acknowledged may be missing.
+ * Checks that the activity log, the Items and the counters of a vault agree in D1 at one moment, and that the log contains
+ * every acknowledged write.
  */
 
 const LOGGED = "activity WHERE vault_id = ?1 AND item_id IS NOT NULL AND action <> 'READ' AND result = 'SUCCESS'";
@@ -26,28 +26,29 @@ interface Entry {
   readonly version: number | null;
 }
 
-/** Out: what does not fit together. */
+/** Out: descriptions of the writes that were lost, and of those that took effect twice. */
 export async function auditLog(vault: string, history: readonly Call[]): Promise<{ lost: string[]; doubled: string[] }> {
   const read = await env.DB.batch<any>(Object.values(SQL).map((sql) => env.DB.prepare(sql).bind(vault)));
   const [counters, counted, rows, entries] = read.map(({ results }) => results);
   const items = new Map((rows as { id: string; version: number }[]).map(({ id, version }) => [id, version]));
   const [lost, doubled]: string[][] = [[], []];
 
-  const [kept, real] = [counters, counted].map((result) => JSON.stringify(result));
-  if (kept !== real) lost!.push(`the vault counts ${kept}, and there are ${real}`);
+  const [stored, actual] = [counters, counted].map((result) => JSON.stringify(result));
+  if (stored !== actual) lost!.push(`the counters are ${stored}, and the rows are ${actual}`);
   const logged = Map.groupBy(entries as Entry[], ({ item }) => item);
-  for (const [item, its] of logged) {
-    const versions = its.flatMap(({ version }) => version ?? []).toSorted((a, b) => a - b);
-    const deletions = its.filter(({ action }) => action === "DELETE").length;
+  for (const [item, writes] of logged) {
+    const versions = writes.flatMap(({ version }) => version ?? []).toSorted((a, b) => a - b);
+    const deletions = writes.filter(({ action }) => action === "DELETE").length;
     if (new Set(versions).size < versions.length || deletions > 1)
       doubled!.push(`${item}: ${versions.join()}, ${deletions} deletions`);
-    if (versions.at(-1) !== versions.length) lost!.push(`${item}: the log has only ${versions.join()}`);
-    if (items.get(item) !== (deletions > 0 ? undefined : versions.at(-1))) lost!.push(`${item}: is at ${items.get(item)}`);
+    if (versions.at(-1) !== versions.length) lost!.push(`${item}: the log has only the versions ${versions.join()}`);
+    if (items.get(item) !== (deletions > 0 ? undefined : versions.at(-1)))
+      lost!.push(`${item}: has the version ${items.get(item)}`);
   }
-  for (const { value, item, seen, outcome } of history) {
+  for (const { value, item, state, outcome } of history) {
     if (value === undefined || outcome !== "ok") continue;
-    const there = logged.get(item!)?.some((entry) => (seen ? entry.version === seen.version : entry.action === "DELETE"));
-    if (!there) lost!.push(`${item}: ${value} was acknowledged at version ${seen?.version}, and is not in the log`);
+    const found = logged.get(item!)?.some((entry) => (state ? entry.version === state.version : entry.action === "DELETE"));
+    if (!found) lost!.push(`${item}: ${value} was acknowledged at version ${state?.version}, and is not in the log`);
   }
   return { lost: lost!, doubled: doubled! };
 }

@@ -5,11 +5,11 @@ import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 const titles = (list: { title: string }[]) => list.map(({ title }) => title).toSorted();
 
-describe("2,000 writes to one vault at once", () => {
-  it("beyond the queue's bound are a 503 with Retry-After; every other takes effect, and no refused one does", async () => {
+describe("2,000 concurrent writes to one vault", () => {
+  it("are answered 503 with Retry-After beyond the limit of the queue; all other writes take effect, and no refused write does", async () => {
     const { vault, items, call } = await freshVault();
     await rebindCoordinator(vault, { DB: unhurried(seeded(1), {}) });
-    // One token may ask 2,000 times in 10 seconds.
+    // The rate limit of one token is 2,000 requests in 10 seconds.
     const clients = await Promise.all(Array.from({ length: 8 }, async () => client((await makeToken({ [vault]: "rw" })).token)));
     const replies = await Promise.all(
       Array.from({ length: 2_000 }, (_, n) => clients[n % 8]!("POST", items, { body: { ...LOGIN, title: `write ${n}` } })),

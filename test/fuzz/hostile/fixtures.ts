@@ -7,17 +7,17 @@ import type { HostileRequest } from "./requests.ts";
 import { isLong } from "../../support/runs.ts";
 import { admin, client, fetchRaw, LOGIN, makeToken, makeVault } from "../../support/service.ts";
 
-/** Where a hostile client is: a vault of its own, with an Item, a File and tokens, each made when a request names it. */
+/** The fixtures of one session: a vault with an Item, a File and tokens. Each is created when a request first names it. */
 
-export interface World {
-  /** Sends a request, its symbols replaced. */
+export interface Fixtures {
+  /** Sends a request after replacing its symbols by values. */
   readonly send: (request: HostileRequest) => Promise<Response>;
 }
 
-/** In: the words that are to turn up nowhere, and in no more than messages. */
-export function newWorld(secret: string, name: string): World {
-  const made = new Map<string, Promise<string>>();
-  const get = (symbol: string): Promise<string> => made.getOrInsertComputed(symbol, (one) => makers[one]!());
+/** In: a word that no error may contain, and a word that error messages may contain. */
+export function createFixtures(secret: string, name: string): Fixtures {
+  const created = new Map<string, Promise<string>>();
+  const get = (symbol: string): Promise<string> => created.getOrInsertComputed(symbol, (one) => factories[one]!());
   const tokenFor = async (permission: "r" | "w" | "rw", dialect?: "connect") =>
     (await makeToken({ [await get("vault")]: permission }, { dialect })).token;
   const post = async (path: string, body: unknown, headers?: HeadersInit) => {
@@ -25,7 +25,7 @@ export function newWorld(secret: string, name: string): World {
     return (answer as { id: string }).id;
   };
   const items = async () => `/v1/vaults/${await get("vault")}/items`;
-  const makers: Record<string, () => Promise<string>> = {
+  const factories: Record<string, () => Promise<string>> = {
     vault: () => makeVault(secret),
     "vault.short": async () => writeId(await get("vault"), "connect"),
     "vault.upper": async () => (await get("vault")).toUpperCase(),
@@ -60,29 +60,32 @@ export function newWorld(secret: string, name: string): World {
     secret: async () => secret,
     name: async () => name,
     endless: async () => name.repeat(200),
-    // The runtime complains of it on its own error output each time.
+    // The runtime reports a header that is not ASCII on its error output each time, so short runs do not send one.
     accent: async () => (isLong ? "é" : "e"),
     long: async () => secret.repeat(200),
     wide: async () => secret.padEnd(65_537, "x"),
     mega: async () => secret.padEnd(1_100_000, "x"),
   };
-  const filled = async (text: string) => {
-    const symbols = [...new Set(text.matchAll(/<([a-z.]+)>/g).map(([, symbol]) => symbol!))].filter((symbol) => symbol in makers);
+  const withValues = async (text: string) => {
+    const symbols = [...new Set(text.matchAll(/<([a-z.]+)>/g).map(([, symbol]) => symbol!))].filter(
+      (symbol) => symbol in factories,
+    );
     const values = new Map<string, string>();
     for (const symbol of symbols) values.set(symbol, await get(symbol));
     return text.replaceAll(/<([a-z.]+)>/g, (whole, symbol: string) => values.get(symbol) ?? whole);
   };
   return {
     async send({ method, path, headers, body, framing }) {
-      const given = new Headers();
-      for (const [header, value] of headers) given.append(await filled(header), await filled(value));
-      const bytes = new TextEncoder().encode(body === undefined ? "" : await filled(body));
-      if (framing === "bytes") bytes.fill(0xff, bytes.length >> 1, (bytes.length >> 1) + 1);
-      const streamed = framing === "parts" || framing === "broken";
-      if (body !== undefined && !streamed && framing !== "lie") given.set("Content-Length", String(bytes.length));
-      const broken = framing === "broken" ? new Error(`the client went away: ${secret}`) : undefined;
-      const sent = streamed ? byteStream(broken ? bytes.slice(1) : bytes, broken, 100_000) : bytes;
-      return fetchRaw(method, await filled(path), { headers: given, body: body === undefined ? undefined : sent });
+      const allHeaders = new Headers();
+      for (const [header, value] of headers) allHeaders.append(await withValues(header), await withValues(value));
+      const bytes = new TextEncoder().encode(body === undefined ? "" : await withValues(body));
+      if (framing === "invalid UTF-8") bytes.fill(0xff, bytes.length >> 1, (bytes.length >> 1) + 1);
+      const streamed = framing === "chunks" || framing === "aborted";
+      if (body !== undefined && !streamed && framing !== "as the headers say")
+        allHeaders.set("Content-Length", String(bytes.length));
+      const abortError = framing === "aborted" ? new Error(`the client closed the connection: ${secret}`) : undefined;
+      const sent = streamed ? byteStream(abortError ? bytes.slice(1) : bytes, abortError, 100_000) : bytes;
+      return fetchRaw(method, await withValues(path), { headers: allHeaders, body: body === undefined ? undefined : sent });
     },
   };
 }

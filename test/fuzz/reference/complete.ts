@@ -2,19 +2,19 @@ import type { Item } from "../../../src/model/item.ts";
 import type { Draft } from "./patch.ts";
 import { type Field, type Recipe, refuse } from "./values.ts";
 
-/** What a draft becomes when it is a whole Item (contract 1.2 and 1.7), for patch.ts. */
+/** Completes a draft to an Item (contract 2 and 7), for the reference implementation in patch.ts. */
 
 export interface CompletedField {
-  /** Absent: 26 random characters. */
+  /** Absent: the service generates 26 random characters (contract 2.13). */
   readonly id: string | undefined;
   readonly section: string | undefined;
   readonly type: string;
   readonly purpose: string;
   readonly label: string;
-  /** A recipe: one that it gives. */
+  /** A recipe stands for any value that it can generate. */
   readonly value: string | Recipe;
-  /** Of a value that is new: some number. */
-  readonly entropy: number | "some" | undefined;
+  /** `estimated`: any number, because the value is new. */
+  readonly entropy: number | "estimated" | undefined;
 }
 
 export interface Completed extends Omit<Draft, "fields"> {
@@ -29,7 +29,7 @@ const ALPHABETS: Record<string, string> = {
 const NAMES: Record<string, string> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
 const DEFAULT: Recipe = { length: 32, sets: Object.keys(ALPHABETS), without: "" };
 
-/** The characters that a recipe leaves. */
+/** The characters that a recipe allows. */
 export const charactersOf = ({ sets, without }: Recipe): string[] =>
   Object.entries(ALPHABETS)
     .flatMap(([set, characters]) => (sets.includes(set) ? characters.split("") : []))
@@ -42,36 +42,36 @@ export function completed({ title, category, favorite, tags, urls, ...draft }: D
     if (section === undefined || sections.some(({ id }) => id === section)) continue;
     sections.push({ id: section, label: before.sections.find(({ id }) => id === section)?.label ?? "" });
   }
-  onlyOnce(fields.map(({ id }) => id));
-  onlyOnce(sections.map(({ id }) => id));
-  onlyOnce(fields.map(({ purpose }) => purpose || undefined));
+  requireUnique(fields.map(({ id }) => id));
+  requireUnique(sections.map(({ id }) => id));
+  requireUnique(fields.map(({ purpose }) => purpose || undefined));
   if (category === "PASSWORD" && !fields.some(({ purpose }) => purpose === "PASSWORD")) refuse("missing_field", "password");
   return { title, category, favorite, tags, urls, sections, fields };
 }
 
-function onlyOnce(names: (string | undefined)[]): void {
-  const given = names.filter((name) => name !== undefined);
-  if (new Set(given).size < given.length) refuse();
+function requireUnique(names: (string | undefined)[]): void {
+  const present = names.filter((name) => name !== undefined);
+  if (new Set(present).size < present.length) refuse();
 }
 
 function completedField(
-  { id, section, purpose = "", generate, recipe = DEFAULT, ...given }: Field,
+  { id, section, purpose = "", generate, recipe = DEFAULT, ...field }: Field,
   before: Item,
 ): CompletedField {
-  const type = purpose === "PASSWORD" ? "CONCEALED" : (given.type ?? "STRING");
-  const value = generate && !given.value ? recipe : (given.value ?? "");
+  const type = purpose === "PASSWORD" ? "CONCEALED" : (field.type ?? "STRING");
+  const value = generate && !field.value ? recipe : (field.value ?? "");
   if (typeof value !== "string" && charactersOf(value).length === 0) refuse();
-  if (typeof value !== "string" && CHOOSY.has(type)) refuse("chance");
-  if (typeof value === "string" && value !== "" && !mayHold(type, value)) refuse();
-  const kept = before.fields.find((one) => one.id === id && one.value === value)?.entropy;
-  const entropy = purpose === "PASSWORD" && value !== "" ? (kept ?? "some") : undefined;
-  return { id, section: section?.id, type, purpose, label: given.label ?? NAMES[purpose] ?? "", value, entropy };
+  if (typeof value !== "string" && RESTRICTED_TYPES.has(type)) refuse("random");
+  if (typeof value === "string" && value !== "" && !isAllowed(type, value)) refuse();
+  const stored = before.fields.find((one) => one.id === id && one.value === value)?.entropy;
+  const entropy = purpose === "PASSWORD" && value !== "" ? (stored ?? "estimated") : undefined;
+  return { id, section: section?.id, type, purpose, label: field.label ?? NAMES[purpose] ?? "", value, entropy };
 }
 
-/** The types that do not hold every value. */
-const CHOOSY = new Set(["DATE", "MONTH_YEAR", "OTP"]);
+/** The types that do not allow every value. */
+const RESTRICTED_TYPES = new Set(["DATE", "MONTH_YEAR", "OTP"]);
 
-function mayHold(type: string, value: string): boolean {
+function isAllowed(type: string, value: string): boolean {
   if (type === "DATE") return /^-?\d{1,12}$/.test(value) || isDay(value);
   if (type === "MONTH_YEAR") return isDay(`${value.replace(/^(....)\/?(..)$/, "$1-$2")}-01`);
   return type !== "OTP" || isSecret(value);
@@ -82,5 +82,5 @@ function isDay(value: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value);
 }
 
-/** Base32 of a whole number of bytes; no test here writes a key URI. */
+/** Base32 of a whole number of bytes. The tests that use this file write no key URI. */
 const isSecret = (value: string) => /^[a-z2-7]+$/i.test(value) && [0, 2, 4, 5, 7].includes(value.length % 8);

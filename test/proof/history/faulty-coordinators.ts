@@ -3,51 +3,54 @@ import { env } from "cloudflare:workers";
 import type { ContentPlace } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import { type Hooks, rebindCoordinator, sleep } from "../../support/bindings.ts";
-import { draw, faultyDatabase, type Plan } from "./plan.ts";
+import { drawFault, faultyDatabase, type FaultPlan } from "./fault-plan.ts";
 
-/** Several coordinators over one vault, which fail as planned. */
+/** Several coordinators of one vault, with the faults of the plan. */
 
-export interface Coordinators {
-  /** The namespace as one client sees it. */
-  seenBy(client: string): Env["COORDINATOR"];
+export interface FaultyCoordinators {
+  /** The namespace for one client. Each call goes to a random coordinator. */
+  namespaceFor(client: string): Env["COORDINATOR"];
 }
 
-/** In: the names of the objects that all believe to be the vault's coordinator; what else happens around their D1 calls. */
-export function plannedCoordinators(plan: Plan, names: readonly string[], rewrite?: Hooks["rewrite"]): Coordinators {
+/** In: the names of the Durable Objects that act as coordinators of the vault; a change of the SQL of their D1 calls. */
+export function faultyCoordinators(plan: FaultPlan, names: readonly string[], rewrite?: Hooks["rewrite"]): FaultyCoordinators {
   const { evict, reset } = plan.rates;
-  /** An object that comes back has its own bindings again: it gets the planned ones before it is asked anything. */
+  /**
+   * The bindings of each object. An object that starts again has the real bindings, so it gets the faulty ones before its next
+   * call.
+   */
   const bound = new Map<string, Promise<unknown>>();
 
   async function bind(name: string): Promise<void> {
     await rebindCoordinator(name, (state) => {
-      // In a turn of its own: what the object has sent to D1 by then is on its way, and nobody waits for it any more.
+      // Aborts in a task of its own, so that the D1 call is sent first, and then no code waits for its result.
       const abort = () =>
         new Promise<never>(() => {
           setTimeout(() => {
             bound.delete(name);
-            state.abort("Instance disposed as planned"); // vitest's pool lets a runtime error of these words pass in silence
+            state.abort("Instance disposed as planned"); // vitest's pool ignores a runtime error with this text
           });
         });
       return { DB: faultyDatabase(plan, { name, rewrite, abort }) };
-    }).catch(() => bound.delete(name)); // aborted at this very moment: the next one tries again
+    }).catch(() => bound.delete(name)); // the object was aborted meanwhile: the next call binds it again
   }
 
   async function write(name: string, random: () => number, operation: Operation) {
     await bound.getOrInsertComputed(name, bind);
     const stub = env.COORDINATOR.getByName(name);
-    const fault = draw(
+    const fault = drawFault(
       random,
       ["coordinator reset before a write", reset / 2],
       ["coordinator reset after a write", reset / 2],
       ["coordinator overloaded", reset / 2],
       ["coordinator evicted", evict],
     );
-    if (fault) plan.count(fault);
+    if (fault) plan.countFault(fault);
     if (fault === "coordinator reset before a write") throw new Error("Network connection lost.");
     if (fault === "coordinator overloaded") throw Object.assign(new Error("Durable Object is overloaded."), { overloaded: true });
     const answer = stub.write(operation);
     if (fault === "coordinator evicted") {
-      // It lets the object finish. When that is aborted meanwhile, it never ends.
+      // The eviction waits for the object's calls to end. When the object is aborted meanwhile, the promise never settles.
       const evicted = Promise.race([evictDurableObject(stub), sleep(200)]);
       bound.set(
         name,
@@ -60,8 +63,8 @@ export function plannedCoordinators(plan: Plan, names: readonly string[], rewrit
   }
 
   return {
-    seenBy(client) {
-      const random = plan.dice(`the coordinators of ${client}`);
+    namespaceFor(client) {
+      const random = plan.randomFor(`the coordinators of ${client}`);
       const getByName = () => {
         const name = names[Math.floor(random() * names.length)]!;
         return {

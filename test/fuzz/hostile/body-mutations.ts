@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 
-/** How a hostile client damages a body that would do. */
+/** Mutations of valid request bodies. */
 
 const { constantFrom, oneof } = fc;
 
-/** What stands where it should not. `"<deep>"` and `"<1e999>"` lose their quotes. */
-const odd = oneof(
+/** Values of unexpected types. `"<deep>"` and `"<1e999>"` are written without their quotes. */
+const unexpectedValue = oneof(
   constantFrom<unknown>(
     null,
     0,
@@ -32,33 +32,33 @@ const odd = oneof(
   ),
   fc.array(constantFrom("<secret>"), { minLength: 1001, maxLength: 1001 }).map((list) => ({ list })),
 );
-type Damage = readonly [where: number[], what: "replace" | "delete" | "wrap" | "rename", by: unknown];
-const damage: fc.Arbitrary<Damage> = fc.tuple(
+type Mutation = readonly [position: number[], what: "replace" | "delete" | "wrap" | "rename", by: unknown];
+const mutation: fc.Arbitrary<Mutation> = fc.tuple(
   fc.array(fc.nat(7), { maxLength: 3 }),
   constantFrom("replace", "replace", "delete", "wrap", "rename"),
-  odd,
+  unexpectedValue,
 );
 
-/** Changes one thing in a JSON value: that which the numbers lead to. */
-function damaged(value: unknown, [[step, ...deeper], what, by]: Damage): unknown {
+/** Changes the one part of a JSON value that the numbers of the mutation address. */
+function mutated(value: unknown, [[step, ...deeper], what, by]: Mutation): unknown {
   const entries: [string, unknown][] = typeof value === "object" && value !== null ? Object.entries(value) : [];
   if (entries.length === 0 || step === undefined) return { replace: by, delete: undefined, wrap: [value], rename: value }[what];
   const at = step % entries.length;
   const [key, inner] = entries[at]!;
   const name = what === "rename" && deeper.length === 0 ? key.toUpperCase() : key;
-  const changed = entries.with(at, [name, damaged(inner, [deeper, what, by])]);
+  const changed = entries.with(at, [name, mutated(inner, [deeper, what, by])]);
   return Array.isArray(value) ? changed.map(([, one]) => one) : Object.fromEntries(changed);
 }
 
 const DEEP = `${"[".repeat(40)}${"]".repeat(40)}`;
-/** The path of an operation is echoed: no secret in it. */
-const spare = (key: string, value: unknown) =>
+/** Replaces the secret in the path of an operation, because messages repeat the path. */
+const withoutSecret = (key: string, value: unknown) =>
   key === "path" && typeof value === "string" ? value.replaceAll("<secret>", "<name>") : value;
 const write = (value: unknown) =>
-  (JSON.stringify(value, spare) ?? "").replaceAll('"<deep>"', DEEP).replaceAll('"<1e999>"', "1e999");
+  (JSON.stringify(value, withoutSecret) ?? "").replaceAll('"<deep>"', DEEP).replaceAll('"<1e999>"', "1e999");
 
-/** What comes of a text: as it is, or spoilt. */
-const spoil = oneof(
+/** Mutations of the JSON text, mostly none. */
+const textMutation = oneof(
   { weight: 12, arbitrary: fc.constant((whole: string) => whole) },
   {
     weight: 1,
@@ -77,15 +77,15 @@ const spoil = oneof(
   },
 );
 
-/** A body as text: of that shape, more or less. */
+/** A body of that shape as text, with up to two mutations of its values and one of its text. */
 export const bodyOf = (shape: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
   fc
     .tuple(
       shape,
       oneof(
         { weight: 2, arbitrary: fc.constant([]) },
-        { weight: 1, arbitrary: fc.array(damage, { minLength: 1, maxLength: 2 }) },
+        { weight: 1, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 2 }) },
       ),
-      spoil,
+      textMutation,
     )
-    .map(([value, damages, spoilt]) => spoilt(write(damages.reduce<unknown>(damaged, value))));
+    .map(([value, mutations, mutateText]) => mutateText(write(mutations.reduce<unknown>(mutated, value))));

@@ -1,0 +1,92 @@
+import type { Call, Outcome } from "./calls.ts";
+import type { Reply } from "../../support/service.ts";
+
+/** Records the requests of clients and the answers as a history, for check.ts. */
+
+/** A call that a client is about to send. */
+export type PlannedCall = Pick<Call, "kind" | "item" | "value" | "ifMatch">;
+
+/** The sender of a request, with the state of the revocation of its token. */
+export interface Sender {
+  readonly revocation: "none" | "requested" | "acknowledged";
+}
+
+export interface Recorder {
+  readonly history: Call[];
+  /** Answers that the contract does not allow for their requests. */
+  readonly unexpected: string[];
+  /** The ids of all Items that an answer named. */
+  readonly knownItems: Set<string>;
+  /** The ids of the Items that an answer showed as deleted. */
+  readonly deletedItems: Set<string>;
+  /** Sends a request and records its call. */
+  record(planned: PlannedCall, sender: Sender, send: () => Promise<Reply>): Promise<Reply>;
+  /** Requests the list of all Items, and records a read for each Item in it and for each known Item that is not in it. */
+  recordList(sender: Sender, send: () => Promise<Reply>): Promise<void>;
+}
+
+export function createRecorder(): Recorder {
+  const history: Call[] = [];
+  const unexpected: string[] = [];
+  const knownItems = new Set<string>();
+  const deletedItems = new Set<string>();
+  let ticks = 0;
+
+  /** Sends a request. A request that is sent after the revocation of its token was acknowledged must be refused. */
+  async function timed(kind: string, sender: Sender, send: () => Promise<Reply>) {
+    const start = ++ticks;
+    const afterRevocation = sender.revocation === "acknowledged";
+    const reply = await send();
+    const end = ++ticks;
+    const denied = reply.status === 401 && sender.revocation !== "none";
+    const outcome =
+      denied || (afterRevocation && reply.status === 503) ? "refused" : afterRevocation ? undefined : outcomeOf(reply);
+    if (!outcome) unexpected.push(`${kind}${afterRevocation ? " with a revoked token" : ""}: ${reply.status} ${reply.text}`);
+    return { start, end, reply, outcome: outcome ?? "unknown" };
+  }
+
+  return {
+    history,
+    unexpected,
+    knownItems,
+    deletedItems,
+    async record(planned, sender, send) {
+      const { start, end, reply, outcome } = await timed(planned.kind, sender, send);
+      const { body, text } = reply;
+      const item: string | undefined = outcome === "ok" ? (body?.id ?? planned.item) : planned.item;
+      if (outcome === "ok" && item !== undefined) knownItems.add(item);
+      const state = outcome === "ok" && body ? { version: body.version as number, content: contentOf(body) } : undefined;
+      if (item !== undefined && (outcome === "not found" || (outcome === "ok" && !state))) deletedItems.add(item);
+      history.push({ ...planned, item, start, end, outcome, state, text: state && text });
+      return reply;
+    },
+    async recordList(sender, send) {
+      const missing = new Set(knownItems);
+      const { start, end, reply, outcome } = await timed("list", sender, send);
+      if (outcome !== "ok") return;
+      const read = { kind: "read", start, end } as const;
+      for (const { id, version, tags } of reply.body as { id: string; version: number; tags: string[] }[]) {
+        missing.delete(id);
+        knownItems.add(id);
+        history.push({ ...read, item: id, outcome: "ok", state: { version, content: tags } });
+      }
+      for (const item of missing) history.push({ ...read, item, outcome: "not found" });
+    },
+  };
+}
+
+/** The content of an Item: its tags. Its fields, which are in another sealed text, must contain the same values. */
+function contentOf({ tags, fields }: { tags: string[]; fields: { id: string; value: string }[] }): readonly string[] {
+  const fieldValues = fields.map(({ id, value }) => (id === value ? id : `${id} with the value ${value}`));
+  return fieldValues.join() === tags.join() ? tags : [`torn write: the tags ${tags.join()}, the fields ${fieldValues.join()}`];
+}
+
+function outcomeOf({ status, headers, body }: Reply): Outcome | undefined {
+  if (status === 200 || status === 204) return "ok";
+  if (status === 404 && (body.message as string).startsWith("item ")) return "not found";
+  if (status === 412) return "precondition failed";
+  // A 503 without Retry-After leaves the outcome of the write unknown (contract 4.3, 10.15).
+  if (status === 503) return headers.has("Retry-After") ? "refused" : "unknown";
+  if (status === 409 && /took effect and was overtaken/.test(body.message)) return "unknown";
+  return undefined;
+}
