@@ -103,29 +103,6 @@ describe("a generated value", () => {
     expect(Math.abs(chiSquare - freedom)).toBeLessThan(6 * Math.sqrt(2 * freedom));
   });
 
-  it.each([1, 2, 3, 6, 10, 52, 58, 62, 68])(
-    "over %d characters: each belongs to equally many bytes, and the bytes left over are thrown away",
-    (size) => {
-      const alphabet = ALPHABET.slice(0, size);
-      const owned = new Map<string, number>();
-      let thrown = 0;
-      for (let byte = 0; byte < 256; byte++) {
-        let calls = 0;
-        const { value } = generate({ ...over(1, alphabet), characterSets: ALL }, () => Uint8Array.of(calls++ === 0 ? byte : 0));
-        if (calls === 1) owned.set(value, (owned.get(value) ?? 0) + 1);
-        else thrown++;
-      }
-      expect([...new Set(owned.values())]).toEqual([Math.floor(256 / size)]);
-      expect([owned.size, thrown]).toEqual([size, 256 % size]);
-    },
-  );
-
-  it("is drawn anew as a whole when a set is missing", () => {
-    const draws = ["aa", "0a"].map((value) => Uint8Array.from(value, (character) => "a0".indexOf(character)));
-    expect(generate(over(2, "a0"), () => draws.shift()!).value).toBe("0a");
-    expect(draws).toEqual([]);
-  });
-
   it("has the entropy of the number of its valid strings", () => {
     for (const characters of ["a", "ab", "a0", "ab0", "a0!", "ab01!*"]) {
       for (let length = 1; length <= 5; length++) {
