@@ -138,13 +138,13 @@ describe("Entropy", () => {
     expect(body.fields[0]).not.toHaveProperty("entropy");
   });
 
-  it("is there for 1,000 fields whose recipe draws some 700 candidates each", async () => {
+  it("is there for 64 fields whose recipe leaves one digit and one symbol", async () => {
     const { items, call } = await freshVault();
     const field = { generate: true, recipe: { length: 3, excludeCharacters: "123456789@.-_*" } };
-    const { status, body } = await call("POST", items, { body: { ...LOGIN, fields: Array.from({ length: 1000 }, () => field) } });
+    const { status, body } = await call("POST", items, { body: { ...LOGIN, fields: Array.from({ length: 64 }, () => field) } });
     expect(status).toBe(200);
     const drawn = body.fields.filter(({ value }: { value: string }) => /^(?=.*0)(?=.*!)...$/.test(value));
-    expect(drawn).toHaveLength(1000);
+    expect(drawn).toHaveLength(64);
   });
 
   it("stays with a generated value that PUT sends again, and not with another one", async () => {
