@@ -16,40 +16,66 @@ export interface Password {
   readonly entropy: number;
 }
 
+/** The characters of a set that a recipe leaves. */
+type Characters = readonly string[];
+
+const sizes = (sets: readonly Characters[]) => sets.map((set) => set.length);
+
 /**
- * Generates a value by a recipe. Every valid string is equally likely.
- * In: the recipe, and a source of random bytes. Errors: 400 when the recipe leaves no character.
+ * Generates a value by a recipe: counts the valid strings, draws a number below that, and returns the string that has it. Every
+ * valid string is equally likely, but for the bias of `drawBelow`. The number of random bytes depends on the recipe alone.
+ * In: the recipe, and a source of random bytes, which is called once. Errors: 400 when the recipe leaves no character.
  */
 export function generatePassword(recipe: PasswordRecipe, random: (size: number) => Uint8Array): Result<Password> {
   const sets = [...new Set(recipe.characterSets)]
     .map((set) => [...CHARACTER_SETS[set]].filter((character) => !recipe.excludeCharacters.includes(character)))
     .filter((set) => set.length > 0);
-  const alphabet = sets.flat();
-  if (alphabet.length === 0) return invalid("recipe: leaves no character to draw from");
+  if (sets.length === 0) return invalid("recipe: leaves no character to draw from");
   // A value shorter than the number of sets cannot hold one of each.
   const required = recipe.length >= sets.length ? sets : [];
-  const entropy = round(
-    log2(
-      countValid(
-        recipe.length,
-        alphabet.length,
-        required.map((set) => set.length),
-      ),
-    ),
-  );
-  for (;;) {
-    const value = draw(alphabet, recipe.length, random);
-    if (required.every((set) => set.some((character) => value.includes(character)))) return ok({ value, entropy });
-  }
+  const count = countValid(recipe.length, sets.flat().length, sizes(required));
+  const value = validString(drawBelow(count, random), recipe.length, sets, required);
+  return ok({ value, entropy: round(log2(count)) });
 }
 
-/** `length` characters, each equally likely: bytes at or above the last multiple of the alphabet's size are rejected. */
-function draw(alphabet: readonly string[], length: number, random: (size: number) => Uint8Array): string {
-  const bound = 256 - (256 % alphabet.length);
+/**
+ * A random integer from 0 to `bound` - 1: at least 64 random bits more than the bound has, modulo the bound (the simple modular
+ * method of NIST SP 800-90A Rev. 1, appendix A.5.3). The probability of each integer differs from 1/bound by less than 2^-64
+ * of it. No fixed number of random bits gives exactly equal probabilities, and rejection has no bound on the bits it draws.
+ */
+function drawBelow(bound: bigint, random: (size: number) => Uint8Array): bigint {
+  const bits = bound.toString(2).length + 64;
+  return random(Math.ceil(bits / 8)).reduce((number, byte) => (number << 8n) | BigInt(byte), 0n) % bound;
+}
+
+/**
+ * The valid string that has a number. The valid strings are numbered from 0 in lexicographic order, in which the alphabet is the
+ * sets one after another. In: a number below that of the valid strings; the length; the sets, which are disjoint; those of
+ * them that the string must contain a character of.
+ */
+export function validString(
+  number: bigint,
+  length: number,
+  sets: readonly Characters[],
+  required: readonly Characters[],
+): string {
+  const alphabet = sets.flat();
   let value = "";
+  let missing = required;
+  let rest = number;
   while (value.length < length) {
-    for (const byte of random(length - value.length)) {
-      if (byte < bound) value += alphabet[byte % alphabet.length];
+    // Two characters of one set have equally many completions. When no set is missing, this holds for the whole alphabet.
+    for (const set of missing.length > 0 ? sets : [alphabet]) {
+      const after = missing.filter((other) => other !== set);
+      const completions = countValid(length - value.length - 1, alphabet.length, sizes(after));
+      const strings = completions * BigInt(set.length);
+      if (rest < strings) {
+        value += set[Number(rest / completions)];
+        rest %= completions;
+        missing = after;
+        break;
+      }
+      rest -= strings;
     }
   }
   return value;

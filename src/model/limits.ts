@@ -3,6 +3,7 @@ export const LIMITS = {
   body: 1024 * 1024,
   jsonDepth: 32,
   list: 1_000, // fields, operations, tags, urls, sections: each
+  generated: 64, // values that one request generates
   string: 64 * 1024,
   sectionId: 255,
   title: 1024,

@@ -26,6 +26,9 @@ export type ServiceAttributes = Pick<
 export function complete(input: ItemInput, service: ServiceAttributes, before: Item | undefined, random: Random): Result<Item> {
   const fields: Field[] = [];
   const { title, category, tags, urls, favorite, ...named } = withNames(input);
+  if (named.fields.filter(isGenerated).length > LIMITS.generated) {
+    return invalid(`fields: has more than ${LIMITS.generated} generated values`);
+  }
   for (const [index, fieldInput] of named.fields.entries()) {
     const field = completeField(fieldInput, before?.fields ?? [], random);
     if (!field.ok) return { ok: false, failure: { ...field.failure, detail: `fields[${index}].${field.failure.detail}` } };
@@ -52,12 +55,16 @@ function sectionsOfFiles({ files }: ServiceAttributes, declared: readonly Sectio
   return [...named].map((id) => ({ id, label: before?.sections.find((section) => section.id === id)?.label ?? "" }));
 }
 
+/** Whether the request generates the value of the field (contract 7.1). */
+const isGenerated = ({ generate, value }: FieldInput) => generate === true && !value;
+
 function completeField(input: FieldInput, before: readonly Field[], random: Random): Result<Field> {
   const purpose = input.purpose ?? "";
   const implied = purposeRules(purpose);
   const id = input.id ?? base32(random(16));
-  const generated: Result<Password | undefined> =
-    input.generate && !input.value ? generatePassword(withDefaults(input.recipe), random) : ok(undefined);
+  const generated: Result<Password | undefined> = isGenerated(input)
+    ? generatePassword(withDefaults(input.recipe), random)
+    : ok(undefined);
   if (!generated.ok) return generated;
   const value = generated.value?.value ?? input.value ?? "";
   const type = implied.type ?? input.type ?? "STRING";

@@ -142,13 +142,13 @@ describe("Entropy", () => {
     expect(body.fields[0]).not.toHaveProperty("entropy");
   });
 
-  it("is computed for 1,000 fields whose recipe rejects about 700 candidates each", async () => {
+  it("is computed for 64 fields whose recipe leaves one digit and one symbol", async () => {
     const { items, call } = await freshVault();
     const field = { generate: true, recipe: { length: 3, excludeCharacters: "123456789@.-_*" } };
-    const { status, body } = await call("POST", items, { body: { ...LOGIN, fields: Array.from({ length: 1000 }, () => field) } });
+    const { status, body } = await call("POST", items, { body: { ...LOGIN, fields: Array.from({ length: 64 }, () => field) } });
     expect(status).toBe(200);
     const valid = body.fields.filter(({ value }: { value: string }) => /^(?=.*0)(?=.*!)...$/.test(value));
-    expect(valid).toHaveLength(1000);
+    expect(valid).toHaveLength(64);
   });
 
   it("is kept for a generated value that PUT sends back, and not for another value", async () => {

@@ -106,29 +106,6 @@ describe("a generated value", () => {
     expect(Math.abs(chiSquare - freedom)).toBeLessThan(6 * Math.sqrt(2 * freedom));
   });
 
-  it.each([1, 2, 3, 6, 10, 52, 58, 62, 68])(
-    "over %d characters maps equally many byte values to each character and discards the remaining byte values",
-    (size) => {
-      const alphabet = ALPHABET.slice(0, size);
-      const bytesPerCharacter = new Map<string, number>();
-      let discarded = 0;
-      for (let byte = 0; byte < 256; byte++) {
-        let calls = 0;
-        const { value } = generate({ ...over(1, alphabet), characterSets: ALL }, () => Uint8Array.of(calls++ === 0 ? byte : 0));
-        if (calls === 1) bytesPerCharacter.set(value, (bytesPerCharacter.get(value) ?? 0) + 1);
-        else discarded++;
-      }
-      expect([...new Set(bytesPerCharacter.values())]).toEqual([Math.floor(256 / size)]);
-      expect([bytesPerCharacter.size, discarded]).toEqual([size, 256 % size]);
-    },
-  );
-
-  it("is generated again as a whole when it lacks a character of a required set", () => {
-    const draws = ["aa", "0a"].map((value) => Uint8Array.from(value, (character) => "a0".indexOf(character)));
-    expect(generate(over(2, "a0"), () => draws.shift()!).value).toBe("0a");
-    expect(draws).toEqual([]);
-  });
-
   it("has as entropy the binary logarithm of the number of valid strings", () => {
     for (const characters of ["a", "ab", "a0", "ab0", "a0!", "ab01!*"]) {
       for (let length = 1; length <= 5; length++) {
