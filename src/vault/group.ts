@@ -17,6 +17,8 @@ export interface CommitPorts {
   readonly load: (request: RowRequest) => Promise<Result<Snapshot>>;
   /** Records the contents that the commit releases, durably, before the commit is written. */
   readonly recordReleased: (commit: Commit) => Promise<void>;
+  /** Deletes the pending records of the contents whose rows the commit has inserted. A record that stays does no harm. */
+  readonly deleteCommitted: (commit: Commit) => Promise<void> | void;
   /** Writes the commit if nothing has changed since its snapshot. */
   readonly write: (commit: Commit) => Promise<CommitAttempt>;
   /** Waits before attempt 1, 2, 3…: exponential backoff with jitter. */
@@ -88,6 +90,7 @@ async function write(ports: CommitPorts, group: Group, plan: Plan, commit: Commi
       if (answer.ok && entry !== undefined) group.attempted.set(entry, answer.value);
     }
   }
+  if (outcome === "committed") await ports.deleteCommitted(commit);
   return outcome === "committed";
 }
 

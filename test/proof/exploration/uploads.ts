@@ -26,6 +26,8 @@ export interface UploadScenario {
    * coordinator of the previous instance may live for up to 30 s.
    */
   readonly reset?: boolean;
+  /** A bug of the coordinators: see ModelOptions. */
+  readonly deleteAny?: boolean;
   /** Plants a bug in the ports of the commit loop, or of the upload. */
   readonly plantCommit?: (ports: CommitPorts) => CommitPorts;
   readonly plantUpload?: (ports: UploadPorts) => UploadPorts;
@@ -42,13 +44,13 @@ export interface UploadOutcome {
 }
 
 export async function playUploads(free: Turns, scenario: UploadScenario): Promise<UploadOutcome> {
-  const { plantUpload = (ports) => ports, plantCommit: plant } = scenario;
+  const { plantUpload = (ports) => ports, plantCommit: plant, deleteAny } = scenario;
   const turns: Turns = { ...free, wait: async (what) => (scenario.awaits.includes(what) ? free.wait(what) : undefined) };
   const store = createStore();
   const faults = createFaults(turns, scenario.faults, scenario.kinds);
   const effects: Promise<void>[] = [];
   const connect = Array.from({ length: scenario.coordinators }, () =>
-    createCoordinator({ store, turns, faults, plant, late: (effect) => void effects.push(effect) }),
+    createCoordinator({ store, turns, faults, plant, deleteAny, late: (effect) => void effects.push(effect) }),
   );
   const acknowledged = new Set<string>();
 
