@@ -4,7 +4,7 @@ import { type Answer, type Change, type Idempotency, type Operation, OPERATION_F
 import { ok, type Result } from "../model/result.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./request-id.ts";
-import { callCoordinator } from "./retry.ts";
+import { callCoordinator, type Tried, tryCoordinator } from "./retry.ts";
 import type { Call } from "./route.ts";
 
 /** How a request reaches the coordinator of its vault. */
@@ -21,6 +21,11 @@ export interface Binding {
  * `uncertain`, when the change may have taken effect.
  */
 export async function sendChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Result<Answer>> {
+  return (await tryChange(call, vault, change, binding)).answer;
+}
+
+/** Sends a change as `sendChange`, and also tells how often. */
+export async function tryChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Tried<Answer>> {
   const { c, actor } = call;
   const operation: Operation = {
     format: OPERATION_FORMAT,
@@ -33,7 +38,7 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
     idempotency: await bind(call, binding),
     change,
   };
-  return callCoordinator(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
+  return tryCoordinator(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
 }
 
 /** Hashes of the key and of the request. Neither the key nor the body is stored. */

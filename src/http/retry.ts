@@ -4,26 +4,38 @@ import { fail, type Result } from "../model/result.ts";
 
 const TRIES = 3;
 
+/** The answer of a coordinator. */
+export interface Tried<T> {
+  readonly answer: Result<T>;
+  /** How often the call was sent. After a second try, the coordinator of the first one may still be carrying it out. */
+  readonly tries: number;
+}
+
 /**
  * Calls a coordinator, and again with a new stub when the object was reset: the call has to be idempotent. An overloaded
  * object gets no retry (developers.cloudflare.com/durable-objects/best-practices/error-handling).
  * In: `connect` gives a new stub; `lost` is the failure after a try whose outcome is unknown.
  */
-export async function callCoordinator<C, T>(
+export async function tryCoordinator<C, T>(
   connect: () => C,
   lost: FailureKind,
   method: (coordinator: C) => Promise<Result<T>>,
-): Promise<Result<T>> {
-  for (let attempt = 1; ; attempt++) {
+): Promise<Tried<T>> {
+  for (let tries = 1; ; tries++) {
     try {
       const answer = await method(connect());
       // A Retry-After states that nothing happened (contract 10.14). That holds for this try, not for the try before it.
       const claimsNothing = !answer.ok && describe(answer.failure).retryAfterSeconds !== undefined;
-      return attempt > 1 && claimsNothing ? fail(lost) : answer;
+      return { answer: tries > 1 && claimsNothing ? fail(lost) : answer, tries };
     } catch (error) {
       logFailure("A call to a coordinator", error);
-      if ((error as { overloaded?: boolean }).overloaded) return fail(attempt === 1 ? "unavailable" : lost);
-      if (attempt === TRIES) return fail(lost);
+      if ((error as { overloaded?: boolean }).overloaded) return { answer: fail(tries === 1 ? "unavailable" : lost), tries };
+      if (tries === TRIES) return { answer: fail(lost), tries };
     }
   }
+}
+
+/** Calls a coordinator as `tryCoordinator`. Out: its answer. */
+export async function callCoordinator<C, T>(...call: Parameters<typeof tryCoordinator<C, T>>): Promise<Result<T>> {
+  return (await tryCoordinator(...call)).answer;
 }

@@ -2,6 +2,7 @@ import type { FailureKind } from "../model/failure.ts";
 import type { ContentPlace, File } from "../model/file.ts";
 import type { Answer, NewContent } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
+import type { Tried } from "./retry.ts";
 
 /** A content that R2 has stored. */
 export interface Received {
@@ -18,14 +19,16 @@ export interface UploadPorts {
   /** Streams the body into R2, sealed under the key. After a refusal nothing is stored. */
   readonly receive: (key: Uint8Array) => Promise<Result<Received>>;
   /** Commits the row that references the content. */
-  readonly write: (content: NewContent, hash: Uint8Array | undefined) => Promise<Result<Answer>>;
+  readonly write: (content: NewContent, hash: Uint8Array | undefined) => Promise<Tried<Answer>>;
   /** Deletes the content. */
   readonly discard: () => Promise<void>;
 }
 
 /**
- * The failures after which the row will never be committed, not even by an earlier try that is still running: the state
- * that the coordinator has seen moved the fence. A revoked token does not move it.
+ * The failures after which the row will never be committed, when one coordinator got the write once. The state that made
+ * it refuse the write has moved the fence, so D1 also refuses an earlier attempt whose outcome is unknown. A revoked token
+ * does not move the fence. After a second try no refusal is final: the coordinator of the first try may read a later state
+ * in which the write is allowed. For example, `If-Match` may name a version that the Item does not have yet.
  */
 const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
   "vault_not_found",
@@ -47,13 +50,13 @@ export async function uploadContent(place: ContentPlace, key: Uint8Array, ports:
   if (!received.ok) return received;
   const { size, hash } = received.value;
   const content = { id: place.file, size, generation: place.generation, key: key.toBase64() };
-  const answer = await ports.write(content, hash);
+  const { answer, tries } = await ports.write(content, hash);
   if (!answer.ok) {
-    if (NEVER_COMMITTED.has(answer.failure.kind)) await ports.discard();
+    if (tries === 1 && NEVER_COMMITTED.has(answer.failure.kind)) await ports.discard();
     return answer;
   }
   const file = answer.value.item!.files.find(({ id }) => id === answer.value.file)!;
   // An idempotency record has answered: the row references the content of the first request.
-  if (file.generation !== place.generation) await ports.discard();
+  if (tries === 1 && file.generation !== place.generation) await ports.discard();
   return ok(file);
 }

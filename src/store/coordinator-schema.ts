@@ -7,6 +7,9 @@ const MIGRATIONS: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS watched (
     key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
+  // The sweeps of a record. Both are NULL in the records of release 0.1.0.
+  `ALTER TABLE watched ADD COLUMN missing_since INTEGER;
+   ALTER TABLE watched ADD COLUMN next_sweep INTEGER`,
 ];
 
 /** Applies the missing migrations. A version that a newer release has written stays. */

@@ -5,11 +5,12 @@ import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
 import * as pending from "../store/contents/pending.ts";
+import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { commitGroup } from "./group.ts";
-import { databasePorts } from "./ports.ts";
+import { committedContents, databasePorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
@@ -20,9 +21,6 @@ const GROUP_BYTES = 4 * LIMITS.body;
 
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
 const CACHED = 1024 * 1024;
-
-const HOUR = 60 * 60 * 1000;
-const DAY = 24 * HOUR;
 
 /**
  * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its only
@@ -60,44 +58,56 @@ export class VaultCoordinator extends DurableObject<Env> {
     return (operation.format ?? OPERATION_FORMAT) > OPERATION_FORMAT ? fail("version_skew") : this.#queue.submit(operation);
   }
 
-  /** Records a content before its upload. If its row is not committed, the alarm deletes the content after a day. */
+  /** Records a content before its upload. The commit of its row deletes the record, else the alarm sweeps it after a day. */
   expect(place: ContentPlace): Promise<void> {
-    return this.#record([pending.pendingContent(place)], DAY);
+    pending.recordUpload(this.ctx.storage.sql, place, Date.now());
+    return this.#setAlarm();
   }
 
-  /** Deletes the contents that are due and that no row references. After an error they are due again in an hour. */
+  /** Sweeps the pending contents that are due. After an error they are due again in an hour. */
   override async alarm(): Promise<void> {
     const { sql } = this.ctx.storage;
     const due = pending.listDue(sql, Date.now());
+    const swept = due.length > 0 ? await this.#sweep(due) : [];
+    for (const { record, next } of swept) pending.updateRecord(sql, record, next);
+    await this.#setAlarm();
+  }
+
+  async #sweep(records: readonly pending.PendingRecord[]): Promise<readonly Swept[]> {
     try {
-      const swept = await pending.sweep(this.env.DB, this.env.FILES, due);
-      if (swept.ok) pending.deleteRecords(sql, due);
-      else pending.postponeRecords(sql, due, Date.now() + HOUR);
+      const store = await openStore(this.env, Date.now());
+      const swept = store.ok ? await sweep(store.value, this.env.FILES, records) : store;
+      if (swept.ok) return swept.value;
     } catch (error) {
       logFailure("R2", error);
-      pending.postponeRecords(sql, due, Date.now() + HOUR);
     }
-    const next = pending.nextDue(sql);
-    if (next !== undefined) await this.ctx.storage.setAlarm(next);
+    const until = Date.now() + pending.HOUR;
+    return records.map((record) => ({ record, next: pending.postponed(record, until) }));
   }
 
   async #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {
     const store = await openStore(this.env, Date.now());
     if (!store.ok) return group.map(() => store);
     const { fileRetention } = store.value.settings;
-    const ports = databasePorts(store.value, this.#cache, ({ vault, after, released }) =>
-      this.#record(after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)], fileRetention),
-    );
+    const { sql } = this.ctx.storage;
+    const ports = databasePorts(store.value, this.#cache, {
+      recordReleased: async ({ vault, after, released }) => {
+        const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
+        if (contents.length === 0) return;
+        pending.recordReleased(sql, contents, Date.now(), fileRetention);
+        await this.#setAlarm();
+      },
+      deleteCommitted: (commit) => pending.deleteCommitted(sql, committedContents(commit)),
+    });
     return commitGroup(ports, group);
   }
 
-  /** In: milliseconds until the records are due. */
-  async #record(contents: readonly pending.Pending[], milliseconds: number): Promise<void> {
-    if (contents.length === 0) return;
+  /** Sets the alarm for the next sweep, unless it is set for an earlier time. */
+  async #setAlarm(): Promise<void> {
     const { storage } = this.ctx;
-    pending.recordPending(storage.sql, contents, Date.now() + milliseconds);
+    const next = pending.nextSweep(storage.sql);
+    if (next === undefined) return;
     const alarm = await storage.getAlarm();
-    const next = pending.nextDue(storage.sql)!;
     if (alarm === null || next < alarm) await storage.setAlarm(next);
   }
 }

@@ -19,6 +19,8 @@ export interface CommitPorts {
   readonly load: (request: RowRequest) => Promise<Result<Snapshot>>;
   /** Records the contents that the commit releases, durably, before the commit is written. */
   readonly recordReleased: (commit: Commit) => Promise<void>;
+  /** Deletes the pending records of the contents whose rows the commit has inserted. A record that stays does no harm. */
+  readonly deleteCommitted: (commit: Commit) => Promise<void> | void;
   /** Writes the commit if nothing has changed since its snapshot. */
   readonly write: (commit: Commit) => Promise<CommitAttempt>;
   /** Waits before attempt 1, 2, 3…: exponential backoff with jitter. */
@@ -77,6 +79,7 @@ const planFor = ({ now, random, onDefect }: CommitPorts, { operations, request, 
 async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<Answers | undefined> {
   switch (await writeCommit(ports, group, plan, commit)) {
     case "committed":
+      await deleteCommitted(ports, commit);
       return answersOf(group, (index) => plan.answers[index]!);
     case "refused":
       return splitGroup(ports, group);
@@ -101,9 +104,22 @@ async function writeCommit(ports: CommitPorts, group: Group, plan: Plan, commit:
   }
 }
 
-/** D1 refuses a row of the group: each half is carried out on its own, so that one operation fails alone in the end. */
+/** A record that stays is harmless: the alarm finds the row. So a failure here does not change the answers. */
+async function deleteCommitted(ports: CommitPorts, commit: Commit): Promise<void> {
+  try {
+    await ports.deleteCommitted(commit);
+  } catch (error) {
+    ports.onDefect(error);
+  }
+}
+
+/**
+ * D1 refuses a row of the group: each half is carried out on its own, so that one operation fails alone in the end. A group
+ * with an attempt of unknown outcome stays whole: that attempt may still commit what a half would refuse.
+ */
 async function splitGroup(ports: CommitPorts, group: Group): Promise<Answers> {
   const { operations } = group;
+  if (group.uncertain) return unavailable(group);
   if (operations.length === 1) return answersOf(group, () => fail("internal"));
   const middle = Math.ceil(operations.length / 2);
   const answers: Result<Answer>[] = [];

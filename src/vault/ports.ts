@@ -1,15 +1,19 @@
 import { logFailure } from "../log.ts";
+import { type ContentPlace, placeOf } from "../model/file.ts";
 import type { Store } from "../store/database.ts";
 import type { RowCache } from "../store/write/cache.ts";
-import { writeCommit } from "../store/write/commit.ts";
+import { type Commit, writeCommit } from "../store/write/commit.ts";
 import { cachedSnapshot, loadSnapshot } from "../store/write/snapshot.ts";
 import type { CommitPorts } from "./group.ts";
 
-/** The ports of the commit loop on D1. In: a store with the current time, and how released contents are recorded. */
-export const databasePorts = (store: Store, cache: RowCache, recordReleased: CommitPorts["recordReleased"]): CommitPorts => ({
+/** The ports of the commit loop on the coordinator's own storage. */
+type StoragePorts = Pick<CommitPorts, "recordReleased" | "deleteCommitted">;
+
+/** The ports of the commit loop. In: a store with the current time. */
+export const databasePorts = (store: Store, cache: RowCache, storage: StoragePorts): CommitPorts => ({
+  ...storage,
   cached: (request) => cachedSnapshot(store, cache, request),
   load: (request) => loadSnapshot(store, cache, request),
-  recordReleased,
   write: (commit) => writeCommit(store, cache, commit),
   backOff,
   onDefect: (error) => logFailure("A write", error),
@@ -20,3 +24,10 @@ export const databasePorts = (store: Store, cache: RowCache, recordReleased: Com
 /** Up to 4, 8, 16… milliseconds, at random, so that two coordinators do not collide again. */
 const backOff = (attempt: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** (attempt + 1)));
+
+/** The contents that a row references because of the commit. A content that the commit also releases is none of them. */
+export function committedContents({ vault, files, released }: Commit): readonly ContentPlace[] {
+  const ended = new Set(released.map(({ generation }) => generation));
+  const written = files.flatMap(({ item, after }) => (after ? [placeOf(vault, item, after)] : []));
+  return written.filter(({ generation }) => !ended.has(generation));
+}

@@ -16,6 +16,7 @@ function portsOf(store: ReturnType<typeof createStore>): CommitPorts & { readonl
     cached: async () => undefined,
     load: async () => ok(store.read()),
     recordReleased: async () => undefined,
+    deleteCommitted: async () => undefined,
     async write(commit) {
       const attempt = ++attempts;
       const outcome = isRefused(commit) ? "refused" : store.write(commit, attempt);

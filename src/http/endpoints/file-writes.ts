@@ -4,7 +4,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { deleteContent } from "../../store/contents/upload.ts";
 import { loadFile } from "../../store/files.ts";
 import { requireItem } from "../../store/items.ts";
-import { recordContent, sendChange } from "../coordinator.ts";
+import { recordContent, sendChange, tryChange } from "../coordinator.ts";
 import { presentFile } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { parseName, parseSection, parseUploadHeaders, receiveContent, type UploadHeaders } from "../upload.ts";
@@ -71,7 +71,7 @@ async function upload(
   const written = await uploadContent(place, crypto.getRandomValues(new Uint8Array(32)), {
     record: () => recordContent(call, place),
     receive: (key) => receiveContent(c, place, key, headers, idempotencyKey !== undefined),
-    write: (content, hash) => sendChange(call, vault, changeFor(content), { ids, body: hash }),
+    write: (content, hash) => tryChange(call, vault, changeFor(content), { ids, body: hash }),
     discard: () => deleteContent(c.env.FILES, place),
   });
   return written.ok ? ok({ response: c.json(presentFile(written.value, { id: item, vault }, dialect)) }) : written;

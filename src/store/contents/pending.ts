@@ -1,14 +1,16 @@
 import type { ContentPlace } from "../../model/file.ts";
-import { ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../database.ts";
 import { contentKey } from "./place.ts";
 
 /**
  * Pending contents: objects of R2 that may have no row in D1. The coordinator records a content in its own storage before
- * the upload begins, and before a commit deletes the row that references it. When the record is due, the alarm deletes
- * the object unless a row of D1 references it. So an object is created before its row and deleted after it, and an
- * interruption between the two leaves a record.
+ * the upload begins, and deletes the record after the commit that inserts the row. It records the content again before a
+ * commit deletes the row. The alarm sweeps the records: see sweep.ts. So an object is created before its row and deleted
+ * after it, and an interruption between the two leaves a record.
  */
+
+const MINUTE = 60 * 1000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
 
 export interface Pending {
   /** A key of R2; with an empty `item` the prefix of all keys of a deleted vault. */
@@ -20,74 +22,89 @@ export const pendingContent = (place: ContentPlace): Pending => ({ key: contentK
 
 export const pendingVault = (vault: string): Pending => ({ key: `${vault}/`, item: "" });
 
-/** Adds records that are due at a time (Unix milliseconds), or later if they were due later before. */
-export function recordPending(sql: SqlStorage, contents: readonly Pending[], due: number): void {
+/** When a record is swept and its object deleted: Unix milliseconds. */
+export interface Schedule {
+  /** The object is not deleted before. Release 0.1.0 deletes it then, so `due` contains the whole retention. */
+  readonly due: number;
+  /** The object has had no row since then, as far as the sweeps know; `null` when no sweep missed the row. */
+  readonly missing_since: number | null;
+  /** The next sweep; `null` when it is `due`, as in the records of release 0.1.0. */
+  readonly next_sweep: number | null;
+}
+
+/** A record as it was read. With another `due` or `missing_since` it was written meanwhile. */
+export type PendingRecord = Pending & Schedule;
+
+/** Records a content before its upload, due in a day. */
+export function recordUpload(sql: SqlStorage, place: ContentPlace, now: number): void {
+  const { key, item } = pendingContent(place);
+  sql.exec(
+    "INSERT INTO watched (key, item, due) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET due = max(due, excluded.due)",
+    key,
+    item,
+    now + DAY,
+  );
+}
+
+/** Records contents before a commit that releases them: they have no row from now on, unless the commit fails. */
+export function recordReleased(sql: SqlStorage, contents: readonly Pending[], now: number, retention: number): void {
+  // With a retention of 0 the alarm leaves the commit a minute.
+  const firstSweep = now + Math.min(Math.max(retention, MINUTE), DAY);
   for (const { key, item } of contents) {
     sql.exec(
-      "INSERT INTO watched (key, item, due) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET due = max(due, excluded.due)",
+      `INSERT INTO watched (key, item, due, missing_since, next_sweep) VALUES (?1, ?2, ?3, ?4, ?5)
+       ON CONFLICT (key) DO UPDATE
+       SET due = max(due, excluded.due), missing_since = excluded.missing_since, next_sweep = excluded.next_sweep`,
       key,
       item,
-      due,
+      now + retention,
+      now,
+      firstSweep,
     );
-    if (item === "") sql.exec("UPDATE watched SET due = max(due, ?2) WHERE substr(key, 1, length(?1)) = ?1", key, due);
+    if (item !== "") continue;
+    sql.exec("UPDATE watched SET due = max(due, ?2) WHERE substr(key, 1, length(?1)) = ?1", key, now + retention);
   }
 }
 
-/** A record as it was read. A record of the same key with another `due` was written meanwhile. */
-export interface Due extends Pending {
-  readonly due: number;
+/** Deletes the records of uploads whose rows are committed. A content that another commit releases keeps its record. */
+export function deleteCommitted(sql: SqlStorage, contents: readonly ContentPlace[]): void {
+  for (const place of contents) sql.exec("DELETE FROM watched WHERE key = ?1 AND missing_since IS NULL", contentKey(place));
 }
 
-/** At most 100 of the records that are due. */
-export const listDue = (sql: SqlStorage, now: number): Due[] =>
+/** At most 100 of the records that are due, or due for a sweep. */
+export const listDue = (sql: SqlStorage, now: number): PendingRecord[] =>
   sql
-    .exec<{ key: string; item: string; due: number }>(
-      "SELECT key, item, due FROM watched WHERE due <= ?1 ORDER BY due LIMIT 100",
+    .exec<{ key: string; item: string; due: number; missing_since: number | null; next_sweep: number | null }>(
+      `SELECT key, item, due, missing_since, next_sweep FROM watched WHERE due <= ?1 OR next_sweep <= ?1
+       ORDER BY coalesce(next_sweep, due) LIMIT 100`,
       now,
     )
     .toArray();
 
-export function deleteRecords(sql: SqlStorage, records: readonly Due[]): void {
-  for (const { key, due } of records) sql.exec("DELETE FROM watched WHERE key = ?1 AND due = ?2", key, due);
-}
-
-export function postponeRecords(sql: SqlStorage, records: readonly Due[], until: number): void {
-  for (const { key, due } of records) sql.exec("UPDATE watched SET due = ?3 WHERE key = ?1 AND due = ?2", key, due, until);
-}
-
-/** The time at which the next record is due: Unix milliseconds. */
-export const nextDue = (sql: SqlStorage): number | undefined =>
-  sql.exec<{ due: number | null }>("SELECT min(due) AS due FROM watched").one().due ?? undefined;
-
-/** The keys that a row references. */
-const REFERENCED = `
-  SELECT value ->> 'key' AS key FROM json_each(?1)
-  WHERE (value ->> 'item' = '' AND EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'vault'))
-     OR EXISTS (
-       SELECT 1 FROM files
-       WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file'
-         AND generation = value ->> 'generation')`;
-
-/** Deletes the objects that no row references. Errors: `unavailable`, when D1 does not answer. Throws what R2 throws. */
-export async function sweep(db: D1Database, bucket: R2Bucket, records: readonly Pending[]): Promise<Result<undefined>> {
-  const keys = records.map(({ key, item }) => {
-    const [vault, file, generation] = key.split("/");
-    return { key, item, vault, file, generation };
-  });
-  const answer = await runBatch<[{ key: string }]>(db, db.prepare(REFERENCED).bind(JSON.stringify(keys)));
-  if (!answer.ok) return answer;
-  const referenced = new Set(answer.value[0].map((row) => row.key));
-  const unreferenced = records.filter(({ key }) => !referenced.has(key));
-  const contents = unreferenced.filter(({ item }) => item !== "").map(({ key }) => key);
-  if (contents.length > 0) await bucket.delete(contents);
-  for (const { key } of unreferenced.filter(({ item }) => item === "")) await deleteAll(bucket, key);
-  return ok(undefined);
-}
-
-async function deleteAll(bucket: R2Bucket, prefix: string): Promise<void> {
-  for (;;) {
-    const { objects, truncated } = await bucket.list({ prefix });
-    if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
-    if (!truncated) return;
+/** Writes the schedule of a record that was read, or deletes the record. A record that was written meanwhile stays as it is. */
+export function updateRecord(sql: SqlStorage, { key, due, missing_since }: PendingRecord, next: Schedule | undefined): void {
+  const read = [key, due, missing_since];
+  if (!next) {
+    sql.exec("DELETE FROM watched WHERE key = ?1 AND due = ?2 AND missing_since IS ?3", ...read);
+    return;
   }
+  sql.exec(
+    `UPDATE watched SET due = ?4, missing_since = ?5, next_sweep = ?6
+     WHERE key = ?1 AND due = ?2 AND missing_since IS ?3`,
+    ...read,
+    next.due,
+    next.missing_since,
+    next.next_sweep,
+  );
 }
+
+/** The schedule of a record that no sweep can decide before a time. */
+export const postponed = ({ due, missing_since }: PendingRecord, until: number): Schedule => ({
+  due: Math.max(due, until),
+  missing_since,
+  next_sweep: until,
+});
+
+/** The time of the next sweep: Unix milliseconds. */
+export const nextSweep = (sql: SqlStorage): number | undefined =>
+  sql.exec<{ next: number | null }>("SELECT min(coalesce(next_sweep, due)) AS next FROM watched").one().next ?? undefined;

@@ -4,6 +4,7 @@ import type { OpenVault } from "../../../src/store/vault-rows.ts";
 import type { Commit } from "../../../src/store/write/commit.ts";
 import type { Snapshot } from "../../../src/store/write/snapshot.ts";
 import { commitGroup, type CommitPorts } from "../../../src/vault/group.ts";
+import { committedContents } from "../../../src/vault/ports.ts";
 import { createQueue } from "../../../src/vault/queue.ts";
 import { type Faults, never } from "./faults.ts";
 import { type ModelStore, sealedEntry } from "./store.ts";
@@ -26,6 +27,8 @@ export interface ModelOptions {
   readonly late: (effect: Promise<void>) => void;
   /** Changes the ports: a test that plants a bug. */
   readonly plant?: ((ports: CommitPorts) => CommitPorts) | undefined;
+  /** A bug: a commit also deletes the record of a content that another commit has released meanwhile. */
+  readonly deleteAny?: boolean | undefined;
 }
 
 /** Each group has a time of its own, so that its answers differ from those of every other group. */
@@ -40,7 +43,7 @@ export function createCoordinator(options: ModelOptions): () => ModelCoordinator
 }
 
 function startCoordinator(
-  { store, turns, faults, late, plant = (ports) => ports }: ModelOptions,
+  { store, turns, faults, late, plant = (ports) => ports, deleteAny = false }: ModelOptions,
   gone: () => void,
 ): ModelCoordinator {
   let cache: Snapshot | undefined;
@@ -57,11 +60,12 @@ function startCoordinator(
     await turns.wait(what);
     if (evicted) await never();
   };
-  const record = async (generations: readonly string[]): Promise<void> => {
+  /** A call of the coordinator's own storage. */
+  const inStorage = async (what: string, generations: readonly string[], change: (one: string) => void): Promise<void> => {
     if (generations.length === 0) return;
-    await step("record");
+    await step(what);
     const fault = faults.draw(["evict", "evict after"]);
-    if (fault !== "evict") for (const generation of generations) store.pending.add(generation);
+    if (fault !== "evict") for (const generation of generations) change(generation);
     if (fault) evict();
     if (fault) await never();
   };
@@ -73,7 +77,12 @@ function startCoordinator(
       cache = withoutHistory(snapshot);
       return ok(snapshot);
     },
-    recordReleased: ({ released }) => record(released.map(({ generation }) => generation)),
+    recordReleased: ({ released }) =>
+      inStorage("record", generationsOf(released), (one) => void store.pending.set(one, "released")),
+    deleteCommitted: (commit) =>
+      inStorage("committed", generationsOf(committedContents(commit)), (one) => {
+        if (store.pending.get(one) === "upload" || deleteAny) store.pending.delete(one);
+      }),
     async write(commit) {
       await step("write");
       const fault = faults.draw(["before", "after", "late", "evict", "evict after"]);
@@ -105,9 +114,16 @@ function startCoordinator(
   });
   return {
     write: (operation) => Promise.race([queue.submit(operation), eviction.promise]),
-    expect: (generation) => Promise.race([record([generation]), eviction.promise]),
+    expect: (generation) => {
+      const recorded = inStorage("record", [generation], (one) => {
+        if (!store.pending.has(one)) store.pending.set(one, "upload");
+      });
+      return Promise.race([recorded, eviction.promise]);
+    },
   };
 }
+
+const generationsOf = (contents: readonly { generation: string }[]): string[] => contents.map(({ generation }) => generation);
 
 /** What the cache keeps of a snapshot: not the operations that took effect, and no idempotency records. */
 const withoutHistory = (snapshot: Snapshot): Snapshot => ({ ...snapshot, applied: new Map(), records: new Map() });

@@ -52,8 +52,8 @@ export function createStore(broken: Broken = {}) {
   return {
     /** The generations of the contents in R2. */
     contents: new Set([FILE.generation]),
-    /** The generations that the coordinators have recorded as pending. */
-    pending: new Set<string>(),
+    /** The generations that the coordinators have recorded as pending: for an upload, or because a commit releases them. */
+    pending: new Map<string, "upload" | "released">(),
     /** The Files of the Item, as D1 has them. */
     files: (): readonly File[] => {
       const item = items.get(ITEM);

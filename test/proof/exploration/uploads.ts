@@ -1,9 +1,9 @@
-import { callCoordinator } from "../../../src/http/retry.ts";
+import { callCoordinator, type Tried, tryCoordinator } from "../../../src/http/retry.ts";
 import { uploadContent, type UploadPorts } from "../../../src/http/upload-content.ts";
-import type { Change, NewContent } from "../../../src/model/operation.ts";
+import type { Answer, Change, NewContent, Operation } from "../../../src/model/operation.ts";
 import { ok, type Result } from "../../../src/model/result.ts";
 import type { CommitPorts } from "../../../src/vault/group.ts";
-import { createCoordinator } from "./coordinator.ts";
+import { createCoordinator, type ModelCoordinator } from "./coordinator.ts";
 import { createFaults, type Fault, never } from "./faults.ts";
 import { operationOf } from "./operations.ts";
 import { createStore, FILE, ITEM, VAULT } from "./store.ts";
@@ -11,7 +11,8 @@ import type { Turns } from "./turns.ts";
 
 /** Concurrent writes to the Files of one Item, through the upload that ships (http/upload-content.ts). */
 
-export type FileWrite = "upload" | "replace" | "delete-file" | "delete-item";
+/** `upload-next` is an upload whose If-Match names the version that the next write makes. */
+export type FileWrite = "upload" | "upload-next" | "replace" | "delete-file" | "delete-item";
 
 export interface UploadScenario {
   readonly writes: readonly FileWrite[];
@@ -20,6 +21,13 @@ export interface UploadScenario {
   readonly awaits: readonly string[];
   readonly faults: number;
   readonly kinds: readonly Fault[];
+  /**
+   * The Worker loses the coordinator of its first try, which goes on, and sends the same operation to the next one. A
+   * coordinator of the previous instance may live for up to 30 s.
+   */
+  readonly reset?: boolean;
+  /** A bug of the coordinators: see ModelOptions. */
+  readonly deleteAny?: boolean;
   /** Plants a bug in the ports of the commit loop, or of the upload. */
   readonly plantCommit?: (ports: CommitPorts) => CommitPorts;
   readonly plantUpload?: (ports: UploadPorts) => UploadPorts;
@@ -36,19 +44,36 @@ export interface UploadOutcome {
 }
 
 export async function playUploads(free: Turns, scenario: UploadScenario): Promise<UploadOutcome> {
-  const { plantUpload = (ports) => ports, plantCommit: plant } = scenario;
+  const { plantUpload = (ports) => ports, plantCommit: plant, deleteAny } = scenario;
   const turns: Turns = { ...free, wait: async (what) => (scenario.awaits.includes(what) ? free.wait(what) : undefined) };
   const store = createStore();
   const faults = createFaults(turns, scenario.faults, scenario.kinds);
   const effects: Promise<void>[] = [];
   const connect = Array.from({ length: scenario.coordinators }, () =>
-    createCoordinator({ store, turns, faults, plant, late: (effect) => void effects.push(effect) }),
+    createCoordinator({ store, turns, faults, plant, deleteAny, late: (effect) => void effects.push(effect) }),
   );
   const acknowledged = new Set<string>();
 
+  const connectTo = (to: number) => connect[to % scenario.coordinators]!();
+
   const write = (change: Change, to: number) => {
     const operation = operationOf(change);
-    return callCoordinator(connect[to]!, "uncertain", (coordinator) => coordinator.write(operation));
+    return callCoordinator(
+      () => connectTo(to),
+      "uncertain",
+      (coordinator) => coordinator.write(operation),
+    );
+  };
+
+  const writeRow = (change: Change, to: number): Promise<Tried<Answer>> => {
+    const operation = operationOf(change);
+    let lost = false;
+    const connectNext = () => {
+      if (!scenario.reset || lost) return connectTo(lost ? to + 1 : to);
+      lost = true;
+      return losing(connectTo(to), effects);
+    };
+    return tryCoordinator(connectNext, "uncertain", (coordinator) => coordinator.write(operation));
   };
 
   /** A step of a Worker, which may end in the middle of the request. */
@@ -64,17 +89,21 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
     };
     const ports: UploadPorts = {
       record: () =>
-        callCoordinator(connect[to]!, "unavailable", async (coordinator): Promise<Result<undefined>> => {
-          await coordinator.expect(generation);
-          return ok(undefined);
-        }),
+        callCoordinator(
+          () => connectTo(to),
+          "unavailable",
+          async (coordinator): Promise<Result<undefined>> => {
+            await coordinator.expect(generation);
+            return ok(undefined);
+          },
+        ),
       async receive() {
         await step("content");
         store.contents.add(generation);
         await step("stored");
         return ok({ size: 1, hash: undefined });
       },
-      write: (content) => write(changeFor(content), to),
+      write: (content) => writeRow(changeFor(content), to),
       async discard() {
         await step("discard");
         store.contents.delete(generation);
@@ -88,6 +117,9 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
   const start = (kind: FileWrite, n: number): Promise<unknown> => {
     if (kind === "upload")
       return uploadOne(n, (file) => ({ kind: "add-file", item: ITEM, file: { ...file, name: "" } }), `file ${n}`);
+    if (kind === "upload-next") {
+      return uploadOne(n, (file) => ({ kind: "add-file", item: ITEM, file: { ...file, name: "" }, ifMatch: [2] }), `file ${n}`);
+    }
     if (kind === "replace") return uploadOne(n, (file) => ({ kind: "replace-content", item: ITEM, file }), FILE.id);
     if (kind === "delete-file") return write({ kind: "delete-file", item: ITEM, file: FILE.id }, n % scenario.coordinators);
     return write({ kind: "delete-item", item: ITEM }, n % scenario.coordinators);
@@ -97,7 +129,7 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
 
   const referenced = new Set(store.files().map(({ generation }) => generation));
   // The alarms: a pending content that no row references is deleted.
-  for (const generation of store.pending) if (!referenced.has(generation)) store.contents.delete(generation);
+  for (const generation of store.pending.keys()) if (!referenced.has(generation)) store.contents.delete(generation);
   // A single upload of a new File that was acknowledged stays, unless the Item was deleted.
   const kept = (generation: string) => scenario.writes[Number(generation.split(" ")[1])] === "upload";
   const expected = scenario.writes.includes("delete-item") ? [] : [...acknowledged].filter(kept);
@@ -107,3 +139,12 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
     lost: expected.filter((generation) => !referenced.has(generation)),
   };
 }
+
+/** A coordinator that goes on after its caller lost it. In: `effects` receives its work. */
+const losing = (coordinator: ModelCoordinator, effects: Promise<void>[]): Pick<ModelCoordinator, "write"> => ({
+  write(operation: Operation) {
+    const result = coordinator.write(operation);
+    effects.push(result.then(() => undefined).catch(() => undefined));
+    return Promise.reject(new Error("reset"));
+  },
+});

@@ -1,0 +1,34 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { DAY, later } from "./faults.ts";
+
+/** D1 that is restored to an earlier minute and back, by moving the rows of one vault; and the days that pass meanwhile. */
+
+const KEYS = { vaults: "id", items: "vault_id", files: "vault_id", activity: "vault_id" } as const;
+export type Table = keyof typeof KEYS;
+
+/** Takes the rows of a vault out of D1. Out: a function that puts them back. */
+export async function takeOut(vault: string, tables: readonly Table[]): Promise<() => Promise<void>> {
+  const saved: D1PreparedStatement[] = [];
+  for (const table of tables) {
+    const where = `FROM ${table} WHERE ${KEYS[table]} = ?`;
+    const { results } = await env.DB.prepare(`SELECT * ${where}`).bind(vault).all();
+    for (const row of results) {
+      const values = Object.keys(row).map(() => "?");
+      const sql = `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${values.join()})`;
+      saved.push(env.DB.prepare(sql).bind(...Object.values(row)));
+    }
+    await env.DB.prepare(`DELETE ${where}`).bind(vault).run();
+  }
+  return async () => {
+    if (saved.length > 0) await env.DB.batch(saved);
+  };
+}
+
+/** Lets days pass. The alarm of the coordinator of that name runs after each of them, if it is set. */
+export async function passDays(name: string, days: number): Promise<void> {
+  for (let left = days; left > 0; left--) {
+    later(Math.min(left, 1) * DAY);
+    await runDurableObjectAlarm(env.COORDINATOR.getByName(name));
+  }
+}
