@@ -63,11 +63,11 @@ export function validString(
   let value = "";
   let missing = required;
   let rest = number;
-  while (value.length < length) {
+  for (let left = length - 1; left >= 0; left--) {
     // Two characters of one set have equally many completions. When no set is missing, this holds for the whole alphabet.
     for (const set of missing.length > 0 ? sets : [alphabet]) {
       const after = missing.filter((other) => other !== set);
-      const completions = countValid(length - value.length - 1, alphabet.length, sizes(after));
+      const completions = countValid(left, alphabet.length, sizes(after));
       const strings = completions * BigInt(set.length);
       if (rest < strings) {
         value += set[Number(rest / completions)];
