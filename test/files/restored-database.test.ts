@@ -38,14 +38,14 @@ const recordAgain = (due = Date.now() + DAY) =>
   });
 
 describe("a content that was uploaded after the minute to which D1 is restored", () => {
-  it("is there when the restore is undone a day later", async () => {
+  it("is still stored when the restore is undone a day later", async () => {
     const putBack = await takeOut(at.vault, ["files"]);
     await passDays(at.vault, 2);
     await putBack();
     expect(await download()).toEqual(BYTES);
   });
 
-  it("is there, too, when its coordinator was evicted before it deleted the record", async () => {
+  it("is still stored when its coordinator was evicted before it deleted the record", async () => {
     await recordAgain();
     const putBack = await takeOut(at.vault, ["files"]);
     await passDays(at.vault, 31);

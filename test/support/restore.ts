@@ -2,7 +2,7 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { DAY, later } from "./faults.ts";
 
-/** D1 that is restored to an earlier minute and back, by moving the rows of one vault; and the days that pass meanwhile. */
+/** A D1 that is restored to an earlier minute and back: the rows of one vault are removed and inserted again. */
 
 const KEYS = { vaults: "id", items: "vault_id", files: "vault_id", activity: "vault_id" } as const;
 export type Table = keyof typeof KEYS;
@@ -25,7 +25,7 @@ export async function takeOut(vault: string, tables: readonly Table[]): Promise<
   };
 }
 
-/** Lets days pass. The alarm of the coordinator of that name runs after each of them, if it is set. */
+/** Advances the clock by days. After each day the alarm of the coordinator of that name runs, if it is set. */
 export async function passDays(name: string, days: number): Promise<void> {
   for (let left = days; left > 0; left--) {
     later(Math.min(left, 1) * DAY);
