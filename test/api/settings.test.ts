@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
 import { parseSettings } from "../../src/settings.ts";
 import { rebindCoordinator } from "../support/bindings.ts";
-import { watchedBy } from "../support/faults.ts";
+import { pendingRecordsOf } from "../support/faults.ts";
 import { freshFile, pattern } from "../support/files.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 
@@ -45,7 +45,7 @@ describe("a malformed setting", () => {
     await rebindCoordinator(fresh.vault, asEnv({ FILE_RETENTION_DAYS: "" }));
     expect((await fresh.writes.DELETE()).status).toBe(503);
     expect((await fresh.call("GET", fresh.one)).status).toBe(200);
-    const due = (await watchedBy(fresh.vault)).map((record) => record.due);
+    const due = (await pendingRecordsOf(fresh.vault)).map((record) => record.due);
     expect(Math.min(...due)).toBeGreaterThan(Date.now());
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { later } from "../support/faults.ts";
+import { advanceClock } from "../support/faults.ts";
 import { pattern } from "../support/files.ts";
 import { goTitle } from "./encodings.ts";
 import { ITEM, throughGo, VAULT } from "./go-types.ts";
@@ -59,7 +59,7 @@ describe("the 1Password operator", () => {
   it("uses the oldest of the Items with the same title", async () => {
     const { request, make, items } = await operator();
     const { id } = await make("twin");
-    later(2000);
+    advanceClock(2000);
     await make("twin");
     const { body } = await request("GET", `${items}?${goTitle("twin")}`);
     const read = body.map((one: unknown) => throughGo(ITEM, one)) as { id: string; createdAt: string }[];

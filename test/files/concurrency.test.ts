@@ -2,9 +2,9 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
 import { rebindCoordinator, seeded, sleep } from "../support/bindings.ts";
-import { byteStream, DAY, expectNoOrphans, later, type Place, ring, rowsOf } from "../support/faults.ts";
+import { byteStream, DAY, expectNoOrphans, advanceClock, type Place, runDueAlarms, rowsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { shared, unhurried } from "../support/hammer.ts";
+import { alternatingCoordinators, delayedDatabase } from "../support/concurrent-patches.ts";
 import type { Reply } from "../support/service.ts";
 
 /** Concurrent requests to the Files of one Item. */
@@ -152,8 +152,8 @@ describe("10 concurrent replacements of one content", () => {
     const served = await bytesOf(await at.download(body.id));
     expect(served).toEqual(content(served[0]! & 31));
     for (const days of [25, 7]) {
-      later(days * DAY);
-      await ring(at.vault);
+      advanceClock(days * DAY);
+      await runDueAlarms(at.vault);
       expect(await objectsOf(at.vault)).toHaveLength(days === 25 ? 11 : 1);
     }
     await expectNoOrphans(at);
@@ -176,8 +176,8 @@ describe("concurrent PATCHes, uploads and deletions", () => {
   it("take effect exactly once each, with two coordinators and a slow D1", async () => {
     const random = seeded(7);
     const names = [at.vault, `${at.vault} again`];
-    for (const name of names) await rebindCoordinator(name, { DB: unhurried(random, {}) });
-    const bindings = { COORDINATOR: shared(names) };
+    for (const name of names) await rebindCoordinator(name, { DB: delayedDatabase(random, {}) });
+    const bindings = { COORDINATOR: alternatingCoordinators(names) };
     const toDelete = (await Promise.all(integersBelow(10).map(() => at.upload(content(0))))).map(({ body }) => body.id as string);
     const bytes = pattern(20_000);
     const uploads = integersBelow(20).map((n) =>
@@ -205,8 +205,8 @@ describe("concurrent PATCHes, uploads and deletions", () => {
     );
     expect([item.version, await loggedVersions()]).toEqual([61, integersBelow(61).map((n) => n + 1)]);
     for (const each of item.files) expect(await bytesOf(await at.download(each.id))).toEqual(bytes);
-    later(33 * DAY);
-    for (const name of names) await ring(name);
+    advanceClock(33 * DAY);
+    for (const name of names) await runDueAlarms(name);
     await expectNoOrphans(at);
   });
 });

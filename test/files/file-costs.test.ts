@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
-import { bytesOf, freshFile, lengthOf, pattern, watchedBucket } from "../support/files.ts";
+import { bytesOf, freshFile, lengthOf, pattern, recordingBucket } from "../support/files.ts";
 
 /** The D1 calls of each operation on Files, by the Worker and the coordinator together. */
 
@@ -76,7 +76,7 @@ describe("a write to Files", () => {
 
   it("that is refused before its body is read takes one D1 call and no read of R2", async () => {
     const { call, files, count, request } = await countedFile();
-    const { asked: reads, bucket } = watchedBucket();
+    const { ranges: reads, bucket } = recordingBucket();
     const env = { ...request.env, FILES: bucket };
     expect((await call("POST", files, { env, body: pattern(9) })).status).toBe(400);
     expect([count.calls, count.rowsWritten, reads]).toEqual([1, 0, []]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { freshItem, pattern, watchedBucket } from "../support/files.ts";
+import { freshItem, pattern, recordingBucket } from "../support/files.ts";
 
 /** The contents that one answer inlines are 1 MiB together at most (contract 9.9, 12.1). */
 
@@ -38,11 +38,11 @@ describe("the contents in the list of the Files", () => {
 
   it("are refused with one byte more: the answer names the first File beyond the sum, and R2 is not read", async () => {
     const { call, files, vault, item, listed } = await filesOf(...EXACT, 1);
-    const { asked, bucket } = watchedBucket();
+    const { ranges: reads, bucket } = recordingBucket();
     const { status, headers, body } = await call("GET", `${files}?inline_files=true`, { env: { FILES: bucket } });
     expect([status, headers.get("Item-Vault-Error")]).toEqual([413, "too_large_to_inline"]);
     expect(body).toEqual(refusal(vault, item, firstAbove(listed)!));
-    expect(asked).toEqual([]);
+    expect(reads).toEqual([]);
   });
 
   it("make an answer of at most 1.5 MiB, however many Files there are", async () => {
@@ -51,7 +51,7 @@ describe("the contents in the list of the Files", () => {
     expect(text.length).toBeLessThan(1.5 * MIB);
   });
 
-  it("are not counted when they are not asked for", async () => {
+  it("are not counted when the request does not inline them", async () => {
     const { call, files, listed } = await filesOf(...EXACT, 1);
     expect((await call("GET", files)).body).toEqual(listed);
   });
@@ -78,9 +78,9 @@ describe("the content of one File", () => {
     [MIB + 1, 413],
   ])("has the same bound, also where MAX_INLINE_FILE_SIZE_KB is higher: %i bytes", async (size, status) => {
     const { call, files, listed } = await filesOf(size);
-    const { asked, bucket } = watchedBucket();
+    const { ranges: reads, bucket } = recordingBucket();
     const env = { FILES: bucket, MAX_INLINE_FILE_SIZE_KB: 2048 } as unknown as Partial<Env>;
     const reply = await call("GET", `${files}/${listed[0]!.id}?inline_files=true`, { env });
-    expect([reply.status, asked.length]).toEqual([status, status === 200 ? 1 : 0]);
+    expect([reply.status, reads.length]).toEqual([status, status === 200 ? 1 : 0]);
   });
 });

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { keyOf, type Place, watchedBy } from "../support/faults.ts";
+import { keyOf, type Place, pendingRecordsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { passDays } from "../support/restore.ts";
 
@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 const wrote = (results: D1Result[]) => results.some(({ meta }) => meta.rows_written > 0);
-const keysOf = async (name = at.vault) => (await watchedBy(name)).map(({ key }) => key);
+const keysOf = async (name = at.vault) => (await pendingRecordsOf(name)).map(({ key }) => key);
 const put = (file: string, bytes = OTHER) =>
   at.call("PUT", `${at.files}/${file}/content`, { body: bytes, headers: lengthOf(bytes) });
 const coordinator = () => env.COORDINATOR.getByName(at.vault);

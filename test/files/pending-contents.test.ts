@@ -2,9 +2,19 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { DAY, expectNoOrphans, HOUR, keyOf, later, type Place, ring, watchedBy, wrapBucket } from "../support/faults.ts";
+import {
+  DAY,
+  expectNoOrphans,
+  HOUR,
+  keyOf,
+  advanceClock,
+  type Place,
+  runDueAlarms,
+  pendingRecordsOf,
+  wrapBucket,
+} from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { shared } from "../support/hammer.ts";
+import { alternatingCoordinators } from "../support/concurrent-patches.ts";
 import { admin } from "../support/service.ts";
 
 /**
@@ -36,8 +46,8 @@ const failR2 = () => Promise.reject(new Error("We encountered an internal error.
 /** Advances the clock by a day at a time, and runs the alarms that are due. */
 async function passDays(days: number, name = at.vault): Promise<void> {
   for (let remaining = days; remaining > 0; remaining--) {
-    later(Math.min(remaining, 1) * DAY);
-    await ring(name);
+    advanceClock(Math.min(remaining, 1) * DAY);
+    await runDueAlarms(name);
   }
 }
 
@@ -101,7 +111,7 @@ describe.each(REMOVALS)("the content of a File that was %s", (_, remove) => {
     await rebindCoordinator(at.vault, {});
     await passDays(40);
     expect(await bytesOf(await at.download(file))).toEqual(BYTES);
-    expect(await watchedBy(at.vault)).toEqual([]);
+    expect(await pendingRecordsOf(at.vault)).toEqual([]);
   });
 });
 
@@ -135,7 +145,7 @@ describe("a content whose row was never committed", () => {
     await Promise.all(Array.from({ length: 250 }, () => orphan()));
     expect(await objectsOf(at.vault)).toHaveLength(251);
     await passDays(33);
-    expect([await objectsOf(at.vault), await watchedBy(at.vault)]).toEqual([[key], []]);
+    expect([await objectsOf(at.vault), await pendingRecordsOf(at.vault)]).toEqual([[key], []]);
   });
 });
 
@@ -172,36 +182,36 @@ describe("the alarm", () => {
     const orphaned = await orphan();
     await passDays(2);
     await rebindCoordinator(at.vault, fault);
-    later(31 * DAY);
-    await ring(at.vault);
+    advanceClock(31 * DAY);
+    await runDueAlarms(at.vault);
     const now = Date.now();
-    expect(await watchedBy(at.vault)).toContainEqual({ key: orphaned, due: now + HOUR });
+    expect(await pendingRecordsOf(at.vault)).toContainEqual({ key: orphaned, due: now + HOUR });
     await rebindCoordinator(at.vault, {});
-    later(59 * MINUTE);
-    await ring(at.vault);
+    advanceClock(59 * MINUTE);
+    await runDueAlarms(at.vault);
     expect(await exists(orphaned)).toBe(true);
-    later(2 * MINUTE);
-    await ring(at.vault);
-    expect([await exists(orphaned), await exists(), await watchedBy(at.vault)]).toEqual([false, true, []]);
+    advanceClock(2 * MINUTE);
+    await runDueAlarms(at.vault);
+    expect([await exists(orphaned), await exists(), await pendingRecordsOf(at.vault)]).toEqual([false, true, []]);
   });
 
   it.each(FAULTS)("retries to delete the contents of a deleted vault an hour later when %s", async (_, fault) => {
     await passDays(2);
     await admin("DELETE", `/v1/admin/vaults/${at.vault}`);
     await rebindCoordinator(at.vault, fault);
-    later(31.1 * DAY);
-    await ring(at.vault);
+    advanceClock(31.1 * DAY);
+    await runDueAlarms(at.vault);
     expect(await exists()).toBe(true);
     await rebindCoordinator(at.vault, {});
-    later(61 * MINUTE);
-    await ring(at.vault);
+    advanceClock(61 * MINUTE);
+    await runDueAlarms(at.vault);
     expect(await objectsOf(at.vault)).toEqual([]);
   });
 
   it("deletes no content that a row references when it runs a hundred times", async () => {
     await at.upload(pattern(20_000));
     for (let n = 0; n < 100; n++) {
-      if (n % 3 === 0) later(DAY / 2);
+      if (n % 3 === 0) advanceClock(DAY / 2);
       await runDurableObjectAlarm(env.COORDINATOR.getByName(at.vault));
     }
     expect(await objectsOf(at.vault)).toHaveLength(2);
@@ -214,7 +224,7 @@ describe("the alarm", () => {
   ])("that overlaps with a deletion %s", async (_, end) => {
     const place = { vault: at.vault, item: at.item, file, generation: key.split("/")[2]! };
     await env.COORDINATOR.getByName(at.vault).expect(place); // as after an eviction between the commit and the deletion of the record
-    later(25 * HOUR);
+    advanceClock(25 * HOUR);
     const resume = await suspendAlarm(end);
     expect((await at.call("DELETE", `${at.files}/${file}`)).status).toBe(204);
     await resume();
@@ -227,12 +237,12 @@ describe("the alarm", () => {
 
 it("two coordinators of a vault each delete the contents that they recorded, and none that a row references", async () => {
   const names = [at.vault, `${at.vault} again`];
-  const bindings = { COORDINATOR: shared(names) };
+  const bindings = { COORDINATOR: alternatingCoordinators(names) };
   for (let n = 0; n < 5; n++) expect((await at.upload(BYTES, "?name=n", { env: bindings })).status).toBe(200);
   const orphaned = await Promise.all(names.map(orphan));
   for (let day = 0; day < 35; day++) {
-    later(DAY);
-    for (const name of names) await ring(name);
+    advanceClock(DAY);
+    for (const name of names) await runDueAlarms(name);
   }
   expect(await Promise.all(orphaned.map(exists))).toEqual([false, false]);
   expect(await objectsOf(at.vault)).toHaveLength(6);

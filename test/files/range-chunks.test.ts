@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { bytesOf, freshFile, pattern, watchedBucket } from "../support/files.ts";
+import { bytesOf, freshFile, pattern, recordingBucket } from "../support/files.ts";
 
 /** Ranges at the borders of encrypted chunks. They return the requested bytes and read only the chunks that contain them. */
 
@@ -59,7 +59,7 @@ describe("a range", () => {
 describe("a download reads from R2", () => {
   it("only the header and the chunks that contain the range, for every pair of positions", async () => {
     for (const [start, end] of PAIRS) {
-      const { asked: reads, bucket } = watchedBucket();
+      const { ranges: reads, bucket } = recordingBucket();
       const response = await file.download(file.file.id, { headers: { Range: `bytes=${start}-${end}` }, env: { FILES: bucket } });
       const [first, last] = [Math.floor(start / CHUNK), Math.floor(end / CHUNK)];
       expect(await bytesOf(response)).toEqual(bytes.slice(start, end + 1));
@@ -71,7 +71,7 @@ describe("a download reads from R2", () => {
   });
 
   it("a whole content with one read", async () => {
-    const { asked: reads, bucket } = watchedBucket();
+    const { ranges: reads, bucket } = recordingBucket();
     expect(await bytesOf(await file.download(file.file.id, { env: { FILES: bucket } }))).toEqual(bytes);
     expect(reads).toEqual([undefined]);
   });
@@ -81,7 +81,7 @@ describe("a download reads from R2", () => {
     ["beyond the file", () => ({ Range: "bytes=40000-" }), 416],
   ])("nothing when the answer has no content: %s", async (_, headers, status) => {
     const tag = (await file.download(file.file.id)).headers.get("ETag")!;
-    const { asked: reads, bucket } = watchedBucket();
+    const { ranges: reads, bucket } = recordingBucket();
     const response = await file.download(file.file.id, { headers: headers(tag) as HeadersInit, env: { FILES: bucket } });
     expect([response.status, reads]).toEqual([status, []]);
   });

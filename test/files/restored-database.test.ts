@@ -2,9 +2,9 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator } from "../support/bindings.ts";
-import { DAY, keyOf, type Place, watchedBy } from "../support/faults.ts";
+import { DAY, keyOf, type Place, pendingRecordsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { passDays, takeOut } from "../support/restore.ts";
+import { passDays, removeRows } from "../support/restore.ts";
 
 /** D1 that was restored to an earlier minute, perhaps only for a while: no content is deleted that a row may need again. */
 
@@ -39,7 +39,7 @@ const recordAgain = (due = Date.now() + DAY) =>
 
 describe("a content that was uploaded after the minute to which D1 is restored", () => {
   it("is still stored when the restore is undone a day later", async () => {
-    const putBack = await takeOut(at.vault, ["files"]);
+    const putBack = await removeRows(at.vault, ["files"]);
     await passDays(at.vault, 2);
     await putBack();
     expect(await download()).toEqual(BYTES);
@@ -47,30 +47,30 @@ describe("a content that was uploaded after the minute to which D1 is restored",
 
   it("is still stored when its coordinator was evicted before it deleted the record", async () => {
     await recordAgain();
-    const putBack = await takeOut(at.vault, ["files"]);
+    const putBack = await removeRows(at.vault, ["files"]);
     await passDays(at.vault, 31);
     await putBack();
     expect(await download()).toEqual(BYTES);
     await passDays(at.vault, 1);
-    expect(await watchedBy(at.vault)).toEqual([]);
+    expect(await pendingRecordsOf(at.vault)).toEqual([]);
     await passDays(at.vault, 40);
     expect(await download()).toEqual(BYTES);
   });
 
   it("is deleted when every sweep during FILE_RETENTION_DAYS found no row, and not before", async () => {
     await recordAgain();
-    await takeOut(at.vault, ["files"]);
+    await removeRows(at.vault, ["files"]);
     await passDays(at.vault, 31.9);
     expect(await stored()).toBe(true);
     await passDays(at.vault, 1);
-    expect([await stored(), await watchedBy(at.vault)]).toEqual([false, []]);
+    expect([await stored(), await pendingRecordsOf(at.vault)]).toEqual([false, []]);
   });
 
   it("is kept for FILE_RETENTION_DAYS from the last sweep that found the vault itself missing", async () => {
     await recordAgain();
-    const putFilesBack = await takeOut(at.vault, ["files"]);
+    const putFilesBack = await removeRows(at.vault, ["files"]);
     await passDays(at.vault, 20);
-    const putBack = await takeOut(at.vault, ["vaults", "items", "activity"]);
+    const putBack = await removeRows(at.vault, ["vaults", "items", "activity"]);
     await passDays(at.vault, 2);
     await putBack();
     await passDays(at.vault, 30);
@@ -85,28 +85,28 @@ describe("a content that was released", () => {
     ["a deleted File", remove],
     ["a replaced File", replace],
   ])("is kept when its row came back, and D1 lacks it again at the end of the retention: %s", async (_, release) => {
-    const putBackLater = await takeOut(at.vault, ["files"]);
+    const putBackLater = await removeRows(at.vault, ["files"]);
     await putBackLater();
     await release();
     await passDays(at.vault, 5);
-    const putNewerBack = await takeOut(at.vault, ["files"]);
+    const putNewerBack = await removeRows(at.vault, ["files"]);
     await putBackLater(); // D1 is restored
     await passDays(at.vault, 20);
-    const putBack = await takeOut(at.vault, ["files"]);
+    const putBack = await removeRows(at.vault, ["files"]);
     await putNewerBack(); // the restore is undone for a while
     await passDays(at.vault, 10);
-    await takeOut(at.vault, ["files"]);
+    await removeRows(at.vault, ["files"]);
     await putBack();
     expect(await download()).toEqual(BYTES);
   });
 
   it("by a coordinator of release 0.1.0 is deleted, after FILE_RETENTION_DAYS more", async () => {
-    await takeOut(at.vault, ["files"]);
+    await removeRows(at.vault, ["files"]);
     await recordAgain(Date.now() + 31 * DAY);
     await passDays(at.vault, 40);
     expect(await stored()).toBe(true);
     await passDays(at.vault, 24);
-    expect([await stored(), await watchedBy(at.vault)]).toEqual([false, []]);
+    expect([await stored(), await pendingRecordsOf(at.vault)]).toEqual([false, []]);
   });
 });
 
@@ -115,15 +115,15 @@ describe("a D1 that knows neither the vault nor its deletion", () => {
     const other = (await at.upload(BYTES, "?name=other")).body.id;
     await at.call("DELETE", `${at.files}/${other}`);
     await recordAgain();
-    const putBack = await takeOut(at.vault, ALL);
+    const putBack = await removeRows(at.vault, ALL);
     await runInDurableObject(env.COORDINATOR.getByName(at.vault), (_, { storage }) =>
       storage.sql.exec("INSERT INTO watched (key, item, due) VALUES (?1, '', ?2)", `${at.vault}/`, Date.now() + DAY),
     );
     await passDays(at.vault, 45);
-    expect([await objectsOf(at.vault), await watchedBy(at.vault)]).toMatchObject([{ length: 2 }, { length: 3 }]);
+    expect([await objectsOf(at.vault), await pendingRecordsOf(at.vault)]).toMatchObject([{ length: 2 }, { length: 3 }]);
     await putBack();
     await passDays(at.vault, 1);
-    expect(await watchedBy(at.vault)).toHaveLength(1);
+    expect(await pendingRecordsOf(at.vault)).toHaveLength(1);
     expect(await download()).toEqual(BYTES);
     await passDays(at.vault, 31);
     expect(await objectsOf(at.vault)).toEqual([key]);
@@ -133,7 +133,7 @@ describe("a D1 that knows neither the vault nor its deletion", () => {
   it("deletes none with FILE_RETENTION_DAYS = 0 either", async () => {
     await rebindCoordinator(at.vault, { FILE_RETENTION_DAYS: 0 });
     await remove();
-    await takeOut(at.vault, ALL);
+    await removeRows(at.vault, ALL);
     await passDays(at.vault, 3);
     expect(await stored()).toBe(true);
   });

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { byteStream, DAY, expectNoOrphans, HOUR, later, type Place, ring, wrapBucket } from "../support/faults.ts";
+import { byteStream, DAY, expectNoOrphans, HOUR, advanceClock, type Place, runDueAlarms, wrapBucket } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { admin, client, makeToken, type Reply } from "../support/service.ts";
 
@@ -53,11 +53,11 @@ const item = async () => (await at.call("GET", at.path)).body;
 /** Expects that R2 has no object without a row, once everything pending was due. */
 async function expectNoOrphansWhenDue(): Promise<void> {
   for (const wait of [25 * HOUR, 7 * DAY]) {
-    later(wait);
-    await ring(at.vault);
+    advanceClock(wait);
+    await runDueAlarms(at.vault);
   }
-  later(25 * DAY); // 33 days in all
-  await ring(at.vault);
+  advanceClock(25 * DAY); // 33 days in all
+  await runDueAlarms(at.vault);
   await expectNoOrphans(at);
 }
 

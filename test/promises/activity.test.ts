@@ -5,7 +5,7 @@ import worker from "../../src/index.ts";
 import { type ActivityMessage, enqueueActivity } from "../../src/store/activity-queue.ts";
 import { deliver, readLog, recordingQueue } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
-import { DAY, later } from "../support/faults.ts";
+import { DAY, advanceClock } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /**
@@ -170,12 +170,12 @@ describe("ACTIVITY_RETENTION_DAYS", () => {
   it("is how long an entry is kept: the cron trigger deletes older entries and no others", async () => {
     const { vault, items, call } = await freshVault();
     await call("POST", items, { body: LOGIN });
-    later(60 * DAY);
+    advanceClock(60 * DAY);
     await call("POST", items, { body: LOGIN });
-    later(29 * DAY);
+    advanceClock(29 * DAY);
     await runCron();
     expect(await entriesOf(vault)).toHaveLength(3);
-    later(2 * DAY);
+    advanceClock(2 * DAY);
     await runCron();
     expect(await entriesOf(vault)).toHaveLength(1);
   });
@@ -183,7 +183,7 @@ describe("ACTIVITY_RETENTION_DAYS", () => {
   it("does not apply to the entry of a vault's deletion, so that the id is never used again", async () => {
     const { body } = await createVaultWithKey();
     await admin("DELETE", `/v1/admin/vaults/${body.id}`);
-    later(100 * DAY);
+    advanceClock(100 * DAY);
     await runCron();
     expect((await entriesOf(body.id)).length).toBe(1);
     expect((await createVaultWithKey()).status).toBe(409);
@@ -191,7 +191,7 @@ describe("ACTIVITY_RETENTION_DAYS", () => {
 
   it.each(["", "0", "-1", "ninety"])("of %j makes the run fail, and no entry is deleted", async (days) => {
     const { vault } = await freshVault();
-    later(100 * DAY);
+    advanceClock(100 * DAY);
     const bindings = { ACTIVITY_RETENTION_DAYS: days } as unknown as Partial<Env>;
     await expect(runCron(bindings)).rejects.toThrow("ACTIVITY_RETENTION_DAYS is not a number, or less than 1");
     expect(await entriesOf(vault)).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Hooks, withoutFence } from "../support/bindings.ts";
-import { hammer, type Outcome } from "../support/hammer.ts";
+import { runConcurrentPatches, type Outcome } from "../support/concurrent-patches.ts";
 import { runs } from "../support/runs.ts";
 
 /** 500 PATCHes in the long run. Their cost grows with the square of their number: each reads and writes the fields of all before it. */
@@ -27,27 +27,27 @@ function failing(random: () => number): Hooks {
 
 describe(`${TOTAL} PATCHes of one Item by 50 clients`, () => {
   it("all take effect once, in one order", async () => {
-    expectExactlyOnce(await hammer(LOAD));
+    expectExactlyOnce(await runConcurrentPatches(LOAD));
   });
 
   it("all take effect once, with two coordinators of the vault", async () => {
-    expectExactlyOnce(await hammer({ ...LOAD, coordinators: 2 }));
+    expectExactlyOnce(await runConcurrentPatches({ ...LOAD, coordinators: 2 }));
   });
 
   it("all take effect once when one D1 call in ten fails before or after its commit", async () => {
-    expectExactlyOnce(await hammer({ ...LOAD, hooks: failing }));
+    expectExactlyOnce(await runConcurrentPatches({ ...LOAD, hooks: failing }));
   });
 
   it("all take effect once, with two coordinators and failing D1 calls", async () => {
-    expectExactlyOnce(await hammer({ ...LOAD, coordinators: 2, hooks: failing, seed: 2 }));
+    expectExactlyOnce(await runConcurrentPatches({ ...LOAD, coordinators: 2, hooks: failing, seed: 2 }));
   });
 
   it("all take effect once without an Idempotency-Key, because the coordinator reads the outcome of an attempt in the log", async () => {
-    expectExactlyOnce(await hammer({ ...LOAD, hooks: failing, keyed: false, seed: 5 }));
+    expectExactlyOnce(await runConcurrentPatches({ ...LOAD, hooks: failing, keyed: false, seed: 5 }));
   });
 
   it("are partly lost without the fence, which shows that these tests can fail", async () => {
-    const { promised, item } = await hammer({ ...LOAD, coordinators: 2, hooks: () => ({ rewrite: withoutFence }) });
+    const { promised, item } = await runConcurrentPatches({ ...LOAD, coordinators: 2, hooks: () => ({ rewrite: withoutFence }) });
     expect(item.fields.length).toBeLessThan(promised.length);
   });
 });

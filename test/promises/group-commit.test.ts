@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import type { Operation } from "../../src/model/operation.ts";
-import { overhear, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { recordOperations, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 
 /** Group commits: operations that share a commit do not affect each other (docs/consistency.md, A write). */
@@ -107,7 +107,7 @@ describe("a write whose outcome is unknown", () => {
 
 describe("an operation that is already in the activity log", () => {
   it("gets its answer, although the commits of its group fail and the last read fails", async () => {
-    const { COORDINATOR, sent } = overhear(env.COORDINATOR);
+    const { COORDINATOR, sent } = recordOperations(env.COORDINATOR);
     await call("POST", items, { body: LOGIN, env: { COORDINATOR } });
     const first = sent();
     const operation = (change: Operation["change"]): Operation => ({

@@ -2,7 +2,14 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { ItemRow } from "../../src/store/items.ts";
 import type { VaultRow } from "../../src/store/vault-rows.ts";
-import { countingDatabase, overhear, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import {
+  countingDatabase,
+  recordOperations,
+  rebindCoordinator,
+  renewCoordinator,
+  sleep,
+  wrapDatabase,
+} from "../support/bindings.ts";
 import { contested } from "../support/contested.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
@@ -84,7 +91,7 @@ describe("a coordinator with a filled cache", () => {
 
   it("does not carry out an operation that another coordinator has carried out", async () => {
     const { items, call, make, put, only } = await contested(1);
-    const { COORDINATOR, sent } = overhear(only(0).COORDINATOR!);
+    const { COORDINATOR, sent } = recordOperations(only(0).COORDINATOR!);
     const first = await call("POST", items, { body: LOGIN, env: { COORDINATOR } });
     const item = await make(only(1));
     await put(item, "fills the cache of the second coordinator", undefined, undefined, only(1));

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { overhear, sleep } from "../support/bindings.ts";
-import { contested, insist, times } from "../support/contested.ts";
+import { recordOperations, sleep } from "../support/bindings.ts";
+import { contested, retryUntilAnswered, times } from "../support/contested.ts";
 import { admin, client, LOGIN, makeToken, type Reply } from "../support/service.ts";
 
 /** What another request does between a coordinator's snapshot, loaded or from its cache, and its commit. */
@@ -119,7 +119,7 @@ describe.each([
     "gets the first answer when another coordinator commits the same operation before a commit that fails (Idempotency-Key: %s)",
     async (key) => {
       const { items, call, only, startWrite } = await withPausedCommit(commit, true);
-      const { COORDINATOR, sent } = overhear(only(0).COORDINATOR!);
+      const { COORDINATOR, sent } = recordOperations(only(0).COORDINATOR!);
       const bindings = { ...only(0), COORDINATOR };
       const headers: Record<string, string> = key === undefined ? {} : { "Idempotency-Key": key };
       const resume = await startWrite(() => call("POST", items, { body: LOGIN, headers, env: bindings }));
@@ -147,7 +147,7 @@ describe("a vault that is deleted under load", () => {
       }
     });
     while (state.served < 60) await sleep(1);
-    expect((await insist(admin, "DELETE", `/v1/admin/vaults/${vault}`, { env: bindings })).status).toBe(204);
+    expect((await retryUntilAnswered(admin, "DELETE", `/v1/admin/vaults/${vault}`, { env: bindings })).status).toBe(204);
     state.deleted = true;
     await Promise.all(load);
     const answers = new Set(lateReplies.map(({ status, body }) => `${status} ${body.message}`));

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { DAY, expectNoOrphans, later, ring } from "../support/faults.ts";
+import { DAY, expectNoOrphans, advanceClock, runDueAlarms } from "../support/faults.ts";
 import { isAllowed, runFiles } from "./history/files.ts";
 import { auditLog } from "./history/audit.ts";
 import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
@@ -25,8 +25,8 @@ describe("Files under faults of R2, D1 and the coordinators", () => {
       expect(await auditLog(fixture.vault, [])).toEqual({ lost: [], doubled: [] });
       // The first sweep marks the contents of uploads without a commit, the second one deletes them.
       for (const days of [2, 31]) {
-        later(days * DAY);
-        for (const name of names) await ring(name);
+        advanceClock(days * DAY);
+        for (const name of names) await runDueAlarms(name);
       }
       await expectNoOrphans(fixture);
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rebindCoordinator, seeded } from "../support/bindings.ts";
-import { unhurried } from "../support/hammer.ts";
+import { delayedDatabase } from "../support/concurrent-patches.ts";
 import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 const titles = (list: { title: string }[]) => list.map(({ title }) => title).toSorted();
@@ -8,7 +8,7 @@ const titles = (list: { title: string }[]) => list.map(({ title }) => title).toS
 describe("2,000 concurrent writes to one vault", () => {
   it("are answered 503 with Retry-After beyond the limit of the queue; all other writes take effect, and no refused write does", async () => {
     const { vault, items, call } = await freshVault();
-    await rebindCoordinator(vault, { DB: unhurried(seeded(1), {}) });
+    await rebindCoordinator(vault, { DB: delayedDatabase(seeded(1), {}) });
     // The rate limit of one token is 2,000 requests in 10 seconds.
     const clients = await Promise.all(Array.from({ length: 8 }, async () => client((await makeToken({ [vault]: "rw" })).token)));
     const replies = await Promise.all(

@@ -68,7 +68,7 @@ export const withoutFence = (sql: string): string =>
   sql.replace("content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4", "?2 >= 0 AND ?3 >= 0 AND ?4 >= 0");
 
 /** A namespace that forwards to another one, and the last operation that was sent through it. */
-export function overhear(namespace: Env["COORDINATOR"]): {
+export function recordOperations(namespace: Env["COORDINATOR"]): {
   readonly COORDINATOR: Env["COORDINATOR"];
   readonly sent: () => Operation;
 } {

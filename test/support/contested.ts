@@ -1,12 +1,12 @@
 import { type Hooks, rebindCoordinator, renewCoordinator, seeded, sleep } from "./bindings.ts";
-import { shared, unhurried } from "./hammer.ts";
+import { alternatingCoordinators, delayedDatabase } from "./concurrent-patches.ts";
 import { type Client, freshVault, LOGIN, type Reply } from "./service.ts";
 
 /**
  * Retries a request as long as the answer has Retry-After, which a coordinator sends when the fence refused its commits five
  * times.
  */
-export async function insist(as: Client, ...request: Parameters<Client>): Promise<Reply> {
+export async function retryUntilAnswered(as: Client, ...request: Parameters<Client>): Promise<Reply> {
   for (;;) {
     const reply = await as(...request);
     if (!reply.headers.has("Retry-After")) return reply;
@@ -20,20 +20,20 @@ export async function contested(seed: number, hooks: Hooks = {}) {
   const { vault, items, call } = await freshVault();
   const names = [vault, `${vault} again`] as const;
   // Only the first coordinator gets the hooks.
-  const first = { DB: unhurried(random, hooks) };
+  const first = { DB: delayedDatabase(random, hooks) };
   await rebindCoordinator(names[0], first);
-  await rebindCoordinator(names[1], { DB: unhurried(random, {}) });
-  const bindings: Partial<Env> = { DB: unhurried(random, {}), COORDINATOR: shared(names) };
+  await rebindCoordinator(names[1], { DB: delayedDatabase(random, {}) });
+  const bindings: Partial<Env> = { DB: delayedDatabase(random, {}), COORDINATOR: alternatingCoordinators(names) };
   const path = (item: string) => `${items}/${item}`;
   const put = (item: string, title: string, ifMatch?: number, as: Client = call, env = bindings): Promise<Reply> =>
-    insist(as, "PUT", path(item), {
+    retryUntilAnswered(as, "PUT", path(item), {
       body: { ...LOGIN, title, vault: { id: vault } },
       headers: ifMatch === undefined ? {} : { "If-Match": `"${ifMatch}"` },
       env,
     });
-  const get = (item: string, as: Client = call) => insist(as, "GET", path(item), { env: bindings });
-  const remove = (item: string, env = bindings) => insist(call, "DELETE", path(item), { env });
-  const post = (env = bindings) => insist(call, "POST", items, { body: LOGIN, env });
+  const get = (item: string, as: Client = call) => retryUntilAnswered(as, "GET", path(item), { env: bindings });
+  const remove = (item: string, env = bindings) => retryUntilAnswered(call, "DELETE", path(item), { env });
+  const post = (env = bindings) => retryUntilAnswered(call, "POST", items, { body: LOGIN, env });
   return {
     vault,
     items,
@@ -47,7 +47,7 @@ export async function contested(seed: number, hooks: Hooks = {}) {
     /** Evicts the first coordinator, so that its cache is empty. */
     renew: () => renewCoordinator(names[0], first),
     /** Bindings whose namespace always leads to one of the two coordinators. */
-    only: (index: 0 | 1): Partial<Env> => ({ ...bindings, COORDINATOR: shared([names[index]]) }),
+    only: (index: 0 | 1): Partial<Env> => ({ ...bindings, COORDINATOR: alternatingCoordinators([names[index]]) }),
     make: async (env = bindings): Promise<string> => (await post(env)).body.id,
   };
 }

@@ -21,7 +21,7 @@ export const wrapBucket = (methods: { readonly [K in keyof R2Bucket]?: unknown }
   });
 
 /** Sets the clock of the Worker and its coordinators forward. The test resets it with `vi.useRealTimers()`. */
-export function later(milliseconds: number): void {
+export function advanceClock(milliseconds: number): void {
   const now = Date.now() + milliseconds;
   vi.useFakeTimers({ now, toFake: ["Date"] });
 }
@@ -43,14 +43,14 @@ export async function keyOf(vault: string, file: string): Promise<string> {
 }
 
 /** The pending contents that the coordinator of that name has recorded, the earliest due first. */
-export const watchedBy = (name: string): Promise<{ key: string; due: number }[]> =>
+export const pendingRecordsOf = (name: string): Promise<{ key: string; due: number }[]> =>
   runInDurableObject(env.COORDINATOR.getByName(name), (_, { storage }) =>
     storage.sql.exec<{ key: string; due: number }>("SELECT key, due FROM watched ORDER BY due, key").toArray(),
   );
 
 /** Runs the coordinator's alarm until no pending content is due, at most ten times. */
-export async function ring(name: string): Promise<void> {
-  for (let rung = 0; rung < 10 && (await watchedBy(name)).some(({ due }) => due <= Date.now()); rung++) {
+export async function runDueAlarms(name: string): Promise<void> {
+  for (let rung = 0; rung < 10 && (await pendingRecordsOf(name)).some(({ due }) => due <= Date.now()); rung++) {
     expect(await runDurableObjectAlarm(env.COORDINATOR.getByName(name)), "an alarm is set").toBe(true);
   }
 }

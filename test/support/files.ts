@@ -69,17 +69,17 @@ export async function stateOf({ call, vault, path }: { call: Client; vault: stri
 }
 
 /** R2 that records the range of each `get`; `undefined` stands for a whole object. */
-export function watchedBucket(bucket: R2Bucket = env.FILES) {
-  const asked: unknown[] = [];
+export function recordingBucket(bucket: R2Bucket = env.FILES) {
+  const ranges: unknown[] = [];
   const watched = new Proxy(bucket, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
       return (...given: unknown[]) => {
-        if (name === "get") asked.push((given[1] as { range?: unknown } | undefined)?.range);
+        if (name === "get") ranges.push((given[1] as { range?: unknown } | undefined)?.range);
         return Reflect.apply(value, target, given);
       };
     },
   });
-  return { asked, bucket: watched };
+  return { ranges, bucket: watched };
 }

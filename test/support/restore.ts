@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { DAY, later } from "./faults.ts";
+import { DAY, advanceClock } from "./faults.ts";
 
 /** A D1 that is restored to an earlier minute and back: the rows of one vault are removed and inserted again. */
 
@@ -8,7 +8,7 @@ const KEYS = { vaults: "id", items: "vault_id", files: "vault_id", activity: "va
 export type Table = keyof typeof KEYS;
 
 /** Takes the rows of a vault out of D1. Out: a function that puts them back. */
-export async function takeOut(vault: string, tables: readonly Table[]): Promise<() => Promise<void>> {
+export async function removeRows(vault: string, tables: readonly Table[]): Promise<() => Promise<void>> {
   const saved: D1PreparedStatement[] = [];
   for (const table of tables) {
     const where = `FROM ${table} WHERE ${KEYS[table]} = ?`;
@@ -28,7 +28,7 @@ export async function takeOut(vault: string, tables: readonly Table[]): Promise<
 /** Advances the clock by days. After each day the alarm of the coordinator of that name runs, if it is set. */
 export async function passDays(name: string, days: number): Promise<void> {
   for (let left = days; left > 0; left--) {
-    later(Math.min(left, 1) * DAY);
+    advanceClock(Math.min(left, 1) * DAY);
     await runDurableObjectAlarm(env.COORDINATOR.getByName(name));
   }
 }

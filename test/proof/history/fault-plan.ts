@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 import { type Hooks, seeded, sleep, wrapDatabase } from "../../support/bindings.ts";
-import { unhurried } from "../../support/hammer.ts";
+import { delayedDatabase } from "../../support/concurrent-patches.ts";
 
 /**
  * The plan of injected faults, which a seed determines. Each client and each coordinator has a random sequence of its own and
@@ -112,7 +112,7 @@ export function faultyDatabase(plan: FaultPlan, { name, rewrite, abort }: Owner)
   const aborts = abort ? rates.abort / 2 : 0;
   const planned: { before?: Fault | undefined; after?: Fault | undefined; lateness: number } = { lateness: 0 };
 
-  const slow = unhurried(plan.randomFor(`the waits of ${name}`), {
+  const slow = delayedDatabase(plan.randomFor(`the waits of ${name}`), {
     rewrite,
     async before() {
       const { before: fault, lateness } = planned;

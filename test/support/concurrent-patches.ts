@@ -4,7 +4,7 @@ import { type Client, freshVault, LOGIN, type Reply } from "./service.ts";
 
 /** A load of many clients that add fields to one Item: the answers that they got, and the final state. */
 
-export interface Hammering {
+export interface PatchLoad {
   readonly clients: number;
   /** The number of PATCHes of each client. */
   readonly each: number;
@@ -28,13 +28,20 @@ export interface Outcome {
   readonly logged: number;
 }
 
-export async function hammer({ clients, each, coordinators = 1, hooks, keyed = true, seed = 1 }: Hammering): Promise<Outcome> {
+export async function runConcurrentPatches({
+  clients,
+  each,
+  coordinators = 1,
+  hooks,
+  keyed = true,
+  seed = 1,
+}: PatchLoad): Promise<Outcome> {
   const { vault, items, call } = await freshVault();
   const { body: created } = await call("POST", items, { body: LOGIN });
   const random = seeded(seed);
   const names = Array.from({ length: coordinators }, (_, index) => (index === 0 ? vault : `${vault} again ${index}`));
-  for (const name of names) await rebindCoordinator(name, { DB: unhurried(random, hooks?.(random) ?? {}) });
-  const bindings = { COORDINATOR: shared(names) };
+  for (const name of names) await rebindCoordinator(name, { DB: delayedDatabase(random, hooks?.(random) ?? {}) });
+  const bindings = { COORDINATOR: alternatingCoordinators(names) };
   const patch = async (id: string): Promise<[string, Reply]> => {
     const body = [{ op: "add", path: `/fields/${id}`, value: { value: id } }];
     const path = `${items}/${created.id}`;
@@ -72,7 +79,7 @@ async function retried(call: Client, path: string, body: unknown, key: string, b
  * D1 with random delays before and after each call. Without them the simulator often finishes a request before it starts the
  * next one, which hides races.
  */
-export function unhurried(random: () => number, { before, after, rewrite }: Hooks): D1Database {
+export function delayedDatabase(random: () => number, { before, after, rewrite }: Hooks): D1Database {
   return wrapDatabase(env.DB, {
     rewrite,
     before: async (statements) => {
@@ -87,7 +94,7 @@ export function unhurried(random: () => number, { before, after, rewrite }: Hook
 }
 
 /** A namespace in which every name leads to several objects in turn. */
-export function shared(names: readonly string[]): Env["COORDINATOR"] {
+export function alternatingCoordinators(names: readonly string[]): Env["COORDINATOR"] {
   let turn = 0;
   const getByName = () => env.COORDINATOR.getByName(names[turn++ % names.length]!);
   return { getByName } as unknown as Env["COORDINATOR"];
