@@ -15,6 +15,7 @@ import {
 } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { alternatingCoordinators } from "../support/concurrent-patches.ts";
+import { passDays } from "../support/restore.ts";
 import { admin } from "../support/service.ts";
 
 /**
@@ -43,14 +44,6 @@ const exists = async (one = key) => (await env.FILES.head(one)) !== null;
 const failD1 = () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
 const failR2 = () => Promise.reject(new Error("We encountered an internal error. Please try again. (10001)"));
 
-/** Advances the clock by a day at a time, and runs the alarms that are due. */
-async function passDays(days: number, name = at.vault): Promise<void> {
-  for (let remaining = days; remaining > 0; remaining--) {
-    advanceClock(Math.min(remaining, 1) * DAY);
-    await runDueAlarms(name);
-  }
-}
-
 const REMOVALS: readonly (readonly [string, () => Promise<unknown>])[] = [
   ["deleted", () => at.call("DELETE", `${at.files}/${file}`)],
   ["replaced", () => at.call("PUT", `${at.files}/${file}/content`, { body: BYTES, headers: lengthOf(BYTES) })],
@@ -61,18 +54,18 @@ const REMOVALS: readonly (readonly [string, () => Promise<unknown>])[] = [
 describe.each(REMOVALS)("the content of a File that was %s", (_, remove) => {
   it("at once after its upload stays for 31 days and is then deleted", async () => {
     await remove();
-    await passDays(30.9);
+    await passDays(at.vault, 30.9);
     expect(await exists()).toBe(true);
-    await passDays(0.2);
+    await passDays(at.vault, 0.2);
     expect(await exists()).toBe(false);
   });
 
   it("days after its upload stays for 31 days and is then deleted", async () => {
-    await passDays(5);
+    await passDays(at.vault, 5);
     await remove();
-    await passDays(30.9);
+    await passDays(at.vault, 30.9);
     expect(await exists()).toBe(true);
-    await passDays(0.2);
+    await passDays(at.vault, 0.2);
     expect(await exists()).toBe(false);
   });
 
@@ -84,7 +77,7 @@ describe.each(REMOVALS)("the content of a File that was %s", (_, remove) => {
         .all();
     const saved = await Promise.all(tables.map(async (table) => [table, (await read(table)).results] as const));
     await remove();
-    await passDays(10);
+    await passDays(at.vault, 10);
     for (const [table, rows] of saved) {
       for (const row of rows) {
         const marks = Object.keys(row).map(() => "?");
@@ -94,12 +87,12 @@ describe.each(REMOVALS)("the content of a File that was %s", (_, remove) => {
           .run();
       }
     }
-    await passDays(40);
+    await passDays(at.vault, 40);
     expect(await bytesOf(await at.download(file))).toEqual(BYTES);
     await remove();
-    await passDays(30.9);
+    await passDays(at.vault, 30.9);
     expect(await exists()).toBe(true);
-    await passDays(0.2);
+    await passDays(at.vault, 0.2);
     expect(await exists()).toBe(false);
   });
 
@@ -109,7 +102,7 @@ describe.each(REMOVALS)("the content of a File that was %s", (_, remove) => {
     });
     await remove();
     await rebindCoordinator(at.vault, {});
-    await passDays(40);
+    await passDays(at.vault, 40);
     expect(await bytesOf(await at.download(file))).toEqual(BYTES);
     expect(await pendingRecordsOf(at.vault)).toEqual([]);
   });
@@ -118,9 +111,9 @@ describe.each(REMOVALS)("the content of a File that was %s", (_, remove) => {
 it("FILE_RETENTION_DAYS is the time for which the content of a deleted File stays", async () => {
   await rebindCoordinator(at.vault, { FILE_RETENTION_DAYS: 3 });
   await at.call("DELETE", `${at.files}/${file}`);
-  await passDays(2.9);
+  await passDays(at.vault, 2.9);
   expect(await exists()).toBe(true);
-  await passDays(0.2);
+  await passDays(at.vault, 0.2);
   expect(await exists()).toBe(false);
 });
 
@@ -135,16 +128,16 @@ async function orphan(name = at.vault): Promise<string> {
 describe("a content whose row was never committed", () => {
   it("stays for a day and the 31 days of the sweeps, and is then deleted", async () => {
     const orphaned = await orphan();
-    await passDays(31.9);
+    await passDays(at.vault, 31.9);
     expect(await exists(orphaned)).toBe(true);
-    await passDays(0.2);
+    await passDays(at.vault, 0.2);
     expect([await exists(orphaned), await exists()]).toEqual([false, true]);
   });
 
   it("is deleted also when 250 of them are due at once; other contents stay", async () => {
     await Promise.all(Array.from({ length: 250 }, () => orphan()));
     expect(await objectsOf(at.vault)).toHaveLength(251);
-    await passDays(33);
+    await passDays(at.vault, 33);
     expect([await objectsOf(at.vault), await pendingRecordsOf(at.vault)]).toEqual([[key], []]);
   });
 });
@@ -180,7 +173,7 @@ describe("the alarm", () => {
 
   it.each(FAULTS)("retries an hour later when %s", async (_, fault) => {
     const orphaned = await orphan();
-    await passDays(2);
+    await passDays(at.vault, 2);
     await rebindCoordinator(at.vault, fault);
     advanceClock(31 * DAY);
     await runDueAlarms(at.vault);
@@ -196,7 +189,7 @@ describe("the alarm", () => {
   });
 
   it.each(FAULTS)("retries to delete the contents of a deleted vault an hour later when %s", async (_, fault) => {
-    await passDays(2);
+    await passDays(at.vault, 2);
     await admin("DELETE", `/v1/admin/vaults/${at.vault}`);
     await rebindCoordinator(at.vault, fault);
     advanceClock(31.1 * DAY);
@@ -228,9 +221,9 @@ describe("the alarm", () => {
     const resume = await suspendAlarm(end);
     expect((await at.call("DELETE", `${at.files}/${file}`)).status).toBe(204);
     await resume();
-    await passDays(30.9);
+    await passDays(at.vault, 30.9);
     expect(await exists()).toBe(true);
-    await passDays(0.2);
+    await passDays(at.vault, 0.2);
     expect(await objectsOf(at.vault)).toEqual([]);
   });
 });
