@@ -12,7 +12,10 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE watched ADD COLUMN next_sweep INTEGER`,
 ];
 
-/** Applies the missing migrations. A version that a newer release has written stays. */
+/**
+ * Applies the missing migrations. A version that a newer release has written stays. The statements take effect together,
+ * because a Durable Object commits the writes between two awaits atomically.
+ */
 export function migrateCoordinator(sql: SqlStorage): void {
   sql.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");
   const applied = sql.exec<{ version: number }>("SELECT version FROM schema_version").toArray()[0]?.version ?? 0;
