@@ -44,7 +44,6 @@ export type FieldInput = z.output<typeof fieldInput>;
 export type RecipeInput = z.output<typeof recipeInput>;
 
 export const sectionInput = z.object({ id: optionalText(), label: optional(text()) });
-export type SectionInput = z.output<typeof sectionInput>;
 
 /** The attributes of a Url that a PATCH can name, each with its schema. */
 export const urlAttributes = { href: text(), label: optional(text()), primary: optional(z.boolean()) };

@@ -9,6 +9,11 @@ export type D1Failure =
   /** The batch may have taken effect. */
   | "unknown";
 
+const SCHEMA_ERROR = /no such (table|column)|has no column/;
+
+/** Whether an error says that the SQL does not fit the schema of the database. */
+export const isSchemaError = (error: unknown): boolean => SCHEMA_ERROR.test(String(error));
+
 /**
  * The words of D1's errors (developers.cloudflare.com/d1/observability/debug-d1), and the codes of SQLite that follow its
  * messages. The first pattern that matches decides. An error that no pattern knows is of unknown outcome.
@@ -17,7 +22,8 @@ const WORDS: readonly (readonly [RegExp, D1Failure])[] = [
   [/constraint failed/, "stale"],
   [/is overloaded/, "unavailable"],
   [/too big|D1_TYPE_ERROR|SQLITE_(TOOBIG|MISMATCH|RANGE)\b/, "refused"],
-  [/no such (table|column)|has no column|SQLITE_ERROR\b/, "unavailable"],
+  [SCHEMA_ERROR, "unavailable"],
+  [/SQLITE_ERROR\b/, "unavailable"],
 ];
 
 export const classify = (error: unknown): D1Failure => WORDS.find(([pattern]) => pattern.test(String(error)))?.[1] ?? "unknown";

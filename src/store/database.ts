@@ -2,9 +2,9 @@ import { type Keyring, openKeyring } from "../crypto/keyring.ts";
 import { logFailure } from "../log.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { parseSettings, type Settings } from "../settings.ts";
-import { classify, type D1Failure } from "./d1-errors.ts";
+import { classify, type D1Failure, isSchemaError } from "./d1-errors.ts";
 import { withDeadline } from "./deadline.ts";
-import { forgetSchemaVersion, isSchemaError } from "./schema.ts";
+import { forgetSchemaVersion } from "./schema.ts";
 
 /** What every function of the store works with. */
 export interface Store {

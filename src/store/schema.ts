@@ -1,5 +1,6 @@
 import { logFailure } from "../log.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { isSchemaError } from "./d1-errors.ts";
 import { withDeadline } from "./deadline.ts";
 
 /**
@@ -21,36 +22,34 @@ const SQL = {
 /** Out: the version; 0 is a database without tables. Errors: `unavailable`. */
 export async function loadSchemaVersion(db: D1Database): Promise<Result<number>> {
   try {
-    const { version } = await first<{ version: number | null }>(db, SQL.recorded);
-    if (version) return ok(version);
+    return ok((await recordedVersion(db)) || (await unrecordedVersion(db)));
   } catch (error) {
-    if (!isSchemaError(error)) {
-      logFailure("The query for the schema version", error);
-      return fail("unavailable");
-    }
-  }
-  return loadUnrecorded(db);
-}
-
-async function loadUnrecorded(db: D1Database): Promise<Result<number>> {
-  try {
-    const [{ results }] = (await withDeadline(db.batch<{ name: string }>([db.prepare(SQL.tables)]))) as [
-      D1Result<{ name: string }>,
-    ];
-    return ok(results.some(({ name }) => name === "vaults") ? UNRECORDED : 0);
-  } catch (error) {
-    logFailure("The query for the tables", error);
+    logFailure("The query for the schema version", error);
     return fail("unavailable");
   }
 }
 
-async function first<Row>(db: D1Database, sql: string): Promise<Row> {
-  const [answer] = await withDeadline(db.batch<Row>([db.prepare(sql)]));
-  return answer!.results[0]!;
+/** Out: 0 without wrangler's record. */
+async function recordedVersion(db: D1Database): Promise<number> {
+  try {
+    const [row] = await query<{ version: number | null }>(db, SQL.recorded);
+    return row?.version ?? 0;
+  } catch (error) {
+    if (isSchemaError(error)) return 0;
+    throw error;
+  }
 }
 
-/** Whether an error of D1 says that the SQL does not fit the schema. */
-export const isSchemaError = (error: unknown): boolean => /no such (table|column)|has no column/.test(String(error));
+async function unrecordedVersion(db: D1Database): Promise<number> {
+  const tables = await query<{ name: string }>(db, SQL.tables);
+  return tables.some(({ name }) => name === "vaults") ? UNRECORDED : 0;
+}
+
+/** Not `runBatch` of database.ts, which reports schema errors to this file. */
+async function query<Row>(db: D1Database, sql: string): Promise<Row[]> {
+  const [answer] = await withDeadline(db.batch<Row>([db.prepare(sql)]));
+  return answer!.results;
+}
 
 let served: number | undefined;
 
