@@ -15,7 +15,18 @@ CREATE TABLE IF NOT EXISTS tokens (
   root_key_id TEXT    NOT NULL,
   sealed      TEXT    NOT NULL, -- name, dialect, vaults
   created_at  INTEGER NOT NULL, -- Unix milliseconds
-  expires_at  INTEGER NOT NULL
+  expires_at  INTEGER NOT NULL,
+  claims      TEXT              -- a hash of the signed claims; NULL: a row of schema 1 that was not used since
+) STRICT, WITHOUT ROWID;
+
+-- Tokens that were revoked or have expired: Items and the log may still name them.
+CREATE TABLE IF NOT EXISTS ended_tokens (
+  id          TEXT    NOT NULL PRIMARY KEY,
+  root_key_id TEXT    NOT NULL,
+  sealed      TEXT    NOT NULL, -- as in tokens
+  created_at  INTEGER NOT NULL,
+  expires_at  INTEGER NOT NULL,
+  ended_at    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/fence.ts.
@@ -33,7 +44,17 @@ CREATE TABLE IF NOT EXISTS vaults (
   files             INTEGER NOT NULL,
   file_bytes        INTEGER NOT NULL, -- of their contents, before sealing
   created_at        INTEGER NOT NULL,
-  updated_at        INTEGER NOT NULL
+  updated_at        INTEGER NOT NULL,
+  sealed_bytes      INTEGER,          -- of the sealed columns of its Items and Files; NULL: not yet counted
+  quota_items       INTEGER,          -- the vault's own quotas; NULL: the default
+  quota_bytes       INTEGER,
+  quota_file_bytes  INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- Deleted vaults whose rows are still being deleted, in slices.
+CREATE TABLE IF NOT EXISTS deleted_vaults (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  deleted_at INTEGER NOT NULL -- Unix milliseconds
 ) STRICT, WITHOUT ROWID;
 
 -- The writes to Items of vaults that were deleted, so that /metrics never counts backwards.
@@ -77,10 +98,18 @@ CREATE TABLE IF NOT EXISTS activity (
   version     INTEGER,       -- the Item's: after the write, or as it was read
   root_key_id TEXT NOT NULL,
   sealed      TEXT NOT NULL, -- the client's name and address
+  resource    TEXT,          -- what the entry is about, unless that is an Item or the vault
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 
--- What a write that came with an Idempotency-Key answered. Kept a day.
+-- How many reads and denials a log holds, which ACTIVITY_MAX_ROWS bounds.
+CREATE TABLE IF NOT EXISTS logs (
+  vault_id TEXT    NOT NULL PRIMARY KEY,
+  entries  INTEGER NOT NULL,
+  trimmed  TEXT    NOT NULL -- no read or denial has an id up to this one
+) STRICT, WITHOUT ROWID;
+
+-- Idempotency records: which operation a write with an Idempotency-Key was. Kept a day.
 CREATE TABLE IF NOT EXISTS replays (
   vault_id TEXT NOT NULL,
   key      TEXT NOT NULL, -- a hash of the token's id and the Idempotency-Key
@@ -88,3 +117,5 @@ CREATE TABLE IF NOT EXISTS replays (
   sealed   TEXT NOT NULL, -- a hash of the request, and the answer
   PRIMARY KEY (vault_id, key)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS replays_by_id ON replays (id);

@@ -50,6 +50,14 @@ describe("a database with an older schema than the oldest that is supported", ()
     expect((await call("GET", items)).status).toBe(200);
   });
 
+  it("may have been created by release 0.1.0, which recorded no migration: its schema has version 1", async () => {
+    const { items, call } = await freshVault();
+    for (const recorded of [NO_RECORD, versionQuery(null)]) {
+      const reply = await call("GET", items, { env: databaseAt(recorded) });
+      expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([503, "schema"]);
+    }
+  });
+
   it("is an ERROR in /health", async () => {
     const found = await schemaOf(databaseAt(NO_RECORD, NO_TABLES));
     expect(found).toMatchObject({ status: "ERROR", message: expect.stringContaining("wrangler d1 migrations apply DB") });
@@ -57,12 +65,6 @@ describe("a database with an older schema than the oldest that is supported", ()
 });
 
 describe("a supported database", () => {
-  it("may have been created by release 0.1.0, which recorded no migration", async () => {
-    const { items, call } = await freshVault();
-    expect((await call("GET", items, { env: databaseAt(NO_RECORD) })).status).toBe(200);
-    expect((await call("GET", items, { env: databaseAt(versionQuery(null)) })).status).toBe(200);
-  });
-
   it("may have a newer schema, of which /health warns", async () => {
     const { items, call } = await freshVault();
     expect((await call("GET", items, { env: databaseAt(versionQuery(SCHEMA.newest + 1)) })).status).toBe(200);
