@@ -12,6 +12,7 @@ export const LIMITS = {
   activityOffset: 10_000,
   countedActivity: 10_000, // the most entries that are counted for Content-Range
   pageSize: 4 * 1024 * 1024, // characters; a page ends when it reaches this size
+  pageRows: 4_000, // Items that a page with a filter looks at
   item: 512 * 1024, // sealed, as stored
   file: 100_000_000, // what Cloudflare lets through in one request
   fileName: 1024,

@@ -19,6 +19,8 @@ const FEW = 8;
 export interface Slice {
   /** Those that pass, in the order of their ids. */
   readonly summaries: readonly Summary[];
+  /** The number of Items that were looked at. */
+  readonly rows: number;
   /** The id after which the next slice begins; absent when this is the last. */
   readonly next: string | undefined;
 }
@@ -70,7 +72,7 @@ export async function loadSlice(
     if (!summary.ok) return summary;
     if (itemPasses(filter, summary.value)) summaries.push(summary.value);
   }
-  return ok({ summaries, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
+  return ok({ summaries, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
 }
 
 /** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */

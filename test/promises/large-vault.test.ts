@@ -111,3 +111,23 @@ describe("a list", () => {
     expect([response.status, await response.text(), count.calls]).toEqual([200, "", 1]);
   });
 });
+
+describe("a page with a filter that few Items match", () => {
+  it("looks at 4,000 Items at most and reads at most 10,000 rows; its link leads on, and the last page has the match", async () => {
+    const { items, call } = await largeVault(9_000);
+    const found: string[] = [];
+    const rows: number[] = [];
+    let path: string | undefined = `${items}?limit=1000&filter=${encodeURIComponent('title co "Item 8999"')}`;
+    while (path !== undefined) {
+      const { count, db } = countingDatabase();
+      const { body, headers } = await call("GET", path, { env: { DB: db } });
+      rows.push(count.rowsRead);
+      found.push(...body.map(({ title }: { title: string }) => title));
+      const next = /<([^>]+)>/.exec(headers.get("Link") ?? "")?.[1];
+      path = next && new URL(next).pathname + new URL(next).search;
+    }
+    expect(found).toEqual(["Item 8999"]);
+    expect(rows).toHaveLength(3);
+    expect(Math.max(...rows)).toBeLessThanOrEqual(10_000);
+  });
+});

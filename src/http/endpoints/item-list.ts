@@ -84,16 +84,18 @@ async function* streamList(call: Call, filter: Filter, first: Slice): AsyncGener
 
 /**
  * A page, with a link to the next (RFC 8288) unless it is the last. It holds fewer Items than `limit` when more would be
- * too large; with a filter the last page may be empty.
+ * too large, or when its filter has looked at many Items: any page with a filter may be empty.
  */
 async function sendPage(call: Call, filter: Filter, after: string, limit: number): Promise<Result<Response>> {
   const ids: string[] = [];
   const texts: string[] = [];
   let next: string | undefined = after;
-  for (let size = 0; next !== undefined && texts.length < limit && size < LIMITS.pageSize;) {
+  let [size, rows] = [0, 0];
+  while (next !== undefined && texts.length < limit && size < LIMITS.pageSize && rows < LIMITS.pageRows) {
     const slice = await load(call, filter, next, filter.length > 0 ? undefined : limit - texts.length);
     if (!slice.ok) return slice;
     const presented = present(slice.value, call);
+    rows += slice.value.rows;
     size += presented.reduce((sum, text) => sum + text.length, 0);
     texts.push(...presented);
     ids.push(...slice.value.summaries.map(({ id }) => id));
