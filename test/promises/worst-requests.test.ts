@@ -1,0 +1,71 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import type { Operation } from "../../src/model/operation.ts";
+import type { ContentPlace } from "../../src/model/file.ts";
+import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
+import { send } from "../support/service.ts";
+import { storedBytes } from "../support/stored-bytes.ts";
+import { WORST_REQUESTS } from "../support/worst/requests.ts";
+import type { Ask, World } from "../support/worst/world.ts";
+
+/** Every endpoint is bounded: what its worst legal request costs. docs/limits.md shows the figures of a larger state. */
+
+const MIB = 1024 * 1024;
+const KIB = 1024;
+
+const ask: Ask = async (method, path, token, body, headers = {}) => {
+  const reply = await send(method, path, { headers: authorized(token, body, headers), body });
+  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.text}`);
+  return reply.body;
+};
+
+function authorized(token: string | undefined, body: unknown, headers: Record<string, string>): Record<string, string> {
+  const length: Record<string, string> = body instanceof Uint8Array ? { "Content-Length": String(body.length) } : {};
+  return { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...length, ...headers };
+}
+
+const world: World = { env, ask, sizes: { items: 4_500, content: MIB, vaults: 10 } };
+
+/** The real coordinators, which use this D1. */
+function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {
+  const getByName = (name: string) => {
+    const rebound = rebindCoordinator(name, { DB: db }).then(() => env.COORDINATOR.getByName(name));
+    return {
+      write: async (operation: Operation) => (await rebound).write(operation),
+      expect: async (place: ContentPlace) => (await rebound).expect(place),
+    };
+  };
+  return { getByName } as unknown as Env["COORDINATOR"];
+}
+
+/** A queue that drops its messages: the log entry of a read has a test of its own. */
+const ACTIVITY = { send: async () => undefined } as unknown as Env["ACTIVITY"];
+
+const sizeOf = (body: Uint8Array | object | undefined): number =>
+  body === undefined ? 0 : body instanceof Uint8Array ? body.length : new TextEncoder().encode(JSON.stringify(body)).length;
+
+describe.each(WORST_REQUESTS.map((request) => [request.endpoint, request.why, request] as const))("%s, %s", (_, __, worst) => {
+  it("keeps to the bounds of D1: calls, rows read and bytes stored", async () => {
+    const { path, token, body, headers = {} } = await worst.prepare(world);
+    const { count, db } = countingDatabase();
+    const before = await storedBytes();
+    const bindings = { DB: db, COORDINATOR: coordinatorsWith(db), ACTIVITY };
+    const [method = ""] = worst.endpoint.split(" ");
+    const reply = await send(method, path, { headers: authorized(token, body, headers), body, env: bindings });
+    expect([reply.status, reply.text.slice(0, 200)]).toEqual([expect.toBeOneOf([200, 204]), expect.anything()]);
+    const stored = (await storedBytes()) - before;
+    console.log(`${worst.endpoint}, ${worst.why}: ${JSON.stringify({ ...count, stored, body: sizeOf(body) })}`);
+    if (!worst.streams) expect(count.rowsRead).toBeLessThanOrEqual(10_000);
+    if (!worst.stores) expect(stored).toBeLessThanOrEqual(4 * sizeOf(body) + 4 * KIB);
+  });
+});
+
+describe("the table of the worst requests", () => {
+  it("has every route", () => {
+    const routes = [...OPEN_ROUTES, ...ROUTES].map(({ method, path }) => `${method} ${path}`);
+    const listed = new Set(WORST_REQUESTS.map(({ endpoint }) => endpoint));
+    expect(routes.filter((route) => !listed.has(route))).toEqual([]);
+    expect([...listed].filter((endpoint) => !routes.includes(endpoint))).toEqual([]);
+  });
+});

@@ -1,0 +1,295 @@
+import { LIMITS } from "../../../src/model/limits.ts";
+import {
+  ADMIN_TOKENS,
+  ADMIN_VAULTS,
+  fillLogs,
+  largeVault,
+  ownVault,
+  tokenOfVaults,
+  vaultWithContents,
+  vaultWithFiles,
+  vaultWithItem,
+  type World,
+} from "./world.ts";
+
+/** The worst legal requests of every endpoint: those that cost the service most. docs/limits.md shows what they cost. */
+
+export interface Sent {
+  readonly path: string;
+  /** Absent: no Authorization header. */
+  readonly token?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: Uint8Array | object;
+}
+
+export interface WorstRequest {
+  /** Method and path, as in the table of routes. */
+  readonly endpoint: string;
+  /** What makes it expensive. */
+  readonly why: string;
+  /** A list that is streamed, whose rows are therefore not bounded. */
+  readonly streams?: true;
+  /** Why it stores more than 4 × its body and 4 KiB. */
+  readonly stores?: string;
+  /** Creates the state. Out: the request. */
+  readonly prepare: (world: World) => Promise<Sent>;
+}
+
+const KEY = { "Idempotency-Key": "worst" };
+const filter = (text: string) => `filter=${encodeURIComponent(text)}`;
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+
+/** An Item of nearly 512 KiB sealed, with 64 generated values and 1,000 fields. */
+const largeItem = (vault?: string) => ({
+  title: "x".repeat(LIMITS.title),
+  category: "LOGIN",
+  ...(vault === undefined ? {} : { vault: { id: vault } }),
+  fields: times(LIMITS.list, (index) =>
+    index < LIMITS.generated
+      ? { id: `f${index}`, generate: true, recipe: { length: 64 } }
+      : { id: `f${index}`, value: "x".repeat(300) },
+  ),
+});
+
+/** 1,000 operations on an Item of 1,000 fields; the last ones generate as many values as one request may. */
+const manyOperations = times(LIMITS.list, (index) =>
+  index < LIMITS.list - LIMITS.generated
+    ? { op: "replace", path: `/fields/f${index}/label`, value: "y" }
+    : { op: "replace", path: `/fields/f${index}`, value: { generate: true, recipe: { length: 64 } } },
+);
+const manyFields = { title: "Fields", category: "LOGIN", fields: times(LIMITS.list, (index) => ({ id: `f${index}` })) };
+const empty = { title: "Empty", category: "LOGIN" };
+
+const ITEMS = "/v1/vaults/:vault/items";
+const ITEM = `${ITEMS}/:item`;
+const FILES = `${ITEM}/files`;
+
+const reads: readonly WorstRequest[] = [
+  {
+    endpoint: `GET ${ITEMS}`,
+    why: "a whole large vault",
+    streams: true,
+    prepare: async (world) => {
+      const { items, token } = await largeVault(world);
+      return { path: items, token };
+    },
+  },
+  {
+    endpoint: `GET ${ITEMS}`,
+    why: "a page with a filter that no Item matches",
+    prepare: async (world) => {
+      const { items, token } = await largeVault(world);
+      return { path: `${items}?limit=1000&${filter('title co "nothing"')}`, token };
+    },
+  },
+  {
+    endpoint: `GET ${ITEM}`,
+    why: "an Item of 512 KiB",
+    prepare: async (world) => vaultWithItem(world, largeItem()),
+  },
+  {
+    endpoint: `GET ${ITEM}`,
+    why: "an Item with 1,000 Files",
+    prepare: vaultWithFiles,
+  },
+  {
+    endpoint: `GET ${FILES}`,
+    why: "contents of 1 MiB together",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithContents(world, times(16, () => LIMITS.inlined / 16));
+      return { path: `${path}/files?inline_files=true`, token };
+    },
+  },
+  {
+    endpoint: `GET ${FILES}`,
+    why: "1,000 Files",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithFiles(world);
+      return { path: `${path}/files`, token };
+    },
+  },
+  {
+    endpoint: `GET ${FILES}/:file`,
+    why: "a content of 100 KiB",
+    prepare: async (world) => {
+      const { file, token } = await vaultWithContents(world, [100 * 1024]);
+      return { path: `${file}?inline_files=true`, token };
+    },
+  },
+  {
+    endpoint: `GET ${FILES}/:file/content`,
+    why: "the largest content",
+    prepare: async (world) => {
+      const { file, token } = await vaultWithContents(world, [world.sizes.content]);
+      return { path: `${file}/content`, token };
+    },
+  },
+  {
+    endpoint: "GET /v1/vaults",
+    why: "a token of 100 vaults",
+    prepare: async (world) => ({ path: "/v1/vaults", token: (await tokenOfVaults(world, LIMITS.tokenVaults)).token }),
+  },
+  {
+    endpoint: "GET /v1/vaults/:vault",
+    why: "a large vault",
+    prepare: async (world) => {
+      const { vault, token } = await largeVault(world, 100);
+      return { path: `/v1/vaults/${vault}`, token };
+    },
+  },
+  {
+    endpoint: "GET /v1/activity",
+    why: "1,000 entries of 100 vaults, most of them in few logs",
+    prepare: async (world) => {
+      const { token, vaults } = await tokenOfVaults(world, LIMITS.tokenVaults);
+      await fillLogs(
+        world,
+        vaults,
+        vaults.map((_, index) => Math.max(40, 2_400 >> index)),
+      );
+      return { path: `/v1/activity?limit=1000`, token };
+    },
+  },
+];
+
+const writes: readonly WorstRequest[] = [
+  {
+    endpoint: `POST ${ITEMS}`,
+    why: "an Item of 512 KiB with 1,000 fields, 64 of them generated",
+    prepare: async (world) => {
+      const { items, token } = await ownVault(world);
+      return { path: items, token, body: largeItem(), headers: KEY };
+    },
+  },
+  {
+    endpoint: `POST ${ITEMS}`,
+    why: "1,000 fields without any attribute",
+    stores: "each field gets an id of 26 characters",
+    prepare: async (world) => {
+      const { items, token } = await ownVault(world);
+      return { path: items, token, body: { ...empty, fields: times(LIMITS.list, () => ({})) }, headers: KEY };
+    },
+  },
+  {
+    endpoint: `PUT ${ITEM}`,
+    why: "an Item of 512 KiB with 1,000 fields, 64 of them generated",
+    prepare: async (world) => {
+      const { vault, path, token } = await vaultWithItem(world, empty);
+      return { path, token, body: largeItem(vault), headers: KEY };
+    },
+  },
+  {
+    endpoint: `PATCH ${ITEM}`,
+    why: "1,000 operations on 1,000 fields, 64 of which generate a value",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithItem(world, manyFields);
+      return { path, token, body: manyOperations, headers: KEY };
+    },
+  },
+  {
+    endpoint: `PATCH ${ITEM}`,
+    why: "50 bytes on an Item of 512 KiB, with an Idempotency-Key",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithItem(world, largeItem());
+      return { path, token, body: [{ op: "replace", path: "/favorite", value: true }], headers: KEY };
+    },
+  },
+  {
+    endpoint: `DELETE ${ITEM}`,
+    why: "an Item with 1,000 Files",
+    prepare: async (world) => ({ ...(await vaultWithFiles(world)), headers: KEY }),
+  },
+  {
+    endpoint: `POST ${FILES}`,
+    why: "the largest content, of an Item with 998 Files",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithFiles(world);
+      const { body } = { body: (await world.ask("GET", `${path}/files`, token)) as { id: string }[] };
+      for (const { id } of body.slice(0, 2)) await world.ask("DELETE", `${path}/files/${id}`, token);
+      return { path: `${path}/files?name=f`, token, body: new Uint8Array(world.sizes.content).fill(7), headers: KEY };
+    },
+  },
+  {
+    endpoint: `PUT ${FILES}/:file/content`,
+    why: "the largest content",
+    prepare: async (world) => {
+      const { file, token } = await vaultWithContents(world, [10]);
+      return { path: `${file}/content`, token, body: new Uint8Array(world.sizes.content).fill(7), headers: KEY };
+    },
+  },
+  {
+    endpoint: `DELETE ${FILES}/:file`,
+    why: "one of 1,000 Files",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithFiles(world);
+      const [first] = (await world.ask("GET", `${path}/files`, token)) as { id: string }[];
+      return { path: `${path}/files/${first!.id}`, token, headers: KEY };
+    },
+  },
+];
+
+const forAdmin = (path: string, world: World, rest: Partial<Sent> = {}): Sent => ({
+  path,
+  token: world.env.ADMIN_TOKEN,
+  ...rest,
+});
+
+const byAdmin: readonly WorstRequest[] = [
+  {
+    endpoint: `GET ${ADMIN_VAULTS}`,
+    why: "all vaults",
+    prepare: async (world) => {
+      await tokenOfVaults(world, world.sizes.vaults);
+      return forAdmin(ADMIN_VAULTS, world);
+    },
+  },
+  {
+    endpoint: `POST ${ADMIN_VAULTS}`,
+    why: "the longest description",
+    prepare: async (world) =>
+      forAdmin(ADMIN_VAULTS, world, { body: { name: "v", description: "x".repeat(LIMITS.string) }, headers: KEY }),
+  },
+  {
+    endpoint: `PATCH ${ADMIN_VAULTS}/:vault`,
+    why: "the longest description",
+    prepare: async (world) => {
+      const { vault } = await ownVault(world);
+      return forAdmin(`${ADMIN_VAULTS}/${vault}`, world, { body: { description: "x".repeat(LIMITS.string) }, headers: KEY });
+    },
+  },
+  {
+    endpoint: `DELETE ${ADMIN_VAULTS}/:vault`,
+    why: "a large vault",
+    prepare: async (world) => forAdmin(`${ADMIN_VAULTS}/${(await largeVault(world)).vault}`, world),
+  },
+  {
+    endpoint: `GET ${ADMIN_TOKENS}`,
+    why: "all tokens",
+    prepare: async (world) => forAdmin(ADMIN_TOKENS, world),
+  },
+  {
+    endpoint: `POST ${ADMIN_TOKENS}`,
+    why: "100 vaults and the longest name",
+    prepare: async (world) => {
+      const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
+      return forAdmin(ADMIN_TOKENS, world, { body: { name: "x".repeat(LIMITS.title), vaults } });
+    },
+  },
+  {
+    endpoint: `DELETE ${ADMIN_TOKENS}/:token`,
+    why: "a token of 100 vaults",
+    prepare: async (world) => {
+      const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
+      const { id } = await world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "worst", vaults });
+      return forAdmin(`${ADMIN_TOKENS}/${id}`, world);
+    },
+  },
+];
+
+const open: readonly WorstRequest[] = ["/heartbeat", "/health", "/metrics"].map((path) => ({
+  endpoint: `GET ${path}`,
+  why: "",
+  prepare: async () => ({ path }),
+}));
+
+export const WORST_REQUESTS: readonly WorstRequest[] = [...reads, ...writes, ...byAdmin, ...open];

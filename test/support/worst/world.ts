@@ -1,0 +1,124 @@
+import { openKeyring } from "../../../src/crypto/keyring.ts";
+import { sealActivity } from "../../../src/store/activity.ts";
+import { operationId } from "../../../src/model/ids.ts";
+import { seedFiles } from "../seed-files.ts";
+import { login, seedItems } from "../seed.ts";
+
+/** The state that the worst requests meet. The tests and the benchmark create it with the same functions. */
+
+/** Sends one request to the Worker. Out: the JSON of the answer. Throws when the request is refused. */
+export type Ask = (
+  method: string,
+  path: string,
+  token: string,
+  body?: Uint8Array | object,
+  headers?: Record<string, string>,
+) => Promise<any>;
+
+/** How large the state is. The tests use a smaller one than `npm run limits`. */
+export interface Sizes {
+  /** Items of a large vault. */
+  readonly items: number;
+  /** Bytes of a large content. */
+  readonly content: number;
+  /** Vaults in the list of the admin. */
+  readonly vaults: number;
+}
+
+export interface World {
+  readonly env: Env;
+  readonly ask: Ask;
+  readonly sizes: Sizes;
+}
+
+export interface OwnVault {
+  readonly vault: string;
+  readonly token: string;
+  /** The path of its Items. */
+  readonly items: string;
+}
+
+export const ADMIN_VAULTS = "/v1/admin/vaults";
+export const ADMIN_TOKENS = "/v1/admin/tokens";
+
+/** A vault of its own for one request, so that no request finds what another one has cached. */
+export async function ownVault({ env, ask }: World): Promise<OwnVault> {
+  const { id: vault } = await ask("POST", ADMIN_VAULTS, env.ADMIN_TOKEN, { name: "worst" });
+  const { token } = await ask("POST", ADMIN_TOKENS, env.ADMIN_TOKEN, { name: "worst", vaults: { [vault]: "rw" } });
+  return { vault, token, items: `/v1/vaults/${vault}/items` };
+}
+
+/** A vault with so many small Items. */
+export async function largeVault(world: World, items = world.sizes.items): Promise<OwnVault> {
+  const own = await ownVault(world);
+  const seeded = Array.from({ length: items }, (_, index) => login(own.vault, `Item ${index}`));
+  await seedItems(world.env, own.vault, seeded);
+  return own;
+}
+
+/** A vault with one Item that was created from this body. Out: also the path of the Item. */
+export async function vaultWithItem(world: World, body: object): Promise<OwnVault & { item: string; path: string }> {
+  const own = await ownVault(world);
+  const { id: item } = await world.ask("POST", own.items, own.token, body);
+  return { ...own, item, path: `${own.items}/${item}` };
+}
+
+/** A vault with one Item that has 1,000 empty Files. */
+export async function vaultWithFiles(world: World): Promise<Awaited<ReturnType<typeof vaultWithItem>>> {
+  const own = await vaultWithItem(world, { title: "Files", category: "DOCUMENT" });
+  const files = Array.from({ length: 1_000 }, (_, index) => ({ name: `file ${index}` }));
+  await seedFiles(world.env, own.vault, own.item, files);
+  return own;
+}
+
+/** A vault with one Item that has Files of these sizes, each with its content. Out: also the path of the last File. */
+export async function vaultWithContents(world: World, sizes: readonly number[]) {
+  const own = await vaultWithItem(world, { title: "Contents", category: "DOCUMENT" });
+  let file = "";
+  for (const size of sizes) {
+    const { id } = await world.ask("POST", `${own.path}/files?name=f`, own.token, new Uint8Array(size).fill(7));
+    file = `${own.path}/files/${id}`;
+  }
+  return { ...own, file };
+}
+
+/** A token that reads so many vaults. */
+export async function tokenOfVaults(world: World, count: number): Promise<{ token: string; vaults: string[] }> {
+  const { env, ask } = world;
+  const vaults: string[] = [];
+  for (let made = 0; made < count; made++)
+    vaults.push((await ask("POST", ADMIN_VAULTS, env.ADMIN_TOKEN, { name: `vault ${made}` })).id);
+  const scope = Object.fromEntries(vaults.map((vault) => [vault, "r"]));
+  const { token } = await ask("POST", ADMIN_TOKENS, env.ADMIN_TOKEN, { name: "many vaults", vaults: scope });
+  return { token, vaults };
+}
+
+const INSERT = `
+  INSERT INTO activity (vault_id, id, action, result, actor, item_id, version, root_key_id, sealed)
+  SELECT value ->> 'log', value ->> 'id', 'READ', 'SUCCESS', value ->> 'actor', NULL, NULL, value ->> 'root_key_id',
+    value ->> 'sealed'
+  FROM json_each(?1)`;
+
+/** Inserts entries into the logs: `counts[n]` into log `n`. The newest entries of all logs are mixed. */
+export async function fillLogs({ env }: World, logs: readonly string[], counts: readonly number[]): Promise<void> {
+  const keyring = await openKeyring(env.ROOT_KEYS);
+  if (!keyring.ok) throw new Error("no keyring");
+  const now = Date.now();
+  const origin = { userAgent: "worst", requestIp: "" };
+  const entries = logs.flatMap((log, index) =>
+    Array.from({ length: counts[index]! }, (_, age) => ({
+      id: operationId(now - 1_000 * age - index, crypto.getRandomValues(new Uint8Array(10))),
+      log,
+      action: "READ" as const,
+      result: "SUCCESS" as const,
+      actor: log,
+      item: null,
+      version: null,
+      origin,
+    })),
+  );
+  for (let from = 0; from < entries.length; from += 500) {
+    const rows = await Promise.all(entries.slice(from, from + 500).map((entry) => sealActivity(keyring.value.active, entry)));
+    await env.DB.batch([env.DB.prepare(INSERT).bind(JSON.stringify(rows))]);
+  }
+}
