@@ -6,6 +6,7 @@ export interface BenchRequest {
   /** A path or body that is a function is evaluated for each request. */
   readonly path: string | (() => string);
   readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | (() => string);
   /** The bindings of the service: see worker/variants.ts and worker/stubs.ts. Without it, those of the platform. */
   readonly variant?: string | undefined;
@@ -27,7 +28,7 @@ export function setServer(url: URL): void {
 
 /** Sends one request. In: whether the body of the response is kept. Throws when the connection fails. */
 export function send({ method = "GET", token, variant, ...parts }: BenchRequest, keepBody: boolean): Promise<BenchResponse> {
-  const headers: Record<string, string | number> = {};
+  const headers: Record<string, string | number> = { ...parts.headers };
   const path = typeof parts.path === "function" ? parts.path() : parts.path;
   const body = typeof parts.body === "function" ? parts.body() : parts.body;
   if (token !== undefined) headers["Authorization"] = `Bearer ${token}`;

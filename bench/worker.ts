@@ -4,6 +4,7 @@ import type { BenchEnv } from "./worker/bindings.ts";
 import { setupRoutes } from "./worker/setup-routes.ts";
 import { stubbed } from "./worker/stubs.ts";
 import { intercepted } from "./worker/variants.ts";
+import { worstRoutes } from "./worker/worst-routes.ts";
 
 /** The Worker of the benchmark: the service as it is deployed, and under /bench/ the baselines and the setup routes. */
 
@@ -14,7 +15,7 @@ export { CountedCoordinator, DelayedCoordinator } from "./worker/variants.ts";
 
 type Message = Parameters<typeof service.queue>[0]["messages"][number]["body"];
 
-const routes = { ...baselines, ...setupRoutes };
+const routes = { ...baselines, ...setupRoutes, ...worstRoutes };
 const variants = { ...intercepted, ...stubbed };
 const created = new Map<string, Env>();
 

@@ -32,7 +32,9 @@ export function applyPatch(item: Item, operations: readonly PatchOperation[]): R
     const next = applyOne(draft, operation, item);
     if (!next.ok) return locate(next, index, operation.path);
     const same = next.value.fields === draft.fields && next.value.sections === draft.sections;
-    draft = same ? next.value : withNames(next.value);
+    // A removal adds no name. A new list of sections may lack some that the fields name.
+    const before = operation.path === "/sections" ? undefined : draft;
+    draft = same || operation.op === "remove" ? next.value : withNames(next.value, before);
   }
   return ok(draft);
 }

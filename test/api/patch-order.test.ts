@@ -105,6 +105,28 @@ describe("PATCH of /", () => {
   });
 });
 
+describe("a section that a field names", () => {
+  const named = { ...LOGIN, fields: [{ id: "f", section: { id: "s" }, value: "x" }], sections: [{ id: "s", label: "before" }] };
+  const label = { op: "replace", path: "/sections/s/label", value: "after" };
+
+  it("is declared again, without its label, when the sections are replaced, and the next operation can name it", async () => {
+    const { patch } = await makeItem(named);
+    const { status, body } = await patch({ op: "replace", path: "/sections", value: [] }, label);
+    expect([status, body.sections]).toEqual([200, [{ id: "s", label: "after" }]]);
+  });
+
+  it("is declared when the field gets it, and the next operation can name it", async () => {
+    const { patch } = await makeItem({ ...LOGIN, fields: [{ id: "f", value: "x" }] });
+    const { body } = await patch({ op: "add", path: "/fields/f/section", value: { id: "s" } }, label);
+    expect(body.sections).toEqual([{ id: "s", label: "after" }]);
+  });
+
+  it("is gone for the next operation when it was removed", async () => {
+    const { patch } = await makeItem(named);
+    expect((await patch({ op: "remove", path: "/sections/s" }, label)).status).toBe(400);
+  });
+});
+
 describe("PATCH with generate", () => {
   const field = { id: "p", purpose: "PASSWORD" };
   const recipe = { length: 6, characterSets: ["DIGITS"] };

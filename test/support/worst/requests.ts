@@ -1,11 +1,13 @@
 import { LIMITS } from "../../../src/model/limits.ts";
+import { emptyItem, largeItem, manyFields, manyOperations, times } from "./bodies.ts";
 import {
   ADMIN_TOKENS,
   ADMIN_VAULTS,
   fillLogs,
   largeVault,
   ownVault,
-  tokenOfVaults,
+  manyVaults,
+  tokenOfManyVaults,
   vaultWithContents,
   vaultWithFiles,
   vaultWithItem,
@@ -37,29 +39,6 @@ export interface WorstRequest {
 
 const KEY = { "Idempotency-Key": "worst" };
 const filter = (text: string) => `filter=${encodeURIComponent(text)}`;
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
-
-/** An Item of nearly 512 KiB sealed, with 64 generated values and 1,000 fields. */
-const largeItem = (vault?: string) => ({
-  title: "x".repeat(LIMITS.title),
-  category: "LOGIN",
-  ...(vault === undefined ? {} : { vault: { id: vault } }),
-  fields: times(LIMITS.list, (index) =>
-    index < LIMITS.generated
-      ? { id: `f${index}`, generate: true, recipe: { length: 64 } }
-      : { id: `f${index}`, value: "x".repeat(300) },
-  ),
-});
-
-/** 1,000 operations on an Item of 1,000 fields; the last ones generate as many values as one request may. */
-const manyOperations = times(LIMITS.list, (index) =>
-  index < LIMITS.list - LIMITS.generated
-    ? { op: "replace", path: `/fields/f${index}/label`, value: "y" }
-    : { op: "replace", path: `/fields/f${index}`, value: { generate: true, recipe: { length: 64 } } },
-);
-const manyFields = { title: "Fields", category: "LOGIN", fields: times(LIMITS.list, (index) => ({ id: `f${index}` })) };
-const empty = { title: "Empty", category: "LOGIN" };
-
 const ITEMS = "/v1/vaults/:vault/items";
 const ITEM = `${ITEMS}/:item`;
 const FILES = `${ITEM}/files`;
@@ -96,7 +75,10 @@ const reads: readonly WorstRequest[] = [
     endpoint: `GET ${FILES}`,
     why: "contents of 1 MiB together",
     prepare: async (world) => {
-      const { path, token } = await vaultWithContents(world, times(16, () => LIMITS.inlined / 16));
+      const { path, token } = await vaultWithContents(
+        world,
+        times(16, () => LIMITS.inlined / 16),
+      );
       return { path: `${path}/files?inline_files=true`, token };
     },
   },
@@ -127,7 +109,7 @@ const reads: readonly WorstRequest[] = [
   {
     endpoint: "GET /v1/vaults",
     why: "a token of 100 vaults",
-    prepare: async (world) => ({ path: "/v1/vaults", token: (await tokenOfVaults(world, LIMITS.tokenVaults)).token }),
+    prepare: async (world) => ({ path: "/v1/vaults", token: (await tokenOfManyVaults(world)).token }),
   },
   {
     endpoint: "GET /v1/vaults/:vault",
@@ -141,7 +123,7 @@ const reads: readonly WorstRequest[] = [
     endpoint: "GET /v1/activity",
     why: "1,000 entries of 100 vaults, most of them in few logs",
     prepare: async (world) => {
-      const { token, vaults } = await tokenOfVaults(world, LIMITS.tokenVaults);
+      const { token, vaults } = await tokenOfManyVaults(world);
       await fillLogs(
         world,
         vaults,
@@ -167,14 +149,14 @@ const writes: readonly WorstRequest[] = [
     stores: "each field gets an id of 26 characters",
     prepare: async (world) => {
       const { items, token } = await ownVault(world);
-      return { path: items, token, body: { ...empty, fields: times(LIMITS.list, () => ({})) }, headers: KEY };
+      return { path: items, token, body: { ...emptyItem, fields: times(LIMITS.list, () => ({})) }, headers: KEY };
     },
   },
   {
     endpoint: `PUT ${ITEM}`,
     why: "an Item of 512 KiB with 1,000 fields, 64 of them generated",
     prepare: async (world) => {
-      const { vault, path, token } = await vaultWithItem(world, empty);
+      const { vault, path, token } = await vaultWithItem(world, emptyItem);
       return { path, token, body: largeItem(vault), headers: KEY };
     },
   },
@@ -204,8 +186,8 @@ const writes: readonly WorstRequest[] = [
     why: "the largest content, of an Item with 998 Files",
     prepare: async (world) => {
       const { path, token } = await vaultWithFiles(world);
-      const { body } = { body: (await world.ask("GET", `${path}/files`, token)) as { id: string }[] };
-      for (const { id } of body.slice(0, 2)) await world.ask("DELETE", `${path}/files/${id}`, token);
+      const files = (await world.ask("GET", `${path}/files`, token)) as { id: string }[];
+      for (const { id } of files.slice(0, 2)) await world.ask("DELETE", `${path}/files/${id}`, token);
       return { path: `${path}/files?name=f`, token, body: new Uint8Array(world.sizes.content).fill(7), headers: KEY };
     },
   },
@@ -239,7 +221,7 @@ const byAdmin: readonly WorstRequest[] = [
     endpoint: `GET ${ADMIN_VAULTS}`,
     why: "all vaults",
     prepare: async (world) => {
-      await tokenOfVaults(world, world.sizes.vaults);
+      await manyVaults(world, world.sizes.vaults);
       return forAdmin(ADMIN_VAULTS, world);
     },
   },

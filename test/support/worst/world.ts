@@ -1,6 +1,7 @@
 import { openKeyring } from "../../../src/crypto/keyring.ts";
 import { sealActivity } from "../../../src/store/activity.ts";
 import { operationId } from "../../../src/model/ids.ts";
+import { LIMITS } from "../../../src/model/limits.ts";
 import { seedFiles } from "../seed-files.ts";
 import { login, seedItems } from "../seed.ts";
 
@@ -82,14 +83,19 @@ export async function vaultWithContents(world: World, sizes: readonly number[]) 
   return { ...own, file };
 }
 
-/** A token that reads so many vaults. */
-export async function tokenOfVaults(world: World, count: number): Promise<{ token: string; vaults: string[] }> {
-  const { env, ask } = world;
+/** Creates so many vaults. Out: their ids. */
+export async function manyVaults({ env, ask }: World, count: number): Promise<string[]> {
   const vaults: string[] = [];
   for (let made = 0; made < count; made++)
     vaults.push((await ask("POST", ADMIN_VAULTS, env.ADMIN_TOKEN, { name: `vault ${made}` })).id);
+  return vaults;
+}
+
+/** A token that reads as many vaults as a token may. */
+export async function tokenOfManyVaults(world: World): Promise<{ token: string; vaults: string[] }> {
+  const vaults = await manyVaults(world, LIMITS.tokenVaults);
   const scope = Object.fromEntries(vaults.map((vault) => [vault, "r"]));
-  const { token } = await ask("POST", ADMIN_TOKENS, env.ADMIN_TOKEN, { name: "many vaults", vaults: scope });
+  const { token } = await world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "many vaults", vaults: scope });
   return { token, vaults };
 }
 

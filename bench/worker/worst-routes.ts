@@ -1,0 +1,50 @@
+import service from "../../src/index.ts";
+import { WORST_REQUESTS } from "../../test/support/worst/requests.ts";
+import type { Ask, World } from "../../test/support/worst/world.ts";
+import type { BenchRoute } from "./baselines.ts";
+
+/** The routes of `npm run limits`: the worst legal request of every endpoint, and the bytes that D1 stores. */
+
+const SIZES = { items: 20_000, content: 100_000_000, vaults: 1_000 };
+
+/** A request as plain data. A content is given by its size, because the client makes it. */
+const encode = (body: Uint8Array | object | undefined) => (body instanceof Uint8Array ? { bytes: body.length } : { json: body });
+
+const context = { waitUntil: () => undefined, passThroughOnException: () => undefined } as unknown as ExecutionContext;
+
+export const worstRoutes: Readonly<Record<string, BenchRoute>> = {
+  /** Out: the names of all worst requests. */
+  "/bench/worst/names": async () =>
+    Response.json(WORST_REQUESTS.map(({ endpoint, why, streams, stores }) => ({ endpoint, why, streams, stores }))),
+
+  /** Creates the state of the request with this index. Out: the request. */
+  "/bench/worst/prepare": async (env, query) => {
+    const ask: Ask = async (method, path, token, body, headers = {}) => {
+      const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
+      const length: Record<string, string> = body instanceof Uint8Array ? { "Content-Length": String(body.length) } : {};
+      const init = { method, headers: { Authorization: `Bearer ${token}`, ...length, ...headers } };
+      const request = new Request(`http://bench${path}`, sent === undefined ? init : { ...init, body: sent });
+      const response = await service.fetch(request, env, context);
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+      return response.status === 204 ? undefined : response.json();
+    };
+    const world: World = { env, ask, sizes: SIZES };
+    const { body, ...sent } = await WORST_REQUESTS[Number(query.get("index"))]!.prepare(world);
+    return Response.json({ ...sent, ...encode(body) });
+  },
+
+  /** Out: the bytes of all values in the tables of D1. */
+  "/bench/worst/stored": async ({ DB }) => {
+    const { results: columns } = await DB.prepare(
+      `SELECT tables.name AS name, group_concat('coalesce(octet_length("' || columns.name || '"), 0)', ' + ') AS length
+       FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns
+       WHERE tables.type = 'table' AND tables.name NOT LIKE '\\_cf%' ESCAPE '\\' AND tables.name NOT LIKE 'sqlite%'
+         AND tables.name <> 'baseline'
+       GROUP BY tables.name`,
+    ).all<{ name: string; length: string }>();
+    const totals = await DB.batch<{ bytes: number }>(
+      columns.map(({ name, length }) => DB.prepare(`SELECT total(${length}) AS bytes FROM "${name}"`)),
+    );
+    return Response.json(totals.reduce((sum, { results }) => sum + results[0]!.bytes, 0));
+  },
+};
