@@ -7,23 +7,13 @@ import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
 import { send } from "../support/service.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
 import { WORST_REQUESTS } from "../support/worst/requests.ts";
-import type { Ask, World } from "../support/worst/world.ts";
+import { ask, headersOf, sizeOf } from "../support/worst/asking.ts";
+import type { World } from "../support/worst/world.ts";
 
 /** Every endpoint is bounded: what its worst legal request costs. docs/limits.md shows the figures of a larger state. */
 
 const MIB = 1024 * 1024;
 const KIB = 1024;
-
-const ask: Ask = async (method, path, token, body, headers = {}) => {
-  const reply = await send(method, path, { headers: authorized(token, body, headers), body });
-  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.text}`);
-  return reply.body;
-};
-
-function authorized(token: string | undefined, body: unknown, headers: Record<string, string>): Record<string, string> {
-  const length: Record<string, string> = body instanceof Uint8Array ? { "Content-Length": String(body.length) } : {};
-  return { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...length, ...headers };
-}
 
 const world: World = { env, ask, sizes: { items: 4_500, content: MIB, vaults: 10 } };
 
@@ -42,17 +32,15 @@ function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {
 /** A queue that drops its messages: the log entry of a read has a test of its own. */
 const ACTIVITY = { send: async () => undefined } as unknown as Env["ACTIVITY"];
 
-const sizeOf = (body: Uint8Array | object | undefined): number =>
-  body === undefined ? 0 : body instanceof Uint8Array ? body.length : new TextEncoder().encode(JSON.stringify(body)).length;
-
 describe.each(WORST_REQUESTS.map((request) => [request.endpoint, request.why, request] as const))("%s, %s", (_, __, worst) => {
   it("keeps to the bounds of D1: calls, rows read and bytes stored", async () => {
-    const { path, token, body, headers = {} } = await worst.prepare(world);
+    const sent = await worst.prepare(world);
+    const { path, body } = sent;
     const { count, db } = countingDatabase();
     const before = await storedBytes();
     const bindings = { DB: db, COORDINATOR: coordinatorsWith(db), ACTIVITY };
     const [method = ""] = worst.endpoint.split(" ");
-    const reply = await send(method, path, { headers: authorized(token, body, headers), body, env: bindings });
+    const reply = await send(method, path, { headers: headersOf(sent), body, env: bindings });
     expect([reply.status, reply.text.slice(0, 200)]).toEqual([expect.toBeOneOf([200, 204]), expect.anything()]);
     const stored = (await storedBytes()) - before;
     console.log(`${worst.endpoint}, ${worst.why}: ${JSON.stringify({ ...count, stored, body: sizeOf(body) })}`);

@@ -19,9 +19,9 @@ import {
 export interface Sent {
   readonly path: string;
   /** Absent: no Authorization header. */
-  readonly token?: string;
-  readonly headers?: Record<string, string>;
-  readonly body?: Uint8Array | object;
+  readonly token?: string | undefined;
+  readonly headers?: Record<string, string> | undefined;
+  readonly body?: Uint8Array | object | undefined;
 }
 
 export interface WorstRequest {

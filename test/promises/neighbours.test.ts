@@ -1,0 +1,73 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { freshVault, LOGIN, type Reply, send } from "../support/service.ts";
+import { storedBytes } from "../support/stored-bytes.ts";
+import { type Attack, ATTACKS } from "../support/worst/attacks.ts";
+import { ask, headersOf, sizeOf } from "../support/worst/asking.ts";
+import type { World } from "../support/worst/world.ts";
+
+/** One token does its worst. The clients of another vault notice nothing, and D1 grows by no more than the bounds. */
+
+const KIB = 1024;
+const WRITES = 12;
+const world: World = { env, ask, sizes: { items: 100, content: 1024, vaults: 1 } };
+
+/** A vault with one Item, and the number of operations in each of its commits from now on. */
+async function neighbour() {
+  const { vault, items, call } = await freshVault();
+  const { body: item } = await call("POST", items, { body: LOGIN });
+  const path = `${items}/${item.id}`;
+  const rename = (title: string) => call("PATCH", path, { body: [{ op: "replace", path: "/title", value: title }] });
+  await rename("the Item is cached from now on");
+  const calls: number[] = [];
+  const before = (statements: number) => void calls.push(statements);
+  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+  return { call, path, rename, calls };
+}
+
+/** The answers that the clients of the other vault get while the requests are carried out, and these requests' statuses. */
+async function answersDuring(requests: Awaited<ReturnType<Attack["prepare"]>>) {
+  const { call, path, rename, calls } = await neighbour();
+  let running = true;
+  const attacking = Promise.all(
+    requests.map(({ method, ...sent }) => send(method, sent.path, { ...sent, headers: headersOf(sent) })),
+  );
+  const attacked = attacking.finally(() => (running = false));
+  const writes: Reply[] = [];
+  const reads: Reply[] = [];
+  while (running || writes.length < WRITES) {
+    writes.push(await rename(`title ${writes.length}`));
+    reads.push(await call("GET", path));
+    // All parts run in one thread here, and without a pause no timer of the others would fire.
+    await sleep(5);
+  }
+  return { writes, reads, calls, statuses: new Set((await attacked).map(({ status }) => status)) };
+}
+
+const ALLOWED = [200, 204, 401, 404, 409, 429, 503];
+
+async function expectUnharmed(requests: Awaited<ReturnType<Attack["prepare"]>>): Promise<void> {
+  const before = await storedBytes();
+  const { writes, reads, calls, statuses } = await answersDuring(requests);
+  const sent = requests.reduce((sum, { body }) => sum + 4 * sizeOf(body) + 4 * KIB, 0);
+  expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 200));
+  expect(reads.map(({ body }) => body.title)).toEqual(writes.map((_, index) => `title ${index}`));
+  // Each write waited for no other: one D1 call, with the statements of one write.
+  expect(calls).toEqual(writes.map(() => calls[0]));
+  expect([...statuses].filter((status) => !ALLOWED.includes(status))).toEqual([]);
+  const grown = (await storedBytes()) - before;
+  expect(grown).toBeLessThanOrEqual(sent + (writes.length + reads.length) * KIB);
+}
+
+describe("the clients of another vault get every answer at the usual cost while one token sends", () => {
+  it.each(ATTACKS.map((attack) => [attack.name, attack] as const))("%s", async (_, { prepare }) => {
+    await expectUnharmed(await prepare(world));
+  });
+
+  it("all of these at once", async () => {
+    const requests = [];
+    for (const { prepare } of ATTACKS) requests.push(...(await prepare(world)));
+    await expectUnharmed(requests);
+  });
+});

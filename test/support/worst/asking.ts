@@ -1,0 +1,21 @@
+import { send } from "../service.ts";
+import type { Sent } from "./requests.ts";
+import type { Ask } from "./world.ts";
+
+/** Sends the worst requests to the Worker of the tests. */
+
+/** The headers of a request, with its token and the length of a content. */
+export function headersOf({ token, body, headers = {} }: Omit<Sent, "path">): Record<string, string> {
+  const length: Record<string, string> = body instanceof Uint8Array ? { "Content-Length": String(body.length) } : {};
+  return { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...length, ...headers };
+}
+
+export const ask: Ask = async (method, path, token, body, headers = {}) => {
+  const reply = await send(method, path, { headers: headersOf({ token, body, headers }), body });
+  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${reply.text}`);
+  return reply.body;
+};
+
+/** The bytes of a body as it is sent. */
+export const sizeOf = (body: Sent["body"]): number =>
+  body === undefined ? 0 : body instanceof Uint8Array ? body.length : new TextEncoder().encode(JSON.stringify(body)).length;
