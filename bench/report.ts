@@ -5,6 +5,7 @@ import type { Breakdown } from "./breakdown.ts";
 import type { BurstResult } from "./burst.ts";
 import { type CallCounts, REPEATED_PATCH } from "./counts.ts";
 import type { LatencyResult } from "./latency.ts";
+import type { NeighbourResult } from "./neighbours.ts";
 import type { OperationResult, Throughput } from "./measure.ts";
 import type { ScalingResult } from "./scaling.ts";
 import { atMost, formatMet, formatNumber, formatTable, formatTargets, formatWithTarget, type TargetResult } from "./tables.ts";
@@ -18,6 +19,7 @@ export interface Results {
   readonly latency: LatencyResult;
   readonly scaling: readonly ScalingResult[];
   readonly bursts: readonly BurstResult[];
+  readonly neighbours: readonly NeighbourResult[];
   readonly size: { readonly bundle: TargetResult; readonly startUp: string };
 }
 
@@ -53,6 +55,8 @@ export const formatResults = (results: Results): string =>
     formatScaling(results.scaling),
     "### Effect of a burst on another vault",
     formatBursts(results.bursts),
+    "### Effect of one token at its worst on another vault",
+    formatNeighbours(results.neighbours),
     "### Size of the bundle",
     `${formatTargets([results.size.bundle])}\n\nStart-up (\`wrangler check startup\`): ${results.size.startUp} active.`,
   ].join("\n\n");
@@ -138,5 +142,29 @@ const formatBursts = (bursts: readonly BurstResult[]): string =>
     bursts.map(({ name, before, during, succeeded, refused }) => {
       const ratio = formatWithTarget(atMost(name, during / before, BURST_TARGET));
       return [name, formatNumber(before), formatNumber(during), ratio, String(succeeded), String(refused)];
+    }),
+  );
+
+/** The p99 in another vault during an attack relative to that without it. */
+const NEIGHBOUR_TARGET = 3;
+
+const formatNeighbours = (neighbours: readonly NeighbourResult[]): string =>
+  formatTable(
+    [
+      "4 clients of one token send",
+      "p99 of a PATCH without it, ms",
+      "during, ms",
+      "ratio",
+      "p99 of a GET without it, ms",
+      "during, ms",
+      "ratio",
+    ],
+    neighbours.map(({ name, patch, get }) => {
+      const columns = [patch, get].flatMap(([idle, during]) => [
+        formatNumber(idle),
+        formatNumber(during),
+        formatWithTarget(atMost(name, during / idle, NEIGHBOUR_TARGET)),
+      ]);
+      return [name, ...columns];
     }),
   );

@@ -11,6 +11,7 @@ import { countCalls, REPEATED_PATCH } from "./counts.ts";
 import { measureLatency } from "./latency.ts";
 import { runRound } from "./load.ts";
 import { measureGroup } from "./measure.ts";
+import { measureNeighbours } from "./neighbours.ts";
 import { createGroups, deleteItems, FEW_CLIENTS, listVaults, MIB, patchOneItem } from "./operations.ts";
 import { formatResults, type Results, writeReport } from "./report.ts";
 import { measureScaling } from "./scaling.ts";
@@ -64,6 +65,8 @@ const scaling = await measureScaling(vaultsBySize);
 logProgress("measured the effect of the vault size");
 const bursts = await measureBursts(writable, small);
 logProgress("measured the bursts");
+const neighbours = await measureNeighbours(writable);
+logProgress("measured the neighbours of a token at its worst");
 await stopServer();
 const size = measureSize();
 const results: Results = {
@@ -74,6 +77,7 @@ const results: Results = {
   latency,
   scaling,
   bursts,
+  neighbours,
   size,
 };
 console.log(formatResults(results));

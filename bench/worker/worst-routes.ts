@@ -1,5 +1,6 @@
 import service from "../../src/index.ts";
-import { WORST_REQUESTS } from "../../test/support/worst/requests.ts";
+import { ATTACKS } from "../../test/support/worst/attacks.ts";
+import { type Sent, WORST_REQUESTS } from "../../test/support/worst/requests.ts";
 import type { Ask, World } from "../../test/support/worst/world.ts";
 import type { BenchRoute } from "./baselines.ts";
 
@@ -8,9 +9,25 @@ import type { BenchRoute } from "./baselines.ts";
 const SIZES = { items: 20_000, content: 100_000_000, vaults: 1_000 };
 
 /** A request as plain data. A content is given by its size, because the client makes it. */
-const encode = (body: Uint8Array | object | undefined) => (body instanceof Uint8Array ? { bytes: body.length } : { json: body });
+const encodeRequest = ({ body, ...sent }: Sent): object => ({
+  ...sent,
+  ...(body instanceof Uint8Array ? { bytes: body.length } : { json: body }),
+});
 
 const context = { waitUntil: () => undefined, passThroughOnException: () => undefined } as unknown as ExecutionContext;
+
+/** Sends requests to the service in this Worker. */
+const askFrom =
+  (env: Env): Ask =>
+  async (method, path, token, body, headers = {}) => {
+    const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
+    const length: Record<string, string> = body instanceof Uint8Array ? { "Content-Length": String(body.length) } : {};
+    const init = { method, headers: { Authorization: `Bearer ${token}`, ...length, ...headers } };
+    const request = new Request(`http://bench${path}`, sent === undefined ? init : { ...init, body: sent });
+    const response = await service.fetch(request, env, context);
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response.status === 204 ? undefined : response.json();
+  };
 
 export const worstRoutes: Readonly<Record<string, BenchRoute>> = {
   /** Out: the names of all worst requests. */
@@ -19,18 +36,17 @@ export const worstRoutes: Readonly<Record<string, BenchRoute>> = {
 
   /** Creates the state of the request with this index. Out: the request. */
   "/bench/worst/prepare": async (env, query) => {
-    const ask: Ask = async (method, path, token, body, headers = {}) => {
-      const sent = body instanceof Uint8Array ? body : JSON.stringify(body);
-      const length: Record<string, string> = body instanceof Uint8Array ? { "Content-Length": String(body.length) } : {};
-      const init = { method, headers: { Authorization: `Bearer ${token}`, ...length, ...headers } };
-      const request = new Request(`http://bench${path}`, sent === undefined ? init : { ...init, body: sent });
-      const response = await service.fetch(request, env, context);
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-      return response.status === 204 ? undefined : response.json();
-    };
-    const world: World = { env, ask, sizes: SIZES };
-    const { body, ...sent } = await WORST_REQUESTS[Number(query.get("index"))]!.prepare(world);
-    return Response.json({ ...sent, ...encode(body) });
+    const world: World = { env, ask: askFrom(env), sizes: SIZES };
+    return Response.json(encodeRequest(await WORST_REQUESTS[Number(query.get("index"))]!.prepare(world)));
+  },
+
+  /** Out: the names of all attacks. */
+  "/bench/attack/names": async () => Response.json(ATTACKS.map(({ name }) => name)),
+
+  /** Creates the state of the attack with this index. Out: its requests. */
+  "/bench/attack/prepare": async (env, query) => {
+    const requests = await ATTACKS[Number(query.get("index"))]!.prepare({ env, ask: askFrom(env), sizes: SIZES });
+    return Response.json(requests.map(encodeRequest));
   },
 
   /** Out: the bytes of all values in the tables of D1. */
