@@ -74,7 +74,7 @@ function apply(snapshot: Snapshot, changes: readonly Change[]): Item | undefined
   const refused = answers.find((answer) => !answer.ok);
   if (refused && !refused.ok) throw new Error(JSON.stringify(refused.failure));
   const [first] = answers;
-  return first?.ok ? first.value.item : undefined;
+  return first?.ok ? (first.value.item as Item | undefined) : undefined;
 }
 
 function measure(name: string, snapshot: Snapshot, changes: (index: number) => Change): CpuResult {

@@ -40,6 +40,8 @@ export const NOWHERE = "00000000-0000-0000-0000-000000000000";
 const FORMAT = 1;
 const AES_256_GCM = 1;
 const NONCE = 12;
+/** The bytes of a nonce that the caller of `seal` may draw. */
+export const NONCE_PREFIX = 8;
 const HEADER = 2;
 const TAG = 16;
 const KEY_ID = 32;
@@ -67,16 +69,24 @@ const algorithm = (nonce: Uint8Array, place: Place) => ({
   tagLength: 8 * TAG,
 });
 
-/** Seals a text (well-formed UTF-16) under an AES-256-GCM key. Out: base64. */
-export async function seal(key: CryptoKey, place: Place, text: string): Promise<string> {
-  return sealBytes(key, place, encoder.encode(text));
+/**
+ * Seals a text (well-formed UTF-16) under an AES-256-GCM key. In: `prefix`, the first bytes of the nonce, for a caller that
+ * has to know them before: `NONCE_PREFIX` random bytes, drawn for this one text (decision 0015). Out: base64.
+ */
+export async function seal(key: CryptoKey, place: Place, text: string, prefix?: Uint8Array): Promise<string> {
+  return sealBytes(key, place, encoder.encode(text), prefix);
 }
 
-export async function sealBytes(key: CryptoKey, place: Place, plain: Uint8Array): Promise<string> {
+export async function sealBytes(key: CryptoKey, place: Place, plain: Uint8Array, prefix?: Uint8Array): Promise<string> {
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE));
+  if (prefix) nonce.set(prefix.subarray(0, NONCE_PREFIX));
   const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, place), key, plain));
   return concat(Uint8Array.of(FORMAT, AES_256_GCM), nonce, sealed).toBase64();
 }
+
+/** The first bytes of the nonce of a sealed text that opens. */
+export const noncePrefix = (sealed: string): Uint8Array =>
+  Uint8Array.fromBase64(sealed.slice(0, 16)).subarray(HEADER, HEADER + NONCE_PREFIX);
 
 /** Opens a sealed text. Errors: `integrity`, for every fault; no part of the text is returned then. */
 export async function open(key: CryptoKey, place: Place, sealed: string): Promise<Result<string>> {

@@ -1,11 +1,16 @@
-import { includesVersion, type Precondition } from "../model/operation.ts";
+import { entityTag, type Item } from "../model/item.ts";
+import { type AnsweredItem, fulfils, type Precondition } from "../model/operation.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 
-/** Entity tags: an Item's is its version in quotes (RFC 9110 section 8.8.3). */
+/** The entity tags of Items in headers (RFC 9110 section 8.8.3). */
 
-export const entityTag = (version: number): string => `"${version}"`;
+/** The header `ETag` of an Item; none for an answer of release 0.1.0. */
+export const etagHeader = ({ version, nonce }: AnsweredItem): Record<string, string> =>
+  nonce === undefined ? {} : { ETag: `"${entityTag({ version, nonce })}"` };
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
+/** The tags that an Item of this release can have. Those of release 0.1.0, bare versions, match nothing. */
+const ITEM_TAG = String.raw`"([1-9]\d{0,14}-[\da-f]{16})"`;
 /** Empty elements count for nothing (RFC 9110 section 5.6.1.2). */
 const LIST = new RegExp(String.raw`^[\s,]*${TAG}(?:\s*,[\s,]*${TAG})*[\s,]*$`);
 
@@ -16,15 +21,14 @@ const LIST = new RegExp(String.raw`^[\s,]*${TAG}(?:\s*,[\s,]*${TAG})*[\s,]*$`);
 export function parseIfMatch(header: string | undefined): Result<Precondition | undefined> {
   if (header === undefined) return ok(undefined);
   if (header.trim() === "*") return ok("any");
-  return LIST.test(header)
-    ? ok(versionsIn(header, /(?<!W\/)"([1-9]\d{0,14})"/g))
-    : invalid("If-Match: is not a list of entity tags");
+  return LIST.test(header) ? ok(tagsIn(header, `(?<!W/)${ITEM_TAG}`)) : invalid("If-Match: is not a list of entity tags");
 }
 
 /** Whether the client has this version already: `If-None-Match` (RFC 9110 section 13.1.2), compared weakly. */
-export function isCurrent(header: string | undefined, version: number): boolean {
+export function isCurrent(header: string | undefined, item: Item): boolean {
   if (header === undefined) return false;
-  return header.trim() === "*" || includesVersion(versionsIn(header, /"([1-9]\d{0,14})"/g), version);
+  return fulfils(item, header.trim() === "*" ? "any" : tagsIn(header, ITEM_TAG));
 }
 
-const versionsIn = (header: string, pattern: RegExp): number[] => [...header.matchAll(pattern)].map((match) => Number(match[1]));
+const tagsIn = (header: string, pattern: string): string[] =>
+  [...header.matchAll(new RegExp(pattern, "g"))].map((match) => match[1]!);

@@ -1,7 +1,8 @@
 import { type Dialect, DIALECTS, writeId } from "../model/dialect.ts";
 import { typeRules } from "../model/field-types.ts";
 import type { File } from "../model/file.ts";
-import type { Field, Item, Summary } from "../model/item.ts";
+import type { Field, Summary } from "../model/item.ts";
+import type { AnsweredItem } from "../model/operation.ts";
 import type { Vault } from "../model/vault.ts";
 
 /** From the model to the wire (contract 2), in the dialect of the token (contract 3). */
@@ -26,7 +27,7 @@ export function presentSummary(item: Summary, dialect: Dialect): object {
 }
 
 /** A full Item. In: Unix milliseconds, for the codes of OTP fields. */
-export function presentItem(item: Item, dialect: Dialect, now: number): object {
+export function presentItem(item: AnsweredItem, dialect: Dialect, now: number): object {
   const files = item.files.map((file) => presentFile(file, item, dialect));
   return {
     ...presentSummary(item, dialect),
@@ -37,7 +38,7 @@ export function presentItem(item: Item, dialect: Dialect, now: number): object {
 }
 
 /** The answer to PUT, whose version depends on the dialect. */
-export function presentReplaced(item: Item, dialect: Dialect, now: number): object {
+export function presentReplaced(item: AnsweredItem, dialect: Dialect, now: number): object {
   return presentItem({ ...item, version: DIALECTS[dialect].versionAfterPut(item.version) }, dialect, now);
 }
 
@@ -48,7 +49,7 @@ function presentField({ section, ...field }: Field, dialect: Dialect, now: numbe
 }
 
 /** A File of an Item. In: `content`, its bytes, where the request asks for them. */
-export function presentFile(file: File, item: Pick<Item, "id" | "vault">, dialect: Dialect, content?: Uint8Array): object {
+export function presentFile(file: File, item: Pick<Summary, "id" | "vault">, dialect: Dialect, content?: Uint8Array): object {
   const [vaultId, itemId, id] = [item.vault, item.id, file.id].map((one) => writeId(one, dialect));
   const path = `v1/vaults/${vaultId}/items/${itemId}/files/${id}/content`;
   return {

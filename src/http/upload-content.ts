@@ -28,7 +28,7 @@ export interface UploadPorts {
  * The failures after which the row will never be committed, when one coordinator got the write once. The state that made
  * it refuse the write has moved the fence, so D1 also refuses an earlier attempt whose outcome is unknown. A revoked token
  * does not move the fence. After a second try no refusal is final: the coordinator of the first try may read a later state
- * in which the write is allowed. For example, `If-Match` may name a version that the Item does not have yet.
+ * in which the write is allowed. For example, the Item may be full until another write makes it smaller.
  */
 const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
   "vault_not_found",

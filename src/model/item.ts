@@ -72,7 +72,12 @@ export interface Summary {
 }
 
 export interface Item extends Summary {
+  /** 16 hexadecimal digits, drawn for each version: the first 8 bytes of the nonce of the sealed details (decision 0015). */
+  readonly nonce: string;
   readonly sections: readonly Section[];
   readonly fields: readonly Field[];
   readonly files: readonly File[];
 }
+
+/** The entity tag of an Item, without quotes (contract 10.1). */
+export const entityTag = ({ version, nonce }: Pick<Item, "version" | "nonce">): string => `${version}-${nonce}`;

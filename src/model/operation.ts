@@ -1,6 +1,6 @@
 import type { Origin } from "./activity.ts";
 import type { KeyedFile } from "./file.ts";
-import type { Item } from "./item.ts";
+import { entityTag, type Item } from "./item.ts";
 import type { ItemInput } from "./item-input.ts";
 import type { PatchOperation } from "./patch-input.ts";
 import type { Vault } from "./vault.ts";
@@ -70,12 +70,18 @@ export type NewContent = Pick<KeyedFile, "id" | "size" | "generation" | "key">;
 export interface Answer {
   /** The id of the File that was written: it is among the Item's Files. */
   readonly file?: string | undefined;
-  readonly item?: Item | undefined;
+  readonly item?: AnsweredItem | undefined;
   readonly vault?: Vault | undefined;
 }
 
-/** An `If-Match` or `If-None-Match` header (RFC 9110 section 13.1): any version, or one of these. */
-export type Precondition = "any" | readonly number[];
+/** An Item in an answer. In an answer of release 0.1.0, also in one of its idempotency records, it has no nonce. */
+export type AnsweredItem = Omit<Item, "nonce"> & Partial<Pick<Item, "nonce">>;
 
-/** Whether a record at this version fulfils the header. */
-export const includesVersion = (header: Precondition, version: number): boolean => header === "any" || header.includes(version);
+/**
+ * An `If-Match` or `If-None-Match` header (RFC 9110 section 13.1): any version, or those with one of these entity tags. A
+ * Worker of release 0.1.0 sends version numbers, which match nothing.
+ */
+export type Precondition = "any" | readonly string[];
+
+/** Whether an Item fulfils the header. */
+export const fulfils = (item: Item, header: Precondition): boolean => header === "any" || header.includes(entityTag(item));

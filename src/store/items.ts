@@ -1,4 +1,4 @@
-import { blindIndex, open, type Place, seal, sealedLength } from "../crypto/seal.ts";
+import { blindIndex, noncePrefix, open, type Place, seal, sealedLength } from "../crypto/seal.ts";
 import type { VaultKeys } from "../crypto/vault-keys.ts";
 import type { Item, Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
@@ -30,7 +30,7 @@ export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem>
   const [summary, secrets] = textsOf(item);
   const [overview, details, title_index] = await Promise.all([
     seal(keys.data, place("overview", item, keys), summary),
-    seal(keys.data, place("details", item, keys), secrets),
+    seal(keys.data, place("details", item, keys), secrets, Uint8Array.fromHex(item.nonce)),
     blindIndex(keys.index, item.title),
   ]);
   return { id: item.id, version: item.version, overview, details, title_index };
@@ -46,8 +46,10 @@ export const sealedSize = (item: Item): number =>
 const namesOf = ({ files }: Item): string[] =>
   files.length === 0 ? [] : [JSON.stringify(files.map(({ name, section }) => ({ name, section })))];
 
-const textsOf = ({ id: _id, vault: _vault, version: _version, sections, fields, files: _files, ...summary }: Item) =>
-  [JSON.stringify(summary), JSON.stringify({ sections, fields })] as const;
+const textsOf = ({ id: _id, vault: _vault, version: _version, nonce: _nonce, files: _files, ...item }: Item) => {
+  const { sections, fields, ...summary } = item;
+  return [JSON.stringify(summary), JSON.stringify({ sections, fields })] as const;
+};
 
 /** Opens the summary of a row of this vault. Errors: `integrity`. */
 export async function openSummary(keys: VaultKeys, vault: string, row: Omit<ItemRow, "details">): Promise<Result<Summary>> {
@@ -73,7 +75,8 @@ export async function openItem(
   if (!keyed.ok) return keyed;
   const files = keyed.value.map(({ key: _key, ...file }) => file);
   if (!text.ok) return text;
-  return ok({ ...summary.value, ...(JSON.parse(text.value) as Pick<Item, "sections" | "fields">), files });
+  const details = JSON.parse(text.value) as Pick<Item, "sections" | "fields">;
+  return ok({ ...summary.value, ...details, files, nonce: noncePrefix(row.details).toHex() });
 }
 
 type JoinedItem = Omit<ItemRow, "id"> | { version: null };

@@ -5,7 +5,7 @@ import { countWrite } from "../model/vault.ts";
 import { complete } from "./complete.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
-import { editFiles, editItem, currentItem, putItem, putVault } from "./steps.ts";
+import { currentItem, drawNonce, editFiles, editItem, putItem, putVault } from "./steps.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The effect of each kind of operation on the working copy of its vault. A refused operation leaves the copy as it was. */
@@ -25,7 +25,8 @@ export function applyChange(working: WorkingVault, change: Change, context: Chan
 
 const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
   "create-item": (working, { item: id, input }, { vault, actor, now, random }) => {
-    const attributes = { id, vault, version: 1, lastEditedBy: actor, createdAt: now, updatedAt: now, files: [] };
+    const made = { version: 1, nonce: drawNonce(random), createdAt: now, updatedAt: now };
+    const attributes = { id, vault, ...made, lastEditedBy: actor, files: [] };
     return putItem(working, "CREATE", complete(input, attributes, undefined, random), now);
   },
 

@@ -15,7 +15,7 @@ export type Random = (size: number) => Uint8Array;
 /** The attributes of an Item that the service sets, not the client. */
 export type ServiceAttributes = Pick<
   Item,
-  "id" | "vault" | "version" | "createdAt" | "updatedAt" | "lastEditedBy" | "state" | "files"
+  "id" | "vault" | "version" | "nonce" | "createdAt" | "updatedAt" | "lastEditedBy" | "state" | "files"
 >;
 
 /**

@@ -1,13 +1,14 @@
+import { NONCE_PREFIX } from "../crypto/seal.ts";
 import type { Action } from "../model/activity.ts";
 import { placeOf } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
 import { LIMITS } from "../model/limits.ts";
-import { includesVersion, type Precondition } from "../model/operation.ts";
+import { fulfils, type Precondition } from "../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { countWrite, type Vault } from "../model/vault.ts";
 import { sealedSize } from "../store/items.ts";
-import { complete } from "./complete.ts";
+import { complete, type Random } from "./complete.ts";
 import type { FileEdit } from "./file-changes.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
@@ -28,14 +29,14 @@ export function editItem(
   if (!input.ok) return input;
   if (!input.value) return ok({ answer: { item } });
   const { vault, createdAt, state, files } = item;
-  const attributes = { id, vault, createdAt, state, files, ...nextVersion(item, actor, now) };
+  const attributes = { id, vault, createdAt, state, files, ...nextVersion(item, actor, now, random) };
   return putItem(working, "UPDATE", complete(input.value, attributes, item, random), now);
 }
 
 /** A write to the Files of an Item. In: `edit` makes the Item with its new Files. */
 export function editFiles(
   working: WorkingVault,
-  { actor, now }: ChangeContext,
+  { actor, now, random }: ChangeContext,
   id: string,
   ifMatch: Precondition | undefined,
   edit: (item: Item) => Result<FileEdit>,
@@ -45,17 +46,21 @@ export function editFiles(
   // A File that does not exist is refused before a version that does not match (contract 4).
   const edited = edit(current.value);
   if (!edited.ok) return edited;
-  if (ifMatch && !includesVersion(ifMatch, current.value.version)) return fail("precondition");
+  if (ifMatch && !fulfils(current.value, ifMatch)) return fail("precondition");
   const { item, change } = edited.value;
-  const put = putItem(working, "UPDATE", ok({ ...item, ...nextVersion(current.value, actor, now) }), now);
+  const put = putItem(working, "UPDATE", ok({ ...item, ...nextVersion(current.value, actor, now, random) }), now);
   if (!put.ok) return put;
   working.files.push(change);
   if (change.before) working.released.push(placeOf(item.vault, id, change.before));
   return ok({ ...put.value, answer: { ...put.value.answer, file: change.id } });
 }
 
-const nextVersion = (item: Item, actor: string, now: number) => ({
+/** Drawn for each version in each attempt to write it, so that no two texts have the same. */
+export const drawNonce = (random: Random): string => random(NONCE_PREFIX).toHex();
+
+const nextVersion = (item: Item, actor: string, now: number, random: Random) => ({
   version: item.version + 1,
+  nonce: drawNonce(random),
   updatedAt: Math.max(now, item.updatedAt),
   lastEditedBy: actor,
 });
@@ -63,7 +68,7 @@ const nextVersion = (item: Item, actor: string, now: number) => ({
 /** Errors: `item_not_found`, `integrity`, `precondition`. */
 export function currentItem(working: WorkingVault, id: string, ifMatch: Precondition | undefined): Result<Item> {
   const item = working.items.get(id) ?? fail("item_not_found");
-  if (!item.ok || ifMatch === undefined || includesVersion(ifMatch, item.value.version)) return item;
+  if (!item.ok || ifMatch === undefined || fulfils(item.value, ifMatch)) return item;
   return fail("precondition");
 }
 

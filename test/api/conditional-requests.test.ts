@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { otherTag, tagAt } from "../support/etags.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
 /** `If-Match` and `If-None-Match` of Items (contract 10.1 to 10.4). */
@@ -6,37 +7,50 @@ import { freshVault, LOGIN } from "../support/service.ts";
 /** Makes an Item of version 2. `writes` are the writes that the tests send to it. */
 async function itemAtTwo() {
   const { items, call } = await freshVault();
-  const { body } = await call("POST", items, { body: LOGIN });
-  const path = `${items}/${body.id}`;
-  const item = (await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Two" }] })).body;
+  const first = await call("POST", items, { body: LOGIN });
+  const path = `${items}/${first.body.id}`;
+  const second = await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Two" }] });
+  const item = second.body;
+  const tags = new Map([first, second].map(({ body, headers }) => [`"${body.version}"`, headers.get("ETag")!]));
+  /** Replaces "1" and "2" by the entity tags of these versions. */
+  const withTags = (header: string) => header.replaceAll(/"[12]"/g, (version) => tags.get(version)!);
   const writes = [
     ["PATCH", [{ op: "replace", path: "/title", value: "Three" }]],
     ["PATCH", []],
     ["PUT", { ...item, title: "Four" }],
     ["DELETE", undefined],
   ] as const;
-  return { path, call, item, writes, read: async () => call("GET", path) };
+  return { path, call, item, writes, tag: tags.get('"2"')!, withTags, read: async () => call("GET", path) };
 }
 
 describe("If-Match", () => {
-  it.each(['"1"', '"3"', 'W/"2"', '"1","3"', '"two"'])(
+  it.each(['"1"', otherTag(2), 'W/"2"', '"1","3"', '"two"'])(
     "%s answers every write to version 2 with 412, and the Item is unchanged",
-    async (tag) => {
-      const { path, call, item, writes, read } = await itemAtTwo();
+    async (header) => {
+      const { path, call, item, writes, withTags, read } = await itemAtTwo();
       for (const [method, body] of writes) {
-        const reply = await call(method, path, { body, headers: { "If-Match": tag } });
+        const reply = await call(method, path, { body, headers: { "If-Match": withTags(header) } });
         expect([method, reply.status, reply.body]).toEqual([method, 412, { status: 412, message: expect.any(String) }]);
       }
       expect((await read()).body).toEqual(item);
     },
   );
 
+  it("with the tag of release 0.1.0, the bare version, answers every write with 412, and the Item is unchanged", async () => {
+    const { path, call, item, writes, read } = await itemAtTwo();
+    for (const [method, body] of writes) {
+      const { status } = await call(method, path, { body, headers: { "If-Match": '"2"' } });
+      expect([method, status]).toEqual([method, 412]);
+    }
+    expect((await read()).body).toEqual(item);
+  });
+
   it.each(["2", '"2', '"2" "3"', '*, "2"', ","])(
     "%s is malformed: the answer is 400, and the Item is unchanged",
     async (header) => {
-      const { path, call, item, writes, read } = await itemAtTwo();
+      const { path, call, item, writes, withTags, read } = await itemAtTwo();
       for (const [method, body] of writes) {
-        const { status } = await call(method, path, { body, headers: { "If-Match": header } });
+        const { status } = await call(method, path, { body, headers: { "If-Match": withTags(header) } });
         expect([method, status]).toEqual([method, 400]);
       }
       expect((await read()).body).toEqual(item);
@@ -45,9 +59,9 @@ describe("If-Match", () => {
 
   it.each(['"2"', "*", '"1", "2"', ' "2" '])("%s permits each kind of write to version 2", async (header) => {
     for (const index of [0, 1, 2, 3]) {
-      const { path, call, writes } = await itemAtTwo();
+      const { path, call, writes, withTags } = await itemAtTwo();
       const [method, body] = writes[index]!;
-      const { status } = await call(method, path, { body, headers: { "If-Match": header } });
+      const { status } = await call(method, path, { body, headers: { "If-Match": withTags(header) } });
       expect([method, status]).toEqual([method, method === "DELETE" ? 204 : 200]);
     }
   });
@@ -58,15 +72,15 @@ describe("If-Match", () => {
     for (const version of [3, 4, 5]) {
       const body = [{ op: "replace", path: "/title", value: `${version}` }];
       const reply = await call("PATCH", path, { body, headers: { "If-Match": tag } });
-      expect([reply.status, reply.body.version, reply.headers.get("ETag")]).toEqual([200, version, `"${version}"`]);
+      expect([reply.status, reply.body.version, reply.headers.get("ETag")]).toEqual([200, version, tagAt(version)]);
       tag = reply.headers.get("ETag")!;
     }
   });
 
   it("permits exactly one of several concurrent writes that name the same version", async () => {
-    const { path, call, read } = await itemAtTwo();
+    const { path, call, tag, read } = await itemAtTwo();
     const write = (title: string) =>
-      call("PATCH", path, { body: [{ op: "replace", path: "/title", value: title }], headers: { "If-Match": '"2"' } });
+      call("PATCH", path, { body: [{ op: "replace", path: "/title", value: title }], headers: { "If-Match": tag } });
     const replies = await Promise.all(["a", "b", "c", "d"].map(write));
     expect(replies.map((reply) => reply.status).toSorted((a, b) => a - b)).toEqual([200, 412, 412, 412]);
     expect((await read()).body).toEqual(replies.find((reply) => reply.status === 200)!.body);
@@ -88,15 +102,23 @@ describe("If-Match", () => {
 
 describe("If-None-Match", () => {
   it.each(['"2"', 'W/"2"', '"1", "2"', "*"])("%s on version 2 is a 304 with its ETag and no body", async (header) => {
-    const { path, call } = await itemAtTwo();
-    const reply = await call("GET", path, { headers: { "If-None-Match": header } });
-    expect([reply.status, reply.headers.get("ETag"), reply.text]).toEqual([304, '"2"', ""]);
+    const { path, call, tag, withTags } = await itemAtTwo();
+    for (const method of ["GET", "HEAD"]) {
+      const reply = await call(method, path, { headers: { "If-None-Match": withTags(header) } });
+      expect([reply.status, reply.headers.get("ETag"), reply.text]).toEqual([304, tag, ""]);
+    }
   });
 
-  it.each(['"1"', 'W/"1"', '"1", "3"', "2"])("%s on version 2 is a 200 with the Item", async (header) => {
-    const { path, call, item } = await itemAtTwo();
-    const reply = await call("GET", path, { headers: { "If-None-Match": header } });
-    expect([reply.status, reply.headers.get("ETag"), reply.body]).toEqual([200, '"2"', item]);
+  it.each(['"1"', 'W/"1"', '"1", "3"', "2", otherTag(2)])("%s on version 2 is a 200 with the Item", async (header) => {
+    const { path, call, item, tag, withTags } = await itemAtTwo();
+    const reply = await call("GET", path, { headers: { "If-None-Match": withTags(header) } });
+    expect([reply.status, reply.headers.get("ETag"), reply.body]).toEqual([200, tag, item]);
+  });
+
+  it("with the tag of release 0.1.0, the bare version, is a 200 with the new tag", async () => {
+    const { path, call, item, tag } = await itemAtTwo();
+    const reply = await call("GET", path, { headers: { "If-None-Match": '"2"' } });
+    expect([reply.status, reply.headers.get("ETag"), reply.body]).toEqual([200, tag, item]);
   });
 
   it("on an Item that does not exist is a 404", async () => {

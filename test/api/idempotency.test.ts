@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { currentTag } from "../support/etags.ts";
 import { type Client, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** `Idempotency-Key` of writes to Items (contract 10.7 to 10.12): a repeated request has one effect and one answer. */
@@ -83,7 +84,8 @@ describe("a request that is repeated with its Idempotency-Key", () => {
 
   it("is answered although its If-Match names an older version by now", async () => {
     const { path, call } = await makeTestVault();
-    const request = { body: [{ op: "remove", path: "/tags" }], headers: { "If-Match": '"1"', "Idempotency-Key": "key" } };
+    const headers = { "If-Match": await currentTag(call, path), "Idempotency-Key": "key" };
+    const request = { body: [{ op: "remove", path: "/tags" }], headers };
     const first = await call("PATCH", path, request);
     expect([first.status, answerOf(await call("PATCH", path, request))]).toEqual([200, answerOf(first)]);
   });

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { otherTag } from "../support/etags.ts";
 import { keyOf, type Place, pendingRecordsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { passDays } from "../support/restore.ts";
@@ -118,6 +119,11 @@ describe("FILE_RETENTION_DAYS = 0", () => {
   });
 });
 
+// 518,000 of 512 KiB: the name below has no room.
+const FULL = Array.from({ length: 6 }, (_, n) => ({ id: `f${n}`, value: "x".repeat(64_700) }));
+const LONG_NAME = "%01".repeat(1024);
+const setFields = (value: readonly object[]) => at.call("PATCH", at.path, { body: [{ op: "replace", path: "/fields", value }] });
+
 describe("an upload that two coordinators get, because the first was reset", () => {
   it("keeps its content when the second refuses it and the first commits it later", async () => {
     let first: Promise<unknown> = Promise.resolve();
@@ -133,9 +139,10 @@ describe("an upload that two coordinators get, because the first was reset", () 
       throw new Error("Durable Object reset because its code was updated.");
     };
     const bindings = { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
-    const refused = await at.upload(BYTES, "?name=f", { headers: { "If-Match": '"2"' }, env: bindings });
-    expect([refused.status, tries]).toEqual([412, 2]);
-    await at.call("PATCH", at.path, { body: [{ op: "add", path: "/tags/-", value: "next" }] });
+    expect((await setFields(FULL)).status).toBe(200);
+    const refused = await at.upload(BYTES, `?name=${LONG_NAME}`, { env: bindings });
+    expect([refused.status, refused.body.message, tries]).toEqual([400, expect.stringContaining("larger"), 2]);
+    await setFields([]);
     gate.resolve();
     expect(await first).toMatchObject({ ok: true });
     const [{ id }] = (await at.call("GET", at.files)).body;
@@ -143,7 +150,7 @@ describe("an upload that two coordinators get, because the first was reset", () 
   });
 
   it("leaves no content after a refusal of the only coordinator that got it", async () => {
-    expect((await at.upload(BYTES, "?name=f", { headers: { "If-Match": '"2"' } })).status).toBe(412);
+    expect((await at.upload(BYTES, "?name=f", { headers: { "If-Match": otherTag(2) } })).status).toBe(412);
     expect(await objectsOf(at.vault)).toEqual([]);
   });
 });

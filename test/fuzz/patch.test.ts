@@ -20,6 +20,7 @@ const FRAME = {
   id: VAULT,
   vault: VAULT,
   version: 1,
+  nonce: "0123456789abcdef",
   createdAt: 0,
   updatedAt: 0,
   lastEditedBy: VAULT,

@@ -11,6 +11,7 @@ import {
   wrapDatabase,
 } from "../support/bindings.ts";
 import { contested } from "../support/contested.ts";
+import { otherTag } from "../support/etags.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** The row cache of a coordinator saves D1 calls and has no authority (docs/consistency.md, A write). */
@@ -52,16 +53,16 @@ describe("a coordinator with a filled cache", () => {
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     const first = call("PATCH", path, { body: RENAME });
     await sleep(3);
-    const wrong = { "If-Match": '"99"' };
+    const wrong = { "If-Match": otherTag(1) };
     const group = [call("PATCH", path, { body: RENAME }), client(token)("PATCH", path, { body: RENAME, headers: wrong })];
     expect((await Promise.all([first, ...group])).map(({ status }) => status)).toEqual([200, 200, 401]);
   });
 
   it("reads D1 before it answers that If-Match does not contain the current version", async () => {
-    const { make, put, only } = await contested(1);
+    const { make, put, tagOf, only } = await contested(1);
     const item = await make(only(0));
-    expect((await put(item, "other", 1, undefined, only(1))).body.version).toBe(2);
-    expect((await put(item, "mine", 2, undefined, only(0))).body).toMatchObject({ version: 3, title: "mine" });
+    expect((await put(item, "other", await tagOf(item), undefined, only(1))).body.version).toBe(2);
+    expect((await put(item, "mine", await tagOf(item), undefined, only(0))).body).toMatchObject({ version: 3, title: "mine" });
   });
 
   it("reads D1 before it answers that an Item does not exist", async () => {

@@ -87,9 +87,10 @@ describe.each([
   });
 
   it("is answered 412 when it has an If-Match and another coordinator writes to the Item before the commit", async () => {
-    const { item, put, get, only, startWrite } = await withPausedCommit(commit);
-    const resume = await startWrite(() => put(item, "late", 1, undefined, only(0)));
-    expect((await put(item, "first", 1, undefined, only(1))).status).toBe(200);
+    const { item, put, get, tagOf, only, startWrite } = await withPausedCommit(commit);
+    const tag = await tagOf(item);
+    const resume = await startWrite(() => put(item, "late", tag, undefined, only(0)));
+    expect((await put(item, "first", tag, undefined, only(1))).status).toBe(200);
     expect((await resume()).status).toBe(412);
     expect((await get(item)).body).toMatchObject({ version: 2, title: "first" });
   });

@@ -8,6 +8,7 @@ interface More {
   readonly item?: string;
   readonly ifMatch?: number;
   readonly outcome?: Outcome;
+  readonly tag?: string;
 }
 
 /** A call. `state` is the version and the content, separated by blanks, in the answer. */
@@ -17,9 +18,9 @@ function call(
   start: number,
   end: number,
   state?: [number, string],
-  more: More = {},
+  { tag, ...more }: More = {},
 ): Call {
-  const shown = state && { version: state[0], content: state[1].split(" ") };
+  const shown = state && { version: state[0], tag, content: state[1].split(" ") };
   return { item: "item", kind, value, start, end, outcome: "ok", state: shown, text: state?.join(), ...more };
 }
 
@@ -137,6 +138,16 @@ const CASES: readonly (readonly [name: string, rules: readonly Rule[], history: 
     ],
   ],
   ["two acknowledged deletions", ["two writes of one version"], [first, call("delete", "d", 3, 4), call("delete", "e", 5, 6)]],
+  [
+    "two entity tags of one version",
+    ["two entity tags of one version"],
+    [
+      first,
+      call("put", "p", 3, 4, [2, "p"], { tag: "one" }),
+      read(5, 6, 2, "p"),
+      call("read", undefined, 7, 8, [2, "p"], { tag: "other" }),
+    ],
+  ],
   [
     "a 412 before the version in If-Match was current",
     [],

@@ -1,26 +1,43 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { entityTag, isCurrent, parseIfMatch } from "../../src/http/conditions.ts";
-import { includesVersion } from "../../src/model/operation.ts";
+import { etagHeader, isCurrent, parseIfMatch } from "../../src/http/conditions.ts";
+import type { Item } from "../../src/model/item.ts";
+import { type AnsweredItem, fulfils } from "../../src/model/operation.ts";
 
 /** Contract 10.1 to 10.4: entity tags and the headers that compare them (RFC 9110 sections 8.8.3, 13.1.1 and 13.1.2). */
 
+const NONCE = "00ff5a5b5c5d5e5f";
+const itemOf = (version: number, nonce = NONCE): Item => ({ version, nonce }) as Item;
+
+/** Writes `3` for the entity tag of version 3: a short form for the tables below. */
+const full = (header: string): string => header.replaceAll(/(?<=")(\d+)(?=")/g, (version) => `${version}-${NONCE}`);
+
 /** Whether the condition `If-Match: <header>` holds for a version; `undefined` when the header is malformed. */
-const ifMatchHolds = (header: string, version: number): boolean | undefined => {
+const ifMatchHolds = (header: string, item: Item = itemOf(3)): boolean | undefined => {
   const parsed = parseIfMatch(header);
-  return parsed.ok ? parsed.value === undefined || includesVersion(parsed.value, version) : undefined;
+  return parsed.ok ? parsed.value === undefined || fulfils(item, parsed.value) : undefined;
 };
 
+const tagOf = (item: Item): string => etagHeader(item)["ETag"]!;
+
 describe("an entity tag", () => {
-  it("is the version in quotes, which If-Match and If-None-Match match", () => {
-    expect(entityTag(7)).toBe('"7"');
+  it("is the version and the nonce in quotes, and matches no other version and no other nonce", () => {
+    expect(tagOf(itemOf(7))).toBe('"7-00ff5a5b5c5d5e5f"');
+    const nonce = fc.uint8Array({ minLength: 8, maxLength: 8 }).map((bytes) => bytes.toHex());
+    const item = fc.tuple(fc.integer({ min: 1, max: 1e12 }), nonce).map(([version, drawn]) => itemOf(version, drawn));
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 1e12 }), fc.integer({ min: 1, max: 1e12 }), (version, other) => {
-        expect([ifMatchHolds(entityTag(version), version), isCurrent(entityTag(version), version)]).toEqual([true, true]);
-        expect(ifMatchHolds(entityTag(other), version)).toBe(other === version);
-        expect(isCurrent(entityTag(other), version)).toBe(other === version);
+      fc.property(item, item, (one, other) => {
+        const same = one.version === other.version && one.nonce === other.nonce;
+        expect([ifMatchHolds(tagOf(one), one), isCurrent(tagOf(one), one)]).toEqual([true, true]);
+        expect([ifMatchHolds(tagOf(other), one), isCurrent(tagOf(other), one)]).toEqual([same, same]);
+        const again = itemOf(one.version, other.nonce);
+        expect(ifMatchHolds(tagOf(again), one)).toBe(again.nonce === one.nonce);
       }),
     );
+  });
+
+  it("is not sent with an Item that a coordinator or a record of release 0.1.0 gave, because it has no nonce", () => {
+    expect(etagHeader({ version: 3 } as AnsweredItem)).toEqual({});
   });
 });
 
@@ -32,25 +49,32 @@ describe("If-Match", () => {
   it.each(["*", " * ", '"3"', ' "3" ', '"1","3"', '"1" , "3"', '"3", W/"9"', '"x","3"', 'W/"3", "3"', '"",\t"3"'])(
     "%s matches version 3",
     (header) => {
-      expect(ifMatchHolds(header, 3)).toBe(true);
+      expect(ifMatchHolds(full(header))).toBe(true);
     },
   );
 
   it.each(['"4"', '"1","2","33"', '"30"', '"03"', '"-3"', '"3.0"', '"x3"', '""', '"W/3"', '"*"'])(
     "%s does not match version 3",
     (header) => {
-      expect(ifMatchHolds(header, 3)).toBe(false);
+      expect(ifMatchHolds(full(header))).toBe(false);
+    },
+  );
+
+  it.each(['"3"', '"3-"', '"3-00ff5a5b5c5d5e5"', '"3-00ff5a5b5c5d5e5f0"', '"3-00FF5A5B5C5D5E5F"', '"00ff5a5b5c5d5e5f"'])(
+    "%s, which is no tag of this release, does not match version 3",
+    (header) => {
+      expect([ifMatchHolds(header), isCurrent(header, itemOf(3))]).toEqual([false, false]);
     },
   );
 
   it.each(['W/"3"', 'W/"3", W/"3"', '"1",W/"3"'])("%s does not match version 3, because a weak tag never matches", (header) => {
-    expect(ifMatchHolds(header, 3)).toBe(false);
+    expect(ifMatchHolds(full(header))).toBe(false);
   });
 
   it.each(["", "3", "'3'", '"3', '3"', '"3" "4"', '"3";"4"', '*, "3"', '"3", *', 'w/"3"', 'W/ "3"', '"a b"', '"3"x', "**"])(
     "%j is malformed",
     (header) => {
-      expect(parseIfMatch(header)).toMatchObject({ ok: false, failure: { kind: "invalid" } });
+      expect(parseIfMatch(full(header))).toMatchObject({ ok: false, failure: { kind: "invalid" } });
     },
   );
 
@@ -63,14 +87,14 @@ describe("If-Match", () => {
     fc.assert(
       fc.property(fc.array(tag, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 20 }), (tags, version) => {
         const header = tags.map(({ weak, version: of, blank }) => `${blank}${weak ? "W/" : ""}"${of}"${blank}`).join(",");
-        expect(ifMatchHolds(header, version)).toBe(tags.some((one) => !one.weak && one.version === version));
+        expect(ifMatchHolds(full(header), itemOf(version))).toBe(tags.some((one) => !one.weak && one.version === version));
       }),
       { numRuns: 300 },
     );
   });
 
   it("with any text gives a result and no exception", () => {
-    const piece = fc.constantFrom('"', "W/", "*", ",", " ", "1", "3", "\u00e9");
+    const piece = fc.constantFrom('"', "W/", "*", ",", " ", "1", "3", "3-00ff5a5b5c5d5e5f", "\u00e9");
     fc.assert(
       fc.property(
         fc.oneof(
@@ -79,7 +103,7 @@ describe("If-Match", () => {
         ),
         (header) => {
           expect(typeof parseIfMatch(header).ok).toBe("boolean");
-          expect(typeof isCurrent(header, 3)).toBe("boolean");
+          expect(typeof isCurrent(header, itemOf(3))).toBe("boolean");
         },
       ),
       { numRuns: 500 },
@@ -89,14 +113,14 @@ describe("If-Match", () => {
 
 describe("If-None-Match", () => {
   it("does not match when it is absent", () => {
-    expect(isCurrent(undefined, 3)).toBe(false);
+    expect(isCurrent(undefined, itemOf(3))).toBe(false);
   });
 
   it.each(["*", '"3"', 'W/"3"', '"1", W/"3"', '"x","3"'])("%s matches version 3", (header) => {
-    expect(isCurrent(header, 3)).toBe(true);
+    expect(isCurrent(full(header), itemOf(3))).toBe(true);
   });
 
   it.each(['"4"', '"33"', '"03"', "3", "", '"x"', "'3'"])("%j does not match version 3", (header) => {
-    expect(isCurrent(header, 3)).toBe(false);
+    expect(isCurrent(full(header), itemOf(3))).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import { applyPatch } from "../../src/vault/patch.ts";
 
 /** Arbitrary PATCH operations and bodies give a result and no exception. */
 
-const FRAME = { id: "i", vault: "v", version: 1, createdAt: 0, updatedAt: 0, lastEditedBy: "x", files: [] };
+const FRAME = { id: "i", vault: "v", version: 1, nonce: "", createdAt: 0, updatedAt: 0, lastEditedBy: "x", files: [] };
 const ITEM: Item = {
   ...FRAME,
   title: "T",

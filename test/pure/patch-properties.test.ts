@@ -15,6 +15,7 @@ const FRAME = {
   id: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
   vault: "c0ffee00-5717-4562-b3fc-2c963f66afa6",
   version: 1,
+  nonce: "",
   createdAt: 0,
   updatedAt: 0,
   lastEditedBy: "x",

@@ -1,6 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KINDS, NOWHERE, open, openBytes, type Place, seal, sealBytes, sealedLength } from "../../src/crypto/seal.ts";
+import {
+  KINDS,
+  NONCE_PREFIX,
+  noncePrefix,
+  NOWHERE,
+  open,
+  openBytes,
+  type Place,
+  seal,
+  sealBytes,
+  sealedLength,
+} from "../../src/crypto/seal.ts";
 import { runs } from "../support/runs.ts";
 
 /** docs/security.md, Encryption: a sealed text opens with its own key and associated data, and with no others. */
@@ -62,6 +73,19 @@ describe("a sealed text", () => {
     expect(new Set(sealed).size).toBe(50);
     expect(new Set(sealed.map((one) => bytesOf(one).slice(2, 14).toHex())).size).toBe(50);
     expect(new Set(sealed.map((one) => bytesOf(one).slice(14, 20).toHex())).size).toBe(50);
+  });
+
+  it("has a nonce that begins with the given prefix, and differs each time all the same", async () => {
+    const prefix = crypto.getRandomValues(new Uint8Array(NONCE_PREFIX));
+    const texts = await Promise.all(Array.from({ length: 50 }, () => seal(key, PLACE, TEXT, prefix)));
+    expect(texts.map(noncePrefix)).toEqual(texts.map(() => prefix));
+    expect(new Set(texts.map((sealed) => bytesOf(sealed).subarray(2, 14).toHex())).size).toBe(50);
+    expect(await open(key, PLACE, texts[0]!)).toEqual({ ok: true, value: TEXT });
+  });
+
+  it("has a random nonce without a given prefix", async () => {
+    const prefixes = await Promise.all(Array.from({ length: 50 }, async () => noncePrefix(await seal(key, PLACE, TEXT))));
+    expect(new Set(prefixes.map((prefix) => prefix.toHex())).size).toBe(50);
   });
 
   it("does not contain the text", async () => {

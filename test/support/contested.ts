@@ -25,10 +25,10 @@ export async function contested(seed: number, hooks: Hooks = {}) {
   await rebindCoordinator(names[1], { DB: delayedDatabase(random, {}) });
   const bindings: Partial<Env> = { DB: delayedDatabase(random, {}), COORDINATOR: alternatingCoordinators(names) };
   const path = (item: string) => `${items}/${item}`;
-  const put = (item: string, title: string, ifMatch?: number, as: Client = call, env = bindings): Promise<Reply> =>
+  const put = (item: string, title: string, ifMatch?: string, as: Client = call, env = bindings): Promise<Reply> =>
     retryUntilAnswered(as, "PUT", path(item), {
       body: { ...LOGIN, title, vault: { id: vault } },
-      headers: ifMatch === undefined ? {} : { "If-Match": `"${ifMatch}"` },
+      headers: ifMatch === undefined ? {} : { "If-Match": ifMatch },
       env,
     });
   const get = (item: string, as: Client = call) => retryUntilAnswered(as, "GET", path(item), { env: bindings });
@@ -44,6 +44,7 @@ export async function contested(seed: number, hooks: Hooks = {}) {
     put,
     get,
     remove,
+    tagOf: async (item: string): Promise<string> => (await get(item)).headers.get("ETag")!,
     /** Evicts the first coordinator, so that its cache is empty. */
     renew: () => renewCoordinator(names[0], first),
     /** Bindings whose namespace always leads to one of the two coordinators. */

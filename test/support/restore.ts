@@ -33,3 +33,25 @@ export async function passDays(name: string, days: number): Promise<void> {
     await runDueAlarms(name); // an alarm sweeps at most 100 records
   }
 }
+
+const TABLES = `
+  SELECT name FROM sqlite_master
+  WHERE type = 'table' AND name NOT GLOB 'd1_*' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'`;
+
+/** Copies all rows of D1. Out: a function that restores the database to this moment, as often as it is called. */
+export async function snapshotDatabase(): Promise<() => Promise<void>> {
+  const { results: tables } = await env.DB.prepare(TABLES).all<{ name: string }>();
+  const statements: D1PreparedStatement[] = [];
+  for (const { name } of tables) {
+    statements.push(env.DB.prepare(`DELETE FROM ${name}`));
+    const { results } = await env.DB.prepare(`SELECT * FROM ${name}`).all();
+    for (const row of results) {
+      const values = Object.keys(row).map(() => "?");
+      const sql = `INSERT INTO ${name} (${Object.keys(row).join()}) VALUES (${values.join()})`;
+      statements.push(env.DB.prepare(sql).bind(...Object.values(row)));
+    }
+  }
+  return async () => {
+    await env.DB.batch(statements);
+  };
+}

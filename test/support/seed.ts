@@ -29,10 +29,11 @@ export async function seedItems({ DB, ROOT_KEYS }: Env, vault: string, items: re
 }
 
 /** An Item of category LOGIN with a title and no other content, except for `more`. */
-export const login = (vault: string, title: string, more: Partial<Item> = {}): Item => ({
+export const login = (vault: string, title: string, more: Omit<Partial<Item>, "nonce"> = {}): Item => ({
   id: crypto.randomUUID(),
   vault,
   version: 1,
+  nonce: crypto.getRandomValues(new Uint8Array(8)).toHex(),
   title,
   category: "LOGIN",
   tags: [],

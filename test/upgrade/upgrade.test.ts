@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { applyMigrations, buildWorker } from "../../scripts/wrangler.ts";
 import { type Answer, summary } from "./support/ask.ts";
 import { readRelease, type Release, releases, restoreBuild, restoreState } from "./support/release.ts";
-import { type Run, runWorker } from "./support/run.ts";
-import { migratedSchema, storedSchema } from "./support/schema.ts";
+import { type Refusals, type Run, runRefusing, runWorker } from "./support/run.ts";
+import { migratedSchema, storedRows, storedSchema } from "./support/schema.ts";
 import { REPLACED, UPLOADED } from "./support/writes.ts";
 
 /**
@@ -91,7 +91,8 @@ describe.each(releases())("release %s", (version) => {
   const repeat = release.sample.repeatable.map(({ request }) => request);
   let upgraded: Run;
   let rolledBack: Run;
-  let unmigratedRun: Run;
+  let refusals: Refusals;
+  let unmigratedBefore: ReturnType<typeof storedRows>;
 
   beforeAll(async () => {
     restoreBuild(version, kept);
@@ -106,7 +107,8 @@ describe.each(releases())("release %s", (version) => {
     };
     const runUnmigrated = async () => {
       cpSync(current, copy, { recursive: true });
-      unmigratedRun = await runWorker({ ...plan, build: { folder: copy, state: unmigrated, clockOffset } });
+      unmigratedBefore = storedRows(unmigrated);
+      refusals = await runRefusing({ ...plan, build: { folder: copy, state: unmigrated, clockOffset } });
     };
     await Promise.all([runBoth(), runUnmigrated()]);
   });
@@ -119,6 +121,12 @@ describe.each(releases())("release %s", (version) => {
     testKeptData(release, () => upgraded);
     testWrites(() => upgraded, "current");
 
+    it("gives the Items of the release a new ETag, and refuses a write that expects their version", () => {
+      const { tag, ifMatch } = upgraded.conditions;
+      expect(tag).toMatch(/^"\d+-[0-9a-f]{16}"$/);
+      expect(ifMatch).toEqual({ own: 200, version: 412, other: 412 });
+    });
+
     it("reports every dependency in /health as ACTIVE", () => {
       const { dependencies } = upgraded.health.body as { dependencies: readonly { status: string }[] };
       expect(dependencies.filter(({ status }) => status !== "ACTIVE")).toEqual([]);
@@ -130,11 +138,33 @@ describe.each(releases())("release %s", (version) => {
       expect(rolledBack.reads).toEqual(upgraded.readsAfterWrites.answers);
     });
 
+    it("accepts a write that expects the ETag that it sent, and refuses one that expects an ETag of the current Worker", () => {
+      expect(rolledBack.conditions.ifMatch).toMatchObject({ own: 200, other: 412 });
+    });
+
     testWrites(() => rolledBack, "kept");
   });
 
   describe("the current Worker on the database before the migrations", () => {
-    testKeptData(release, () => unmigratedRun);
-    testWrites(() => unmigratedRun, "current");
+    const COMMAND = "wrangler d1 migrations apply DB --remote";
+
+    it("answers every data route 503 with the command to run", () => {
+      const answers = Object.entries(refusals.answers);
+      expect(answers.length).toBeGreaterThan(Object.keys(reads).length);
+      for (const answer of answers) {
+        const body: unknown = { status: 503, message: expect.stringContaining(COMMAND) };
+        expect(answer).toEqual([answer[0], { status: 503, body }]);
+      }
+    });
+
+    it("reports the schema in /health as ERROR, with the command to run", () => {
+      const { dependencies } = refusals.health.body as { dependencies: readonly { service: string }[] };
+      const schema = dependencies.find(({ service }) => service === "schema");
+      expect(schema).toEqual({ service: "schema", status: "ERROR", message: expect.stringContaining(COMMAND) as string });
+    });
+
+    it("changes nothing in it", () => {
+      expect(storedRows(unmigrated)).toEqual(unmigratedBefore);
+    });
   });
 });

@@ -3,7 +3,7 @@ import type { Change } from "../../model/operation.ts";
 import { parsePatch } from "../../model/patch-input.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadItem } from "../../store/items.ts";
-import { entityTag, isCurrent } from "../conditions.ts";
+import { etagHeader, isCurrent } from "../conditions.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
@@ -14,8 +14,8 @@ export async function getItem({ c, store, dialect, actor, vault, item: id }: Cal
   const item = await loadItem(store, { token: actor, vault }, id);
   if (!item.ok) return item;
   const { version } = item.value;
-  const headers = { ETag: entityTag(version) };
-  const current = isCurrent(c.req.header("If-None-Match"), version);
+  const headers = etagHeader(item.value);
+  const current = isCurrent(c.req.header("If-None-Match"), item.value);
   const response = current ? c.body(null, 304, headers) : c.json(presentItem(item.value, dialect, store.now), 200, headers);
   return ok({ response, version });
 }
@@ -31,8 +31,7 @@ const writeItem =
     if (!answer.ok) return answer;
     const { item } = answer.value;
     if (!item) return ok({ response: c.body(null, 204) });
-    const { version } = item;
-    return ok({ response: c.json(present(item, dialect, store.now), 200, { ETag: entityTag(version) }), version });
+    return ok({ response: c.json(present(item, dialect, store.now), 200, etagHeader(item)), version: item.version });
   };
 
 export const createItem = {

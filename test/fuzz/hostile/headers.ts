@@ -36,7 +36,19 @@ export const authorization = oneof(
 );
 
 const one = (name: string, ...values: string[]) => constantFrom(...values).map((value) => [name, value] as const);
-const ifMatch = one("If-Match", '"1"', '"1"', '"2"', "*", 'W/"1"', "<secret>", '"<secret>"', "", '"1", "2",,', '"9"');
+const ifMatch = one(
+  "If-Match",
+  '"1"',
+  '"1-0123456789abcdef"',
+  "*",
+  "*",
+  'W/"1"',
+  "<secret>",
+  '"<secret>"',
+  "",
+  '"1", "2",,',
+  '"9"',
+);
 const key = one("Idempotency-Key", "k", "k", "k", "k", "<secret>", "a b", "<accent>", "", "<long>");
 
 /** The headers that a kind of route reads. */

@@ -102,7 +102,7 @@ function startCoordinator(
       throw error;
     },
     now: ++groups,
-    random: (size) => new Uint8Array(size),
+    random: (size) => store.random(size),
   });
   const queue = createQueue<Operation, Result<Answer>>({
     commit: (group) => commitGroup(plant(ports()), group),

@@ -2,7 +2,7 @@ import { parseItem } from "../../../src/model/item-input.ts";
 import type { Change, Idempotency, Operation } from "../../../src/model/operation.ts";
 import { parsePatch } from "../../../src/model/patch-input.ts";
 import type { Result } from "../../../src/model/result.ts";
-import { ACTOR, ITEM, VAULT } from "./store.ts";
+import { ACTOR, ITEM, tagsOf, VAULT } from "./store.ts";
 
 /** Operations on the Item of the model. */
 
@@ -14,7 +14,7 @@ export const operationOf = (change: Change, idempotency?: Idempotency): Operatio
 };
 
 export function changeOf(kind: "put" | "patch" | "delete", value: string, ifMatch?: number): Change {
-  const condition = { item: ITEM, ifMatch: ifMatch === undefined ? undefined : [ifMatch] };
+  const condition = { item: ITEM, ifMatch: ifMatch === undefined ? undefined : tagsOf(ifMatch) };
   const body = { vault: { id: VAULT }, category: "LOGIN", tags: [value] };
   if (kind === "put") return { kind: "replace-item", ...condition, input: unwrap(parseItem(body, VAULT, "replace")) };
   if (kind === "delete") return { kind: "delete-item", ...condition };

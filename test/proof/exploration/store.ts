@@ -1,5 +1,5 @@
 import type { File } from "../../../src/model/file.ts";
-import type { Item } from "../../../src/model/item.ts";
+import { entityTag, type Item } from "../../../src/model/item.ts";
 import { ok, type Result } from "../../../src/model/result.ts";
 import type { Vault } from "../../../src/model/vault.ts";
 import type { OpenVault } from "../../../src/store/vault-rows.ts";
@@ -16,6 +16,14 @@ import type { Snapshot } from "../../../src/store/write/snapshot.ts";
 export const VAULT = "00000000-0000-4000-8000-000000000001";
 export const ITEM = "00000000-0000-4000-8000-000000000002";
 export const ACTOR = "00000000-0000-4000-8000-000000000003";
+
+/** The nonce of an Item's version; `draw` 0 is that of the first version. Each attempt to write a version draws another one. */
+export const nonceOf = (draw: number): string => drawnBytes(8, draw).toHex();
+const drawnBytes = (size: number, draw: number) => new Uint8Array(size).fill(draw);
+
+/** The entity tags that a version may get in a run. */
+export const tagsOf = (version: number): string[] =>
+  Array.from({ length: 256 }, (_, draw) => entityTag({ version, nonce: nonceOf(draw) }));
 
 /** The File that the Item has at the start. */
 export const FILE: File = { id: "file", name: "", size: 1, generation: "first" };
@@ -40,6 +48,7 @@ export function createStore(broken: Broken = {}) {
     id: ITEM,
     vault: VAULT,
     version: 1,
+    nonce: nonceOf(0),
     tags: ["first"],
     lastEditedBy: ACTOR,
     ...content,
@@ -49,7 +58,10 @@ export function createStore(broken: Broken = {}) {
   const items = new Map<string, Result<Item>>([[ITEM, ok(first)]]);
   const records = new Map<string, Result<IdempotencyRecord>>();
   const applied = new Map<string, AppliedOperation>();
+  let draws = 0;
   return {
+    /** Stands for random bytes: other ones with each call. */
+    random: (size: number): Uint8Array => drawnBytes(size, ++draws),
     /** The generations of the contents in R2. */
     contents: new Set([FILE.generation]),
     /** The generations that the coordinators have recorded as pending: for an upload, or because a commit releases them. */

@@ -6,7 +6,7 @@ import type { CommitPorts } from "../../../src/vault/group.ts";
 import { createCoordinator, type ModelCoordinator } from "./coordinator.ts";
 import { createFaults, type Fault, never } from "./faults.ts";
 import { operationOf } from "./operations.ts";
-import { createStore, FILE, ITEM, VAULT } from "./store.ts";
+import { createStore, FILE, ITEM, tagsOf, VAULT } from "./store.ts";
 import type { Turns } from "./turns.ts";
 
 /** Concurrent writes to the Files of one Item, through the upload that ships (http/upload-content.ts). */
@@ -118,7 +118,8 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
     if (kind === "upload")
       return uploadOne(n, (file) => ({ kind: "add-file", item: ITEM, file: { ...file, name: "" } }), `file ${n}`);
     if (kind === "upload-next") {
-      return uploadOne(n, (file) => ({ kind: "add-file", item: ITEM, file: { ...file, name: "" }, ifMatch: [2] }), `file ${n}`);
+      const ifMatch = tagsOf(2);
+      return uploadOne(n, (file) => ({ kind: "add-file", item: ITEM, file: { ...file, name: "" }, ifMatch }), `file ${n}`);
     }
     if (kind === "replace") return uploadOne(n, (file) => ({ kind: "replace-content", item: ITEM, file }), FILE.id);
     if (kind === "delete-file") return write({ kind: "delete-file", item: ITEM, file: FILE.id }, n % scenario.coordinators);

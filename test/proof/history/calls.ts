@@ -21,7 +21,9 @@ export interface Call {
   readonly end: number;
   readonly outcome: Outcome;
   /** The state of the Item in the answer; absent after a deletion. */
-  readonly state?: { readonly version: number; readonly content: readonly string[] } | undefined;
+  readonly state?:
+    | { readonly version: number; readonly tag?: string | undefined; readonly content: readonly string[] }
+    | undefined;
   /** The body of the answer to a write, byte for byte. */
   readonly text?: string | undefined;
 }
@@ -42,6 +44,8 @@ export const DELETED = Number.POSITIVE_INFINITY;
 export interface Observation {
   readonly item: string;
   readonly version: number;
+  /** The entity tag in the answer; absent where the answer has none. */
+  readonly tag: string | undefined;
   /** Empty when the Item is deleted. */
   readonly content: readonly string[];
   readonly start: number;
@@ -59,6 +63,7 @@ export type Rule =
   | "not based on the previous version"
   | "two writes of one version"
   | "two contents of one version"
+  | "two entity tags of one version"
   | "write took effect twice"
   | "different answers to one write"
   | "answer of another write"
@@ -111,10 +116,11 @@ export function observationsOf(history: readonly Call[], writes: ReadonlyMap<str
   return history.flatMap((call): Observation[] => {
     const { item, value, outcome, state, start, end } = call;
     if (item === undefined || (outcome !== "ok" && outcome !== "not found")) return [];
-    if (outcome === "not found") return [{ item, version: DELETED, content: [], start, end, writeValue: undefined }];
-    const { version, content } = state ?? { version: DELETED, content: [] };
-    if (value === undefined) return [{ item, version, content, start, end, writeValue: undefined }];
+    if (outcome === "not found")
+      return [{ item, version: DELETED, tag: undefined, content: [], start, end, writeValue: undefined }];
+    const { version, tag, content } = state ?? { version: DELETED, content: [] };
+    if (value === undefined) return [{ item, version, tag, content, start, end, writeValue: undefined }];
     const write = writes.get(value)!;
-    return write.acknowledged === call ? [{ item, version, content, start: write.start, end, writeValue: value }] : [];
+    return write.acknowledged === call ? [{ item, version, tag, content, start: write.start, end, writeValue: value }] : [];
   });
 }

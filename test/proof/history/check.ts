@@ -87,7 +87,7 @@ interface Gap {
   readonly observedAt: number;
 }
 
-/** Each version has one content, which one write made once, after its request, from the content of the previous version. */
+/** Each version has one entity tag and one content, which one write made once, after its request, from the content of the previous version. */
 function* checkVersions(
   item: string,
   observations: readonly Observation[],
@@ -97,8 +97,12 @@ function* checkVersions(
 ): Iterable<Violation> {
   const contents = new Map<number, Observation>();
   const ends = new Map<number, number>();
+  const tags = new Map<number, string>();
   for (const observation of observations) {
-    const { version, content, writeValue, end } = observation;
+    const { version, tag, content, writeValue, end } = observation;
+    if (tag !== undefined && tag !== (tags.get(version) ?? tag))
+      yield violation("two entity tags of one version", item, format(observation));
+    if (tag !== undefined) tags.set(version, tag);
     ends.set(version, Math.min(end, ends.get(version) ?? NEVER));
     const earlier = contents.get(version);
     if (!earlier || (writeValue !== undefined && earlier.writeValue === undefined)) contents.set(version, observation);
@@ -130,7 +134,7 @@ function* checkVersions(
     // The content of a PATCH contains the previous content, also when no answer showed the previous version.
     const before = observation.content.slice(0, -1);
     if (write.kind === "patch" && version > 1 && !contents.has(version - 1)) {
-      contents.set(version - 1, { ...observation, version: version - 1, content: before, writeValue: undefined });
+      contents.set(version - 1, { ...observation, version: version - 1, content: before, tag: undefined, writeValue: undefined });
     }
     const expected = write.kind === "patch" ? contents.get(version - 1)?.content : [];
     if ((write.kind === "create") !== (version === 1) || !same(before, expected))

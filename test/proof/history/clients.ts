@@ -58,7 +58,7 @@ export async function runLoad({ seed, operations, clients, rates, rewrite }: Loa
   async function send(session: Session, planned: PlannedCall, keyed: boolean, bindings: Partial<Env>) {
     const { path, method, body } = requestFor(items, vault, planned);
     const headers = {
-      ...(planned.ifMatch === undefined ? {} : { "If-Match": `"${planned.ifMatch}"` }),
+      ...(planned.ifMatch !== undefined && { "If-Match": recorder.tagOf(planned.item, planned.ifMatch)! }),
       ...(keyed ? { "Idempotency-Key": planned.value! } : {}),
     };
     const reply = await recorder.record(planned, session, () => session.call(method, path, { body, headers, env: bindings }));
@@ -89,7 +89,7 @@ export async function runLoad({ seed, operations, clients, rates, rewrite }: Loa
       DB: faultyDatabase(plan, { name: `client ${name}` }),
       COORDINATOR: coordinators.namespaceFor(`client ${name}`),
     };
-    /** The version of each Item that the client saw last. */
+    /** The version of each Item that was seen last with its entity tag. */
     const versions = new Map<string, number>();
     sessions.set(name, await login());
     for (let step = 0; step < steps; step++) {
@@ -117,7 +117,7 @@ export async function runLoad({ seed, operations, clients, rates, rewrite }: Loa
         if (status === 200) slots[nextSlot()] = body.id;
       } else await write(session, { kind, item, value, ifMatch }, forKey < 0.6, bindings);
       const state = recorder.history.findLast((call) => call.item === item && call.state)?.state;
-      if (state) versions.set(item, state.version);
+      if (state?.tag !== undefined) versions.set(item, state.version);
       if (name === 0 && step === steps >> 1) await revoke(sessions.get(1));
     }
   }

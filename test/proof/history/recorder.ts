@@ -19,6 +19,8 @@ export interface Recorder {
   readonly knownItems: Set<string>;
   /** The ids of the Items that an answer showed as deleted. */
   readonly deletedItems: Set<string>;
+  /** The entity tag of a version of an Item, if an answer showed it. */
+  tagOf(item: string | undefined, version: number | undefined): string | undefined;
   /** Sends a request and records its call. */
   record(planned: PlannedCall, sender: Sender, send: () => Promise<Reply>): Promise<Reply>;
   /** Requests the list of all Items, and records a read for each Item in it and for each known Item that is not in it. */
@@ -30,6 +32,7 @@ export function createRecorder(): Recorder {
   const unexpected: string[] = [];
   const knownItems = new Set<string>();
   const deletedItems = new Set<string>();
+  const entityTags = new Map<string, string>();
   let ticks = 0;
 
   /** Sends a request. A request that is sent after the revocation of its token was acknowledged must be refused. */
@@ -50,12 +53,15 @@ export function createRecorder(): Recorder {
     unexpected,
     knownItems,
     deletedItems,
+    tagOf: (item, version) => (item === undefined || version === undefined ? undefined : entityTags.get(nameOf(item, version))),
     async record(planned, sender, send) {
       const { start, end, reply, outcome } = await timed(planned.kind, sender, send);
       const { body, text } = reply;
       const item: string | undefined = outcome === "ok" ? (body?.id ?? planned.item) : planned.item;
       if (outcome === "ok" && item !== undefined) knownItems.add(item);
-      const state = outcome === "ok" && body ? { version: body.version as number, content: contentOf(body) } : undefined;
+      const tag = reply.headers.get("ETag") ?? undefined;
+      const state = outcome === "ok" && body ? { version: body.version as number, tag, content: contentOf(body) } : undefined;
+      if (item !== undefined && state && tag !== undefined) entityTags.set(nameOf(item, state.version), tag);
       if (item !== undefined && (outcome === "not found" || (outcome === "ok" && !state))) deletedItems.add(item);
       history.push({ ...planned, item, start, end, outcome, state, text: state && text });
       return reply;
@@ -74,6 +80,8 @@ export function createRecorder(): Recorder {
     },
   };
 }
+
+const nameOf = (item: string, version: number): string => `${item} ${version}`;
 
 /** The content of an Item: its tags. Its fields, which are in another sealed text, must contain the same values. */
 function contentOf({ tags, fields }: { tags: string[]; fields: { id: string; value: string }[] }): readonly string[] {

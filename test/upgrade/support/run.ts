@@ -1,4 +1,5 @@
 import { type Answer, ask, askAll, type StoredRequest } from "./ask.ts";
+import { askConditions, type Conditions } from "./conditions.ts";
 import type { Release } from "./release.ts";
 import { type Build, startBuild } from "./worker.ts";
 import { writeAll, type Written } from "./writes.ts";
@@ -17,6 +18,7 @@ export interface Run {
   readonly expired: Answer;
   readonly activity: readonly unknown[];
   readonly tokens: readonly unknown[];
+  readonly conditions: Conditions;
   readonly written: Written;
   /** The reads after the writes: those of `Plan.again`, and those of the records that were written. */
   readonly readsAfterWrites: {
@@ -54,10 +56,37 @@ export async function runWorker({ release, build, writer, repeat, reads, again }
     const expired = await ask(base, { path: "/v1/vaults", token: sample.tokens.expired.token });
     const activity = await list("/v1/activity?limit=1000", sample.tokens.reader.token);
     const tokens = await list("/v1/admin/tokens", secrets.ADMIN_TOKEN);
+    const conditions = await askConditions(base, release);
     const written = await writeAll(base, release, writer);
     const requests = { ...again, ...written.reads };
     const readsAfterWrites = { requests, answers: await askAll(base, requests) };
-    return { health, repeated, keyConflict, reads: answers, expired, activity, tokens, written, readsAfterWrites };
+    return { health, repeated, keyConflict, reads: answers, expired, activity, tokens, conditions, written, readsAfterWrites };
+  } finally {
+    await stop();
+  }
+}
+
+/** The answers of a Worker that does not serve the schema of its storage. */
+export interface Refusals {
+  readonly health: Answer;
+  /** The answers to reads and writes, by their names. */
+  readonly answers: Readonly<Record<string, Answer>>;
+}
+
+/** Starts the Worker, sends reads and writes that it has to refuse, and stops it. */
+export async function runRefusing({ release, build, repeat, reads }: Omit<Plan, "writer" | "again">): Promise<Refusals> {
+  const { secrets, sample } = release;
+  const { base, stop } = await startBuild({ ...build, secrets });
+  const admin = { path: "/v1/admin/vaults", token: secrets.ADMIN_TOKEN };
+  const writes = repeat.map((request, index) => [`write ${index}`, { ...request, headers: {} }] as const);
+  const others = {
+    "the activity": { path: "/v1/activity", token: sample.tokens.reader.token },
+    "the vaults of the admin": admin,
+    "a new vault": { ...admin, method: "POST", body: { name: "new" } },
+  };
+  try {
+    const health = await ask(base, { path: "/health", token: "" });
+    return { health, answers: await askAll(base, { ...reads, ...Object.fromEntries(writes), ...others }) };
   } finally {
     await stop();
   }

@@ -12,10 +12,21 @@ interface Named {
 export type Schema = Readonly<Record<string, { readonly columns: readonly unknown[]; readonly indexes: readonly unknown[] }>>;
 
 /** The schema of the one database in `state`. */
-export function storedSchema(state: string): Schema {
+export const storedSchema = (state: string): Schema => readSchema(openStored(state));
+
+/** The rows of every table of the one database in `state`, by its name. */
+export function storedRows(state: string): Readonly<Record<string, readonly unknown[]>> {
+  const tables = Object.keys(storedSchema(state));
+  const database = openStored(state);
+  const rows = tables.map((name) => [name, database.prepare(`SELECT * FROM ${name}`).all()] as const);
+  database.close();
+  return Object.fromEntries(rows);
+}
+
+function openStored(state: string): DatabaseSync {
   const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
   const file = readdirSync(folder).find((name) => name.endsWith(".sqlite") && name !== "metadata.sqlite");
-  return readSchema(new DatabaseSync(join(folder, file ?? "missing"), { readOnly: true }));
+  return new DatabaseSync(join(folder, file ?? "missing"), { readOnly: true });
 }
 
 /** The schema that all migrations create in an empty database. */
