@@ -1,3 +1,4 @@
+import type { VerifiedClaims } from "../crypto/token.ts";
 import type { Action } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/operation.ts";
@@ -13,8 +14,11 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Who may use a route, and how the others are refused. */
 export type Access =
-  /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the route seals something new. */
-  | { readonly by: "admin"; readonly seals?: true }
+  /**
+   * The holder of ADMIN_TOKEN. `checksKeys`: the root keys are checked first, because the route seals something new, or
+   * tells rows that do not open from a service with wrong root keys.
+   */
+  | { readonly by: "admin"; readonly checksKeys?: true }
   /**
    * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
    * `outside`: 403, or on the routes for which the contract lists no 403 the 404 of a vault that does not exist.
@@ -28,6 +32,8 @@ export interface Caller {
   readonly store: Store;
   /** The token's id, or `admin`. */
   readonly actor: string;
+  /** Those of the token; `NO_CLAIMS` for the admin. */
+  readonly claims: VerifiedClaims;
   readonly dialect: Dialect;
   /** The permissions of the token, by vault id. */
   readonly vaults: Readonly<Record<string, Permission>>;

@@ -2,6 +2,7 @@ import { ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
 import { runBatch, type Store } from "./database.ts";
+import type { TokenIdentity } from "./token-check.ts";
 import { openVault, type VaultRow } from "./vault-rows.ts";
 
 /** Loads vaults. write/commit.ts writes them. */
@@ -15,7 +16,7 @@ export async function loadVault(store: Store, access: VaultAccess): Promise<Resu
 }
 
 /** The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked). */
-export async function loadVaults(store: Store, token: string, ids: readonly string[]): Promise<Result<Vault[]>> {
+export async function loadVaults(store: Store, token: TokenIdentity, ids: readonly string[]): Promise<Result<Vault[]>> {
   const read = await loadForToken<[VaultRow]>(
     store,
     token,

@@ -9,13 +9,14 @@ import { type OpenVault, sealVault, vaultRow, wrappedKeys } from "../vault-rows.
 import type { RowCache, WrittenRows } from "./cache.ts";
 import { fencedEntries } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
+import type { TokenHashes } from "./rows.ts";
 import { changeItem, type FileChange, fileStatement, type ItemChange } from "./row-changes.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
 export interface Commit {
   readonly vault: string;
-  /** The actors that the snapshot assumed to be authorized. */
-  readonly actors: readonly string[];
+  /** The actors that the snapshot assumed to be authorized, with the hashes of their tokens. */
+  readonly actors: TokenHashes;
   /** The vault in the snapshot; absent when it is new. */
   readonly before: OpenVault | undefined;
   /** The vault after the commit; absent when it is deleted with all its rows. */

@@ -3,10 +3,11 @@ import type { Item } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../database.ts";
 import { openItem } from "../items.ts";
+import { addHashes } from "../token-check.ts";
 import { type OpenVault, openVault } from "../vault-rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
-import { type AppliedOperation, loadRows, type RowRequest, type Rows } from "./rows.ts";
+import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
 
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
@@ -14,8 +15,8 @@ export interface Snapshot {
   readonly opened: OpenVault | undefined;
   /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
   readonly everExisted: boolean;
-  /** The tokens that are not revoked. */
-  readonly tokens: ReadonlySet<string>;
+  /** The tokens that are not revoked, with the hashes in their rows. */
+  readonly tokens: TokenHashes;
   /** A record that does not open fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
   /** The rows of Files, by the ids of their Items. */
@@ -34,7 +35,16 @@ export async function loadSnapshot(store: Store, cache: RowCache, request: RowRe
   const rows = await loadRows(store, request);
   if (!rows.ok) return rows;
   cache.put(rows.value);
-  return openRows(store, rows.value);
+  const tokens = await withHashes(store, rows.value.tokens);
+  return tokens.ok ? openRows(store, { ...rows.value, tokens: tokens.value }) : tokens;
+}
+
+/** Gives the rows of schema 1 among the tokens their hashes, which costs further D1 calls once. Errors: `unavailable`. */
+async function withHashes(store: Store, tokens: TokenHashes): Promise<Result<TokenHashes>> {
+  const missing = [...tokens].flatMap(([id, hash]) => (hash === null ? [id] : []));
+  if (missing.length === 0) return ok(tokens);
+  const added = await addHashes(store, missing);
+  return added.ok ? ok(new Map([...tokens, ...added.value])) : added;
 }
 
 /**
@@ -55,7 +65,7 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   return ok({
     opened: opened?.value,
     everExisted: rows.everExisted,
-    tokens: new Set(rows.tokens),
+    tokens: rows.tokens,
     // Without the vault's row there are no keys, and its other rows were deleted with it.
     items: await openEach(
       keys ? rows.items : [],
