@@ -14,6 +14,7 @@ export function answerWithoutApplying(
   const { change, idempotency } = operation;
   if (!isAuthorized(operation, snapshot)) return fail("unauthorized");
   if (!working.vault && change.kind !== "create-vault") return fail("vault_not_found");
+  if (working.vault && snapshot.broken && change.kind !== "delete-vault") return snapshot.broken.refusal;
   const record = idempotency && working.records.get(idempotency.key);
   if (!record) return undefined;
   if (!record.ok) return record;

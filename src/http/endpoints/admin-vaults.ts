@@ -6,7 +6,7 @@ import { explain, optional, text } from "../../model/text.ts";
 import { loadAllVaults } from "../../store/vaults.ts";
 import { sendChange } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
-import { presentVault } from "../present.ts";
+import { presentListedVault, presentVault } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/vaults: lists, creates, renames and deletes vaults. */
@@ -15,9 +15,9 @@ const name = text(LIMITS.title).min(1, "is empty");
 const newVault = z.object({ name, description: optional(text()) });
 const vaultChange = z.object({ name: optional(name), description: optional(text()) });
 
-export async function listAllVaults({ c, store, dialect }: Call): Promise<Result<Reply>> {
+export async function listAllVaults({ c, store }: Call): Promise<Result<Reply>> {
   const vaults = await loadAllVaults(store);
-  return vaults.ok ? ok({ response: c.json(vaults.value.map((vault) => presentVault(vault, dialect))) }) : vaults;
+  return vaults.ok ? ok({ response: c.json(vaults.value.map(presentListedVault)) }) : vaults;
 }
 
 export const createVault = {

@@ -4,15 +4,17 @@ import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../database.ts";
 import { openItem } from "../items.ts";
 import { addHashes } from "../token-check.ts";
-import { type OpenVault, openVault } from "../vault-rows.ts";
+import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vault-rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
 import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
 
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
-  /** Absent when the vault does not exist. */
+  /** Absent when the vault does not exist, or does not open. */
   readonly opened: OpenVault | undefined;
+  /** The vault when it does not open: it can be deleted, and every other operation gets the refusal. */
+  readonly broken?: BrokenVault | undefined;
   /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
   readonly everExisted: boolean;
   /** The tokens that are not revoked, with the hashes in their rows. */
@@ -29,7 +31,7 @@ export interface Snapshot {
 
 /**
  * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache.
- * Errors: `unavailable`, and those of opening the vault.
+ * Errors: `unavailable`.
  */
 export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
   const rows = await loadRows(store, request);
@@ -50,7 +52,6 @@ async function withHashes(store: Store, tokens: TokenHashes): Promise<Result<Tok
 /**
  * A snapshot out of the cache, without a D1 call; `undefined` when a row is missing there. It may be out of date, and it
  * assumes that no token was revoked and that no operation took effect before. The fence of the commit checks all of that.
- * Errors: those of opening the vault.
  */
 export async function cachedSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot> | undefined> {
   const rows = cache.get(request);
@@ -60,13 +61,14 @@ export async function cachedSnapshot(store: Store, cache: RowCache, request: Row
 async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   const { vault, filesOf } = rows;
   const opened = vault && (await openVault(store, vault));
-  if (opened && !opened.ok) return opened;
-  const keys = opened?.value.keys;
+  const keys = opened?.ok ? opened.value.keys : undefined;
   return ok({
-    opened: opened?.value,
+    opened: opened?.ok ? opened.value : undefined,
+    broken: opened && !opened.ok ? brokenVault(vault!, opened) : undefined,
     everExisted: rows.everExisted,
     tokens: rows.tokens,
-    // Without the vault's row there are no keys, and its other rows were deleted with it.
+    // Without the vault's row there are no keys, and its other rows were deleted with it. Nor does a row that does not open
+    // give keys.
     items: await openEach(
       keys ? rows.items : [],
       (row) => row.id,
