@@ -64,7 +64,7 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   const keys = opened?.ok ? opened.value.keys : undefined;
   return ok({
     opened: opened?.ok ? opened.value : undefined,
-    broken: opened && !opened.ok ? brokenVault(vault!, opened) : undefined,
+    broken: opened && !opened.ok ? brokenVault(vault, opened) : undefined,
     everExisted: rows.everExisted,
     tokens: rows.tokens,
     // Without the vault's row there are no keys, and its other rows were deleted with it. Nor does a row that does not open
