@@ -33,7 +33,7 @@ export async function tryChange(call: Call, vault: string, change: Change, bindi
     id: setRequestId(c),
     vault,
     actor,
-    claims: claims.hash,
+    tokenHash: claims.hash,
     size: call.body?.bytes.length ?? 0,
     origin: originOf(c),
     idempotency: await bind(call, binding),

@@ -22,8 +22,8 @@ export function answerWithoutApplying(
 }
 
 /** Whether the actor's token is not revoked, and is the one that was issued. An older release sends no hash to compare. */
-const isAuthorized = ({ actor, claims }: Operation, { tokens }: Snapshot): boolean =>
-  actor === ADMIN || (tokens.has(actor) && (claims === undefined || claims === tokens.get(actor)));
+const isAuthorized = ({ actor, tokenHash }: Operation, { tokens }: Snapshot): boolean =>
+  actor === ADMIN || (tokens.has(actor) && (tokenHash === undefined || tokenHash === tokens.get(actor)));
 
 /**
  * The answer of an operation that took effect before: its caller, or this coordinator, lost the first answer. The sealed

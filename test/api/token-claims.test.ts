@@ -196,8 +196,8 @@ describe("an operation of an older release, which has no hash", () => {
     const { id, token } = await makeToken({ [vault]: "rw" });
     const { COORDINATOR, sent } = recordOperations(env.COORDINATOR);
     expect((await client(token)("POST", items, { body: LOGIN, env: { COORDINATOR } })).status).toBe(200);
-    const { claims, ...operation } = sent();
-    expect(claims).toBe(await storedHash(id));
+    const { tokenHash, ...operation } = sent();
+    expect(tokenHash).toBe(await storedHash(id));
     const withoutHash = (item: string) => ({
       ...operation,
       id: operation.id.slice(0, -4) + item.slice(-4),

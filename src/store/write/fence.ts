@@ -11,8 +11,9 @@ import type { TokenHashes } from "./rows.ts";
  * and D1 rolls the batch back. Every commit increments one of the two versions, so of all commits on one snapshot exactly
  * one succeeds. `updated_at` is compared because a restored database repeats versions.
  *
- * The look-up also requires that no token was revoked, that the tokens are those that were issued, and that the Idempotency-Keys are unused, and the primary key of the
- * log refuses an operation that took effect before. A snapshot out of the cache assumes all of that.
+ * The look-up also requires that no token was revoked, that the tokens are those that were issued, and that the
+ * Idempotency-Keys are unused; the primary key of the log refuses an operation that took effect before. A snapshot out of the
+ * cache assumes all of that.
  */
 const FENCED_ENTRIES = `
   INSERT INTO activity (${ACTIVITY.columns})

@@ -21,7 +21,7 @@ export interface RowRequest {
   readonly records: readonly string[];
 }
 
-/** Hashes of tokens (crypto/token.ts) by id; NULL is unknown: a row of schema 1, or an operation without a hash. */
+/** Hashes of tokens (crypto/token.ts) by id; null is unknown: of a row of schema 1, or of an operation without a hash. */
 export type TokenHashes = ReadonlyMap<string, string | null>;
 
 export interface Rows {
