@@ -18,7 +18,7 @@ export async function authenticate(access: Access, c: Context): Promise<Result<C
   const store = await openStore(c.env, Date.now());
   if (!store.ok) return store;
   const caller = await (access.by === "admin"
-    ? authenticateAdmin(c, store.value, access.checksKeys)
+    ? authenticateAdmin(c, store.value, access.seals)
     : authenticateToken(c, store.value));
   if (!caller.ok) return caller;
   // After authentication, because it may cost a D1 call: invalid tokens must not cause load.
@@ -31,11 +31,11 @@ export const isAllowed = (access: Access, { vaults }: Caller, { vault }: Target)
   access.by === "admin" || access.permission === undefined || covers(vaults[vault], access.permission);
 
 /** Compares the bearer token with the secret `ADMIN_TOKEN`. Without the secret there are no admin routes: see app.ts. */
-async function authenticateAdmin(c: Context, store: Store, checksKeys = false): Promise<Result<Caller>> {
+async function authenticateAdmin(c: Context, store: Store, seals = false): Promise<Result<Caller>> {
   const refused = await requireSecret(c, c.env.ADMIN_TOKEN);
   if (refused) return refused;
-  // A row that is sealed with a wrong root key would open with no other, and no row opens with a wrong root key.
-  const checked = checksKeys ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  // A row that is sealed with a wrong root key would open with no other.
+  const checked = seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   return checked.ok ? ok(callerOf(c, store, NO_CLAIMS)) : checked;
 }
 

@@ -14,11 +14,8 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Who may use a route, and how the others are refused. */
 export type Access =
-  /**
-   * The holder of ADMIN_TOKEN. `checksKeys`: the root keys are checked first, because the route seals something new, or
-   * tells rows that do not open from a service with wrong root keys.
-   */
-  | { readonly by: "admin"; readonly checksKeys?: true }
+  /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the route seals something new. */
+  | { readonly by: "admin"; readonly seals?: true }
   /**
    * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
    * `outside`: 403, or on the routes for which the contract lists no 403 the 404 of a vault that does not exist.

@@ -21,7 +21,7 @@ export const OPEN_ROUTES: readonly OpenRoute[] = [
 ];
 
 const BY_ADMIN: Access = { by: "admin" };
-const BY_ADMIN_CHECKED: Access = { by: "admin", checksKeys: true };
+const BY_ADMIN_SEALING: Access = { by: "admin", seals: true };
 const BY_TOKEN: Access = { by: "token" };
 
 /** A token with a permission in the vault of the path; outside of its scope a 403. */
@@ -69,11 +69,11 @@ export const ROUTES: readonly Route[] = [
   // Needs both permissions, because the answer contains the name of the File.
   row({ method: "PUT", path: `${FILE}/content`, access: may("rw"), action: "UPDATE", ...WRITE, ...replaceFileContent }),
 
-  row({ method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN_CHECKED, action: "UNLOGGED", parse, handle: listAllVaults }),
+  row({ method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "UNLOGGED", parse, handle: listAllVaults }),
   row({
     method: "POST",
     path: ADMIN_VAULTS,
-    access: BY_ADMIN_CHECKED,
+    access: BY_ADMIN_SEALING,
     action: "CREATE",
     json: true,
     idempotent: true,
@@ -88,17 +88,17 @@ export const ROUTES: readonly Route[] = [
     idempotent: true,
     ...updateVault,
   }),
-  row({ method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN_CHECKED, action: "DELETE", idempotent: true, ...deleteVault }),
-  row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN_CHECKED, action: "UNLOGGED", parse, handle: listTokens }),
+  row({ method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
+  row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN, action: "UNLOGGED", parse, handle: listTokens }),
   row({
     method: "POST",
     path: ADMIN_TOKENS,
-    access: BY_ADMIN_CHECKED,
+    access: BY_ADMIN_SEALING,
     action: "UNLOGGED",
     json: true,
     idempotent: true,
     ...createToken,
   }),
-  row({ method: "GET", path: ADMIN_TOKEN, access: BY_ADMIN_CHECKED, action: "UNLOGGED", parse, handle: getToken }),
+  row({ method: "GET", path: ADMIN_TOKEN, access: BY_ADMIN, action: "UNLOGGED", parse, handle: getToken }),
   row({ method: "DELETE", path: ADMIN_TOKEN, access: BY_ADMIN, action: "UNLOGGED", parse, handle: revokeToken }),
 ];

@@ -1,6 +1,7 @@
 import { type Claims, hashToken, signToken } from "../crypto/token.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { runBatch, type Store } from "./database.ts";
+import { checkRootKeys } from "./root-keys.ts";
 import { openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
@@ -64,6 +65,9 @@ async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Pr
 const requestOf = ({ name, dialect, vaults, issuedAt, expiresAt }: Claims): string =>
   JSON.stringify([name, dialect, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), expiresAt - issuedAt]);
 
+/** A row of `ended_tokens`, or without the time of its end one of the allow-list. */
+type EndedRow = TokenRow & { ended_at?: number };
+
 /** What is known of a token whose row does not open: a root key is missing, or the row is damaged. Times in Unix seconds. */
 export interface BrokenToken {
   readonly id: string;
@@ -77,28 +81,37 @@ export type ListedToken = (Claims | BrokenToken) & {
   readonly endedAt?: number;
 };
 
-/** Every token of the allow-list, oldest first. Errors: `unavailable`. */
+/** Every token of the allow-list, oldest first. Errors: those of `listTokens`; `unavailable`. */
 export async function loadTokens(store: Store): Promise<Result<ListedToken[]>> {
   const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.all));
-  return read.ok ? ok(await Promise.all(read.value[0].map((row) => listedToken(store, row)))) : read;
+  return read.ok ? listTokens(store, read.value[0]) : read;
 }
 
-/** One token, also one that has ended. Errors: `token_not_found`, `unavailable`. */
+/** One token, also one that has ended. Errors: `token_not_found`, those of `listTokens`; `unavailable`. */
 export async function loadToken(store: Store, id: string): Promise<Result<ListedToken>> {
-  const read = await runBatch<[TokenRow, TokenRow & { ended_at: number }]>(
+  const read = await runBatch<[TokenRow, EndedRow]>(
     store.db,
     store.db.prepare(SQL.live).bind(id),
     store.db.prepare(SQL.ended).bind(id),
   );
   if (!read.ok) return read;
-  const [[live], [ended]] = read.value;
-  if (live) return ok(await listedToken(store, live));
-  return ended ? ok(await listedToken(store, ended, ended.ended_at)) : fail("token_not_found");
+  const rows = read.value.flat();
+  if (rows.length === 0) return fail("token_not_found");
+  const listed = await listTokens(store, rows);
+  return listed.ok ? ok(listed.value[0]!) : listed;
 }
 
-/** In: when it ended, in Unix milliseconds; without it the token ends when it expires. */
-async function listedToken({ keyring, now }: Store, row: TokenRow, endedAt = row.expires_at): Promise<ListedToken> {
+/** Errors: `misconfigured`, when the root keys are not those of the database: then no row opens, and no token is broken. */
+async function listTokens(store: Store, rows: readonly EndedRow[]): Promise<Result<ListedToken[]>> {
+  const listed = await Promise.all(rows.map((row) => listedToken(store, row)));
+  const broken = listed.some((token) => "broken" in token);
+  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  return checked.ok ? ok(listed) : checked;
+}
+
+async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<ListedToken> {
   const { id, created_at, expires_at } = row;
+  const endedAt = row.ended_at ?? expires_at;
   const opened = await openToken(keyring, row);
   const times = { issuedAt: created_at / 1000, expiresAt: expires_at / 1000 };
   const kind = opened.ok || opened.failure.kind !== "misconfigured" ? "integrity" : "misconfigured";

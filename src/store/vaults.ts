@@ -2,6 +2,7 @@ import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
 import { runBatch, type Store } from "./database.ts";
+import { checkRootKeys } from "./root-keys.ts";
 import type { TokenIdentity } from "./token-check.ts";
 import { brokenVault, openVault, type VaultRow } from "./vault-rows.ts";
 
@@ -37,10 +38,18 @@ export interface ListedVault {
   readonly refusal?: Refusal;
 }
 
-/** Every vault, for the admin routes, also those whose rows do not open. Errors: `unavailable`. */
+/**
+ * Every vault, for the admin routes, also those whose rows do not open. Errors: `unavailable`; `misconfigured`, when the root keys
+ * are not those of the database.
+ */
 export async function loadAllVaults(store: Store): Promise<Result<readonly ListedVault[]>> {
   const read = await runBatch<[VaultRow]>(store.db, store.db.prepare("SELECT * FROM vaults"));
-  return read.ok ? ok(await openAll(store, read.value[0])) : read;
+  if (!read.ok) return read;
+  const listed = await openAll(store, read.value[0]);
+  const broken = listed.some(({ refusal }) => refusal !== undefined);
+  // With wrong root keys no row opens, and no vault is broken.
+  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  return checked.ok ? ok(listed) : checked;
 }
 
 /** Out: the vaults, oldest first, so that a new vault does not change the order of the others. */

@@ -15,7 +15,7 @@ const ATTEMPTS = 5;
 export interface CommitPorts {
   /** A snapshot out of the cache, which may be out of date; `undefined` when a row is missing there. */
   readonly cached: (request: RowRequest) => Promise<Result<Snapshot> | undefined>;
-  /** The state of the vault at one moment. Errors: `unavailable`. */
+  /** The state of the vault at one moment. Errors: `unavailable`, `misconfigured`. */
   readonly load: (request: RowRequest) => Promise<Result<Snapshot>>;
   /** Records the contents that the commit releases, durably, before the commit is written. */
   readonly recordReleased: (commit: Commit) => Promise<void>;

@@ -117,6 +117,7 @@ describe("with root keys that are not those of the database", () => {
     const vault = await makeVault();
     const { id } = await makeToken({});
     const target = path.replace("<vault>", vault).replace("<token>", id);
+    await renewCoordinator(vault, { ROOT_KEYS });
     const { status, headers } = await admin(method, target, { env: { ROOT_KEYS } });
     expect([status, headers.get("Item-Vault-Error")]).toEqual([503, "misconfigured"]);
     expect(await listed(vault)).toMatchObject({ name: "Test" });

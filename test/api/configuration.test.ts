@@ -1,6 +1,6 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
@@ -131,13 +131,15 @@ describe("/health", () => {
       const response = await worker.fetch(new Request("https://vault.test/health"), bindings, createExecutionContext());
       return (await response.json<any>()).dependencies[2].status as string;
     };
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now });
+    onTestFinished(() => void vi.useRealTimers());
     expect(await Promise.all([ask(), ask(), ask()])).toEqual(["ERROR", "ERROR", "ERROR"]);
     const { calls } = count;
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 4_900 });
+    vi.setSystemTime(now + 4_999);
     expect([await ask(), heads, count.calls]).toEqual(["ERROR", 1, calls]);
-    vi.setSystemTime(Date.now() + 200);
+    vi.setSystemTime(now + 5_000);
     expect([await ask(), heads, count.calls]).toEqual(["ERROR", 2, 2 * calls]);
-    vi.useRealTimers();
   });
 
   it("reports every dependency as ACTIVE, without a token", async () => {

@@ -99,15 +99,18 @@ describe("a token that is signed with the service's key under the id of an issue
     expect((await client(writer.token)("GET", target.path)).body).toMatchObject({ title: LOGIN.title, version: 2 });
   });
 
-  it.each(FORGERIES)("and differs in %s is a 401 on every route when the row has no hash yet, too", async (what, change) => {
-    const issued = await makeToken({ [target.vault]: what === "a permission" ? "r" : "rw" });
-    const forged = await forge(issued.token, change(target.vault, other));
-    for (const request of REQUESTS) {
-      await dropHash(issued.id);
-      expect([request.join(" "), ...summaryOf(await send(forged, request))]).toEqual([request.join(" "), ...REFUSED]);
-    }
-    expect((await client(issued.token)("GET", target.path)).status).toBe(200);
-  });
+  it.each(FORGERIES)(
+    "and differs in %s is a 401 too when the row has no hash yet: a list, a read, a write",
+    async (what, change) => {
+      const issued = await makeToken({ [target.vault]: what === "a permission" ? "r" : "rw" });
+      const forged = await forge(issued.token, change(target.vault, other));
+      for (const request of REQUESTS.filter(([method, path]) => ["/v1/vaults", "<item>"].includes(path) && method !== "DELETE")) {
+        await dropHash(issued.id);
+        expect([request.join(" "), ...summaryOf(await send(forged, request))]).toEqual([request.join(" "), ...REFUSED]);
+      }
+      expect((await client(issued.token)("GET", target.path)).status).toBe(200);
+    },
+  );
 
   it("is refused in a group with writes of the issued token, which take effect", async () => {
     const { items, vault, call } = await freshVault();

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { wrapDatabase } from "../support/bindings.ts";
 import { admin, client, makeVault } from "../support/service.ts";
 
@@ -26,8 +26,8 @@ describe("POST /v1/admin/tokens with an Idempotency-Key", () => {
     const first = await post();
     expect(first.status).toBe(200);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3 * 24 * 60 * 60 * 1000 });
+    onTestFinished(() => void vi.useRealTimers());
     const second = await post();
-    vi.useRealTimers();
     expect([second.status, second.body]).toEqual([200, first.body]);
     expect(await tokensOf(name)).toHaveLength(1);
     expect((await client(second.body.token)("GET", `/v1/vaults/${vault}`)).status).toBe(200);
@@ -93,8 +93,8 @@ describe("POST /v1/admin/tokens with an Idempotency-Key", () => {
     const { post } = await newRequest();
     await post({ expiresIn: 60 });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+    onTestFinished(() => void vi.useRealTimers());
     const { body } = await post({ expiresIn: 60 });
-    vi.useRealTimers();
     expect(body).toEqual(CONFLICT);
   });
 

@@ -3,6 +3,7 @@ import type { Item } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../database.ts";
 import { openItem } from "../items.ts";
+import { checkRootKeys } from "../root-keys.ts";
 import { addHashes } from "../token-check.ts";
 import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vault-rows.ts";
 import type { RowCache } from "./cache.ts";
@@ -31,7 +32,7 @@ export interface Snapshot {
 
 /**
  * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache.
- * Errors: `unavailable`.
+ * Errors: `unavailable`; `misconfigured`, when the root keys are not those of the database.
  */
 export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
   const rows = await loadRows(store, request);
@@ -61,10 +62,14 @@ export async function cachedSnapshot(store: Store, cache: RowCache, request: Row
 async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   const { vault, filesOf } = rows;
   const opened = vault && (await openVault(store, vault));
+  const broken = vault && opened && !opened.ok ? brokenVault(vault, opened) : undefined;
+  // With wrong root keys no vault opens, and none is broken: it must not be deleted as such.
+  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  if (!checked.ok) return checked;
   const keys = opened?.ok ? opened.value.keys : undefined;
   return ok({
     opened: opened?.ok ? opened.value : undefined,
-    broken: opened && !opened.ok ? brokenVault(vault, opened) : undefined,
+    broken,
     everExisted: rows.everExisted,
     tokens: rows.tokens,
     // Without the vault's row there are no keys, and its other rows were deleted with it. Nor does a row that does not open
