@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS tokens (
   sealed      TEXT    NOT NULL, -- name, dialect, vaults
   created_at  INTEGER NOT NULL, -- Unix milliseconds
   expires_at  INTEGER NOT NULL,
-  claims      TEXT              -- a hash of the signed claims; NULL: a row of schema 1 that was not used since
+  claims      TEXT              -- a hash of the token, and so of its claims; NULL: a row of schema 1 that was not used since
 ) STRICT, WITHOUT ROWID;
 
 -- Tokens that were revoked or have expired: Items and the log may still name them.

@@ -9,6 +9,7 @@ const LONG_RUN = process.env["LONG_RUN"] ?? "";
 /** The secrets of the Worker in every project. */
 const SECRETS = {
   ADMIN_TOKEN: "test-admin-token",
+  METRICS_TOKEN: "test-metrics-token",
   ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
 };
 // wrangler reads the secrets from the environment, and warns of each that is missing.

@@ -15,7 +15,7 @@ const base = `http://127.0.0.1:${port}`;
 if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a port number");
 // Otherwise the demo would send the admin token to the process that listens on the port.
 if (!(await isPortFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start uses another one.`);
-const { ADMIN_TOKEN } = loadSecrets();
+const { ADMIN_TOKEN, TOKENS_NOT_BEFORE } = loadSecrets();
 await applyMigrations().catch((error: Error) => exit(error.message));
 
 const options = [
@@ -27,6 +27,8 @@ const options = [
   // Without this option wrangler warns that it does not run the cron trigger. The option adds /__scheduled, which does the same as
   // /cdn-cgi/local/scheduled.
   "--test-scheduled",
+  // wrangler reads only the required secrets from .dev.vars.
+  ...(TOKENS_NOT_BEFORE ? ["--var", `TOKENS_NOT_BEFORE:${TOKENS_NOT_BEFORE}`] : []),
 ];
 const server = spawn(process.execPath, [WRANGLER, "dev", ...options], {
   stdio: ["ignore", "inherit", "inherit"],
@@ -53,7 +55,7 @@ function isPortFree(candidate: number): Promise<boolean> {
   });
 }
 
-function loadSecrets(): { ADMIN_TOKEN: string } {
+function loadSecrets(): ReturnType<typeof ensureSecrets> {
   try {
     return ensureSecrets(".dev.vars");
   } catch (error) {

@@ -1,14 +1,19 @@
 import { parseSettings } from "./settings.ts";
 import { deleteOldActivity } from "./store/activity.ts";
+import { moveExpiredTokens } from "./store/ended-tokens.ts";
 import { deleteOldRecords } from "./store/write/idempotency.ts";
 
 /**
- * The hourly task of the cron trigger: deletes what is past its retention. In: Unix milliseconds. Each part runs even when
+ * The hourly task of the cron trigger: deletes what is past its retention, and ends expired tokens. In: Unix milliseconds. Each part runs even when
  * another one fails; throws when one failed, so that the run shows as failed. A malformed setting fails the part that
  * needs a setting.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
-  const parts = await Promise.allSettled([deleteOldRecords(env.DB, now), deleteActivity(env, now)]);
+  const parts = await Promise.allSettled([
+    deleteOldRecords(env.DB, now),
+    deleteActivity(env, now),
+    moveExpiredTokens(env.DB, now),
+  ]);
   const failed = parts.find((part) => part.status === "rejected");
   if (failed) throw failed.reason;
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { fail, ok, type Result } from "./model/result.ts";
 
-/** The variables of wrangler.toml, parsed once for all layers. One malformed setting refuses every data route. */
+/** The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting refuses every data route. */
 export interface Settings {
   /** Unix seconds. A token that was issued before is refused. */
   readonly tokensNotBefore: number;

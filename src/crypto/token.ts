@@ -4,6 +4,7 @@ import type { Permission } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { createCache } from "./cache.ts";
 import type { Keyring, RootKey } from "./keyring.ts";
+import { fingerprint } from "./seal.ts";
 
 /** Access tokens: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), which only this service issues and verifies. */
 
@@ -20,35 +21,55 @@ export interface Claims {
   readonly expiresAt: number;
 }
 
+/** The claims of a token whose signature was verified. */
+export interface VerifiedClaims extends Claims {
+  /** See `hashToken`. */
+  readonly hash: string;
+}
+
 const ISSUER = "item-vault";
 const AUDIENCE = "item-vault";
 const LONGEST = 16 * 1024;
 const MINUTE = 60_000;
-const verified = createCache<Claims>(1024, MINUTE);
+const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
 const header = (key: RootKey) => ({ alg: "EdDSA", typ: "JWT", kid: key.id });
 const encodedHeader = (key: RootKey) => encode(new TextEncoder().encode(JSON.stringify(header(key))));
 const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", omitPadding: true });
 
-/** Signs a token under the active key. Out: the compact form (RFC 7515 section 3.1). */
-export function signToken(keyring: Keyring, claims: Claims): Promise<string> {
+/**
+ * Signs a token under the active key. Out: the compact form (RFC 7515 section 3.1). Ed25519 is deterministic (RFC 8032 section
+ * 5.1.6), so equal claims give an equal token.
+ */
+export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): Promise<string> {
   return new SignJWT({ dialect: claims.dialect, vaults: { ...claims.vaults } })
-    .setProtectedHeader(header(keyring.active))
+    .setProtectedHeader(header(active))
     .setIssuer(ISSUER)
     .setAudience(AUDIENCE)
     .setSubject(claims.name)
     .setJti(claims.id)
     .setIssuedAt(claims.issuedAt)
     .setExpirationTime(claims.expiresAt)
-    .sign(keyring.active.signing);
+    .sign(active.signing);
 }
 
 /**
- * Verifies a token. In: the text, Unix milliseconds, and the Unix second before which no token is accepted.
- * Out: its claims. Errors: `unauthorized`, whatever the fault. A valid signature is cached for a minute; the times are
- * checked on each call. This function does not check revocation: the store does.
+ * A hash of a token, which its row in the allow-list holds. It covers the signature, which only the holders of the token and
+ * of the root key know: so whoever reads the database cannot guess names or vaults by their hash.
  */
-export async function verifyToken(keyring: Keyring, token: string, now: number, notBefore: number): Promise<Result<Claims>> {
+export const hashToken = (token: string): Promise<string> => fingerprint("token", token);
+
+/**
+ * Verifies a token. In: the text, Unix milliseconds, and the Unix second before which no token is accepted.
+ * Out: its claims and its hash. Errors: `unauthorized`, whatever the fault. A valid signature is cached for a minute; the times are
+ * checked on each call. The store checks that the token was issued as it is and is not revoked.
+ */
+export async function verifyToken(
+  keyring: Keyring,
+  token: string,
+  now: number,
+  notBefore: number,
+): Promise<Result<VerifiedClaims>> {
   const name = `${keyring.id}.${token}`;
   const known = verified.get(name, now);
   const claims = known ?? (await verifySignature(keyring, token, now));
@@ -57,7 +78,7 @@ export async function verifyToken(keyring: Keyring, token: string, now: number, 
   return ok(claims);
 }
 
-async function verifySignature(keyring: Keyring, token: string, now: number): Promise<Claims | undefined> {
+async function verifySignature(keyring: Keyring, token: string, now: number): Promise<VerifiedClaims | undefined> {
   const key = findKey(keyring, token);
   if (!key) return undefined;
   try {
@@ -69,7 +90,8 @@ async function verifySignature(keyring: Keyring, token: string, now: number): Pr
       requiredClaims: ["iss", "aud", "sub", "jti", "iat", "exp"],
       currentDate: new Date(now),
     });
-    return parseClaims(payload, now);
+    const claims = parseClaims(payload, now);
+    return claims && { ...claims, hash: await hashToken(token) };
   } catch {
     return undefined; // the error may quote the token
   }

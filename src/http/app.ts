@@ -19,7 +19,8 @@ app.use(async (c, next) => {
   await next();
 });
 
-// Without the secret, the admin routes do not exist.
+// Without its secret, a route does not exist.
+app.use("/metrics", async (c, next) => (c.env.METRICS_TOKEN ? next() : c.notFound()));
 app.use("/v1/admin/*", async (c, next) => (c.env.ADMIN_TOKEN ? next() : c.notFound()));
 
 for (const route of OPEN_ROUTES) {

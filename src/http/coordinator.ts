@@ -26,13 +26,14 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
 
 /** Sends a change as `sendChange`, and also tells how often. */
 export async function tryChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Tried<Answer>> {
-  const { c, actor } = call;
+  const { c, actor, claims } = call;
   const operation: Operation = {
     format: OPERATION_FORMAT,
     // A new id: the body may have taken minutes, and the log lists writes in the order in which they were sent.
     id: setRequestId(c),
     vault,
     actor,
+    tokenHash: claims.hash,
     size: call.body?.bytes.length ?? 0,
     origin: originOf(c),
     idempotency: await bind(call, binding),

@@ -1,4 +1,4 @@
-import { verifyToken } from "../crypto/token.ts";
+import { type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { covers } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
@@ -6,6 +6,7 @@ import { openStore, type Store } from "../store/database.ts";
 import { checkRootKeys } from "../store/root-keys.ts";
 import { checkSchema } from "../store/schema.ts";
 import type { Context } from "./context.ts";
+import { expiryOf } from "./present-token.ts";
 import { countFailure, limitToken } from "./rate-limit.ts";
 import type { Access, Caller, Target } from "./route.ts";
 import { requireSecret } from "./secret.ts";
@@ -35,7 +36,7 @@ async function authenticateAdmin(c: Context, store: Store, seals = false): Promi
   if (refused) return refused;
   // A row that is sealed with a wrong root key would open with no other.
   const checked = seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
-  return checked.ok ? ok({ c, store, actor: ADMIN, dialect: "uuid", vaults: {} }) : checked;
+  return checked.ok ? ok(callerOf(c, store, NO_CLAIMS)) : checked;
 }
 
 async function authenticateToken(c: Context, store: Store): Promise<Result<Caller>> {
@@ -46,9 +47,18 @@ async function authenticateToken(c: Context, store: Store): Promise<Result<Calle
       ? fail("unauthorized")
       : await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
   if (!claims.ok) return countFailure(c, await explainFailure(store));
-  const { id, dialect, vaults } = claims.value;
-  return (await limitToken(c, id, store.now)) ?? ok({ c, store, actor: id, dialect, vaults });
+  // Set before the response exists; refuse.ts removes it from a 401.
+  c.header("Token-Expires", expiryOf(claims.value));
+  return (await limitToken(c, claims.value.id, store.now)) ?? ok(callerOf(c, store, claims.value));
 }
+
+/** The claims of the admin. No token has them, so the store refuses them. */
+const NO_CLAIMS: VerifiedClaims = { id: ADMIN, name: "", dialect: "uuid", vaults: {}, issuedAt: 0, expiresAt: 0, hash: "" };
+
+const callerOf = (c: Context, store: Store, claims: VerifiedClaims): Caller => {
+  const { id, dialect, vaults } = claims;
+  return { c, store, actor: id, claims, dialect, vaults };
+};
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -46,7 +46,7 @@ async function refuseInOrder(caller: Caller, target: Target, refusal: Refusal): 
 }
 
 /** Finds the last thing that the path names. Errors: `unauthorized` (revoked), those of things that do not exist. */
-function findTarget({ store, actor: token }: Caller, { vault, item, file }: Target): Promise<Result<unknown>> {
+function findTarget({ store, claims: token }: Caller, { vault, item, file }: Target): Promise<Result<unknown>> {
   if (file !== "") return loadFile(store, { token, vault }, item, file);
   if (item !== "") return requireItem(store, { token, vault }, item);
   return vault === "" ? loadForToken(store, token) : loadVault(store, { token, vault });

@@ -4,6 +4,7 @@ import type { File } from "../model/file.ts";
 import type { Field, Summary } from "../model/item.ts";
 import type { AnsweredItem } from "../model/operation.ts";
 import type { Vault } from "../model/vault.ts";
+import type { ListedVault } from "../store/vaults.ts";
 
 /** From the model to the wire (contract 2), in the dialect of the token (contract 3). */
 
@@ -60,6 +61,13 @@ export function presentFile(file: File, item: Pick<Summary, "id" | "vault">, dia
     section: file.section === undefined ? undefined : { id: file.section },
     content: content?.toBase64(),
   };
+}
+
+/** For the admin: a vault whose row does not open has no name and no description, but the kind of the failure. */
+export function presentListedVault({ vault, refusal }: ListedVault): object {
+  if (!refusal) return presentVault(vault, "uuid");
+  const known = { ...presentVault(vault, "uuid"), name: undefined, description: undefined };
+  return { ...known, broken: refusal.failure.kind };
 }
 
 export function presentVault(vault: Vault, dialect: Dialect): object {

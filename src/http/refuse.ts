@@ -8,6 +8,7 @@ export function refuse(c: Context, failure: Failure): Response {
   const { kind, status, message, retryAfterSeconds } = describe(failure, { vault, item, file, token });
   c.header("Item-Vault-Error", kind);
   if (status === 401) c.header("WWW-Authenticate", "Bearer");
+  if (status === 401) c.header("Token-Expires", undefined);
   if (status === 416) c.header("Content-Range", `bytes */${failure.detail}`);
   if (status === 405) c.header("Allow", failure.detail);
   if (retryAfterSeconds !== undefined) c.header("Retry-After", String(retryAfterSeconds));

@@ -1,3 +1,4 @@
+import type { VerifiedClaims } from "../crypto/token.ts";
 import type { Action } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/operation.ts";
@@ -28,6 +29,8 @@ export interface Caller {
   readonly store: Store;
   /** The token's id, or `admin`. */
   readonly actor: string;
+  /** Those of the token; `NO_CLAIMS` for the admin. */
+  readonly claims: VerifiedClaims;
   readonly dialect: Dialect;
   /** The permissions of the token, by vault id. */
   readonly vaults: Readonly<Record<string, Permission>>;

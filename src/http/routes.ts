@@ -1,6 +1,6 @@
 import { ok } from "../model/result.ts";
 import { listActivity } from "./endpoints/activity.ts";
-import { createToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
+import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { removeFile, replaceFileContent, uploadFile } from "./endpoints/file-writes.ts";
 import { getContent, getFile, listFiles } from "./endpoints/files.ts";
@@ -8,6 +8,7 @@ import { health, heartbeat } from "./endpoints/health.ts";
 import { listItems } from "./endpoints/item-list.ts";
 import { createItem, deleteItem, getItem, patchItem, replaceItem } from "./endpoints/items.ts";
 import { metrics } from "./endpoints/metrics.ts";
+import { getOwnToken } from "./endpoints/token.ts";
 import { getVault, listVaults } from "./endpoints/vaults.ts";
 import type { Access, OpenRoute, Route } from "./route.ts";
 
@@ -42,12 +43,14 @@ const FILE = `${FILES}/:file`;
 const ADMIN_VAULTS = "/v1/admin/vaults";
 const ADMIN_VAULT = `${ADMIN_VAULTS}/:vault`;
 const ADMIN_TOKENS = "/v1/admin/tokens";
+const ADMIN_TOKEN = `${ADMIN_TOKENS}/:token`;
 
 /** Checks a row against the types of its own parser and handler. */
 const row = <Input>(route: Route<Input>): Route => route;
 
 export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
+  row({ method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED", parse, handle: getOwnToken }),
   row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
   row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),
 
@@ -87,6 +90,15 @@ export const ROUTES: readonly Route[] = [
   }),
   row({ method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
   row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN, action: "UNLOGGED", parse, handle: listTokens }),
-  row({ method: "POST", path: ADMIN_TOKENS, access: BY_ADMIN_SEALING, action: "UNLOGGED", json: true, ...createToken }),
-  row({ method: "DELETE", path: `${ADMIN_TOKENS}/:token`, access: BY_ADMIN, action: "UNLOGGED", parse, handle: revokeToken }),
+  row({
+    method: "POST",
+    path: ADMIN_TOKENS,
+    access: BY_ADMIN_SEALING,
+    action: "UNLOGGED",
+    json: true,
+    idempotent: true,
+    ...createToken,
+  }),
+  row({ method: "GET", path: ADMIN_TOKEN, access: BY_ADMIN, action: "UNLOGGED", parse, handle: getToken }),
+  row({ method: "DELETE", path: ADMIN_TOKEN, access: BY_ADMIN, action: "UNLOGGED", parse, handle: revokeToken }),
 ];

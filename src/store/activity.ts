@@ -5,6 +5,7 @@ import { firstIdAt } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { loadForToken } from "./authorized.ts";
+import type { TokenIdentity } from "./token-check.ts";
 import { runBatch, type Store } from "./database.ts";
 import { deleteExpired } from "./expiry.ts";
 
@@ -76,7 +77,7 @@ export interface ActivityPage {
  */
 export async function loadActivity(
   store: Store,
-  token: string,
+  token: TokenIdentity,
   logs: readonly string[],
   limit: number,
   offset: number,

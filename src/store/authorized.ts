@@ -1,14 +1,14 @@
 import type { VaultKeys } from "../crypto/vault-keys.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { runBatch, type Store } from "./database.ts";
+import { authorizeToken, HASH_OF_TOKEN, type TokenIdentity } from "./token-check.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys } from "./vault-rows.ts";
 
-/** Reads that check in the same D1 call that the token is not revoked and that the vault exists. */
+/** Reads that check in the same D1 call that the token was issued, is not revoked, and that the vault exists. */
 
 /** Who reads, and in which vault. */
 export interface VaultAccess {
-  /** The token's id. A token without its row is revoked. */
-  readonly token: string;
+  readonly token: TokenIdentity;
   /** A canonical UUID, or a text that names nothing. */
   readonly vault: string;
 }
@@ -31,10 +31,10 @@ export const joinedItem = (item: string, columns: string): Joined => ({
 
 /** Gives one row in any case: the columns of a vault that does not exist are NULL. */
 const authorizing = ({ columns, tables }: Joined): string => `
-  SELECT EXISTS (SELECT 1 FROM tokens WHERE id = ?1) AS token, ${KEY_COLUMNS}, ${columns}
+  SELECT ${HASH_OF_TOKEN} AS token, ${KEY_COLUMNS}, ${columns}
   FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?2 ${tables}`;
 
-type AuthorizingRow = (KeyRow | { id: null }) & { token: number };
+type AuthorizingRow = (KeyRow | { id: null }) & { token: string | null };
 
 /**
  * Loads rows of a vault in one D1 call. Out: the vault's keys, the joined columns, and the rows of each statement.
@@ -46,14 +46,15 @@ export async function loadFromVault<Row, Rows extends unknown[]>(
   joined: Joined,
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
 ): Promise<Result<{ keys: VaultKeys; joined: Row; rows: { [K in keyof Rows]: Rows[K][] } }>> {
-  const statement = store.db.prepare(authorizing(joined)).bind(access.token, access.vault, ...joined.values);
+  const statement = store.db.prepare(authorizing(joined)).bind(access.token.id, access.vault, ...joined.values);
   const answer = await runBatch<[AuthorizingRow & Row, ...Rows]>(store.db, statement, ...statements);
   if (!answer.ok) return answer;
   const [[row], ...rows] = answer.value;
-  if (!row?.token) return fail("unauthorized");
-  if (row.id === null) return fail("vault_not_found");
-  const keys = await openKeys(store, row);
-  return keys.ok ? ok({ keys: keys.value, joined: row, rows }) : keys;
+  const authorized = await authorizeToken(store, access.token, row!.token);
+  if (!authorized.ok) return authorized;
+  if (row!.id === null) return fail("vault_not_found");
+  const keys = await openKeys(store, row!);
+  return keys.ok ? ok({ keys: keys.value, joined: row!, rows }) : keys;
 }
 
 /**
@@ -61,16 +62,17 @@ export async function loadFromVault<Row, Rows extends unknown[]>(
  * Errors: `unauthorized` (revoked).
  */
 export async function loadForToken<Rows extends unknown[]>(
-  { db }: Store,
-  token: string,
+  store: Store,
+  token: TokenIdentity,
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
 ): Promise<Result<{ [K in keyof Rows]: Rows[K][] }>> {
-  const answer = await runBatch<[{ id: string }, ...Rows]>(
-    db,
-    db.prepare("SELECT id FROM tokens WHERE id = ?1").bind(token),
+  const answer = await runBatch<[{ token: string | null }, ...Rows]>(
+    store.db,
+    store.db.prepare(`SELECT ${HASH_OF_TOKEN} AS token`).bind(token.id),
     ...statements,
   );
   if (!answer.ok) return answer;
-  const [tokens, ...rows] = answer.value;
-  return tokens.length > 0 ? ok(rows) : fail("unauthorized");
+  const [[row], ...rows] = answer.value;
+  const authorized = await authorizeToken(store, token, row!.token);
+  return authorized.ok ? ok(rows) : authorized;
 }

@@ -12,6 +12,10 @@ export interface Metrics {
   readonly fileBytes: number;
   /** Neither revoked nor expired. */
   readonly tokens: number;
+  /** How many of them expire within 1, 7 and 30 days. */
+  readonly expiring: readonly (readonly [days: number, count: number])[];
+  /** When the first of them expires, in Unix seconds; absent without tokens. */
+  readonly nextExpiry: number | undefined;
   /** Writes to Items since the service was set up, by action. */
   readonly writes: Readonly<Record<string, number>>;
 }
@@ -24,22 +28,41 @@ const SQL = {
     SELECT count(*) AS vaults, total(items) AS items, total(created) AS created, total(content_version) AS contentVersion,
       total(files) AS files, total(file_bytes) AS fileBytes
     FROM vaults`,
-  tokens: "SELECT count(*) AS tokens FROM tokens WHERE expires_at > ?1",
+  // The clean-up moves expired tokens, so their number does not add to the rows that this reads.
+  tokens: `
+    SELECT count(*) AS tokens, min(expires_at) AS next,
+      total(expires_at <= ?2) AS soon, total(expires_at <= ?3) AS later, total(expires_at <= ?4) AS latest
+    FROM tokens WHERE expires_at > ?1`,
   past: "SELECT action, writes FROM past_writes",
 };
 
+const DAYS = [1, 7, 30] as const;
+const DAY = 24 * 60 * 60 * 1000;
+
+interface TokenCounts {
+  readonly tokens: number;
+  readonly next: number | null;
+  readonly soon: number;
+  readonly later: number;
+  readonly latest: number;
+}
+
 /** Loads the figures in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
 export async function loadMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
-  const read = await runBatch<[Counted & { vaults: number }, { tokens: number }, { action: string; writes: number }]>(
+  const read = await runBatch<[Counted & { vaults: number }, TokenCounts, { action: string; writes: number }]>(
     db,
     db.prepare(SQL.vaults),
-    db.prepare(SQL.tokens).bind(now),
+    db.prepare(SQL.tokens).bind(now, ...DAYS.map((days) => now + days * DAY)),
     db.prepare(SQL.past),
   );
   if (!read.ok) return read;
-  const [[counted], [tokens], past] = read.value;
+  const [[counted], [row], past] = read.value;
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
   const { vaults, items, files, fileBytes } = counted!;
-  return ok({ vaults, items, files, fileBytes, ...tokens!, writes: Object.fromEntries(writes) as Metrics["writes"] });
+  const { tokens, next, soon, later, latest } = row!;
+  const expiring = [soon, later, latest].map((count, index) => [DAYS[index]!, count] as const);
+  const nextExpiry = next === null ? undefined : next / 1000;
+  const ofTokens = { tokens, expiring, nextExpiry };
+  return ok({ vaults, items, files, fileBytes, ...ofTokens, writes: Object.fromEntries(writes) as Metrics["writes"] });
 }

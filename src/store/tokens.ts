@@ -1,52 +1,135 @@
-import { NOWHERE, open, type Place, seal } from "../crypto/seal.ts";
-import type { Claims } from "../crypto/token.ts";
+import { type Claims, hashToken, signToken } from "../crypto/token.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { runBatch, type Store } from "./database.ts";
+import { checkRootKeys } from "./root-keys.ts";
+import { openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
 
-/** The allow-list of tokens. Names, dialects and scopes are sealed under the registry key of the root key. */
+/**
+ * The tokens, for the admin routes. The table `tokens` is the allow-list. A token that was revoked or has expired moves to
+ * `ended_tokens`, where its name stays as long as Items and the log may name it.
+ */
 
-interface TokenRow {
-  id: string;
-  root_key_id: string;
-  sealed: string;
-  created_at: number;
-  expires_at: number;
+const SQL = {
+  insert: `
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+    WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
+    ON CONFLICT (id) DO NOTHING RETURNING id`,
+  live: "SELECT * FROM tokens WHERE id = ?1",
+  ended: "SELECT * FROM ended_tokens WHERE id = ?1",
+  all: "SELECT * FROM tokens ORDER BY created_at, id",
+  // A token that has expired already ended then.
+  end: `
+    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at)
+    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2) FROM tokens WHERE id = ?1
+    ON CONFLICT (id) DO NOTHING`,
+  delete: "DELETE FROM tokens WHERE id = ?1",
+};
+
+/** A token that was issued, with its claims. */
+export interface IssuedToken {
+  readonly claims: Claims;
+  readonly token: string;
 }
 
-const place = (id: string, key: string): Place => ({ kind: "token", vault: NOWHERE, record: id, version: 1, key });
-
-/** Adds a token to the allow-list. Errors: `unavailable`. */
-export async function insertToken(store: Store, claims: Claims): Promise<Result<undefined>> {
-  const { id, name, dialect, vaults, issuedAt, expiresAt } = claims;
-  const root = store.keyring.active;
-  const sealed = await seal(root.registry, place(id, root.id), JSON.stringify({ name, dialect, vaults }));
-  const sql = "INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-  const done = await runBatch(store.db, store.db.prepare(sql).bind(id, root.id, sealed, issuedAt * 1000, expiresAt * 1000));
-  return done.ok ? ok(undefined) : done;
-}
-
-/** Every token that was issued and not revoked, expired ones included, oldest first. Errors: `misconfigured`, `integrity`. */
-export async function loadTokens(store: Store): Promise<Result<Claims[]>> {
-  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare("SELECT * FROM tokens ORDER BY created_at, id"));
-  if (!read.ok) return read;
-  const tokens: Claims[] = [];
-  for (const row of read.value[0]) {
-    const root = store.keyring.keys.get(row.root_key_id);
-    if (!root) return fail("misconfigured", "a root key is missing");
-    const text = await open(root.registry, place(row.id, root.id), row.sealed);
-    if (!text.ok) return text;
-    const typed = JSON.parse(text.value) as Pick<Claims, "name" | "dialect" | "vaults">;
-    tokens.push({ id: row.id, ...typed, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
-  }
-  return ok(tokens);
-}
-
-/** Revokes a token: the next request with it finds no row. Errors: `token_not_found`. */
-export async function deleteToken(store: Store, id: string): Promise<Result<undefined>> {
-  const done = await runBatch<[{ id: string }]>(
-    store.db,
-    store.db.prepare("DELETE FROM tokens WHERE id = ?1 RETURNING id").bind(id),
+/**
+ * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token with the
+ * same name, dialect, vaults and lifetime, that token. Errors: `idempotency`, when it is in use otherwise; `unavailable`.
+ */
+export async function insertToken(store: Store, claims: Claims): Promise<Result<IssuedToken>> {
+  const { db, keyring } = store;
+  const { id, issuedAt, expiresAt } = claims;
+  const root = keyring.active;
+  const token = await signToken(keyring, claims);
+  const values = [id, root.id, await sealToken(root, claims), issuedAt * 1000, expiresAt * 1000, await hashToken(token)];
+  const done = await runBatch<[{ id: string }, TokenRow]>(
+    db,
+    db.prepare(SQL.insert).bind(...values),
+    db.prepare(SQL.live).bind(id),
   );
   if (!done.ok) return done;
-  return done.value[0].length > 0 ? ok(undefined) : fail("token_not_found");
+  const [inserted, [row]] = done.value;
+  if (inserted.length > 0) return ok({ claims, token });
+  return row && row.expires_at > store.now ? issueAgain(store, claims, row) : fail("idempotency");
+}
+
+/** The token of a row, for a request that was repeated. Errors: `idempotency`, `misconfigured`, `integrity`. */
+async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<IssuedToken>> {
+  const signed = await signAgain(keyring, row);
+  if (!signed.ok) return signed;
+  const { claims, hash } = signed.value;
+  const known = row.claims === null || row.claims === hash;
+  return known && requestOf(claims) === requestOf(wanted) ? signed : fail("idempotency");
+}
+
+/** What a request for a token asks for, as a text that is equal for equal requests. */
+const requestOf = ({ name, dialect, vaults, issuedAt, expiresAt }: Claims): string =>
+  JSON.stringify([name, dialect, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), expiresAt - issuedAt]);
+
+/** A row of `ended_tokens`, or without the time of its end one of the allow-list. */
+type EndedRow = TokenRow & { ended_at?: number };
+
+/** What is known of a token whose row does not open: a root key is missing, or the row is damaged. Times in Unix seconds. */
+export interface BrokenToken {
+  readonly id: string;
+  readonly broken: "misconfigured" | "integrity";
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+export type ListedToken = (Claims | BrokenToken) & {
+  /** When it was revoked or expired, in Unix milliseconds; absent while it is in use. */
+  readonly endedAt?: number;
+};
+
+/** Every token of the allow-list, oldest first. Errors: those of `listTokens`; `unavailable`. */
+export async function loadTokens(store: Store): Promise<Result<ListedToken[]>> {
+  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.all));
+  return read.ok ? listTokens(store, read.value[0]) : read;
+}
+
+/** One token, also one that has ended. Errors: `token_not_found`, those of `listTokens`; `unavailable`. */
+export async function loadToken(store: Store, id: string): Promise<Result<ListedToken>> {
+  const read = await runBatch<[TokenRow, EndedRow]>(
+    store.db,
+    store.db.prepare(SQL.live).bind(id),
+    store.db.prepare(SQL.ended).bind(id),
+  );
+  if (!read.ok) return read;
+  const rows = read.value.flat();
+  if (rows.length === 0) return fail("token_not_found");
+  const listed = await listTokens(store, rows);
+  return listed.ok ? ok(listed.value[0]!) : listed;
+}
+
+/** Errors: `misconfigured`, when the root keys are not those of the database: then no row opens, and no token is broken. */
+async function listTokens(store: Store, rows: readonly EndedRow[]): Promise<Result<ListedToken[]>> {
+  const listed = await Promise.all(rows.map((row) => listedToken(store, row)));
+  const broken = listed.some((token) => "broken" in token);
+  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  return checked.ok ? ok(listed) : checked;
+}
+
+async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<ListedToken> {
+  const { id, created_at, expires_at } = row;
+  const endedAt = row.ended_at ?? expires_at;
+  const opened = await openToken(keyring, row);
+  const times = { issuedAt: created_at / 1000, expiresAt: expires_at / 1000 };
+  const kind = opened.ok || opened.failure.kind !== "misconfigured" ? "integrity" : "misconfigured";
+  const token: Claims | BrokenToken = opened.ok ? opened.value : { id, broken: kind, ...times };
+  return endedAt <= now ? { ...token, endedAt } : token;
+}
+
+/**
+ * Revokes a token: the next request with it finds no row. Its row moves to the ended tokens. A token that has ended stays as it
+ * is. Errors: `token_not_found`, `unavailable`.
+ */
+export async function deleteToken({ db, now }: Store, id: string): Promise<Result<undefined>> {
+  const done = await runBatch<[unknown, unknown, { id: string }]>(
+    db,
+    db.prepare(SQL.end).bind(id, now),
+    db.prepare(SQL.delete).bind(id),
+    db.prepare(SQL.ended).bind(id),
+  );
+  if (!done.ok) return done;
+  return done.value[2].length > 0 ? ok(undefined) : fail("token_not_found");
 }

@@ -1,7 +1,7 @@
 import type { Place } from "../crypto/seal.ts";
 import { open, seal } from "../crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../crypto/vault-keys.ts";
-import { ok, type Result } from "../model/result.ts";
+import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Store } from "./database.ts";
 
@@ -60,25 +60,33 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
   const text = await open(keys.value.data, place(row.id, row.attribute_version, keys.value), row.sealed);
   if (!text.ok) return text;
   const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
-  const { id, items, created, files } = row;
-  return ok({
-    row,
-    keys: keys.value,
-    vault: {
-      id,
-      name,
-      description,
-      attributeVersion: row.attribute_version,
-      contentVersion: row.content_version,
-      items,
-      created,
-      files,
-      fileBytes: row.file_bytes,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-    },
-  });
+  return ok({ row, keys: keys.value, vault: { ...plainVault(row), name, description } });
 }
+
+const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
+  id: row.id,
+  attributeVersion: row.attribute_version,
+  contentVersion: row.content_version,
+  items: row.items,
+  created: row.created,
+  files: row.files,
+  fileBytes: row.file_bytes,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+/** A vault whose row does not open: it can be listed and deleted, and nothing else. */
+export interface BrokenVault {
+  /** What the plaintext columns tell; name and description are empty. */
+  readonly vault: Vault;
+  /** Why the row does not open: `misconfigured` (a root key is missing or wrong) or `integrity`. */
+  readonly refusal: Refusal;
+}
+
+export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
+  vault: { ...plainVault(row), name: "", description: "" },
+  refusal,
+});
 
 /** The row of a vault. In: its sealed name and description, and its wrapped keys. */
 export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys): VaultRow => ({

@@ -1,8 +1,10 @@
-import { ok, type Result } from "../model/result.ts";
+import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
 import { runBatch, type Store } from "./database.ts";
-import { openVault, type VaultRow } from "./vault-rows.ts";
+import { checkRootKeys } from "./root-keys.ts";
+import type { TokenIdentity } from "./token-check.ts";
+import { brokenVault, openVault, type VaultRow } from "./vault-rows.ts";
 
 /** Loads vaults. write/commit.ts writes them. */
 
@@ -14,29 +16,48 @@ export async function loadVault(store: Store, access: VaultAccess): Promise<Resu
   return opened.ok ? ok(opened.value.vault) : opened;
 }
 
-/** The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked). */
-export async function loadVaults(store: Store, token: string, ids: readonly string[]): Promise<Result<Vault[]>> {
+/** The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked), and when one does not open those of opening it. */
+export async function loadVaults(store: Store, token: TokenIdentity, ids: readonly string[]): Promise<Result<Vault[]>> {
   const read = await loadForToken<[VaultRow]>(
     store,
     token,
     store.db.prepare("SELECT * FROM vaults WHERE id IN (SELECT value FROM json_each(?1))").bind(JSON.stringify(ids)),
   );
-  return read.ok ? openAll(store, read.value[0]) : read;
+  if (!read.ok) return read;
+  const listed = await openAll(store, read.value[0]);
+  // A list without the vault would hide the fault from its holder.
+  const broken = listed.find((vault) => vault.refusal !== undefined);
+  return broken?.refusal ?? ok(listed.map(({ vault }) => vault));
 }
 
-/** Every vault, for the admin routes. Errors: `misconfigured`, `integrity`. */
-export async function loadAllVaults(store: Store): Promise<Result<Vault[]>> {
+/** A vault of a list. */
+export interface ListedVault {
+  /** Without name and description when its row does not open. */
+  readonly vault: Vault;
+  /** Why its row does not open. */
+  readonly refusal?: Refusal;
+}
+
+/**
+ * Every vault, for the admin routes, also those whose rows do not open. Errors: `unavailable`; `misconfigured`, when the root keys
+ * are not those of the database.
+ */
+export async function loadAllVaults(store: Store): Promise<Result<readonly ListedVault[]>> {
   const read = await runBatch<[VaultRow]>(store.db, store.db.prepare("SELECT * FROM vaults"));
-  return read.ok ? openAll(store, read.value[0]) : read;
+  if (!read.ok) return read;
+  const listed = await openAll(store, read.value[0]);
+  const broken = listed.some(({ refusal }) => refusal !== undefined);
+  // With wrong root keys no row opens, and no vault is broken.
+  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  return checked.ok ? ok(listed) : checked;
 }
 
 /** Out: the vaults, oldest first, so that a new vault does not change the order of the others. */
-async function openAll(store: Store, rows: readonly VaultRow[]): Promise<Result<Vault[]>> {
-  const vaults: Vault[] = [];
+async function openAll(store: Store, rows: readonly VaultRow[]): Promise<readonly ListedVault[]> {
+  const vaults: ListedVault[] = [];
   for (const row of rows) {
     const opened = await openVault(store, row);
-    if (!opened.ok) return opened;
-    vaults.push(opened.value.vault);
+    vaults.push(opened.ok ? { vault: opened.value.vault } : brokenVault(row, opened));
   }
-  return ok(vaults.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)));
+  return vaults.toSorted(({ vault: a }, { vault: b }) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }

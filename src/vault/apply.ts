@@ -101,9 +101,9 @@ function commitOf(vault: string, snapshot: Snapshot, { working, activities, reco
   const before = snapshot.opened;
   const { vault: after, files, released, deleted } = working;
   // A vault that the group both created and deleted leaves nothing to write either.
-  if (activities.length === 0 || (!before && !after)) return undefined;
+  if (activities.length === 0 || (!before && !after && !snapshot.broken)) return undefined;
   const changes = { items: changedItems(snapshot, working), files, released, deleted };
-  const assumptions = { actors: [...snapshot.tokens], activities, records: [...records.values()] };
+  const assumptions = { actors: snapshot.tokens, activities, records: [...records.values()] };
   return { vault, before, after, ...changes, ...assumptions };
 }
 

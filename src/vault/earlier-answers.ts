@@ -7,17 +7,23 @@ import type { WorkingVault } from "./working.ts";
 
 /** The answer to an operation that is refused, or that an idempotency record answers; `undefined` to apply it. */
 export function answerWithoutApplying(
-  { actor, change, idempotency }: Operation,
+  operation: Operation,
   snapshot: Snapshot,
   working: WorkingVault,
 ): Result<Answer> | undefined {
-  if (actor !== ADMIN && !snapshot.tokens.has(actor)) return fail("unauthorized");
+  const { change, idempotency } = operation;
+  if (!isAuthorized(operation, snapshot)) return fail("unauthorized");
   if (!working.vault && change.kind !== "create-vault") return fail("vault_not_found");
+  if (working.vault && snapshot.broken && change.kind !== "delete-vault") return snapshot.broken.refusal;
   const record = idempotency && working.records.get(idempotency.key);
   if (!record) return undefined;
   if (!record.ok) return record;
   return record.value.request === idempotency.request ? ok(record.value.answer) : fail("idempotency");
 }
+
+/** Whether the actor's token is not revoked, and is the one that was issued. An older release sends no hash to compare. */
+const isAuthorized = ({ actor, tokenHash }: Operation, { tokens }: Snapshot): boolean =>
+  actor === ADMIN || (tokens.has(actor) && (tokenHash === undefined || tokenHash === tokens.get(actor)));
 
 /**
  * The answer of an operation that took effect before: its caller, or this coordinator, lost the first answer. The sealed

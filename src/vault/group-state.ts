@@ -62,7 +62,7 @@ function requestFor(operations: readonly Operation[]): RowRequest {
   }
   return {
     vault: operations[0]!.vault,
-    tokens: [...new Set(operations.map(({ actor }) => actor))],
+    tokens: new Map(operations.map(({ actor, tokenHash }) => [actor, tokenHash])),
     items: [...items],
     created,
     operations: operations.map(({ id }) => id),

@@ -15,7 +15,7 @@ const ATTEMPTS = 5;
 export interface CommitPorts {
   /** A snapshot out of the cache, which may be out of date; `undefined` when a row is missing there. */
   readonly cached: (request: RowRequest) => Promise<Result<Snapshot> | undefined>;
-  /** The state of the vault at one moment. Errors: `unavailable`, and those of opening the vault. */
+  /** The state of the vault at one moment. Errors: `unavailable`, `misconfigured`. */
   readonly load: (request: RowRequest) => Promise<Result<Snapshot>>;
   /** Records the contents that the commit releases, durably, before the commit is written. */
   readonly recordReleased: (commit: Commit) => Promise<void>;
@@ -54,6 +54,8 @@ async function runGroup(ports: CommitPorts, group: Group): Promise<Answers> {
     }
     const plan = planFor(ports, group, snapshot.value);
     settle(group, snapshot.value, plan.answers);
+    // Not while an attempt may still commit: the refusal of a vault that does not open would claim that nothing happened.
+    if (!plan.commit && snapshot.value.broken && group.uncertain) continue;
     if (!plan.commit) return answersOf(group, (index) => plan.answers[index]!);
     if (attempt === ATTEMPTS) break; // the last round only checks whether the previous commit took effect
     const answers = await commitPlan(ports, group, plan, plan.commit);

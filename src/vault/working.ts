@@ -25,9 +25,9 @@ export interface WorkingVault {
   readonly released: ContentPlace[];
 }
 
-export function copySnapshot({ opened, everExisted, items, records, filesOf }: Snapshot): WorkingVault {
+export function copySnapshot({ opened, broken, everExisted, items, records, filesOf }: Snapshot): WorkingVault {
   return {
-    vault: opened?.vault,
+    vault: opened?.vault ?? broken?.vault,
     deleted: undefined,
     everExisted,
     items: new Map(items),

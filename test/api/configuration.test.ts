@@ -1,6 +1,8 @@
+import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
-import { wrapDatabase } from "../support/bindings.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import worker from "../../src/index.ts";
+import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 
 /** A misconfigured service: data routes answer 503, and `/health` names the cause (contract 4.8 and 13.2). */
@@ -86,7 +88,7 @@ describe("ROOT_KEYS", () => {
   });
 });
 
-const notBefore = (text: string) => ({ TOKENS_NOT_BEFORE: text as "" });
+const notBefore = (text: string) => ({ TOKENS_NOT_BEFORE: text });
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
 describe("TOKENS_NOT_BEFORE", () => {
@@ -119,6 +121,27 @@ describe("TOKENS_NOT_BEFORE", () => {
 });
 
 describe("/health", () => {
+  it("makes its report once in 5 seconds per isolate: concurrent requests share it, also one with errors", async () => {
+    const { count, db } = countingDatabase();
+    let heads = 0;
+    const FILES = { head: () => (heads++, Promise.reject(new Error("no answer"))) } as unknown as R2Bucket;
+    // The same object for all requests, as on the platform.
+    const bindings = { ...env, DB: db, FILES };
+    const ask = async () => {
+      const response = await worker.fetch(new Request("https://vault.test/health"), bindings, createExecutionContext());
+      return (await response.json<any>()).dependencies[2].status as string;
+    };
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ["Date"], now });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual(["ERROR", "ERROR", "ERROR"]);
+    const { calls } = count;
+    vi.setSystemTime(now + 4_999);
+    expect([await ask(), heads, count.calls]).toEqual(["ERROR", 1, calls]);
+    vi.setSystemTime(now + 5_000);
+    expect([await ask(), heads, count.calls]).toEqual(["ERROR", 2, 2 * calls]);
+  });
+
   it("reports every dependency as ACTIVE, without a token", async () => {
     await makeVault();
     const { body } = await send("GET", "/health");

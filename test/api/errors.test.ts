@@ -49,7 +49,7 @@ describe("a method that a path does not serve", () => {
     ["/v1/admin/vaults", "GET, HEAD, POST"],
     [`/v1/admin/vaults/${vault}`, "PATCH, DELETE"],
     ["/v1/admin/tokens", "GET, HEAD, POST"],
-    [`/v1/admin/tokens/${item}`, "DELETE"],
+    [`/v1/admin/tokens/${item}`, "GET, HEAD, DELETE"],
   ])("is a 405 that names the served methods: %s", async (path, allowed) => {
     const refused = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter((method) => !allowed.includes(method));
     for (const method of refused) {

@@ -2,13 +2,15 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshItem } from "../support/files.ts";
-import { admin, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
 
 /** `GET /metrics`: counts from D1 in the text format of Prometheus (contract 13.4). */
 
+const scraper = client(env.METRICS_TOKEN);
+
 /** The values of the samples by name; the name includes the labels. */
 async function scrape(request: Request_ = {}): Promise<Record<string, number>> {
-  const { status, text } = await send("GET", "/metrics", request);
+  const { status, text } = await scraper("GET", "/metrics", request);
   expect(status).toBe(200);
   const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return Object.fromEntries(samples.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
@@ -36,11 +38,9 @@ async function rowsRead(): Promise<number> {
 
 const writesTotal = (action: string) => `item_vault_item_writes_total{action="${action}"}`;
 
-const withToken = { METRICS_TOKEN: "scraper" } as Partial<Env>;
-
 describe("/metrics", () => {
   it("answers plain text of version 0.0.4, with HELP and TYPE before each family", async () => {
-    const { text, headers } = await send("GET", "/metrics");
+    const { text, headers } = await scraper("GET", "/metrics");
     expect(headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     const lines = text.split("\n");
     expect(lines.pop()).toBe("");
@@ -49,7 +49,7 @@ describe("/metrics", () => {
       expect(line).toMatch(/^# (HELP item_vault_[a-z_]+ .+\.|TYPE item_vault_[a-z_]+ (gauge|counter))$/);
     }
     for (const line of samples) {
-      const [, family = ""] = /^(item_vault_[a-z_]+)(?:\{action="[a-z]+"\})? \d+$/.exec(line) ?? [];
+      const [, family = ""] = /^(item_vault_[a-z_]+)(?:\{(?:action="[a-z]+"|days="\d+")\})? \d+$/.exec(line) ?? [];
       expect(lines.slice(0, lines.indexOf(line)).findLast((previous) => previous.startsWith("# TYPE"))).toContain(` ${family} `);
     }
   });
@@ -62,6 +62,19 @@ describe("/metrics", () => {
     expect(await changesBy(() => admin("DELETE", `/v1/admin/tokens/${id}`))).toEqual({ item_vault_tokens: -1 });
     const deleted = await changesBy(() => admin("DELETE", `/v1/admin/vaults/${vault}`));
     expect(deleted).toEqual({ item_vault_vaults: -1, item_vault_items: -1 });
+  });
+
+  it("counts the tokens that expire within 1, 7 and 30 days, and gives the time of the next expiry", async () => {
+    const day = 86_400;
+    const counted = await changesBy(async () => {
+      for (const expiresIn of [day - 60, 2 * day, 8 * day, 31 * day]) await makeToken({}, { expiresIn });
+    });
+    const families = { item_vault_tokens: 4, item_vault_next_token_expiry_timestamp_seconds: expect.any(Number) };
+    const expiring = [1, 7, 30].map((days, index) => [`item_vault_tokens_expiring{days="${days}"}`, index + 1]);
+    expect(counted).toEqual({ ...families, ...Object.fromEntries(expiring) });
+    const { tokens } = { tokens: (await admin("GET", "/v1/admin/tokens")).body };
+    const next = Math.min(...tokens.map(({ expiresAt }: { expiresAt: string }) => Date.parse(expiresAt))) / 1000;
+    expect(await scrape()).toMatchObject({ item_vault_next_token_expiry_timestamp_seconds: next });
   });
 
   it("does not count a token that has expired", async () => {
@@ -148,21 +161,32 @@ describe("/metrics", () => {
 
   it("answers 503 when D1 does not answer", async () => {
     const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
-    expect((await send("GET", "/metrics", { env: { DB } })).body).toMatchObject({ status: 503 });
+    expect((await scraper("GET", "/metrics", { env: { DB } })).body).toMatchObject({ status: 503 });
   });
 });
 
 describe("METRICS_TOKEN", () => {
-  it("is accepted as the Bearer token", async () => {
-    expect(await scrape({ env: withToken, headers: { Authorization: "Bearer scraper" } })).toHaveProperty("item_vault_vaults");
+  it.each([
+    "",
+    "Bearer",
+    "Bearer test-metrics",
+    "Bearer test-metrics-token2",
+    "Basic test-metrics-token",
+    `Bearer ${env.ADMIN_TOKEN}`,
+  ])("is required: an Authorization header of %j is a 401, without a D1 call", async (header) => {
+    const { count, db } = countingDatabase();
+    const { status, body, headers } = await send("GET", "/metrics", { env: { DB: db }, headers: { Authorization: header } });
+    expect([status, body.message, count.calls]).toEqual([401, "Invalid token signature", 0]);
+    expect(headers.get("WWW-Authenticate")).toBe("Bearer");
   });
 
-  it.each(["", "Bearer", "Bearer scrape", "Bearer scraper2", "Basic scraper", `Bearer ${env.ADMIN_TOKEN}`])(
-    "is required: an Authorization header of %j is a 401",
-    async (header) => {
-      const { status, body, headers } = await send("GET", "/metrics", { env: withToken, headers: { Authorization: header } });
-      expect([status, body.message]).toEqual([401, "Invalid token signature"]);
-      expect(headers.get("WWW-Authenticate")).toBe("Bearer");
-    },
-  );
+  it.each([undefined, ""])("that is %j: the route does not exist, whatever the request sends", async (METRICS_TOKEN) => {
+    const bindings = { METRICS_TOKEN } as Partial<Env>;
+    for (const call of [scraper, client(""), admin]) {
+      for (const method of ["GET", "POST"]) {
+        const { status, headers } = await call(method, "/metrics", { env: bindings });
+        expect([status, headers.get("Item-Vault-Error")]).toEqual([404, "route_not_found"]);
+      }
+    }
+  });
 });

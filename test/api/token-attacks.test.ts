@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
+import { hashToken } from "../../src/crypto/token.ts";
 import { admin, makeToken, makeVault, type Reply, send } from "../support/service.ts";
 
 /** Forged tokens (contract 8.2 and 8.3): each differs in one thing from a token that is accepted. */
@@ -58,7 +59,7 @@ const now = Math.floor(Date.now() / 1000);
 describe("a token without a fault", () => {
   it("is accepted: the issued one, and one that the test signs with the service's key", async () => {
     const target = await makeTarget();
-    for (const token of [target.token, await withHeader({})(target), await withClaims({ sub: "other" })(target)]) {
+    for (const token of [target.token, await withHeader({})(target)]) {
       expect((await send("GET", target.items, bearer(token))).status).toBe(200);
     }
   });
@@ -185,7 +186,12 @@ describe.each([
 ] as const)("a token is refused for its %s", (_, attacks) => {
   it.each(Object.entries(attacks))("%s", async (_name, forge) => {
     const target = await makeTarget();
-    expect(summaryOf(await send("GET", target.items, bearer(await forge(target))))).toEqual(REFUSED);
+    const forged = await forge(target);
+    // So that the token is not refused only because another one was issued (token-claims.test.ts).
+    await env.DB.prepare("UPDATE tokens SET claims = ?2 WHERE id = ?1")
+      .bind(target.id, await hashToken(forged))
+      .run();
+    expect(summaryOf(await send("GET", target.items, bearer(forged)))).toEqual(REFUSED);
   });
 });
 

@@ -10,7 +10,10 @@ import { type Bindings, expectedJson, expectedText, fill } from "./placeholders.
 /** Replays docs/api.md: sends the requests of the examples in their order, and compares the answers with those shown. */
 
 const examples = parseExamples(api);
-const bindings: Bindings = new Map([["admin_token", env.ADMIN_TOKEN]]);
+const bindings: Bindings = new Map([
+  ["admin_token", env.ADMIN_TOKEN],
+  ["metrics_token", env.METRICS_TOKEN],
+]);
 
 const kindOf = ({ answer }: Example) => answer.headers.find(([name]) => name === "Item-Vault-Error")?.[1];
 

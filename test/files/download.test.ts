@@ -24,6 +24,7 @@ describe("a download", () => {
         "content-type": "application/octet-stream",
         etag: expect.stringMatching(/^"[\x21\x23-\x7e]+"$/),
         "request-id": expect.any(String),
+        "token-expires": expect.any(String),
         "x-content-type-options": "nosniff",
       },
     ]);

@@ -86,7 +86,8 @@ describe("a sealed text", () => {
   it("of a token does not open in another token's row", async () => {
     const [a, b] = [await makeToken({ [vault]: "r" }, { name: "a" }), await makeToken({ [vault]: "r" }, { name: "b" })];
     await sql("UPDATE tokens SET sealed = (SELECT sealed FROM tokens WHERE id = ?1) WHERE id = ?2", a.id, b.id);
-    expect((await admin("GET", "/v1/admin/tokens")).body).toEqual(INTEGRITY);
+    const tokens: { id: string; broken?: string }[] = (await admin("GET", "/v1/admin/tokens")).body;
+    expect(tokens.filter(({ broken }) => broken !== undefined)).toMatchObject([{ id: b.id, broken: "integrity" }]);
     await sql("DELETE FROM tokens WHERE id = ?1", b.id);
   });
 

@@ -8,7 +8,7 @@ const vaultAt = (content_version: number) => ({ id: "v", content_version, attrib
 const sealedItem = (id: string, version = 1): ItemRow => ({ id, version, overview: "x".repeat(50), details: "x".repeat(50) });
 const requestFor = (...items: string[]): RowRequest => ({
   vault: "v",
-  tokens: [],
+  tokens: new Map(),
   items,
   created: [],
   operations: [],

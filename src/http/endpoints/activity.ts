@@ -21,8 +21,8 @@ export const listActivity = {
     return offset.ok ? ok({ limit: limit.value ?? 50, offset: offset.value ?? 0 }) : offset;
   },
   async handle(call: Call, { limit, offset }: Window): Promise<Result<Reply>> {
-    const { c, store, actor, dialect } = call;
-    const page = await loadActivity(store, actor, [...readableVaults(call), actor], limit, offset);
+    const { c, store, actor, claims, dialect } = call;
+    const page = await loadActivity(store, claims, [...readableVaults(call), actor], limit, offset);
     if (!page.ok) return page;
     const { activities, total = "*" } = page.value;
     const range = activities.length > 0 ? `${offset + 1}-${offset + activities.length}` : "*";

@@ -1,12 +1,14 @@
 import * as z from "zod";
-import { type Claims, signToken } from "../../crypto/token.ts";
+import type { Claims } from "../../crypto/token.ts";
 import { DIALECT_NAMES } from "../../model/dialect.ts";
 import { parseId } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { isPermission, type Permission, PERMISSIONS } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional, text } from "../../model/text.ts";
-import { deleteToken, insertToken, loadTokens } from "../../store/tokens.ts";
+import { deleteToken, insertToken, loadToken, loadTokens } from "../../store/tokens.ts";
+import { newId } from "../new-id.ts";
+import { presentListedToken, presentToken } from "../present-token.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/tokens: issues, lists and revokes tokens. */
@@ -44,29 +46,31 @@ export const createToken = {
     const input = newToken.safeParse(body!.json);
     return input.success ? ok(input.data) : invalid(explain(input.error, "the token"));
   },
-  async handle({ c, store }: Call, input: NewToken): Promise<Result<Reply>> {
+  async handle(call: Call, input: NewToken): Promise<Result<Reply>> {
+    const { c, store } = call;
     const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault } = input;
     const issuedAt = Math.floor(store.now / 1000);
-    const claims: Claims = { id: crypto.randomUUID(), name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn };
-    const inserted = await insertToken(store, claims);
-    if (!inserted.ok) return inserted;
-    // The token is not stored: this answer is the only one that contains it.
-    return ok({ response: c.json({ ...presentToken(claims), token: await signToken(store.keyring, claims) }) });
+    const id = await newId(call, "new token");
+    const claims: Claims = { id, name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn };
+    const issued = await insertToken(store, claims);
+    if (!issued.ok) return issued;
+    // The token is not stored: only this answer, and that to a repeated request, contains it.
+    const { token } = issued.value;
+    return ok({ response: c.json({ ...presentToken(issued.value.claims, "uuid"), token }) });
   },
 };
 
 export async function listTokens({ c, store }: Call): Promise<Result<Reply>> {
   const tokens = await loadTokens(store);
-  return tokens.ok ? ok({ response: c.json(tokens.value.map(presentToken)) }) : tokens;
+  return tokens.ok ? ok({ response: c.json(tokens.value.map(presentListedToken)) }) : tokens;
+}
+
+export async function getToken({ c, store, token: id }: Call): Promise<Result<Reply>> {
+  const token = await loadToken(store, id);
+  return token.ok ? ok({ response: c.json(presentListedToken(token.value)) }) : token;
 }
 
 export async function revokeToken({ c, store, token }: Call): Promise<Result<Reply>> {
   const deleted = await deleteToken(store, token);
   return deleted.ok ? ok({ response: c.body(null, 204) }) : deleted;
-}
-
-const time = (seconds: number) => new Date(seconds * 1000).toISOString();
-
-function presentToken({ id, name, dialect, vaults, issuedAt, expiresAt }: Claims): object {
-  return { id, name, dialect, vaults, createdAt: time(issuedAt), expiresAt: time(expiresAt) };
 }

@@ -1,13 +1,12 @@
 import * as z from "zod";
-import { fingerprint } from "../../crypto/seal.ts";
-import { uuidOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { ADMIN, type Change } from "../../model/operation.ts";
+import type { Change } from "../../model/operation.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional, text } from "../../model/text.ts";
 import { loadAllVaults } from "../../store/vaults.ts";
 import { sendChange } from "../coordinator.ts";
-import { presentVault } from "../present.ts";
+import { newId } from "../new-id.ts";
+import { presentListedVault, presentVault } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/vaults: lists, creates, renames and deletes vaults. */
@@ -16,9 +15,9 @@ const name = text(LIMITS.title).min(1, "is empty");
 const newVault = z.object({ name, description: optional(text()) });
 const vaultChange = z.object({ name: optional(name), description: optional(text()) });
 
-export async function listAllVaults({ c, store, dialect }: Call): Promise<Result<Reply>> {
+export async function listAllVaults({ c, store }: Call): Promise<Result<Reply>> {
   const vaults = await loadAllVaults(store);
-  return vaults.ok ? ok({ response: c.json(vaults.value.map((vault) => presentVault(vault, dialect))) }) : vaults;
+  return vaults.ok ? ok({ response: c.json(vaults.value.map(presentListedVault)) }) : vaults;
 }
 
 export const createVault = {
@@ -27,7 +26,8 @@ export const createVault = {
     if (!input.success) return invalid(explain(input.error, "the vault"));
     return ok({ kind: "create-vault", name: input.data.name, description: input.data.description ?? "" });
   },
-  handle: async (call: Call, change: Change) => writeVault(call, await newVaultId(call), change),
+  // A repeated POST has to reach the coordinator of the first one, so the id is derived from its Idempotency-Key.
+  handle: async (call: Call, change: Change) => writeVault(call, await newId(call, "new vault"), change),
 };
 
 export const updateVault = {
@@ -48,9 +48,4 @@ async function writeVault(call: Call, id: string, change: Change): Promise<Resul
   if (!answer.ok) return answer;
   const { vault } = answer.value;
   return ok({ response: vault ? call.c.json(presentVault(vault, call.dialect)) : call.c.body(null, 204) });
-}
-
-/** A repeated POST has to reach the coordinator of the first one, so the id is derived from its Idempotency-Key. */
-async function newVaultId({ idempotencyKey: key }: Call): Promise<string> {
-  return key === undefined ? crypto.randomUUID() : uuidOf(Uint8Array.fromBase64(await fingerprint(ADMIN, "new vault", key)));
 }

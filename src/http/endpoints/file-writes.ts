@@ -25,7 +25,7 @@ export const uploadFile = {
     return headers.ok ? ok({ ...headers.value, name: name.value, section: section.value }) : headers;
   },
   async handle(call: Call, { name, section, ...headers }: NewFile): Promise<Result<Reply>> {
-    const { actor: token, vault, item, ifMatch } = call;
+    const { claims: token, vault, item, ifMatch } = call;
     const found = await requireItem(call.store, { token, vault }, item);
     if (!found.ok) return found;
     const binding = [vault, item, JSON.stringify({ name, section })];
@@ -41,7 +41,7 @@ export const uploadFile = {
 export const replaceFileContent = {
   parse: ({ c }: ParseCall): Result<UploadHeaders> => parseUploadHeaders(c),
   async handle(call: Call, headers: UploadHeaders): Promise<Result<Reply>> {
-    const { actor: token, vault, item, ifMatch } = call;
+    const { claims: token, vault, item, ifMatch } = call;
     const found = await loadFile(call.store, { token, vault }, item, call.file);
     if (!found.ok) return found;
     const { id } = found.value;

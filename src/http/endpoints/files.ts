@@ -19,7 +19,7 @@ function parseInline({ c }: ParseCall): Result<boolean> {
 export const listFiles = {
   parse: parseInline,
   async handle(call: Call, inline: boolean): Promise<Result<Reply>> {
-    const { c, store, actor: token, vault, item } = call;
+    const { c, store, claims: token, vault, item } = call;
     const files = await loadFiles(store, { token, vault }, item);
     if (!files.ok) return files;
     const presented = await presentFiles(call, files.value, inline);
@@ -30,7 +30,7 @@ export const listFiles = {
 export const getFile = {
   parse: parseInline,
   async handle(call: Call, inline: boolean): Promise<Result<Reply>> {
-    const { c, store, actor: token, vault, item } = call;
+    const { c, store, claims: token, vault, item } = call;
     const file = await loadFile(store, { token, vault }, item, call.file);
     if (!file.ok) return file;
     const presented = await presentFiles(call, [file.value], inline);
@@ -39,7 +39,7 @@ export const getFile = {
 };
 
 export async function getContent(call: Call): Promise<Result<Reply>> {
-  const { c, store, actor: token, vault, item } = call;
+  const { c, store, claims: token, vault, item } = call;
   const file = await loadFile(store, { token, vault }, item, call.file);
   if (!file.ok) return file;
   const response = await sendContent(c, placeOf(vault, item, file.value), file.value);

@@ -35,7 +35,7 @@ export const listItems = {
   },
 };
 
-const load = ({ store, actor: token, vault }: Call, filter: Filter, after: string, most?: number) =>
+const load = ({ store, claims: token, vault }: Call, filter: Filter, after: string, most?: number) =>
   loadSlice(store, { token, vault }, filter, after, most);
 
 /** The first reading that finds an Item, else the last. A single reading costs no D1 call. */

@@ -10,8 +10,8 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoints 2 to 6: an Item. */
 
-export async function getItem({ c, store, dialect, actor, vault, item: id }: Call): Promise<Result<Reply>> {
-  const item = await loadItem(store, { token: actor, vault }, id);
+export async function getItem({ c, store, dialect, claims: token, vault, item: id }: Call): Promise<Result<Reply>> {
+  const item = await loadItem(store, { token, vault }, id);
   if (!item.ok) return item;
   const { version } = item.value;
   const headers = etagHeader(item.value);

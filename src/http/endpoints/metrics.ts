@@ -5,10 +5,9 @@ import { requireSecret } from "../secret.ts";
 
 /** /metrics, in the text format of Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
 
-/** The secret `METRICS_TOKEN` guards it, where that is set. */
+/** The secret `METRICS_TOKEN` guards it. Without the secret the route does not exist: see app.ts. */
 export async function metrics(c: Context): Promise<Result<Response>> {
-  const { METRICS_TOKEN } = c.env as Env & { METRICS_TOKEN?: string };
-  const refused = METRICS_TOKEN ? await requireSecret(c, METRICS_TOKEN) : undefined;
+  const refused = await requireSecret(c, c.env.METRICS_TOKEN);
   if (refused) return refused;
   const loaded = await loadMetrics(c.env.DB, Date.now());
   if (!loaded.ok) return loaded;
@@ -25,6 +24,18 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
   ["files", "gauge", "Files of all Items.", ({ files }) => [["", files]]],
   ["file_bytes", "gauge", "Bytes of all Files, before sealing.", ({ fileBytes }) => [["", fileBytes]]],
   ["tokens", "gauge", "Tokens that are neither revoked nor expired.", ({ tokens }) => [["", tokens]]],
+  [
+    "tokens_expiring",
+    "gauge",
+    "Tokens that expire within so many days.",
+    ({ expiring }) => expiring.map(([days, count]) => [`{days="${days}"}`, count]),
+  ],
+  [
+    "next_token_expiry_timestamp_seconds",
+    "gauge",
+    "When the next token expires, in Unix seconds; absent without tokens.",
+    ({ nextExpiry }) => (nextExpiry === undefined ? [] : [["", nextExpiry]]),
+  ],
   [
     "item_writes_total",
     "counter",

@@ -17,15 +17,15 @@ export const listVaults = {
     return readings.ok ? ok(readings.value[0]!) : readings;
   },
   async handle(call: Call, filter: Filter): Promise<Result<Reply>> {
-    const { c, store, actor, dialect } = call;
-    const vaults = await loadVaults(store, actor, readableVaults(call));
+    const { c, store, claims, dialect } = call;
+    const vaults = await loadVaults(store, claims, readableVaults(call));
     if (!vaults.ok) return vaults;
     const passing = vaults.value.filter((vault) => vaultPasses(filter, vault));
     return ok({ response: c.json(passing.map((vault) => presentVault(vault, dialect))) });
   },
 };
 
-export async function getVault({ c, store, actor, dialect, vault: id }: Call): Promise<Result<Reply>> {
-  const vault = await loadVault(store, { token: actor, vault: id });
+export async function getVault({ c, store, claims: token, dialect, vault: id }: Call): Promise<Result<Reply>> {
+  const vault = await loadVault(store, { token, vault: id });
   return vault.ok ? ok({ response: c.json(presentVault(vault.value, dialect)) }) : vault;
 }

@@ -79,7 +79,7 @@ export function createRowCache(limit: number): RowCache {
       return {
         vault,
         everExisted: true,
-        tokens: request.tokens,
+        tokens: new Map([...request.tokens].map(([id, hash]) => [id, hash ?? null])),
         items: entries.map(({ item }) => item),
         filesOf: new Map(entries.map(({ item, files }) => [item.id, files])),
         applied: [],

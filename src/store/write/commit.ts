@@ -9,14 +9,15 @@ import { type OpenVault, sealVault, vaultRow, wrappedKeys } from "../vault-rows.
 import type { RowCache, WrittenRows } from "./cache.ts";
 import { fencedEntries } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
+import type { TokenHashes } from "./rows.ts";
 import { changeItem, type FileChange, fileStatement, type ItemChange } from "./row-changes.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
 export interface Commit {
   readonly vault: string;
-  /** The actors that the snapshot assumed to be authorized. */
-  readonly actors: readonly string[];
-  /** The vault in the snapshot; absent when it is new. */
+  /** The actors that the snapshot assumed to be authorized, with the hashes of their tokens. */
+  readonly actors: TokenHashes;
+  /** The vault in the snapshot; absent when it is new, and when it does not open: then it can only be deleted. */
   readonly before: OpenVault | undefined;
   /** The vault after the commit; absent when it is deleted with all its rows. */
   readonly after: Vault | undefined;
@@ -120,7 +121,7 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
 /** The log entries stay for the retention, and the entry of the vault's deletion for ever: no id is issued twice. */
 function deleteBatch(store: Store, commit: Commit, rows: readonly ActivityRow[]): Batch {
   const { db } = store;
-  const entries = fencedEntries(store, commit.before!.vault, commit, rows);
+  const entries = fencedEntries(store, commit.before?.vault ?? commit.deleted!, commit, rows);
   const writes = db.prepare(SQL.addPastWrites).bind(JSON.stringify(writesOf(commit.deleted!)));
   const deletions = SQL.deleteVault.map((sql) => db.prepare(sql).bind(commit.vault));
   return { statements: [entries, writes, ...deletions], written: undefined };

@@ -3,6 +3,7 @@ import type { Vault } from "../../model/vault.ts";
 import { ACTIVITY, type ActivityRow } from "../activity.ts";
 import type { Store } from "../database.ts";
 import { type IdempotencyRecord, oldestRecord } from "./idempotency.ts";
+import type { TokenHashes } from "./rows.ts";
 
 /**
  * The fence of a commit: its first statement inserts the log entries with a `vault_id` that is looked up by the versions
@@ -10,14 +11,16 @@ import { type IdempotencyRecord, oldestRecord } from "./idempotency.ts";
  * and D1 rolls the batch back. Every commit increments one of the two versions, so of all commits on one snapshot exactly
  * one succeeds. `updated_at` is compared because a restored database repeats versions.
  *
- * The look-up also requires that no token was revoked and that the Idempotency-Keys are unused, and the primary key of the
- * log refuses an operation that took effect before. A snapshot out of the cache assumes all three.
+ * The look-up also requires that no token was revoked, that the tokens are those that were issued, and that the
+ * Idempotency-Keys are unused; the primary key of the log refuses an operation that took effect before. A snapshot out of the
+ * cache assumes all of that.
  */
 const FENCED_ENTRIES = `
   INSERT INTO activity (${ACTIVITY.columns})
   SELECT (
     SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4
-      AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (SELECT 1 FROM tokens WHERE id = actor.value))
+      AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (
+        SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND (claims = actor.value ->> 1 OR actor.value ->> 1 IS NULL)))
       AND NOT EXISTS (
         SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?7)) AND replays.id >= ?8)
   ), ${ACTIVITY.values}
@@ -26,7 +29,7 @@ const FENCED_ENTRIES = `
 /** What the fence checks besides the state of the vault. */
 interface Assumptions {
   /** The actors of the whole group, including those whose operations write nothing. */
-  readonly actors: readonly string[];
+  readonly actors: TokenHashes;
   readonly records: readonly IdempotencyRecord[];
 }
 
@@ -37,7 +40,7 @@ export function fencedEntries(
   { actors, records }: Assumptions,
   entries: readonly ActivityRow[],
 ): D1PreparedStatement {
-  const tokens = actors.filter((actor) => actor !== ADMIN);
+  const tokens = [...actors].filter(([actor]) => actor !== ADMIN);
   const lists = [entries, tokens, records.map(({ key }) => key)].map((list) => JSON.stringify(list));
   return db.prepare(FENCED_ENTRIES).bind(id, contentVersion, attributeVersion, updatedAt, ...lists, oldestRecord(now));
 }

@@ -3,6 +3,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../database.ts";
 import { FILE_COLUMNS, type FileRow } from "../files.ts";
 import type { ItemRow } from "../items.ts";
+import type { TokenRow } from "../token-rows.ts";
 import type { VaultRow } from "../vault-rows.ts";
 import { oldestRecord, type RecordRow } from "./idempotency.ts";
 
@@ -10,7 +11,8 @@ import { oldestRecord, type RecordRow } from "./idempotency.ts";
 
 export interface RowRequest {
   readonly vault: string;
-  readonly tokens: readonly string[];
+  /** The actors, with the hashes of their tokens where the operations have them. */
+  readonly tokens: ReadonlyMap<string, string | undefined>;
   /** The ids of the Items that the writes name, and of those that they create. */
   readonly items: readonly string[];
   readonly created: readonly string[];
@@ -19,13 +21,16 @@ export interface RowRequest {
   readonly records: readonly string[];
 }
 
+/** Hashes of tokens (crypto/token.ts) by id; null is unknown: of a row of schema 1, or of an operation without a hash. */
+export type TokenHashes = ReadonlyMap<string, string | null>;
+
 export interface Rows {
   /** Absent when the vault does not exist. */
   readonly vault: VaultRow | undefined;
   /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
   readonly everExisted: boolean;
-  /** The tokens that are not revoked. */
-  readonly tokens: readonly string[];
+  /** The tokens that are not revoked, with the hashes in their rows. */
+  readonly tokens: TokenHashes;
   readonly items: readonly ItemRow[];
   /** By the ids of their Items. */
   readonly filesOf: ReadonlyMap<string, readonly FileRow[]>;
@@ -49,7 +54,7 @@ const SQL = {
   vault: `
     SELECT EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1) AS everExisted, vaults.*
     FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?1`,
-  tokens: "SELECT id FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
+  tokens: "SELECT id, claims FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
   items: "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
   files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2)) ORDER BY id`,
   applied: `
@@ -64,10 +69,10 @@ type VaultColumns = Partial<Omit<VaultRow, "id">> & { id: string | null; everExi
 export async function loadRows({ db, now }: Store, request: RowRequest): Promise<Result<Rows>> {
   const inVault = (sql: string, ids: readonly string[]) => db.prepare(sql).bind(request.vault, JSON.stringify(ids));
   const ids = [...request.items, ...request.created];
-  const answer = await runBatch<[VaultColumns, { id: string }, ItemRow, FileRow, AppliedOperation, RecordRow]>(
+  const answer = await runBatch<[VaultColumns, Pick<TokenRow, "id" | "claims">, ItemRow, FileRow, AppliedOperation, RecordRow]>(
     db,
     db.prepare(SQL.vault).bind(request.vault),
-    db.prepare(SQL.tokens).bind(JSON.stringify(request.tokens)),
+    db.prepare(SQL.tokens).bind(JSON.stringify([...request.tokens.keys()])),
     inVault(SQL.items, ids),
     inVault(SQL.files, ids),
     inVault(SQL.applied, request.operations),
@@ -79,7 +84,7 @@ export async function loadRows({ db, now }: Store, request: RowRequest): Promise
   return ok({
     vault: vault.id === null ? undefined : (vault as VaultRow),
     everExisted: everExisted === 1,
-    tokens: tokens.map(({ id }) => id),
+    tokens: new Map(tokens.map(({ id, claims }) => [id, claims])),
     items,
     filesOf: Map.groupBy(files, (row) => row.item_id),
     applied,

@@ -3,19 +3,23 @@ import type { Item } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../database.ts";
 import { openItem } from "../items.ts";
-import { type OpenVault, openVault } from "../vault-rows.ts";
+import { checkRootKeys } from "../root-keys.ts";
+import { addHashes } from "../token-check.ts";
+import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vault-rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
-import { type AppliedOperation, loadRows, type RowRequest, type Rows } from "./rows.ts";
+import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
 
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
-  /** Absent when the vault does not exist. */
+  /** Absent when the vault does not exist, or does not open. */
   readonly opened: OpenVault | undefined;
+  /** The vault when it does not open: it can be deleted, and every other operation gets the refusal. */
+  readonly broken?: BrokenVault | undefined;
   /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
   readonly everExisted: boolean;
-  /** The tokens that are not revoked. */
-  readonly tokens: ReadonlySet<string>;
+  /** The tokens that are not revoked, with the hashes in their rows. */
+  readonly tokens: TokenHashes;
   /** A record that does not open fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
   /** The rows of Files, by the ids of their Items. */
@@ -28,19 +32,27 @@ export interface Snapshot {
 
 /**
  * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache.
- * Errors: `unavailable`, and those of opening the vault.
+ * Errors: `unavailable`; `misconfigured`, when the root keys are not those of the database.
  */
 export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
   const rows = await loadRows(store, request);
   if (!rows.ok) return rows;
   cache.put(rows.value);
-  return openRows(store, rows.value);
+  const tokens = await withHashes(store, rows.value.tokens);
+  return tokens.ok ? openRows(store, { ...rows.value, tokens: tokens.value }) : tokens;
+}
+
+/** Gives the rows of schema 1 among the tokens their hashes, which costs further D1 calls once. Errors: `unavailable`. */
+async function withHashes(store: Store, tokens: TokenHashes): Promise<Result<TokenHashes>> {
+  const missing = [...tokens].flatMap(([id, hash]) => (hash === null ? [id] : []));
+  if (missing.length === 0) return ok(tokens);
+  const added = await addHashes(store, missing);
+  return added.ok ? ok(new Map([...tokens, ...added.value])) : added;
 }
 
 /**
  * A snapshot out of the cache, without a D1 call; `undefined` when a row is missing there. It may be out of date, and it
  * assumes that no token was revoked and that no operation took effect before. The fence of the commit checks all of that.
- * Errors: those of opening the vault.
  */
 export async function cachedSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot> | undefined> {
   const rows = cache.get(request);
@@ -50,13 +62,18 @@ export async function cachedSnapshot(store: Store, cache: RowCache, request: Row
 async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   const { vault, filesOf } = rows;
   const opened = vault && (await openVault(store, vault));
-  if (opened && !opened.ok) return opened;
-  const keys = opened?.value.keys;
+  const broken = vault && opened && !opened.ok ? brokenVault(vault, opened) : undefined;
+  // With wrong root keys no vault opens, and none is broken: it must not be deleted as such.
+  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  if (!checked.ok) return checked;
+  const keys = opened?.ok ? opened.value.keys : undefined;
   return ok({
-    opened: opened?.value,
+    opened: opened?.ok ? opened.value : undefined,
+    broken,
     everExisted: rows.everExisted,
-    tokens: new Set(rows.tokens),
-    // Without the vault's row there are no keys, and its other rows were deleted with it.
+    tokens: rows.tokens,
+    // Without the vault's row there are no keys, and its other rows were deleted with it. Nor does a row that does not open
+    // give keys.
     items: await openEach(
       keys ? rows.items : [],
       (row) => row.id,

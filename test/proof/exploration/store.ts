@@ -74,7 +74,7 @@ export function createStore(broken: Broken = {}) {
     read: (): Snapshot => ({
       opened: { vault } as OpenVault,
       everExisted: true,
-      tokens: new Set([ACTOR]),
+      tokens: new Map([[ACTOR, null]]),
       items: new Map(items),
       filesOf: new Map(),
       applied: new Map(broken.log ? [] : applied),

@@ -1,0 +1,12 @@
+import { fingerprint } from "../crypto/seal.ts";
+import { uuidOf } from "../model/ids.ts";
+import { ADMIN } from "../model/operation.ts";
+import type { Call } from "./route.ts";
+
+/**
+ * The id of something that the admin creates. It is derived from the Idempotency-Key, so that a repeated request finds what the
+ * first one has created; without a key it is random. In: what is created.
+ */
+export async function newId({ idempotencyKey: key }: Call, what: "new vault" | "new token"): Promise<string> {
+  return key === undefined ? crypto.randomUUID() : uuidOf(Uint8Array.fromBase64(await fingerprint(ADMIN, what, key)));
+}

@@ -1,0 +1,31 @@
+import type { Claims } from "../crypto/token.ts";
+import { type Dialect, writeId } from "../model/dialect.ts";
+import type { ListedToken } from "../store/tokens.ts";
+
+/** Tokens on the wire (contract 13.14 to 13.15). */
+
+const time = (milliseconds: number): string => new Date(milliseconds).toISOString();
+
+/** The time at which a token expires, in the header `Token-Expires` and in bodies. */
+export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => time(expiresAt * 1000);
+
+export function presentToken(claims: Claims, dialect: Dialect): object {
+  const { id, name, vaults, issuedAt } = claims;
+  const scope = Object.fromEntries(Object.entries(vaults).map(([vault, permission]) => [writeId(vault, dialect), permission]));
+  return {
+    id: writeId(id, dialect),
+    name,
+    dialect: claims.dialect,
+    vaults: scope,
+    createdAt: time(issuedAt * 1000),
+    expiresAt: expiryOf(claims),
+  };
+}
+
+/** For the admin: also tokens that have ended, and those whose rows do not open. */
+export function presentListedToken(token: ListedToken): object {
+  const endedAt = token.endedAt === undefined ? undefined : time(token.endedAt);
+  if (!("broken" in token)) return { ...presentToken(token, "uuid"), endedAt };
+  const { id, broken, issuedAt } = token;
+  return { id, broken, createdAt: time(issuedAt * 1000), expiresAt: expiryOf(token), endedAt };
+}

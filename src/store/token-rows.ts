@@ -1,0 +1,48 @@
+import type { Keyring, RootKey } from "../crypto/keyring.ts";
+import { NOWHERE, open, type Place, seal } from "../crypto/seal.ts";
+import { type Claims, hashToken, signToken } from "../crypto/token.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+
+/** The rows of tokens. Names, dialects and scopes are sealed under the registry key of the root key that signed the token. */
+
+export interface TokenRow {
+  id: string;
+  root_key_id: string;
+  sealed: string;
+  /** Unix milliseconds. */
+  created_at: number;
+  expires_at: number;
+  /** The hash of the token; NULL in a row of schema 1 that was not used since. */
+  claims: string | null;
+}
+
+const place = (id: string, key: string): Place => ({ kind: "token", vault: NOWHERE, record: id, version: 1, key });
+
+/** Seals what the row of a token holds besides its plaintext columns. */
+export const sealToken = (root: RootKey, { id, name, dialect, vaults }: Claims): Promise<string> =>
+  seal(root.registry, place(id, root.id), JSON.stringify({ name, dialect, vaults }));
+
+/** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */
+export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Result<Claims>> {
+  const root = keys.get(row.root_key_id);
+  if (!root) return fail("misconfigured", "a root key is missing");
+  const text = await open(root.registry, place(row.id, root.id), row.sealed);
+  if (!text.ok) return text;
+  const typed = JSON.parse(text.value) as Pick<Claims, "name" | "dialect" | "vaults">;
+  return ok({ id: row.id, ...typed, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
+}
+
+/** The token of a row: its claims, signed again as when it was issued. */
+export interface SignedToken {
+  readonly claims: Claims;
+  readonly token: string;
+  readonly hash: string;
+}
+
+/** Signs the token of a row again. Errors: those of opening the row. */
+export async function signAgain(keyring: Keyring, row: TokenRow): Promise<Result<SignedToken>> {
+  const claims = await openToken(keyring, row);
+  if (!claims.ok) return claims;
+  const token = await signToken({ active: keyring.keys.get(row.root_key_id)! }, claims.value);
+  return ok({ claims: claims.value, token, hash: await hashToken(token) });
+}

@@ -1,0 +1,150 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { freshFile } from "../support/files.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
+
+/** Rows of vaults and tokens that do not open: they are listed as broken, and can be deleted (contract 13.18). */
+
+const sql = (query: string, ...values: unknown[]) =>
+  env.DB.prepare(query)
+    .bind(...values)
+    .run();
+
+/** How a vault's row stops opening, and the failure of it. */
+const DAMAGES = [
+  ["its sealed text is damaged", "UPDATE vaults SET sealed = 'damaged' WHERE id = ?1", "integrity", 500],
+  ["its sealed text is that of another version", "UPDATE vaults SET attribute_version = 7 WHERE id = ?1", "integrity", 500],
+  ["its data key is damaged", "UPDATE vaults SET data_key = index_key WHERE id = ?1", "misconfigured", 503],
+  ["its root key is missing", "UPDATE vaults SET root_key_id = 'lost' WHERE id = ?1", "misconfigured", 503],
+] as const;
+
+/** The counters of writes, as lines of /metrics. */
+const writes = async () =>
+  (await client(env.METRICS_TOKEN)("GET", "/metrics")).text
+    .split("\n")
+    .filter((line) => line.startsWith("item_vault_item_writes"));
+
+const listed = async (id: string) => {
+  const { status, body } = await admin("GET", "/v1/admin/vaults");
+  expect(status).toBe(200);
+  return body.find((vault: { id: string }) => vault.id === id);
+};
+
+describe.each(DAMAGES)("a vault that does not open, because %s,", (_, damage, kind, status) => {
+  it("is listed for the admin as broken, with what is known, beside the others", async () => {
+    const [broken, other] = [await freshVault(), await makeVault("Fine")];
+    await broken.call("POST", broken.items, { body: LOGIN });
+    const { name: _name, description: _description, ...known } = await listed(broken.vault);
+    await sql(damage, broken.vault);
+    const { attributeVersion: _changed, ...expected } = { ...known, broken: kind };
+    expect(await listed(broken.vault)).toEqual({ ...expected, attributeVersion: expect.any(Number) });
+    expect(await listed(other)).toMatchObject({ name: "Fine" });
+  });
+
+  it.each([true, false])(
+    "answers every other write with the failure: the cache of the coordinator is empty: %s",
+    async (empty) => {
+      const { vault, items, call } = await freshVault();
+      const { id } = (await call("POST", items, { body: LOGIN })).body;
+      await sql(damage, vault);
+      if (empty) await renewCoordinator(vault, {});
+      // With a cache, the next write takes effect on the row that is cached: only a read shows the damage.
+      if (!empty) await sql("UPDATE vaults SET updated_at = updated_at + 1 WHERE id = ?1", vault);
+      for (const reply of [
+        await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "T" }] }),
+        await call("POST", items, { body: LOGIN }),
+        await call("DELETE", `${items}/${id}`),
+        await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "New" } }),
+      ]) {
+        expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([status, kind]);
+      }
+      expect(await env.DB.prepare("SELECT count(*) AS items FROM items WHERE vault_id = ?1").bind(vault).first("items")).toBe(1);
+    },
+  );
+
+  it("can be deleted with all its rows, once, and its writes stay counted", async () => {
+    const { vault, call, items } = await freshFile();
+    await call("POST", items, { body: LOGIN });
+    const before = await writes();
+    await sql(damage, vault);
+    await renewCoordinator(vault, {});
+    const revoke = () => admin("DELETE", `/v1/admin/vaults/${vault}`);
+    const replies = await Promise.all([revoke(), call("POST", items, { body: LOGIN }), revoke()]);
+    expect(replies[0].status).toBe(204);
+    expect(replies[2].status).toBe(404);
+    expect(replies[1].status).toBeGreaterThan(400);
+    for (const table of ["items", "files"]) {
+      expect(await env.DB.prepare(`SELECT count(*) AS rows FROM ${table} WHERE vault_id = ?1`).bind(vault).first("rows")).toBe(0);
+    }
+    expect(await listed(vault)).toBeUndefined();
+    expect(await writes()).toEqual(before);
+  });
+
+  it("lets an attempt of unknown outcome be answered as uncertain: it may still commit", async () => {
+    const { vault, items, call } = await freshVault();
+    let calls = 0;
+    const before = async () => {
+      if (++calls !== 2) return;
+      await sql(damage, vault);
+      throw new Error("D1_ERROR: Network connection lost.");
+    };
+    await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+    const reply = await call("POST", items, { body: LOGIN });
+    expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([503, "uncertain"]);
+  });
+
+  it("is the failure for a token that reads it, also in a list with others", async () => {
+    const [broken, other] = [await makeVault(), await makeVault()];
+    const holder = client((await makeToken({ [broken]: "r", [other]: "r" })).token);
+    await sql(damage, broken);
+    expect((await holder("GET", `/v1/vaults/${broken}`)).headers.get("Item-Vault-Error")).toBe(kind);
+    expect((await holder("GET", "/v1/vaults")).headers.get("Item-Vault-Error")).toBe(kind);
+    expect((await holder("GET", `/v1/vaults/${other}`)).status).toBe(200);
+    await admin("DELETE", `/v1/admin/vaults/${broken}`);
+  });
+});
+
+describe("with root keys that are not those of the database", () => {
+  const ROOT_KEYS = JSON.stringify({ active: "k9", keys: { k9: btoa("fedcba9876543210fedcba9876543210") } });
+
+  it.each([
+    ["GET", "/v1/admin/vaults"],
+    ["DELETE", "/v1/admin/vaults/<vault>"],
+    ["GET", "/v1/admin/tokens"],
+    ["GET", "/v1/admin/tokens/<token>"],
+  ])("nothing is shown as broken and no vault is deleted: %s %s is a 503", async (method, path) => {
+    const vault = await makeVault();
+    const { id } = await makeToken({});
+    const target = path.replace("<vault>", vault).replace("<token>", id);
+    await renewCoordinator(vault, { ROOT_KEYS });
+    const { status, headers } = await admin(method, target, { env: { ROOT_KEYS } });
+    expect([status, headers.get("Item-Vault-Error")]).toEqual([503, "misconfigured"]);
+    expect(await listed(vault)).toMatchObject({ name: "Test" });
+  });
+});
+
+describe.each([
+  ["its sealed text is damaged", "UPDATE tokens SET sealed = 'damaged' WHERE id = ?1", "integrity"],
+  ["its root key is missing", "UPDATE tokens SET root_key_id = 'lost' WHERE id = ?1", "misconfigured"],
+])("a token whose row does not open, because %s,", (_, damage, kind) => {
+  it("is listed as broken, with its times, and can be revoked", async () => {
+    const {
+      token: _token,
+      name: _name,
+      vaults: _vaults,
+      dialect: _dialect,
+      ...known
+    } = (await admin("POST", "/v1/admin/tokens", { body: { name: "Broken", vaults: {} } })).body;
+    await sql(damage, known.id);
+    const { status, body } = await admin("GET", "/v1/admin/tokens");
+    expect(status).toBe(200);
+    expect(body).toContainEqual({ ...known, broken: kind });
+    expect((await admin("GET", `/v1/admin/tokens/${known.id}`)).body).toEqual({ ...known, broken: kind });
+    expect((await admin("DELETE", `/v1/admin/tokens/${known.id}`)).status).toBe(204);
+    expect((await admin("GET", `/v1/admin/tokens/${known.id}`)).body).toMatchObject({
+      broken: kind,
+      endedAt: expect.any(String),
+    });
+  });
+});
