@@ -215,7 +215,7 @@ describe("limit and offset", () => {
     expect([body.length, headers.get("Content-Range")]).toEqual([50, "1-50/56"]);
   });
 
-  it.each(["limit=0", "limit=1001", "limit=x", "limit=", "offset=-1", "offset=10001", "offset=1.5"])(
+  it.each(["limit=0", "limit=1001", "limit=x", "limit=", "offset=-1", "offset=1001", "offset=1.5"])(
     "are refused with 400 when out of range or malformed: %s",
     async (query) => {
       const { status, body } = await (await makeAuditedVault()).auditor("GET", `/v1/activity?${query}`);

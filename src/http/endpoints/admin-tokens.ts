@@ -7,6 +7,7 @@ import { isPermission, type Permission, PERMISSIONS } from "../../model/permissi
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional, text } from "../../model/text.ts";
 import { deleteToken, insertToken, loadTokens } from "../../store/tokens.ts";
+import { adminEntry } from "../audit.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/tokens: issues, lists and revokes tokens. */
@@ -48,10 +49,10 @@ export const createToken = {
     const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault } = input;
     const issuedAt = Math.floor(store.now / 1000);
     const claims: Claims = { id: crypto.randomUUID(), name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn };
-    const inserted = await insertToken(store, claims);
+    const inserted = await insertToken(store, claims, adminEntry({ resource: "TOKEN" }, c, "CREATE", claims.id));
     if (!inserted.ok) return inserted;
     // The token is not stored: this answer is the only one that contains it.
-    return ok({ response: c.json({ ...presentToken(claims), token: await signToken(store.keyring, claims) }) });
+    return ok({ response: c.json({ ...presentToken(claims), token: await signToken(store.keyring, claims) }), made: claims.id });
   },
 };
 
@@ -61,7 +62,7 @@ export async function listTokens({ c, store }: Call): Promise<Result<Reply>> {
 }
 
 export async function revokeToken({ c, store, token }: Call): Promise<Result<Reply>> {
-  const deleted = await deleteToken(store, token);
+  const deleted = await deleteToken(store, token, adminEntry({ resource: "TOKEN" }, c, "DELETE", token));
   return deleted.ok ? ok({ response: c.body(null, 204) }) : deleted;
 }
 
