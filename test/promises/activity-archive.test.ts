@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import worker from "../../src/index.ts";
 import { openArchive } from "../../src/store/activity-archive.ts";
+import type { ActivityRow } from "../../src/store/activity.ts";
 import { recordDatabaseSize } from "../../src/store/database-size.ts";
 import { deliver, recordingQueue } from "../support/activity.ts";
 import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
@@ -11,12 +12,17 @@ import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** A database that is nearly full: the queue's consumer writes reads and denials to R2 (docs/operations.md). */
 
-const NEARLY_FULL = 9_900_000_000; // bytes
+afterEach(() => void vi.useRealTimers());
 
-afterEach(() => {
-  recordDatabaseSize(0);
-  vi.useRealTimers();
-});
+/** Delivers rows while the database is nearly full. The size is set before each delivery, because D1 calls record the real one. */
+async function deliverNearlyFull(rows: readonly ActivityRow[], bindings: Partial<Env> = {}): Promise<void> {
+  recordDatabaseSize(9_900_000_000);
+  try {
+    await deliver(rows, bindings);
+  } finally {
+    recordDatabaseSize(0);
+  }
+}
 
 const archived = async (): Promise<string[]> => (await env.FILES.list({ prefix: "activity/" })).objects.map(({ key }) => key);
 
@@ -43,8 +49,7 @@ describe("while the database is nearly full", () => {
   it("reads and denials go to R2, one object a batch, and the entries of writes to D1", async () => {
     const { vault, rows, counted, write } = await makeRows();
     const before = await archived();
-    recordDatabaseSize(NEARLY_FULL);
-    await deliver(rows);
+    await deliverNearlyFull(rows);
     const [key, ...others] = (await archived()).filter((one) => !before.includes(one));
     expect(others).toEqual([]);
     expect(key).toMatch(/^activity\/20\d\d-\d\d-\d\d\/[0-9a-f-]{36}$/);
@@ -60,23 +65,20 @@ describe("while the database is nearly full", () => {
   it("a batch that is delivered again is one object", async () => {
     const { counted } = await makeRows();
     const before = (await archived()).length;
-    recordDatabaseSize(NEARLY_FULL);
-    await deliver(counted);
-    await deliver(counted);
+    await deliverNearlyFull(counted);
+    await deliverNearlyFull(counted);
     expect(await archived()).toHaveLength(before + 1);
   });
 
   it("a batch that R2 does not take is delivered again", async () => {
     const { counted } = await makeRows();
-    recordDatabaseSize(NEARLY_FULL);
     const FILES = wrapBucket({ put: () => Promise.reject(new Error("R2")) });
-    await expect(deliver(counted, { FILES })).rejects.toThrow("R2");
+    await expect(deliverNearlyFull(counted, { FILES })).rejects.toThrow("R2");
   });
 
   it("an object does not open under another key", async () => {
     const { counted } = await makeRows();
-    recordDatabaseSize(NEARLY_FULL);
-    await deliver(counted);
+    await deliverNearlyFull(counted);
     const [key] = await archived();
     const keyring = await openKeyring(env.ROOT_KEYS);
     if (!keyring.ok) throw new Error("ROOT_KEYS");
@@ -88,8 +90,7 @@ describe("while the database is nearly full", () => {
 
 it("the objects are deleted after the retention", async () => {
   const { counted } = await makeRows();
-  recordDatabaseSize(NEARLY_FULL);
-  await deliver(counted);
+  await deliverNearlyFull(counted);
   advanceClock(30 * DAY);
   await runCron();
   expect(await archived()).not.toEqual([]);
