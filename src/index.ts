@@ -1,6 +1,6 @@
 import { app } from "./http/app.ts";
 import { cleanUp } from "./scheduled.ts";
-import { insertActivity } from "./store/activity.ts";
+import { consumeActivity } from "./store/activity-consumer.ts";
 import type { ActivityMessage } from "./store/activity-queue.ts";
 
 export { VaultCoordinator } from "./vault/coordinator.ts";
@@ -8,8 +8,8 @@ export { VaultCoordinator } from "./vault/coordinator.ts";
 export default {
   fetch: app.fetch,
   queue: (batch, env) =>
-    insertActivity(
-      env.DB,
+    consumeActivity(
+      env,
       batch.messages.flatMap(({ body }) => body),
     ),
   scheduled: (controller, env) => cleanUp(env, controller.scheduledTime),

@@ -1,5 +1,6 @@
-import { parseSettings } from "./settings.ts";
-import { deleteOldActivity } from "./store/activity.ts";
+import { parseSettings, type Settings } from "./settings.ts";
+import { deleteOldArchives } from "./store/activity-archive.ts";
+import { deleteOldActivity } from "./store/activity-retention.ts";
 import { moveExpiredTokens } from "./store/ended-tokens.ts";
 import { deleteOldRecords } from "./store/write/idempotency.ts";
 
@@ -12,14 +13,22 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
   const parts = await Promise.allSettled([
     deleteOldRecords(env.DB, now),
     deleteActivity(env, now),
+    deleteArchives(env, now),
     moveExpiredTokens(env.DB, now),
   ]);
   const failed = parts.find((part) => part.status === "rejected");
   if (failed) throw failed.reason;
 }
 
-async function deleteActivity(env: Env, now: number): Promise<void> {
+const deleteActivity = async (env: Env, now: number): Promise<void> =>
+  deleteOldActivity(env.DB, now - requireSettings(env).activityRetention);
+
+const deleteArchives = async (env: Env, now: number): Promise<void> =>
+  deleteOldArchives(env.FILES, now - requireSettings(env).activityRetention);
+
+/** Throws when a setting is malformed. */
+function requireSettings(env: Env): Settings {
   const settings = parseSettings(env);
   if (!settings.ok) throw new Error(settings.failure.detail);
-  await deleteOldActivity(env.DB, now - settings.value.activityRetention);
+  return settings.value;
 }

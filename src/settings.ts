@@ -11,15 +11,21 @@ export interface Settings {
   readonly fileRetention: number;
   /** Milliseconds that an entry stays in the activity log. */
   readonly activityRetention: number;
+  /** The most reads and denials of one log. */
+  readonly activityRows: number;
+  /** Whether new entries of the log are sealed under the key of their day. */
+  readonly activityDayKeys: boolean;
 }
 
 const DAY = 24 * 60 * 60 * 1000;
 
 /** A variable that is a number. `unit` converts it to the unit of the setting. */
 interface Numeric {
-  readonly variable: "MAX_INLINE_FILE_SIZE_KB" | "FILE_RETENTION_DAYS" | "ACTIVITY_RETENTION_DAYS";
+  readonly variable: "MAX_INLINE_FILE_SIZE_KB" | "FILE_RETENTION_DAYS" | "ACTIVITY_RETENTION_DAYS" | "ACTIVITY_MAX_ROWS";
   readonly least: number;
   readonly unit: number;
+  /** The value of an absent variable, for a wrangler.toml of the release before. Without it the variable is required. */
+  readonly absent?: number;
 }
 
 const NUMBERS = {
@@ -27,6 +33,7 @@ const NUMBERS = {
   fileRetention: { variable: "FILE_RETENTION_DAYS", least: 0, unit: DAY },
   // The log also tells which writes took effect, and idempotency records live for a day.
   activityRetention: { variable: "ACTIVITY_RETENTION_DAYS", least: 1, unit: DAY },
+  activityRows: { variable: "ACTIVITY_MAX_ROWS", least: 100, unit: 1, absent: 100_000 },
 } satisfies Readonly<Record<string, Numeric>>;
 
 const parsed = new WeakMap<object, Result<Settings>>();
@@ -44,13 +51,19 @@ export function parseSettings(env: Env): Result<Settings> {
 function parseAll(env: Env): Result<Settings> {
   const tokensNotBefore = parseTime(env.TOKENS_NOT_BEFORE);
   if (!tokensNotBefore.ok) return tokensNotBefore;
+  const activityDayKeys = parseSwitch(env.ACTIVITY_DAY_KEYS, "ACTIVITY_DAY_KEYS");
+  if (!activityDayKeys.ok) return activityDayKeys;
   const numbers: Record<string, number> = {};
   for (const [name, rule] of Object.entries<Numeric>(NUMBERS)) {
     const number = parseNumber(env[rule.variable], rule);
     if (!number.ok) return number;
     numbers[name] = number.value;
   }
-  return ok({ tokensNotBefore: tokensNotBefore.value, ...(numbers as Record<keyof typeof NUMBERS, number>) });
+  return ok({
+    tokensNotBefore: tokensNotBefore.value,
+    activityDayKeys: activityDayKeys.value,
+    ...(numbers as Record<keyof typeof NUMBERS, number>),
+  });
 }
 
 const rfc3339 = z.iso.datetime({ offset: true });
@@ -61,8 +74,20 @@ function parseTime(text: string | undefined): Result<number> {
   return rfc3339.safeParse(text).success ? ok(Date.parse(text) / 1000) : fail("misconfigured", "TOKENS_NOT_BEFORE is not a time");
 }
 
+const SWITCH: ReadonlyMap<unknown, boolean> = new Map([
+  ["on", true],
+  ["off", false],
+  [undefined, false], // a wrangler.toml of the release before
+]);
+
+function parseSwitch(value: unknown, variable: string): Result<boolean> {
+  const on = SWITCH.get(value);
+  return on === undefined ? fail("misconfigured", `${variable} is neither on nor off`) : ok(on);
+}
+
 /** wrangler.toml gives numbers, the dashboard gives texts. `Number` alone would accept the empty text as 0. */
-function parseNumber(value: unknown, { variable, least, unit }: Numeric): Result<number> {
+function parseNumber(given: unknown, { variable, least, unit, absent }: Numeric): Result<number> {
+  const value: unknown = given === undefined ? absent : given;
   const number = /^\d{1,9}(\.\d{1,9})?$/.test(String(value)) ? Number(value) : Number.NaN;
   // A fraction of a millisecond would give operation ids and due times that no comparison expects.
   return number >= least

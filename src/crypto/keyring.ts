@@ -11,6 +11,8 @@ export interface RootKey {
   readonly wrapping: CryptoKey;
   /** AES-256-GCM: seals what belongs to no vault, such as the names of tokens. */
   readonly registry: CryptoKey;
+  /** HKDF: derives the keys of days (day-keys.ts). */
+  readonly base: CryptoKey;
   /** Ed25519 (RFC 8032). */
   readonly signing: CryptoKey;
   readonly verifying: CryptoKey;
@@ -54,16 +56,24 @@ function parse(secret: string): { active: string; keys: Map<string, Uint8Array> 
 
 async function derive(id: string, root: Uint8Array): Promise<RootKey> {
   const base = await crypto.subtle.importKey("raw", root, "HKDF", false, ["deriveBits"]);
-  const bits = (use: string) =>
-    crypto.subtle.deriveBits(
-      { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: new TextEncoder().encode(INFO + use) },
-      base,
-      256,
-    );
-  const aes = async (use: string) => crypto.subtle.importKey("raw", await bits(use), "AES-GCM", false, ["encrypt", "decrypt"]);
-  const [wrapping, registry, seed] = await Promise.all([aes("key-encryption"), aes("registry"), bits("token-signing")]);
-  return { id, wrapping, registry, ...(await signatureKeys(new Uint8Array(seed))) };
+  const [wrapping, registry, seed] = await Promise.all([
+    deriveKey(base, "key-encryption"),
+    deriveKey(base, "registry"),
+    deriveBits(base, "token-signing"),
+  ]);
+  return { id, wrapping, registry, base, ...(await signatureKeys(new Uint8Array(seed))) };
 }
+
+const deriveBits = (base: CryptoKey, use: string): Promise<ArrayBuffer> =>
+  crypto.subtle.deriveBits(
+    { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: new TextEncoder().encode(INFO + use) },
+    base,
+    256,
+  );
+
+/** An AES-256-GCM key for one use. In: the HKDF key of a root key, and the use, which no other key may have. */
+export const deriveKey = async (base: CryptoKey, use: string): Promise<CryptoKey> =>
+  crypto.subtle.importKey("raw", await deriveBits(base, use), "AES-GCM", false, ["encrypt", "decrypt"]);
 
 /** PKCS #8 of an Ed25519 private key, up to the 32 bytes of the seed (RFC 8410 section 7). */
 const PKCS8 = Uint8Array.fromHex("302e020100300506032b657004220420");

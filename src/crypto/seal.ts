@@ -22,6 +22,8 @@ export const KINDS = {
   proof: 8,
   file: 9,
   activity: 10,
+  activityOfDay: 11,
+  activityArchive: 12,
 } as const;
 
 /** The place of a sealed text: its associated data. The text opens in no other place. */
@@ -38,7 +40,9 @@ export interface Place {
 export const NOWHERE = "00000000-0000-0000-0000-000000000000";
 
 const FORMAT = 1;
+/** The second byte. `DAILY`: AES-256-GCM under the key of the record's day (day-keys.ts). */
 const AES_256_GCM = 1;
+const DAILY = 2;
 const NONCE = 12;
 /** The bytes of a nonce that the caller of `seal` may draw. */
 export const NONCE_PREFIX = 8;
@@ -58,6 +62,11 @@ function associatedData(place: Place): Uint8Array {
   encoder.encodeInto(place.key, bytes.subarray(41));
   return bytes;
 }
+
+const algorithmOf = ({ kind }: Place): number => (kind === "activityOfDay" ? DAILY : AES_256_GCM);
+
+/** Whether a text was sealed under the key of a day. */
+export const isSealedByDay = (sealed: string): boolean => /^AQ[I-L]/.test(sealed); // the bytes `FORMAT`, `DAILY` in base64
 
 /** The length of the sealed form of a text, in characters of base64. */
 export const sealedLength = (text: string): number => 4 * Math.ceil((HEADER + NONCE + encoder.encode(text).length + TAG) / 3);
@@ -81,7 +90,7 @@ export async function sealBytes(key: CryptoKey, place: Place, plain: Uint8Array,
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE));
   if (prefix) nonce.set(prefix.subarray(0, NONCE_PREFIX));
   const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, place), key, plain));
-  return concat(Uint8Array.of(FORMAT, AES_256_GCM), nonce, sealed).toBase64();
+  return concat(Uint8Array.of(FORMAT, algorithmOf(place)), nonce, sealed).toBase64();
 }
 
 /** The first bytes of the nonce of a sealed text that opens. */
@@ -97,7 +106,7 @@ export async function open(key: CryptoKey, place: Place, sealed: string): Promis
 export async function openBytes(key: CryptoKey, place: Place, sealed: string): Promise<Result<Uint8Array>> {
   try {
     const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
-    if (bytes[0] !== FORMAT || bytes[1] !== AES_256_GCM) return fail("integrity");
+    if (bytes[0] !== FORMAT || bytes[1] !== algorithmOf(place)) return fail("integrity");
     const nonce = bytes.subarray(HEADER, HEADER + NONCE);
     return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, place), key, bytes.subarray(HEADER + NONCE))));
   } catch {

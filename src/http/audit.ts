@@ -1,15 +1,21 @@
-import type { Activity, Origin } from "../model/activity.ts";
+import { NOWHERE } from "../crypto/seal.ts";
+import type { Action, Activity, Origin } from "../model/activity.ts";
+import type { Failure } from "../model/failure.ts";
 import { isId } from "../model/ids.ts";
 import { ADMIN } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
 import { logFailure } from "../log.ts";
 import { sealActivity } from "../store/activity.ts";
 import { enqueueActivity } from "../store/activity-queue.ts";
+import { openStore, type Store } from "../store/database.ts";
 import type { Context } from "./context.ts";
 import { isWorthLogging } from "./rate-limit.ts";
 import type { Caller, Reply, Route, Target } from "./route.ts";
 
-/** Logs reads and denials of tokens, through a queue. The commit of a write logs the write. */
+/**
+ * Logs reads and denials of tokens, and what the admin does, through a queue. The commit of a write logs the write. The
+ * batch that issues or revokes a token has its entry already, which has the same id.
+ */
 
 /** Where a request comes from. The client may choose both texts, so they are cut and sealed. */
 export const originOf = (c: Context): Origin => ({
@@ -19,14 +25,42 @@ export const originOf = (c: Context): Origin => ({
 
 /** Sends the log entry of a request to the queue, after the response. In: whether the token is authorized. */
 export function audit(route: Route, caller: Caller, target: Target, allowed: boolean, result: Result<Reply>): void {
-  const activity = activityOf(route, caller, target, allowed, result);
-  if (activity) caller.c.executionCtx.waitUntil(send(caller, activity));
+  const activity =
+    caller.actor === ADMIN ? adminActivity(route, caller, target, result) : activityOf(route, caller, target, allowed, result);
+  if (activity) caller.c.executionCtx.waitUntil(send(caller.c, caller.store, activity));
 }
 
-async function send({ c, store }: Caller, activity: Activity): Promise<void> {
+/** Logs a request that was refused because it does not have the admin's token. */
+export async function auditRefusal(route: Route, c: Context, { kind }: Failure): Promise<void> {
+  if (route.access.by !== "admin" || kind !== "unauthorized") return;
+  const store = await openStore(c.env, Date.now());
+  const action = route.action === "UNLOGGED" ? "READ" : route.action;
+  if (store.ok) c.executionCtx.waitUntil(send(c, store.value, adminEntry(route, c, action, null, "DENY")));
+}
+
+/** An entry of the admin's log. In: the id of the vault or token, if there is one. */
+export function adminEntry(
+  { resource = "VAULT" }: Pick<Route, "resource">,
+  c: Context,
+  action: Action,
+  id: string | null,
+  result: Activity["result"] = "SUCCESS",
+): Activity {
+  const what = { log: NOWHERE, action, result, resource, item: id, version: null };
+  return { id: c.get("requestId"), ...what, actor: ADMIN, origin: originOf(c) };
+}
+
+/** The entry of a request of the admin that succeeded. */
+function adminActivity(route: Route, { c }: Caller, { vault, token }: Target, result: Result<Reply>): Activity | undefined {
+  if (route.action === "UNLOGGED" || !result.ok) return undefined;
+  const id = result.value.made ?? (token || vault);
+  return adminEntry(route, c, route.action, isId(id) ? id : null);
+}
+
+async function send(c: Context, store: Store, activity: Activity): Promise<void> {
   if (activity.result === "DENY" && !(await isWorthLogging(c, activity.actor))) return;
   try {
-    await enqueueActivity(c.env.ACTIVITY, await sealActivity(store.keyring.active, activity));
+    await enqueueActivity(c.env.ACTIVITY, await sealActivity(store, activity));
   } catch (error) {
     logFailure("The activity queue", error);
   }
@@ -48,7 +82,7 @@ function activityOf(
   const reply = result.ok ? result.value : undefined;
   const action = reply?.action ?? routeAction;
   const log = vault || actor;
-  if (action === "UNLOGGED" || actor === ADMIN || !isId(log)) return undefined;
+  if (action === "UNLOGGED" || !isId(log)) return undefined;
   if (!denied && (action !== "READ" || !reply)) return undefined;
   return {
     id: c.get("requestId"),

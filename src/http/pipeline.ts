@@ -4,7 +4,7 @@ import { loadForToken } from "../store/authorized.ts";
 import { loadFile } from "../store/files.ts";
 import { requireItem } from "../store/items.ts";
 import { loadVault } from "../store/vaults.ts";
-import { audit } from "./audit.ts";
+import { audit, auditRefusal } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { authenticate, isAllowed } from "./guard.ts";
 import { checkItemId, parseCall, parseTarget } from "./parts.ts";
@@ -17,7 +17,10 @@ import type { Caller, Reply, Route, Target } from "./route.ts";
  */
 export async function serve(route: Route, c: Context): Promise<Response> {
   const caller = await authenticate(route.access, c);
-  if (!caller.ok) return refuse(c, caller.failure);
+  if (!caller.ok) {
+    await auditRefusal(route, c, caller.failure);
+    return refuse(c, caller.failure);
+  }
   const target = parseTarget(c);
   if (!target.ok) return refuse(c, target.failure);
   const allowed = isAllowed(route.access, caller.value, target.value);

@@ -1,3 +1,4 @@
+import { NOWHERE } from "../crypto/seal.ts";
 import type { Activity } from "../model/activity.ts";
 import { type Dialect, writeId } from "../model/dialect.ts";
 import { timeOf } from "../model/ids.ts";
@@ -5,21 +6,30 @@ import { ADMIN } from "../model/operation.ts";
 
 /** One entry of the activity log (contract 13). Its own id and the id of the token's row are UUIDs in both dialects. */
 export function presentActivity(activity: Activity, dialect: Dialect): object {
-  const { id, log, action, result, actor, item, version, origin } = activity;
+  const { id, log, action, result, actor, origin } = activity;
   const admin = actor === ADMIN;
-  // Only the admin writes vaults; every write of a token is to an Item.
-  const type = item !== null || (action !== "READ" && !admin) ? "ITEM" : "VAULT";
   return {
     requestId: id,
     timestamp: new Date(timeOf(id)).toISOString(),
     action,
     result,
     actor: { id: admin ? ADMIN : writeId(actor, dialect), jti: admin ? undefined : actor, ...origin },
-    resource: {
-      type,
-      vault: log === actor ? undefined : { id: writeId(log, dialect) },
-      item: item === null ? undefined : { id: writeId(item, dialect) },
-      itemVersion: version ?? undefined,
-    },
+    resource: log === NOWHERE ? presentAdminResource(activity, dialect) : presentResource(activity, dialect),
   };
+}
+
+function presentResource({ log, action, actor, item, version }: Activity, dialect: Dialect): object {
+  // Only the admin writes vaults; every write of a token is to an Item.
+  const type = item !== null || (action !== "READ" && actor !== ADMIN) ? "ITEM" : "VAULT";
+  return {
+    type,
+    vault: log === actor ? undefined : { id: writeId(log, dialect) },
+    item: item === null ? undefined : { id: writeId(item, dialect) },
+    itemVersion: version ?? undefined,
+  };
+}
+
+function presentAdminResource({ item, resource }: Activity, dialect: Dialect): object {
+  const type = resource ?? "VAULT";
+  return { type, [type.toLowerCase()]: item === null ? undefined : { id: writeId(item, dialect) } };
 }

@@ -1,5 +1,5 @@
 import type { VerifiedClaims } from "../crypto/token.ts";
-import type { Action } from "../model/activity.ts";
+import type { Action, AdminResource } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/operation.ts";
 import type { Permission } from "../model/permission.ts";
@@ -66,6 +66,8 @@ export interface Reply {
   readonly version?: number;
   /** Replaces the action of the route: an empty PATCH only reads. */
   readonly action?: Action;
+  /** The id of the vault or token that an admin route made. */
+  readonly made?: string;
 }
 
 export interface Route<Input = unknown> {
@@ -74,6 +76,8 @@ export interface Route<Input = unknown> {
   readonly access: Access;
   /** The action in the activity log. A commit logs its writes itself; the pipeline logs reads and denials. */
   readonly action: Action | "UNLOGGED";
+  /** What an admin route is about. Absent: vaults. */
+  readonly resource?: AdminResource;
   /** Whether the request has a JSON body. */
   readonly json?: true;
   /** Whether the route reads `If-Match`. */

@@ -1,5 +1,5 @@
 import { ok } from "../model/result.ts";
-import { listActivity } from "./endpoints/activity.ts";
+import { listActivity, listAdminActivity } from "./endpoints/activity.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { removeFile, replaceFileContent, uploadFile } from "./endpoints/file-writes.ts";
@@ -44,6 +44,7 @@ const ADMIN_VAULTS = "/v1/admin/vaults";
 const ADMIN_VAULT = `${ADMIN_VAULTS}/:vault`;
 const ADMIN_TOKENS = "/v1/admin/tokens";
 const ADMIN_TOKEN = `${ADMIN_TOKENS}/:token`;
+const TOKEN = "TOKEN";
 
 /** Checks a row against the types of its own parser and handler. */
 const row = <Input>(route: Route<Input>): Route => route;
@@ -69,7 +70,7 @@ export const ROUTES: readonly Route[] = [
   // Needs both permissions, because the answer contains the name of the File.
   row({ method: "PUT", path: `${FILE}/content`, access: may("rw"), action: "UPDATE", ...WRITE, ...replaceFileContent }),
 
-  row({ method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "UNLOGGED", parse, handle: listAllVaults }),
+  row({ method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "READ", parse, handle: listAllVaults }),
   row({
     method: "POST",
     path: ADMIN_VAULTS,
@@ -89,16 +90,18 @@ export const ROUTES: readonly Route[] = [
     ...updateVault,
   }),
   row({ method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
-  row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN, action: "UNLOGGED", parse, handle: listTokens }),
+  row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: listTokens }),
   row({
     method: "POST",
     path: ADMIN_TOKENS,
     access: BY_ADMIN_SEALING,
-    action: "UNLOGGED",
+    action: "CREATE",
+    resource: TOKEN,
     json: true,
     idempotent: true,
     ...createToken,
   }),
-  row({ method: "GET", path: ADMIN_TOKEN, access: BY_ADMIN, action: "UNLOGGED", parse, handle: getToken }),
-  row({ method: "DELETE", path: ADMIN_TOKEN, access: BY_ADMIN, action: "UNLOGGED", parse, handle: revokeToken }),
+  row({ method: "GET", path: ADMIN_TOKEN, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: getToken }),
+  row({ method: "DELETE", path: ADMIN_TOKEN, access: BY_ADMIN, action: "DELETE", resource: TOKEN, parse, handle: revokeToken }),
+  row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
 ];

@@ -9,18 +9,24 @@ export interface Origin {
 
 export type Action = "READ" | "CREATE" | "UPDATE" | "DELETE";
 
+/** What an entry of the admin's log is about. */
+export type AdminResource = "VAULT" | "TOKEN";
+
 /** One entry of the log. */
 export interface Activity {
   /** The request's id, a UUIDv7, which contains the time. It is also the id of a write's operation. */
   readonly id: string;
-  /** The vault's id; for a list of vaults the id of the token. */
+  /** The vault's id; for a list of vaults the id of the token; `NOWHERE` for what the admin does. */
   readonly log: string;
   readonly action: Action;
   readonly result: "SUCCESS" | "DENY";
   /** A token's id, or `admin`. */
   readonly actor: string;
+  /** The Item's id; in the admin's log the id of the vault or token, where the request names or makes one. */
   readonly item: string | null;
   /** The version of the Item: after the write, or as it was read. */
   readonly version: number | null;
+  /** Only in the admin's log. */
+  readonly resource?: AdminResource | null;
   readonly origin: Origin;
 }

@@ -9,8 +9,9 @@ export const LIMITS = {
   title: 1024,
   filter: 4 * 1024,
   page: 1_000, // entries of a list
-  activityOffset: 10_000,
-  countedActivity: 10_000, // the most entries that are counted for Content-Range
+  activityOffset: 1_000,
+  activityDepth: 1_050, // the last entry that a page with an offset reaches
+  countedActivity: 1_000, // the most entries that are counted for Content-Range
   pageSize: 4 * 1024 * 1024, // characters; a page ends when it reaches this size
   pageRows: 4_000, // Items that a page with a filter looks at
   item: 512 * 1024, // sealed, as stored

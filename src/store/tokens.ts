@@ -1,5 +1,7 @@
 import { type Claims, hashToken, signToken } from "../crypto/token.ts";
+import type { Activity } from "../model/activity.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { adminEntryStatement } from "./admin-activity.ts";
 import { runBatch, type Store } from "./database.ts";
 import { checkRootKeys } from "./root-keys.ts";
 import { openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
@@ -33,18 +35,20 @@ export interface IssuedToken {
 
 /**
  * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token with the
- * same name, dialect, vaults and lifetime, that token. Errors: `idempotency`, when it is in use otherwise; `unavailable`.
+ * same name, dialect, vaults and lifetime, that token. In: the entry of the admin's log. Errors: `idempotency`, when it is in use otherwise; `unavailable`.
  */
-export async function insertToken(store: Store, claims: Claims): Promise<Result<IssuedToken>> {
+export async function insertToken(store: Store, claims: Claims, entry: Activity): Promise<Result<IssuedToken>> {
   const { db, keyring } = store;
   const { id, issuedAt, expiresAt } = claims;
   const root = keyring.active;
   const token = await signToken(keyring, claims);
-  const values = [id, root.id, await sealToken(root, claims), issuedAt * 1000, expiresAt * 1000, await hashToken(token)];
-  const done = await runBatch<[{ id: string }, TokenRow]>(
+  const hash = await hashToken(token);
+  const values = [id, root.id, await sealToken(root, claims), issuedAt * 1000, expiresAt * 1000, hash];
+  const done = await runBatch<[{ id: string }, TokenRow, never]>(
     db,
     db.prepare(SQL.insert).bind(...values),
     db.prepare(SQL.live).bind(id),
+    await adminEntryStatement(store, entry, { id, hash }),
   );
   if (!done.ok) return done;
   const [inserted, [row]] = done.value;
@@ -121,15 +125,17 @@ async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<List
 
 /**
  * Revokes a token: the next request with it finds no row. Its row moves to the ended tokens. A token that has ended stays as it
- * is. Errors: `token_not_found`, `unavailable`.
+ * is. In: the entry of the admin's log. Errors: `token_not_found`, `unavailable`.
  */
-export async function deleteToken({ db, now }: Store, id: string): Promise<Result<undefined>> {
-  const done = await runBatch<[unknown, unknown, { id: string }]>(
+export async function deleteToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
+  const { db, now } = store;
+  const done = await runBatch<[never, unknown, unknown, { id: string }]>(
     db,
+    await adminEntryStatement(store, entry, { id }),
     db.prepare(SQL.end).bind(id, now),
     db.prepare(SQL.delete).bind(id),
     db.prepare(SQL.ended).bind(id),
   );
   if (!done.ok) return done;
-  return done.value[2].length > 0 ? ok(undefined) : fail("token_not_found");
+  return done.value[3].length > 0 ? ok(undefined) : fail("token_not_found");
 }

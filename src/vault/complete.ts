@@ -72,7 +72,8 @@ function completeField(input: FieldInput, before: readonly Field[], random: Rand
   if (value !== "" && accepts && !accepts(value)) return invalid(`value: ${refusal}`);
   // Searched only for a field that has an entropy, of which an Item has one: else 1,000 fields would be compared with 1,000.
   const unchanged = () => before.find((field) => field.id === id && field.value === value)?.entropy;
-  const entropy = implied.entropy && value !== "" ? (generated.value?.entropy ?? unchanged() ?? estimateEntropy(value)) : undefined;
+  const entropy =
+    implied.entropy && value !== "" ? (generated.value?.entropy ?? unchanged() ?? estimateEntropy(value)) : undefined;
   return ok({ id, section: input.section?.id, type, purpose, label: input.label ?? implied.name ?? "", value, entropy });
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { writeId } from "../../src/model/dialect.ts";
 import { readLog } from "../support/activity.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Permission } from "../support/service.ts";
 
@@ -196,6 +197,54 @@ describe("the visibility of entries", () => {
   });
 });
 
+/** A log of five entries: the ids, newest first. */
+async function makeLog() {
+  const audited = await makeAuditedVault();
+  for (let count = 0; count < 4; count++) await audited.act("POST", audited.items, LOGIN);
+  const { body } = await readLog(audited.auditor, 5);
+  return { ...audited, ids: (body as Entry[]).map(({ requestId }) => requestId) };
+}
+
+const idsOf = ({ body }: { body: Entry[] }) => body.map(({ requestId }) => requestId);
+
+const linkBefore = (id: string) => `<https://vault.test/v1/activity?limit=2&before=${id}>; rel="next"`;
+
+describe("before", () => {
+  it("gives the entries that are older than an entry, whose id has either form; there is no Content-Range", async () => {
+    const { auditor, ids } = await makeLog();
+    for (const before of [ids[1]!, ids[1]!.toUpperCase(), writeId(ids[1]!, "connect")]) {
+      const reply = await auditor("GET", `/v1/activity?before=${before}`);
+      expect(idsOf(reply)).toEqual(ids.slice(2));
+      expect([reply.headers.get("Content-Range"), reply.headers.get("Link")]).toEqual([null, null]);
+    }
+    expect((await auditor("GET", `/v1/activity?before=${ids[4]!}`)).body).toEqual([]);
+  });
+
+  it("is in the Link to the next page, which every page but the last has, also one with an offset", async () => {
+    const { auditor, ids } = await makeLog();
+    const linkOf = async (query: string) => (await auditor("GET", `/v1/activity?${query}`)).headers.get("Link");
+    expect(await linkOf("limit=2")).toBe(linkBefore(ids[1]!));
+    expect(await linkOf(`limit=2&before=${ids[1]!}`)).toBe(linkBefore(ids[3]!));
+    expect(await linkOf(`limit=2&before=${ids[3]!}`)).toBeNull();
+    expect(await linkOf("limit=2&offset=2")).toBe(linkBefore(ids[3]!));
+    expect(await linkOf("limit=2&offset=3")).toBeNull();
+  });
+
+  it.each(["x", "", "01234567-89ab-7def-8012", "zzzzzzzzzzzzzzzzzzzzzzzzz1"])(
+    "is refused with 400 when malformed: %j",
+    async (before) => {
+      const { status, body } = await (await makeAuditedVault()).auditor("GET", `/v1/activity?before=${before}`);
+      expect([status, body.message]).toEqual([400, "before: is not the id of an entry"]);
+    },
+  );
+
+  it("is refused with 400 together with offset", async () => {
+    const { auditor } = await makeAuditedVault();
+    const { status, body } = await auditor("GET", `/v1/activity?offset=0&before=${crypto.randomUUID()}`);
+    expect([status, body.message]).toEqual([400, "before: does not go with offset"]);
+  });
+});
+
 describe("limit and offset", () => {
   it("select a part of the log, which Content-Range names", async () => {
     const { items, act, auditor } = await makeAuditedVault();
@@ -215,7 +264,7 @@ describe("limit and offset", () => {
     expect([body.length, headers.get("Content-Range")]).toEqual([50, "1-50/56"]);
   });
 
-  it.each(["limit=0", "limit=1001", "limit=x", "limit=", "offset=-1", "offset=10001", "offset=1.5"])(
+  it.each(["limit=0", "limit=1001", "limit=x", "limit=", "offset=-1", "offset=1001", "offset=1.5"])(
     "are refused with 400 when out of range or malformed: %s",
     async (query) => {
       const { status, body } = await (await makeAuditedVault()).auditor("GET", `/v1/activity?${query}`);

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { type ActivityMessage, enqueueActivity } from "../../src/store/activity-queue.ts";
-import { deliver, readLog, recordingQueue } from "../support/activity.ts";
+import { deliver, fillLog, idOf, readLog, recordingQueue } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { DAY, advanceClock } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
@@ -170,9 +170,9 @@ describe("ACTIVITY_RETENTION_DAYS", () => {
   it("is how long an entry is kept: the cron trigger deletes older entries and no others", async () => {
     const { vault, items, call } = await freshVault();
     await call("POST", items, { body: LOGIN });
-    advanceClock(60 * DAY);
+    advanceClock(20 * DAY);
     await call("POST", items, { body: LOGIN });
-    advanceClock(29 * DAY);
+    advanceClock(9 * DAY);
     await runCron();
     expect(await entriesOf(vault)).toHaveLength(3);
     advanceClock(2 * DAY);
@@ -222,19 +222,15 @@ describe("GET /v1/activity", () => {
     expect(long.rowsRead - short.rowsRead).toBe(20);
   });
 
-  it("has the total of up to 10,000 entries in Content-Range, and * beyond", async () => {
+  it("has the total of up to 1,000 entries in Content-Range, and * beyond", async () => {
     const { vault, call } = await freshVault();
-    const fill = async (year: string, count: number) => {
-      const sql = `
-        INSERT INTO activity (vault_id, id, action, result, actor, root_key_id, sealed)
-        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
-        SELECT ?1, printf('%s-0000-7000-8000-%012d', ?3, i), 'READ', 'SUCCESS', 'admin', 'k1', '' FROM n`;
-      await env.DB.prepare(sql).bind(vault, count, year).run();
-    };
     const range = async () => (await call("GET", "/v1/activity?limit=1")).headers.get("Content-Range");
-    await fill("00000000", 9_999);
-    expect(await range()).toBe("1-1/10000");
-    await fill("00000001", 1);
+    await fillLog(
+      vault,
+      Array.from({ length: 999 }, (_, place) => idOf(place)),
+    );
+    expect(await range()).toBe("1-1/1000");
+    await fillLog(vault, [idOf(999)]);
     expect(await range()).toBe("1-1/*");
   });
 });

@@ -94,12 +94,12 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["SQL", /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, /^store\//],
   ["D1 and R2 objects", /\b(D1Database|D1PreparedStatement|R2Bucket)\b/, /^store\//],
   ["writes to vaults, Items and Files", /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|files)\b/, /^store\/write\//],
-  ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(write\/|activity\.ts)/],
+  ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(write\/|activity-|admin-activity\.ts)/],
   ["the clock", /Date\.now\(/, /^(http\/|vault\/coordinator\.ts)/],
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|crypto)\/|^vault\/ports\.ts/],
   ["classes", /^export (default )?class\b|^class\b/m, /^vault\/coordinator\.ts/],
   ["logs", /console\./, /^log\.ts/],
-  ["variables of the environment", /env\.(MAX_|FILE_RETENTION|ACTIVITY_RETENTION|TOKENS_NOT_BEFORE)/, /^settings\.ts/],
+  ["variables of the environment", /env\.(MAX_|FILE_RETENTION|ACTIVITY_|TOKENS_NOT_BEFORE)/, /^settings\.ts/],
 ];
 
 describe("only some folders contain", () => {

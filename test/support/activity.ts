@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import worker from "../../src/index.ts";
-import type { ActivityRow } from "../../src/store/activity.ts";
+import { ACTIVITY, type ActivityRow, sealActivity } from "../../src/store/activity.ts";
 import type { ActivityMessage } from "../../src/store/activity-queue.ts";
+import { openStore } from "../../src/store/database.ts";
 import type { Client, Reply } from "./service.ts";
 
 /** Helpers for the activity log and the queue whose consumer writes it. */
@@ -24,6 +25,49 @@ export async function deliver(rows: readonly ActivityRow[], bindings: Partial<En
   const messages = rows.map((row, index) => ({ id: String(index), timestamp: new Date(), attempts: 1, body: [row] }));
   const batch = { queue: "item-vault-activity", messages } as unknown as MessageBatch<ActivityMessage>;
   await worker.queue(batch, { ...env, ...bindings });
+}
+
+/** Inserts reads into a log, past the service. In: their ids. */
+export async function fillLog(log: string, ids: readonly string[]): Promise<void> {
+  const store = await openStore(env, Date.now());
+  if (!store.ok) throw new Error(store.failure.kind);
+  const origin = { userAgent: "", requestIp: "" };
+  const entry = { log, action: "READ", result: "SUCCESS", actor: "admin", item: null, version: null, origin } as const;
+  const rows = await Promise.all(ids.map((id) => sealActivity(store.value, { ...entry, id })));
+  const sql = `
+    INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)`;
+  await env.DB.prepare(sql).bind(JSON.stringify(rows)).run();
+}
+
+/** A UUIDv7-shaped id; the ids of greater numbers are newer. */
+export const idOf = (place: number): string => `00000000-0000-7000-8000-${String(place).padStart(12, "0")}`;
+
+/**
+ * The worst case for the newest 1,051 entries of 101 logs: each call of store/activity-merge.ts finds as many slices that
+ * have to be doubled as those entries hold, 26 of 39 entries, then 13 of 78, and so on. Out: the ids of each log.
+ */
+export function nestedLogs(): string[][] {
+  const logs = Array.from({ length: 101 }, (): string[] => []);
+  let place = 0;
+  const add = (first: number, end: number, count: number) => {
+    for (const log of logs.slice(first, end)) for (let added = 0; added < count; added++) log.push(idOf(place++));
+  };
+  // From the oldest to the newest entries. The first ones are older than all that the page needs.
+  for (const [end, size] of [
+    [26, 39],
+    [13, 78],
+    [6, 156],
+    [3, 312],
+    [1, 624],
+  ] as const)
+    add(0, end, size);
+  add(26, 101, 39);
+  add(13, 26, 39);
+  add(6, 13, 78);
+  add(3, 6, 156);
+  add(1, 3, 312);
+  add(0, 1, 624);
+  return logs;
 }
 
 /** One page of the log. Waits until the log has `count` entries in all, because the queue delivers them later. */

@@ -1,32 +1,70 @@
+import { NOWHERE } from "../../crypto/seal.ts";
+import { isId, parseId } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
+import { ADMIN } from "../../model/operation.ts";
 import { parseCount } from "../../model/query.ts";
-import { ok, type Result } from "../../model/result.ts";
-import { loadActivity } from "../../store/activity.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
+import { NEWEST } from "../../store/activity-merge.ts";
+import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity-page.ts";
 import { presentActivity } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { readableVaults } from "./vaults.ts";
 
-/** Endpoint 11: the activity in the vaults that a token reads, newest first. Reading the log is not logged. */
+/** The activity logs, newest entry first: endpoint 11 and the admin's. Reading a log is not logged. */
 
 interface Window {
   readonly limit: number;
+  /** The id that is newer than the page; absent: the page is given by its offset. */
+  readonly before: string | undefined;
   readonly offset: number;
 }
 
+function parse({ query: { rest } }: ParseCall): Result<Window> {
+  const limit = parseCount(rest, "limit", 1, LIMITS.page);
+  if (!limit.ok) return limit;
+  const offset = parseCount(rest, "offset", 0, LIMITS.activityOffset);
+  if (!offset.ok) return offset;
+  const before = parseId(rest.get("before") ?? NOWHERE);
+  if (before === undefined || !isId(before)) return invalid("before: is not the id of an entry");
+  if (rest.has("before") && rest.has("offset")) return invalid("before: does not go with offset");
+  return ok({ limit: limit.value ?? 50, offset: offset.value ?? 0, before: rest.has("before") ? before : undefined });
+}
+
+/** The activity in the vaults that a token reads. */
 export const listActivity = {
-  parse({ query }: ParseCall): Result<Window> {
-    const limit = parseCount(query.rest, "limit", 1, LIMITS.page);
-    if (!limit.ok) return limit;
-    const offset = parseCount(query.rest, "offset", 0, LIMITS.activityOffset);
-    return offset.ok ? ok({ limit: limit.value ?? 50, offset: offset.value ?? 0 }) : offset;
-  },
-  async handle(call: Call, { limit, offset }: Window): Promise<Result<Reply>> {
-    const { c, store, actor, claims, dialect } = call;
-    const page = await loadActivity(store, claims, [...readableVaults(call), actor], limit, offset);
+  parse,
+  async handle(call: Call, { limit, offset, before }: Window): Promise<Result<Reply>> {
+    const { store, actor, claims } = call;
+    // A token may name any id as a vault; this one is the log of the admin.
+    const logs = [...readableVaults(call).filter((vault) => vault !== NOWHERE), actor];
+    if (before !== undefined) return present(call, limit, await loadPageBefore(store, { claims, logs }, before, limit));
+    const page = await loadPageAt(store, { claims, logs }, offset, limit);
     if (!page.ok) return page;
     const { activities, total = "*" } = page.value;
     const range = activities.length > 0 ? `${offset + 1}-${offset + activities.length}` : "*";
-    const presented = activities.map((activity) => presentActivity(activity, dialect));
-    return ok({ response: c.json(presented, 200, { "Content-Range": `${range}/${total}` }) });
+    return present(call, limit, page, { "Content-Range": `${range}/${total}` });
   },
 };
+
+/** What the admin did, and who was refused as the admin. */
+export const listAdminActivity = {
+  parse,
+  handle: async (call: Call, { limit, before = NEWEST }: Window): Promise<Result<Reply>> =>
+    present(call, limit, await loadPageBefore(call.store, { claims: ADMIN, logs: [NOWHERE] }, before, limit)),
+};
+
+/** The answer, with a link to the next page (RFC 8288) unless it is the last. */
+function present(
+  { c, dialect }: Call,
+  limit: number,
+  page: Result<ActivityPage>,
+  headers: Record<string, string> = {},
+): Result<Reply> {
+  if (!page.ok) return page;
+  const { activities, next } = page.value;
+  const url = new URL(c.req.url);
+  url.search = `limit=${limit}&before=${next}`;
+  const link: Record<string, string> = next === undefined ? {} : { Link: `<${url.href}>; rel="next"` };
+  const presented = activities.map((activity) => presentActivity(activity, dialect));
+  return ok({ response: c.json(presented, 200, { ...headers, ...link }) });
+}

@@ -7,6 +7,7 @@ import { isPermission, type Permission, PERMISSIONS } from "../../model/permissi
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional, text } from "../../model/text.ts";
 import { deleteToken, insertToken, loadToken, loadTokens } from "../../store/tokens.ts";
+import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentListedToken, presentToken } from "../present-token.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
@@ -52,11 +53,11 @@ export const createToken = {
     const issuedAt = Math.floor(store.now / 1000);
     const id = await newId(call, "new token");
     const claims: Claims = { id, name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn };
-    const issued = await insertToken(store, claims);
+    const issued = await insertToken(store, claims, adminEntry({ resource: "TOKEN" }, c, "CREATE", id));
     if (!issued.ok) return issued;
     // The token is not stored: only this answer, and that to a repeated request, contains it.
     const { token } = issued.value;
-    return ok({ response: c.json({ ...presentToken(issued.value.claims, "uuid"), token }) });
+    return ok({ response: c.json({ ...presentToken(issued.value.claims, "uuid"), token }), made: id });
   },
 };
 
@@ -71,6 +72,6 @@ export async function getToken({ c, store, token: id }: Call): Promise<Result<Re
 }
 
 export async function revokeToken({ c, store, token }: Call): Promise<Result<Reply>> {
-  const deleted = await deleteToken(store, token);
+  const deleted = await deleteToken(store, token, adminEntry({ resource: "TOKEN" }, c, "DELETE", token));
   return deleted.ok ? ok({ response: c.body(null, 204) }) : deleted;
 }

@@ -47,5 +47,5 @@ async function writeVault(call: Call, id: string, change: Change): Promise<Resul
   const answer = await sendChange(call, id, change, { ids: [id], body: call.body?.bytes });
   if (!answer.ok) return answer;
   const { vault } = answer.value;
-  return ok({ response: vault ? call.c.json(presentVault(vault, call.dialect)) : call.c.body(null, 204) });
+  return ok({ response: vault ? call.c.json(presentVault(vault, call.dialect)) : call.c.body(null, 204), made: id });
 }

@@ -67,7 +67,7 @@ interface Batch {
 
 /** Writes a commit in one D1 call, and updates the cache by the outcome. */
 export async function writeCommit(store: Store, cache: RowCache, commit: Commit): Promise<CommitAttempt> {
-  const rows = await Promise.all(commit.activities.map((activity) => sealActivity(store.keyring.active, activity)));
+  const rows = await Promise.all(commit.activities.map((activity) => sealActivity(store, activity)));
   const { statements, written } = await (commit.after
     ? updateBatch(store, commit, rows, commit.after)
     : deleteBatch(store, commit, rows));

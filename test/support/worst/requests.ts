@@ -1,3 +1,4 @@
+import { NOWHERE } from "../../../src/crypto/seal.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { emptyItem, largeItem, manyFields, manyOperations, times } from "./bodies.ts";
 import {
@@ -120,6 +121,11 @@ const reads: readonly WorstRequest[] = [
     },
   },
   {
+    endpoint: "GET /v1/token",
+    why: "a token of 100 vaults",
+    prepare: async (world) => ({ path: "/v1/token", token: (await token(world)).token }),
+  },
+  {
     endpoint: "GET /v1/activity",
     why: "1,000 entries of 100 vaults, most of them in few logs",
     prepare: async (world) => {
@@ -133,6 +139,11 @@ const reads: readonly WorstRequest[] = [
     },
   },
 ];
+
+const token = async (world: World) => {
+  const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
+  return world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "x".repeat(LIMITS.title), vaults });
+};
 
 const writes: readonly WorstRequest[] = [
   {
@@ -258,12 +269,21 @@ const byAdmin: readonly WorstRequest[] = [
     },
   },
   {
+    endpoint: `GET ${ADMIN_TOKENS}/:token`,
+    why: "a token of 100 vaults",
+    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await token(world)).id}`, world),
+  },
+  {
     endpoint: `DELETE ${ADMIN_TOKENS}/:token`,
     why: "a token of 100 vaults",
+    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await token(world)).id}`, world),
+  },
+  {
+    endpoint: "GET /v1/admin/activity",
+    why: "1,000 entries",
     prepare: async (world) => {
-      const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
-      const { id } = await world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "worst", vaults });
-      return forAdmin(`${ADMIN_TOKENS}/${id}`, world);
+      await fillLogs(world, [NOWHERE], [1_200]);
+      return forAdmin("/v1/admin/activity?limit=1000", world);
     },
   },
 ];
@@ -271,7 +291,7 @@ const byAdmin: readonly WorstRequest[] = [
 const open: readonly WorstRequest[] = ["/heartbeat", "/health", "/metrics"].map((path) => ({
   endpoint: `GET ${path}`,
   why: "",
-  prepare: async () => ({ path }),
+  prepare: async ({ env }) => ({ path, token: env.METRICS_TOKEN }),
 }));
 
 export const WORST_REQUESTS: readonly WorstRequest[] = [...reads, ...writes, ...byAdmin, ...open];

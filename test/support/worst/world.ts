@@ -1,5 +1,5 @@
-import { openKeyring } from "../../../src/crypto/keyring.ts";
 import { sealActivity } from "../../../src/store/activity.ts";
+import { openStore } from "../../../src/store/database.ts";
 import { operationId } from "../../../src/model/ids.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { seedFiles } from "../seed-files.ts";
@@ -107,8 +107,8 @@ const INSERT = `
 
 /** Inserts entries into the logs: `counts[n]` into log `n`. The newest entries of all logs are mixed. */
 export async function fillLogs({ env }: World, logs: readonly string[], counts: readonly number[]): Promise<void> {
-  const keyring = await openKeyring(env.ROOT_KEYS);
-  if (!keyring.ok) throw new Error("no keyring");
+  const store = await openStore(env, Date.now());
+  if (!store.ok) throw new Error("no store");
   const now = Date.now();
   const origin = { userAgent: "worst", requestIp: "" };
   const entries = logs.flatMap((log, index) =>
@@ -124,7 +124,7 @@ export async function fillLogs({ env }: World, logs: readonly string[], counts: 
     })),
   );
   for (let from = 0; from < entries.length; from += 500) {
-    const rows = await Promise.all(entries.slice(from, from + 500).map((entry) => sealActivity(keyring.value.active, entry)));
+    const rows = await Promise.all(entries.slice(from, from + 500).map((entry) => sealActivity(store.value, entry)));
     await env.DB.batch([env.DB.prepare(INSERT).bind(JSON.stringify(rows))]);
   }
 }

@@ -1,0 +1,21 @@
+import { deriveKey, type RootKey } from "./keyring.ts";
+
+/**
+ * The keys of days: entries of the activity log are sealed under a key derived for their day. AES-GCM with random nonces
+ * allows 2^32 texts under one key (NIST SP 800-38D section 8.3), which 1,000 entries a second reach in 50 days.
+ */
+
+/** More days than one page of the log usually shows. */
+const KEPT = 64;
+
+const derived = new WeakMap<CryptoKey, Map<string, CryptoKey>>();
+
+/** The AES-256-GCM key of a root key for the day (UTC) of a time. In: Unix milliseconds. The key is cached. */
+export async function dayKey({ base }: RootKey, time: number): Promise<CryptoKey> {
+  const day = new Date(time).toISOString().slice(0, 10);
+  const keys = derived.get(base) ?? new Map<string, CryptoKey>();
+  const key = keys.get(day) ?? (await deriveKey(base, `activity/${day}`));
+  if (keys.size >= KEPT) keys.clear();
+  derived.set(base, keys.set(day, key));
+  return key;
+}

@@ -1,0 +1,183 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import type { ActivityRow } from "../../src/store/activity.ts";
+import { deliver, recordingQueue } from "../support/activity.ts";
+import { sleep, wrapDatabase } from "../support/bindings.ts";
+import { admin, client, freshVault, makeToken, send } from "../support/service.ts";
+
+/** The admin's log: `GET /v1/admin/activity` (contract 13.21 and 13.22). */
+
+const NOWHERE = "00000000-0000-0000-0000-000000000000";
+const LOG = "/v1/admin/activity";
+const HEADERS = { "User-Agent": "console/1", "CF-Connecting-IP": "192.0.2.9" };
+
+interface Entry {
+  readonly requestId: string;
+  readonly action: string;
+  readonly result: string;
+  readonly actor: object;
+  readonly resource: { readonly type: string; readonly vault?: { id: string }; readonly token?: { id: string } };
+}
+
+/** The entry of a request. Waits, because the queue delivers most entries later. */
+async function entryOf({ headers }: { headers: Headers }): Promise<Entry> {
+  const id = headers.get("Request-Id")!;
+  return vi.waitFor(
+    async () => {
+      const { body } = await admin("GET", `${LOG}?limit=1000`);
+      const found = (body as Entry[]).filter(({ requestId }) => requestId === id);
+      expect(found).toHaveLength(1);
+      return found[0]!;
+    },
+    { timeout: 15_000, interval: 50 },
+  );
+}
+
+const act = (method: string, path: string, body?: unknown) => admin(method, path, { body, headers: HEADERS });
+
+const summary = ({ action, result, resource: { type, vault, token } }: Entry) => [action, result, type, (vault ?? token)?.id];
+
+describe("the admin's log", () => {
+  it("has an entry for each admin action, with the vault or token that it concerns", async () => {
+    const made = await act("POST", "/v1/admin/vaults", { name: "V" });
+    const vault: string = made.body.id;
+    const issued = await act("POST", "/v1/admin/tokens", { name: "T", vaults: { [vault]: "r" } });
+    const token: string = issued.body.id;
+    const replies = [
+      made,
+      issued,
+      await act("GET", "/v1/admin/vaults"),
+      await act("GET", "/v1/admin/tokens"),
+      await act("PATCH", `/v1/admin/vaults/${vault}`, { name: "W" }),
+      await act("DELETE", `/v1/admin/tokens/${token}`),
+      await act("DELETE", `/v1/admin/vaults/${vault}`),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 204, 204]);
+    expect((await Promise.all(replies.map(entryOf))).map(summary)).toEqual([
+      ["CREATE", "SUCCESS", "VAULT", vault],
+      ["CREATE", "SUCCESS", "TOKEN", token],
+      ["READ", "SUCCESS", "VAULT", undefined],
+      ["READ", "SUCCESS", "TOKEN", undefined],
+      ["UPDATE", "SUCCESS", "VAULT", vault],
+      ["DELETE", "SUCCESS", "TOKEN", token],
+      ["DELETE", "SUCCESS", "VAULT", vault],
+    ]);
+  });
+
+  it("has the admin as the actor, with the origin of the request", async () => {
+    const entry = await entryOf(await act("GET", "/v1/admin/tokens"));
+    expect(entry.actor).toEqual({ id: "admin", userAgent: "console/1", requestIp: "192.0.2.9" });
+  });
+
+  it("has a DENY entry for a request without the admin's token, also when it would read this log", async () => {
+    const refused = [
+      await send("GET", "/v1/admin/vaults", { headers: HEADERS }),
+      await client("wrong")("DELETE", `/v1/admin/tokens/${crypto.randomUUID()}`, { headers: HEADERS }),
+      await client("wrong")("GET", LOG, { headers: HEADERS }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([401, 401, 401]);
+    const entries = await Promise.all(refused.map(entryOf));
+    expect(entries.map(summary)).toEqual([
+      ["READ", "DENY", "VAULT", undefined],
+      ["DELETE", "DENY", "TOKEN", undefined],
+      ["READ", "DENY", "VAULT", undefined],
+    ]);
+    expect(entries[0]!.actor).toEqual({ id: "admin", userAgent: "console/1", requestIp: "192.0.2.9" });
+  });
+
+  it("has no entry for a read of this log, nor for a request of the admin that is refused", async () => {
+    const { rows, bindings } = recordingQueue();
+    await admin("GET", LOG, { env: bindings });
+    expect((await admin("POST", "/v1/admin/tokens", { body: {}, env: bindings })).status).toBe(400);
+    expect((await admin("DELETE", `/v1/admin/tokens/${crypto.randomUUID()}`, { env: bindings })).status).toBe(404);
+    const { body } = await admin("GET", LOG);
+    await sleep(300); // longer than rows wait to be sent together
+    expect(rows).toEqual([]);
+    expect(body).toEqual((await admin("GET", LOG)).body);
+  });
+
+  it("has refusals up to the rate limit", async () => {
+    const { rows, bindings } = recordingQueue();
+    const keys: string[] = [];
+    const FAILURE_RATE: RateLimit = {
+      async limit({ key }) {
+        keys.push(key);
+        return { success: key !== "admin" };
+      },
+    };
+    expect((await send("GET", "/v1/admin/vaults", { headers: HEADERS, env: { ...bindings, FAILURE_RATE } })).status).toBe(401);
+    await vi.waitFor(() => expect(keys).toEqual(["192.0.2.9", "admin"]));
+    await sleep(300);
+    expect(rows).toEqual([]);
+  });
+
+  it("contains no token and no name", async () => {
+    const { token, id } = await makeToken({}, { name: "canary-name" });
+    await vi.waitFor(async () => expect((await admin("GET", LOG)).text).toContain(id));
+    const { text } = await admin("GET", `${LOG}?limit=1000`);
+    for (const secret of [token, env.ADMIN_TOKEN, "canary-name"]) expect(text).not.toContain(secret);
+  });
+});
+
+describe("issuing and revoking a token", () => {
+  const failing = { ACTIVITY: { send: () => Promise.reject(new Error("queue")) } as unknown as Env["ACTIVITY"] };
+
+  it("are logged in the batch that does it, also when the queue fails", async () => {
+    const issued = await admin("POST", "/v1/admin/tokens", { body: { name: "T", vaults: {} }, env: failing });
+    const revoked = await admin("DELETE", `/v1/admin/tokens/${issued.body.id}`, { env: failing });
+    const { body } = await admin("GET", `${LOG}?limit=2`);
+    expect((body as Entry[]).map(summary)).toEqual([
+      ["DELETE", "SUCCESS", "TOKEN", issued.body.id],
+      ["CREATE", "SUCCESS", "TOKEN", issued.body.id],
+    ]);
+    expect((body as Entry[])[0]!.requestId).toBe(revoked.headers.get("Request-Id"));
+  });
+
+  it("are not logged when D1 does not do them", async () => {
+    const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+    const { id } = await makeToken({});
+    const { body } = await admin("GET", `${LOG}?limit=1`);
+    expect((await admin("DELETE", `/v1/admin/tokens/${id}`, { env: { ...failing, DB } })).status).toBe(503);
+    expect((await admin("GET", `${LOG}?limit=1`)).body).toEqual(body);
+  });
+});
+
+describe("GET /v1/admin/activity", () => {
+  it("has pages: each links to the next, and together they are the log", async () => {
+    for (let made = 0; made < 5; made++) await makeToken({});
+    await sleep(500); // until the queue has delivered
+    const whole = (await admin("GET", `${LOG}?limit=1000`)).body as Entry[];
+    const found: Entry[] = [];
+    for (let path: string | undefined = `${LOG}?limit=2`; path !== undefined;) {
+      const { body, headers }: Awaited<ReturnType<typeof admin>> = await admin("GET", path);
+      found.push(...(body as Entry[]));
+      path = /^<https:\/\/vault\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+    }
+    expect(found).toEqual(whole);
+  });
+
+  it("is not readable with a token, whatever vaults the token names", async () => {
+    await act("GET", "/v1/admin/vaults");
+    const { token } = await makeToken({ [NOWHERE]: "rw" });
+    const reader = client(token);
+    expect((await reader("GET", LOG)).status).toBe(401);
+    expect((await reader("GET", "/v1/activity")).body).toEqual([]);
+    expect((await reader("GET", "/v1/activity?before=ffffffff-ffff-7fff-bfff-ffffffffffff")).body).toEqual([]);
+  });
+
+  it("has no entry of a token that was refused in the vault of the all-zero id", async () => {
+    const { rows, bindings } = recordingQueue();
+    const { id, token } = await makeToken({});
+    expect((await client(token)("GET", `/v1/vaults/${NOWHERE}`, { env: bindings })).status).toBe(403);
+    await vi.waitFor(() => expect(rows.some(({ actor }: ActivityRow) => actor === id)).toBe(true));
+    await deliver(rows);
+    expect((await admin("GET", `${LOG}?limit=1000`)).text).not.toContain(`"jti":"${id}"`);
+  });
+});
+
+it("the writes of the admin are also in the log of their vault, under the same id", async () => {
+  const { call, vault } = await freshVault();
+  const entry = await entryOf(await act("PATCH", `/v1/admin/vaults/${vault}`, { name: "Renamed" }));
+  const { body } = await call("GET", "/v1/activity?limit=1");
+  expect(body[0]).toMatchObject({ requestId: entry.requestId, action: "UPDATE", actor: { id: "admin" } });
+});

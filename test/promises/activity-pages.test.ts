@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { fillLog, idOf, nestedLogs } from "../support/activity.ts";
+import { countingDatabase } from "../support/bindings.ts";
+import { type Client, client, makeToken } from "../support/service.ts";
+
+/** What a page of the activity log costs, whatever the logs hold (contract 13.9, 13.19 and 13.20). */
+
+/** Fills as many logs, and gives a token that reads them. The log of the token is another one. */
+async function makeReader(logs: readonly (readonly string[])[]): Promise<Client> {
+  const vaults = logs.map(() => crypto.randomUUID());
+  for (const [index, ids] of logs.entries()) await fillLog(vaults[index]!, ids);
+  return client((await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "r" as const])))).token);
+}
+
+/** The ids of a page, its headers, and what it cost. */
+async function readPage(call: Client, path: string) {
+  const { count, db } = countingDatabase();
+  const { status, body, headers } = await call("GET", path, { env: { DB: db } });
+  expect(status).toBe(200);
+  const next = /^<https:\/\/vault\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+  return { ids: (body as { requestId: string }[]).map(({ requestId }) => requestId), next, headers, count };
+}
+
+const newestFirst = (logs: readonly (readonly string[])[]) => logs.flat().toSorted().toReversed();
+
+/** 100 vaults, of which each has half as many entries as the one before, and none fewer than 20. */
+const geometric = (): string[][] => {
+  const logs = Array.from({ length: 100 }, (): string[] => []);
+  let place = 0;
+  for (const [index, log] of logs.entries())
+    for (let count = Math.max(20, Math.floor(2_000 / 2 ** index)); count > 0; count--)
+      log.push(idOf((place = (place + 7_919) % 1_000_003)));
+  return logs;
+};
+
+describe.each([
+  ["of a geometric distribution", geometric()],
+  ["of the worst case", nestedLogs().slice(0, 100)],
+])("100 logs %s", (_, logs) => {
+  let reader: Client;
+  const all = newestFirst(logs);
+  beforeAll(async () => {
+    reader = await makeReader(logs);
+  });
+
+  it.each([
+    ["", 0, 50],
+    ["?limit=1000", 0, 1_000],
+    ["?limit=1000&offset=1000", 1_000, 50],
+    ["?limit=999", 0, 999],
+  ])("give the page %j for at most 10,000 rows read", async (query, offset, length) => {
+    const { ids, count, headers } = await readPage(reader, `/v1/activity${query}`);
+    expect(ids).toEqual(all.slice(offset, offset + length));
+    expect(headers.get("Content-Range")).toBe(`${offset + 1}-${offset + length}/*`);
+    expect(count.rowsRead).toBeLessThanOrEqual(10_000);
+  });
+
+  it("give every entry once in pages by cursor, each for one D1 call and at most 6,500 rows read", async () => {
+    const found: string[] = [];
+    let path: string | undefined = "/v1/activity?limit=1000&before=ffffffff-ffff-7fff-bfff-ffffffffffff";
+    for (let pages = 0; path !== undefined && pages < 50; pages++) {
+      const { ids, next, count, headers } = await readPage(reader, path);
+      expect(headers.get("Content-Range")).toBeNull();
+      expect(count.calls).toBe(1);
+      expect(count.rowsRead).toBeLessThanOrEqual(6_500);
+      expect(ids.length).toBeGreaterThan(0);
+      found.push(...ids);
+      path = next;
+    }
+    expect(found.length).toBeGreaterThan(1_900); // of the worst case not all, because its pages are short
+    expect(found).toEqual(path === undefined ? all : all.slice(0, found.length));
+  });
+});
+
+describe("a page of one log", () => {
+  it("reads hardly more rows than it has entries", async () => {
+    const reader = await makeReader([Array.from({ length: 3_000 }, (_, place) => idOf(place))]);
+    const { ids, count } = await readPage(reader, `/v1/activity?limit=100&before=${idOf(1_500)}`);
+    expect(ids).toEqual(Array.from({ length: 100 }, (_, place) => idOf(1_499 - place)));
+    // The token, its own empty log, the list of logs, and the entry that shows that there is a next page.
+    expect(count.calls).toBe(1);
+    expect(count.rowsRead).toBeLessThanOrEqual(110);
+  });
+});

@@ -1,0 +1,111 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ok, type Result } from "../../src/model/result.ts";
+import { NEWEST, readBefore, readNewest, type ReadSlices } from "../../src/store/activity-merge.ts";
+import { idOf, nestedLogs } from "../support/activity.ts";
+import { runs } from "../support/runs.ts";
+
+/** The merge of activity logs, compared with a plain sort of all entries. */
+
+interface Entry {
+  readonly id: string;
+}
+
+type Logs = ReadonlyMap<string, readonly string[]>;
+
+/** Logs in memory that are read as the database is, and the numbers of calls and of entries read. */
+function readerOf(logs: Logs) {
+  const count = { calls: 0, entries: 0 };
+  const read: ReadSlices<Entry> = async (starts, size) => {
+    count.calls++;
+    return ok(
+      starts.map(({ log, before }) => {
+        const ids = logs.get(log)!.filter((id) => id < before);
+        const entries = ids.toSorted().toReversed().slice(0, size);
+        count.entries += entries.length;
+        return { log, entries: entries.map((id) => ({ id })), more: entries.length === size };
+      }),
+    );
+  };
+  return { count, read };
+}
+
+const sorted = (logs: Logs): string[] => [...logs.values()].flat().toSorted().toReversed();
+
+function unwrap<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(result.failure.kind);
+  return result.value;
+}
+
+/** The ids of one log or another: for each entry, oldest first, the number of its log. */
+function logsOf(count: number, owners: readonly number[]): Logs {
+  const logs = new Map(Array.from({ length: count }, (_, log) => [`log ${log}`, [] as string[]]));
+  owners.forEach((owner, place) => logs.get(`log ${owner}`)!.push(idOf(place)));
+  return logs;
+}
+
+const distribution: fc.Arbitrary<Logs> = fc
+  .tuple(fc.integer({ min: 1, max: 101 }), fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 1, max: 6 }), fc.integer())
+  .map(([logs, entries, skew, seed]) => {
+    // A power of a uniform number: the larger the skew, the more entries have the first logs.
+    let state = seed >>> 0;
+    const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+    return logsOf(
+      logs,
+      Array.from({ length: entries }, () => Math.floor(random() ** skew * logs)),
+    );
+  });
+
+describe("pages by cursor", () => {
+  it("give all entries in order, none twice, in one call each; only the last page may be empty", async () => {
+    await fc.assert(
+      fc.asyncProperty(distribution, fc.integer({ min: 20, max: 1_000 }), async (logs, limit) => {
+        const { count, read } = readerOf(logs);
+        const all: string[] = [];
+        for (let before = NEWEST, pages = 1; ; pages++) {
+          const { entries, more } = unwrap(await readBefore(read, [...logs.keys()], before, limit));
+          expect(count.calls).toBe(pages);
+          expect(entries.length).toBeLessThanOrEqual(limit);
+          all.push(...entries.map(({ id }) => id));
+          if (!more) break;
+          expect(entries.length).toBeGreaterThan(0);
+          before = all.at(-1)!;
+        }
+        expect(all).toEqual(sorted(logs));
+      }),
+      { numRuns: runs(30, 1_000) },
+    );
+  });
+});
+
+describe("the newest entries", () => {
+  it("are those of a plain sort, and take at most 9,300 entries", async () => {
+    await fc.assert(
+      fc.asyncProperty(distribution, fc.integer({ min: 1, max: 1_051 }), async (logs, wanted) => {
+        const { count, read } = readerOf(logs);
+        const newest = unwrap(await readNewest(read, [...logs.keys()], wanted));
+        expect(newest.slice(0, wanted).map(({ id }) => id)).toEqual(sorted(logs).slice(0, wanted));
+        expect(count.entries).toBeLessThanOrEqual(9_300);
+      }),
+      { numRuns: runs(100, 5_000) },
+    );
+  });
+
+  it.each([
+    [
+      "one hot log",
+      6,
+      logsOf(
+        101,
+        Array.from({ length: 6_200 }, (_, place) => (place < 5_050 ? place % 101 : 0)),
+      ),
+    ],
+    ["the worst case", 6, new Map(nestedLogs().map((ids, log) => [`log ${log}`, ids]))],
+  ])("take at most 6 calls and 8,300 entries of 101 logs: %s", async (_, calls, logs) => {
+    const { count, read } = readerOf(logs);
+    const newest = unwrap(await readNewest(read, [...logs.keys()], 1_051));
+    expect(newest.slice(0, 1_051).map(({ id }) => id)).toEqual(sorted(logs).slice(0, 1_051));
+    expect(count.calls).toBe(calls);
+    expect(count.entries).toBeLessThanOrEqual(8_300);
+  });
+});
