@@ -27,15 +27,22 @@ export interface Snapshot {
 }
 
 /**
- * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache.
+ * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache. A second call loads it again when an
+ * idempotency record names an Item that was not requested: each POST has a new Item id, and its repetition another one.
  * Errors: `unavailable`, and those of opening the vault.
  */
 export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
   const rows = await loadRows(store, request);
   if (!rows.ok) return rows;
   cache.put(rows.value);
-  return openRows(store, rows.value);
+  const snapshot = await openRows(store, rows.value);
+  if (!snapshot.ok) return snapshot;
+  const missing = namedItems(snapshot.value.records).filter((id) => ![...request.items, ...request.created].includes(id));
+  return missing.length === 0 ? snapshot : loadSnapshot(store, cache, { ...request, items: [...request.items, ...missing] });
 }
+
+const namedItems = (records: Snapshot["records"]): string[] =>
+  [...records.values()].flatMap((record) => (record.ok && record.value.effect?.item) || []);
 
 /**
  * A snapshot out of the cache, without a D1 call; `undefined` when a row is missing there. It may be out of date, and it
