@@ -83,6 +83,7 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
   precondition: "precondition failed",
   overtaken: "unknown",
   uncertain: "unknown",
+  unavailable: "refused",
 };
 
 function factsOf(answer: Result<Answer>): Pick<Call, "outcome" | "state" | "text"> {
