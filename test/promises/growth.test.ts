@@ -17,7 +17,6 @@ async function storedBytes(): Promise<number> {
   return (await env.DB.prepare(`SELECT (${sums.join(") + (")}) AS bytes`).first<number>("bytes"))!;
 }
 
-const WRITES = 100;
 const BODY = '[{"op":"replace","path":"/favorite","value":true}]';
 
 let call: Client;
@@ -31,16 +30,16 @@ beforeAll(async () => {
   path = `${made.items}/${(await call("POST", made.items, { body: { ...LOGIN, fields } })).body.id}`;
 });
 
-describe("100 PATCHes of 50 bytes on a large Item", () => {
+describe("a PATCH of 50 bytes on a large Item", () => {
   it.each([
-    ["with an Idempotency-Key", (n: number): Record<string, string> => ({ "Idempotency-Key": `key-${n}` })],
-    ["without a key", (): Record<string, string> => ({})],
-  ])("store at most 4 × the body and 4 KiB each: %s", async (_, headersFor) => {
+    ["100 with an Idempotency-Key", 100, (n: number): Record<string, string> => ({ "Idempotency-Key": `key-${n}` })],
+    ["10 without a key", 10, (): Record<string, string> => ({})],
+  ])("stores at most 4 × its body and 4 KiB: %s", async (_, writes, headersFor) => {
     const before = await storedBytes();
-    for (let n = 0; n < WRITES; n++) {
+    for (let n = 0; n < writes; n++) {
       expect((await call("PATCH", path, { body: BODY, headers: headersFor(n) })).status).toBe(200);
     }
-    const each = ((await storedBytes()) - before) / WRITES;
+    const each = ((await storedBytes()) - before) / writes;
     console.log(`a PATCH of ${BODY.length} bytes stores ${each} bytes`);
     expect(before).toBeGreaterThan(400_000);
     expect(each).toBeLessThanOrEqual(4 * BODY.length + 4096);

@@ -45,7 +45,6 @@ describe("a coordinator that is evicted, or a D1 call that takes effect late", (
   it("loses and doubles no write whose attempts may all take effect late, also while the loop only reads", async () => {
     const scenario = { coordinators: 1, faults: 6, kinds: ["late"], awaits: ["read", "late"] } as const;
     const { orders, wrong } = await countWrong({ ...scenario, writes: ["patch"] });
-    console.log(`late attempts: ${orders} orders`);
     expect(wrong).toBe(0);
     expect(orders).toBeGreaterThan(1_000);
   });
