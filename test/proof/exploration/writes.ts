@@ -81,7 +81,7 @@ function kindOf(written: Written): "put" | "patch" | "delete" {
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
   item_not_found: "not found",
   precondition: "precondition failed",
-  overtaken: "unknown",
+  overtaken: "overtaken",
   uncertain: "unknown",
   unavailable: "refused",
 };
