@@ -69,15 +69,18 @@ describe("an idempotency record", () => {
 /** Inserts records with these ids, which are also their keys. */
 const insert = (vault: string, ids: readonly string[]) =>
   env.DB.prepare("INSERT INTO replays SELECT ?1, value, value, '' FROM json_each(?2)").bind(vault, JSON.stringify(ids)).run();
-/** Ids that are so many hours old. */
-const ids = (count: number, hours: number) =>
-  Array.from({ length: count }, (_, n) => firstIdAt(Date.now() - hours * 3_600_000 - n));
+
+/** Different ids that are so many hours old. */
+function idsOf(count: number, hours: number): string[] {
+  const newest = Date.now() - hours * 3_600_000;
+  return Array.from({ length: count }, (_, n) => firstIdAt(newest - n));
+}
 
 describe("the expiry of idempotency records", () => {
   it("reads the records that it deletes, and not the others", async () => {
     const { vault } = await freshVault();
-    await insert(vault, ids(3_000, 1));
-    await insert(vault, ids(20, 25));
+    await insert(vault, idsOf(3_000, 1));
+    await insert(vault, idsOf(20, 25));
     const { count, db } = countingDatabase();
     await deleteOldRecords(db, Date.now());
     console.log(`20 of 3,020 records deleted: ${count.rowsRead} rows read, ${count.rowsWritten} written`);
