@@ -109,12 +109,12 @@ CREATE TABLE IF NOT EXISTS logs (
   trimmed  TEXT    NOT NULL -- no read or denial has an id up to this one
 ) STRICT, WITHOUT ROWID;
 
--- Idempotency records: which operation a write with an Idempotency-Key was. Kept a day.
+-- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. Kept a day.
 CREATE TABLE IF NOT EXISTS replays (
   vault_id TEXT NOT NULL,
   key      TEXT NOT NULL, -- a hash of the token's id and the Idempotency-Key
   id       TEXT NOT NULL, -- the operation's
-  sealed   TEXT NOT NULL, -- a hash of the request, and the answer
+  sealed   TEXT NOT NULL, -- a hash of the request, and what was written
   PRIMARY KEY (vault_id, key)
 ) STRICT, WITHOUT ROWID;
 

@@ -27,8 +27,10 @@ export interface UploadPorts {
 /**
  * The failures after which the row will never be committed, when one coordinator got the write once. The state that made
  * it refuse the write has moved the fence, so D1 also refuses an earlier attempt whose outcome is unknown. A revoked token
- * does not move the fence. After a second try no refusal is final: the coordinator of the first try may read a later state
- * in which the write is allowed. For example, the Item may be full until another write makes it smaller.
+ * does not move the fence. `overtaken` comes from the idempotency record of an earlier request, because a coordinator that
+ * got the write once knows the answers of its own attempts. After a second try no refusal is final: the coordinator of the
+ * first try may read a later state in which the write is allowed. For example, the Item may be full until another write
+ * makes it smaller.
  */
 const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
   "vault_not_found",
@@ -36,6 +38,7 @@ const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
   "file_not_found",
   "invalid",
   "idempotency",
+  "overtaken",
   "precondition",
 ]);
 

@@ -2,7 +2,12 @@ import type { Failure, FailureKind } from "./failure.ts";
 
 /** A value, or the failure that prevents it. http/refuse.ts turns failures into responses. */
 export type Result<T> = { readonly ok: true; readonly value: T } | Refusal;
-export type Refusal = { readonly ok: false; readonly failure: Failure };
+export type Refusal = {
+  readonly ok: false;
+  readonly failure: Failure;
+  /** `false`: the same call would fail again, or add to the load of an overloaded D1. */
+  readonly retry?: false;
+};
 
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 

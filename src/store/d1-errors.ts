@@ -6,6 +6,8 @@ export type D1Failure =
   | "refused"
   /** D1 did not run the batch. A retry would fail again, or add to the load of an overloaded D1. */
   | "unavailable"
+  /** The database or the account has no space left: nothing happened. */
+  | "full"
   /** The batch may have taken effect. */
   | "unknown";
 
@@ -16,12 +18,14 @@ export const isSchemaError = (error: unknown): boolean => SCHEMA_ERROR.test(Stri
 
 /**
  * The words of D1's errors (developers.cloudflare.com/d1/observability/debug-d1), and the codes of SQLite that follow its
- * messages. The first pattern that matches decides. An error that no pattern knows is of unknown outcome.
+ * messages. The first pattern that matches decides. An error that no pattern knows is of unknown outcome: lost connections,
+ * resets, timeouts, internal errors, and a D1 that cannot be reached, because the request may have been delivered before.
  */
 const WORDS: readonly (readonly [RegExp, D1Failure])[] = [
   [/constraint failed/, "stale"],
-  [/is overloaded/, "unavailable"],
-  [/too big|D1_TYPE_ERROR|SQLITE_(TOOBIG|MISMATCH|RANGE)\b/, "refused"],
+  [/is overloaded|free tier daily/, "unavailable"],
+  [/maximum (DB size|account storage)|SQLITE_FULL\b/, "full"],
+  [/too big|D1_TYPE_ERROR|No SQL statements detected|SQLITE_(TOOBIG|MISMATCH|RANGE)\b/, "refused"],
   [SCHEMA_ERROR, "unavailable"],
   [/SQLITE_ERROR\b/, "unavailable"],
 ];

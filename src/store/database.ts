@@ -25,7 +25,8 @@ export async function openStore(env: Env, now: number): Promise<Result<Store>> {
 
 /**
  * One D1 call that reads, or writes what may safely be written again: the statements run in one transaction.
- * Out: the rows of each statement, in order. Errors: `unavailable`, when D1 does not answer or refuses.
+ * Out: the rows of each statement, in order. Errors: `unavailable`, when D1 does not answer or refuses; with `retry: false`
+ * when D1 did not run the call and would not run the next one either.
  * The caller names the row types, because only it knows its SQL.
  */
 export async function runBatch<Rows extends unknown[]>(
@@ -37,12 +38,10 @@ export async function runBatch<Rows extends unknown[]>(
     return ok(results.map((result) => result.results) as { [K in keyof Rows]: Rows[K][] });
   } catch (error) {
     handleError("A D1 call", error);
-    return classify(error) === "unavailable" ? NO_RETRY : fail("unavailable");
+    const failed = fail("unavailable");
+    return classify(error) === "unavailable" ? { ...failed, retry: false } : failed;
   }
 }
-
-/** D1 did not run the call, and would not run the next one either: the caller must not retry. */
-export const NO_RETRY = fail("unavailable", "no retry");
 
 /** The outcome of a batch. All but `committed` and `unknown` did nothing. */
 export type BatchOutcome = "committed" | D1Failure;

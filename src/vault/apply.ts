@@ -7,7 +7,7 @@ import type { IdempotencyRecord } from "../store/write/idempotency.ts";
 import type { Snapshot } from "../store/write/snapshot.ts";
 import { applyChange } from "./changes.ts";
 import type { Random } from "./complete.ts";
-import { answerWithoutApplying, earlierAnswer } from "./earlier-answers.ts";
+import { answerWithoutApplying, earlierAnswer, effectOf } from "./earlier-answers.ts";
 import { copySnapshot, type WorkingVault } from "./working.ts";
 
 /** What a group of operations needs besides the snapshot. */
@@ -90,7 +90,7 @@ function applyOne(
   if (!action) return ok(answer);
   activities.push({ id, log: vault, action, result: "SUCCESS", actor, item, version, origin });
   if (idempotency) {
-    const record = { ...idempotency, id, answer };
+    const record = { ...idempotency, id, effect: effectOf(change, item, version) };
     records.set(record.key, record);
     working.records.set(record.key, ok(record));
   }

@@ -98,6 +98,7 @@ export class VaultCoordinator extends DurableObject<Env> {
         await this.#setAlarm();
       },
       deleteCommitted: (commit) => pending.deleteCommitted(sql, committedContents(commit)),
+      clock: () => Date.now(),
     });
     return commitGroup(ports, group);
   }

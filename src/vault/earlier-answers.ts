@@ -1,5 +1,7 @@
 import { ADMIN, type Answer, type Change, type Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import type { Vault } from "../model/vault.ts";
+import type { Effect } from "../store/write/idempotency.ts";
 import type { Snapshot } from "../store/write/snapshot.ts";
 import type { WorkingVault } from "./working.ts";
 
@@ -18,7 +20,9 @@ export function answerWithoutApplying(
   const record = idempotency && working.records.get(idempotency.key);
   if (!record) return undefined;
   if (!record.ok) return record;
-  return record.value.request === idempotency.request ? ok(record.value.answer) : fail("idempotency");
+  const { request, effect, answer = {} } = record.value;
+  if (request !== idempotency.request) return fail("idempotency");
+  return effect ? rebuildAnswer(effect, working.items, working.vault) : ok(answer);
 }
 
 /** Whether the actor's token is not revoked, and is the one that was issued. An older release sends no hash to compare. */
@@ -31,7 +35,7 @@ const isAuthorized = ({ actor, tokenHash }: Operation, { tokens }: Snapshot): bo
  * same operation.
  */
 export function earlierAnswer(
-  { id, change, idempotency }: Operation,
+  { id, change }: Operation,
   snapshot: Snapshot,
   attempted: ReadonlyMap<string, Answer>,
 ): Result<Answer> | undefined {
@@ -39,17 +43,29 @@ export function earlierAnswer(
   if (!applied) return undefined;
   const answer = attempted.get(applied.sealed);
   if (answer) return ok(answer);
-  const record = idempotency && snapshot.records.get(idempotency.key);
-  if (record?.ok && record.value.id === id) return ok(record.value.answer);
-  if (applied.action === "DELETE") return ok({});
-  if (applied.item === null) return snapshot.opened ? ok({ vault: snapshot.opened.vault }) : fail("overtaken");
-  const item = snapshot.items.get(applied.item);
-  if (!item?.ok || item.value.version !== applied.version) return fail("overtaken");
-  return ok({ item: item.value, file: fileOf(change) });
+  return rebuildAnswer(effectOf(change, applied.item, applied.version), snapshot.items, snapshot.opened?.vault);
 }
 
-/** The id of the File that a change writes. */
-function fileOf(change: Change): string | undefined {
-  if (!("file" in change)) return undefined;
-  return typeof change.file === "string" ? change.file : change.file.id;
+/** What a change did. In: the Item that it wrote and the version of that, as the log has them. */
+export function effectOf(change: Change, item: string | null, version: number | null): Effect {
+  const file = "file" in change ? change.file : undefined;
+  return { kind: change.kind, item, version, file: typeof file === "object" ? file.id : file };
+}
+
+const DELETIONS: ReadonlySet<Change["kind"]> = new Set<Change["kind"]>(["delete-item", "delete-file", "delete-vault"]);
+
+/**
+ * The answer to a write that took effect, from the current rows: the Item while it is at the version of the write, the vault
+ * as it is now, and nothing after a deletion. Errors: `overtaken`; `integrity`, when the Item does not open.
+ */
+function rebuildAnswer(
+  { kind, item: id, version, file }: Effect,
+  items: Snapshot["items"],
+  vault: Vault | undefined,
+): Result<Answer> {
+  if (DELETIONS.has(kind)) return ok({});
+  if (id === null) return vault ? ok({ vault }) : fail("overtaken");
+  const item = items.get(id);
+  if (item && !item.ok) return item;
+  return item?.value.version === version ? ok({ item: item.value, file }) : fail("overtaken");
 }

@@ -1,40 +1,64 @@
 import type { Answer, Operation } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
+import type { Vault } from "../model/vault.ts";
+import type { Commit } from "../store/write/commit.ts";
 import type { RowRequest } from "../store/write/rows.ts";
 import type { Snapshot } from "../store/write/snapshot.ts";
+import { PATIENCE, type PacedGroup, WRITES } from "./pacing.ts";
 
 /** The state of a group on its way through the commit loop (group.ts). */
 
 export type Answers = readonly Result<Answer>[];
 
-export interface Group {
+export interface Group extends PacedGroup {
   readonly operations: readonly Operation[];
   readonly request: RowRequest;
   /** The answers of attempts with an unknown outcome: see GroupContext. */
   readonly attempted: Map<string, Answer>;
   /** The answers of operations that a snapshot found in the log. They stay true, whatever becomes of the others. */
   readonly settled: Map<string, Result<Answer>>;
-  /** Whether an attempt had an unknown outcome. */
+  /** The vaults in the snapshots of the attempts whose outcome is still unknown; `undefined` for a vault that was new. */
+  open: readonly (Vault | undefined)[];
   uncertain: boolean;
+  /** The time after which the group begins no D1 call: Unix milliseconds. */
+  until: number;
+  /** How often it may still be written from a loaded snapshot. */
+  writesLeft: number;
 }
 
-export const startGroup = (operations: readonly Operation[]): Group => ({
+/** In: the operations, and the current time in Unix milliseconds. */
+export const startGroup = (operations: readonly Operation[], time: number): Group => ({
   operations,
   request: requestFor(operations),
   attempted: new Map(),
   settled: new Map(),
+  open: [],
   uncertain: false,
+  until: time + PATIENCE,
+  writesLeft: WRITES,
 });
 
-/** Some operations of a group as a group of their own, with what is known of earlier attempts. */
+/** Some operations of a group as a group of their own, with what is known of earlier attempts, and in the same time. */
 export const partOf = (group: Group, operations: readonly Operation[]): Group => ({
   ...group,
   operations,
   request: requestFor(operations),
+  writesLeft: WRITES,
 });
 
-/** Records an attempt of unknown outcome. In: its answers, and its sealed log entries by operation id. */
-export function recordAttempt(group: Group, answers: Answers, entries: ReadonlyMap<string, string>): void {
+/** An attempt of unknown outcome. */
+interface Attempt {
+  readonly commit: Commit;
+  readonly answers: Answers;
+  /** The sealed log entries, by operation id. */
+  readonly entries: ReadonlyMap<string, string>;
+  /** When it ended: Unix milliseconds. */
+  readonly time: number;
+}
+
+export function recordAttempt(group: Group, { commit, answers, entries, time }: Attempt): void {
+  if (group.attempted.size === 0) group.until = time + PATIENCE;
+  group.open = [...group.open, commit.before?.vault];
   group.uncertain = true;
   for (const [index, { id }] of group.operations.entries()) {
     const [answer, entry] = [answers[index]!, entries.get(id)];
@@ -42,12 +66,21 @@ export function recordAttempt(group: Group, answers: Answers, entries: ReadonlyM
   }
 }
 
-/** Keeps the answers of the operations that the snapshot found in the log. */
-export function settle({ operations, settled }: Group, snapshot: Snapshot, answers: Answers): void {
+/**
+ * Takes over what a loaded snapshot shows: the answers of the operations that are in the log, and which attempts may still
+ * take effect. The fence allows that only while the vault is in the state of their snapshots.
+ */
+export function settle(group: Group, snapshot: Snapshot, answers: Answers): void {
+  const { operations, settled } = group;
+  group.open = group.open.filter((before) => isSameState(before, snapshot.opened?.vault));
+  group.uncertain = group.open.length > 0;
   for (const [index, { id }] of operations.entries()) {
     if (snapshot.applied.has(id) && !settled.has(id)) settled.set(id, answers[index]!);
   }
 }
+
+const isSameState = (a: Vault | undefined, b: Vault | undefined): boolean =>
+  a?.contentVersion === b?.contentVersion && a?.attributeVersion === b?.attributeVersion && a?.updatedAt === b?.updatedAt;
 
 /** One answer per operation: the settled one, else the other. */
 export const answersOf = ({ operations, settled }: Group, others: (index: number) => Result<Answer>): Answers =>

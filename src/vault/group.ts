@@ -1,18 +1,16 @@
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
-import { type BatchOutcome, NO_RETRY } from "../store/database.ts";
+import type { BatchOutcome } from "../store/database.ts";
 import type { Commit, CommitAttempt } from "../store/write/commit.ts";
 import type { RowRequest } from "../store/write/rows.ts";
 import type { Snapshot } from "../store/write/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
 import type { Random } from "./complete.ts";
 import { type Answers, answersOf, type Group, partOf, recordAttempt, settle, startGroup } from "./group-state.ts";
-
-/** How often a group is read and written before its callers get a 503. */
-const ATTEMPTS = 5;
+import { isOver, type PacingPorts, waitForRead } from "./pacing.ts";
 
 /** Everything that the commit loop reads and writes. docs/consistency.md lists how each may fail. */
-export interface CommitPorts {
+export interface CommitPorts extends PacingPorts {
   /** A snapshot out of the cache, which may be out of date; `undefined` when a row is missing there. */
   readonly cached: (request: RowRequest) => Promise<Result<Snapshot> | undefined>;
   /** The state of the vault at one moment. Errors: `unavailable`, `misconfigured`. */
@@ -23,11 +21,9 @@ export interface CommitPorts {
   readonly deleteCommitted: (commit: Commit) => Promise<void> | void;
   /** Writes the commit if nothing has changed since its snapshot. */
   readonly write: (commit: Commit) => Promise<CommitAttempt>;
-  /** Waits before attempt 1, 2, 3…: exponential backoff with jitter. */
-  readonly backOff: (attempt: number) => Promise<void>;
   /** Receives what an operation or a port throws: a defect of the service. */
   readonly onDefect: (error: unknown) => void;
-  /** Unix milliseconds. */
+  /** The time of the group, which its Items get: Unix milliseconds. */
   readonly now: number;
   readonly random: Random;
 }
@@ -35,21 +31,36 @@ export interface CommitPorts {
 /**
  * Carries out a group of operations on one vault: load a snapshot, apply the operations, write one commit. A commit that
  * the fence refuses starts again from a new snapshot. After an attempt of unknown outcome the next snapshot shows which
- * operations are in the log, so each takes effect once. Out: one answer per operation, in order.
+ * operations are in the log, so each takes effect once. The loop then reads on for up to 10 s before it gives up.
+ * Out: one answer per operation, in order.
  */
 export const commitGroup = (ports: CommitPorts, operations: readonly Operation[]): Promise<Answers> =>
-  runGroup(ports, startGroup(operations));
+  runGroup(ports, startGroup(operations, ports.clock()));
 
-async function runGroup(ports: CommitPorts, group: Group): Promise<Answers> {
-  const cached = await commitFromCache(ports, group);
-  if (cached) return cached;
-  for (let attempt = 0; attempt <= ATTEMPTS; attempt++) {
-    if (attempt > 0) await ports.backOff(attempt);
+const runGroup = async (ports: CommitPorts, group: Group): Promise<Answers> =>
+  (await commitFromCache(ports, group)) ?? commitFromD1(ports, group);
+
+/** Out: the answers; `undefined` when the loop has to start from a snapshot that was loaded. */
+async function commitFromCache(ports: CommitPorts, group: Group): Promise<Answers | undefined> {
+  const snapshot = await ports.cached(group.request);
+  if (!snapshot?.ok || isOver(ports, group)) return undefined;
+  const plan = planFor(ports, group, snapshot.value);
+  // Only a commit proves that the cache is current, so every answer has to depend on the commit.
+  const proven = plan.commit?.activities.length === group.operations.length;
+  return proven ? commitPlan(ports, group, plan, plan.commit) : undefined;
+}
+
+/**
+ * Reads and writes until the operations have answers, or reads and time are used up. The last read only checks whether the
+ * write before it took effect. So do all reads that follow an attempt of unknown outcome once the writes are used up.
+ */
+async function commitFromD1(ports: CommitPorts, group: Group): Promise<Answers> {
+  for (let reads = 0; await waitForRead(ports, group, reads); reads++) {
     const snapshot = await ports.load(group.request);
     if (!snapshot.ok) {
-      const { kind, detail } = snapshot.failure;
-      if (detail === NO_RETRY.failure.detail) break; // a retry would fail again, or add to the load
-      if (kind !== "unavailable" && !group.uncertain) return answersOf(group, () => snapshot);
+      if (group.uncertain) continue; // only a snapshot tells whether the attempt took effect
+      if (snapshot.failure.kind !== "unavailable") return answersOf(group, () => snapshot);
+      if (snapshot.retry === false) break;
       continue;
     }
     const plan = planFor(ports, group, snapshot.value);
@@ -57,36 +68,28 @@ async function runGroup(ports: CommitPorts, group: Group): Promise<Answers> {
     // Not while an attempt may still commit: the refusal of a vault that does not open would claim that nothing happened.
     if (!plan.commit && snapshot.value.broken && group.uncertain) continue;
     if (!plan.commit) return answersOf(group, (index) => plan.answers[index]!);
-    if (attempt === ATTEMPTS) break; // the last round only checks whether the previous commit took effect
+    if (group.writesLeft === 0 || isOver(ports, group)) continue;
+    group.writesLeft--;
     const answers = await commitPlan(ports, group, plan, plan.commit);
     if (answers) return answers;
   }
   return unavailable(group);
 }
 
-/** Out: the answers; `undefined` when the loop has to start from a snapshot that was loaded. */
-async function commitFromCache(ports: CommitPorts, group: Group): Promise<Answers | undefined> {
-  const snapshot = await ports.cached(group.request);
-  if (!snapshot?.ok) return undefined;
-  const plan = planFor(ports, group, snapshot.value);
-  // Only a commit proves that the cache is current, so every answer has to depend on the commit.
-  const proven = plan.commit?.activities.length === group.operations.length;
-  return proven ? commitPlan(ports, group, plan, plan.commit) : undefined;
-}
-
 const planFor = ({ now, random, onDefect }: CommitPorts, { operations, request, attempted }: Group, snapshot: Snapshot): Plan =>
   applyGroup(request.vault, snapshot, operations, { now, random, attempted, onDefect });
 
-/** Writes a commit. Out: the answers; `undefined` when the group has to be applied to a new snapshot. */
+/** Writes a commit. Out: the answers; `undefined` when the group needs a new snapshot. */
 async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<Answers | undefined> {
   switch (await writeCommit(ports, group, plan, commit)) {
     case "committed":
       await deleteCommitted(ports, commit);
       return answersOf(group, (index) => plan.answers[index]!);
     case "refused":
-      return splitGroup(ports, group);
+      return group.uncertain ? readOnly(group) : splitGroup(ports, group);
     case "unavailable":
-      return unavailable(group);
+    case "full":
+      return group.uncertain ? readOnly(group) : unavailable(group);
     default: // stale, unknown
       return undefined;
   }
@@ -98,7 +101,7 @@ async function writeCommit(ports: CommitPorts, group: Group, plan: Plan, commit:
     await ports.recordReleased(commit);
     const { outcome, entries } = await ports.write(commit);
     if (outcome !== "unknown") return outcome;
-    recordAttempt(group, plan.answers, entries);
+    recordAttempt(group, { commit, answers: plan.answers, entries, time: ports.clock() });
     return outcome;
   } catch (error) {
     ports.onDefect(error);
@@ -116,12 +119,16 @@ async function deleteCommitted(ports: CommitPorts, commit: Commit): Promise<void
 }
 
 /**
- * D1 refuses a row of the group: each half is carried out on its own, so that one operation fails alone in the end. A group
- * with an attempt of unknown outcome stays whole: that attempt may still commit what a half would refuse.
+ * D1 would not run a further write of a group with an attempt of unknown outcome: the loop only reads on. Such a group is not
+ * split either, because that attempt may still commit what a half would refuse.
  */
+function readOnly(group: Group): undefined {
+  group.writesLeft = 0;
+}
+
+/** D1 refuses a row of the group: each half is carried out on its own, so that one operation fails alone in the end. */
 async function splitGroup(ports: CommitPorts, group: Group): Promise<Answers> {
   const { operations } = group;
-  if (group.uncertain) return unavailable(group);
   if (operations.length === 1) return answersOf(group, () => fail("internal"));
   const middle = Math.ceil(operations.length / 2);
   const answers: Result<Answer>[] = [];

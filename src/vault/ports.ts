@@ -6,8 +6,8 @@ import { type Commit, writeCommit } from "../store/write/commit.ts";
 import { cachedSnapshot, loadSnapshot } from "../store/write/snapshot.ts";
 import type { CommitPorts } from "./group.ts";
 
-/** The ports of the commit loop on the coordinator's own storage. */
-type StoragePorts = Pick<CommitPorts, "recordReleased" | "deleteCommitted">;
+/** The ports of the commit loop on the coordinator's own storage, and its clock. */
+type StoragePorts = Pick<CommitPorts, "recordReleased" | "deleteCommitted" | "clock">;
 
 /** The ports of the commit loop. In: a store with the current time. */
 export const databasePorts = (store: Store, cache: RowCache, storage: StoragePorts): CommitPorts => ({
@@ -21,9 +21,12 @@ export const databasePorts = (store: Store, cache: RowCache, storage: StoragePor
   random: (size) => crypto.getRandomValues(new Uint8Array(size)),
 });
 
+/** The longest wait between two reads of a D1 that does not recover, in milliseconds. */
+const LONGEST_WAIT = 2_000;
+
 /** Up to 4, 8, 16… milliseconds, at random, so that two coordinators do not collide again. */
-const backOff = (attempt: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** (attempt + 1)));
+const backOff = (retry: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** (retry + 1), LONGEST_WAIT)));
 
 /** The contents that a row references because of the commit. A content that the commit also releases is none of them. */
 export function committedContents({ vault, files, released }: Commit): readonly ContentPlace[] {

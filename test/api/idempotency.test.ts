@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { currentTag } from "../support/etags.ts";
 import { type Client, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
-/** `Idempotency-Key` of writes to Items (contract 10.7 to 10.12): a repeated request has one effect and one answer. */
+/** `Idempotency-Key` of writes to Items (contract 10.7 to 10.12, 10.16): a repeated request has one effect. */
 
 type Write = (body?: unknown, key?: string) => ReturnType<Client>;
 
@@ -44,18 +44,47 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     expect(await readState()).toEqual(after);
   });
 
-  it.each(METHODS)("gets the first answer after later writes and does not undo them: %s", async (method) => {
-    const { items, path, call, writes, readState } = await makeTestVault();
+  it.each(METHODS)("gets the first answer after later writes to other Items: %s", async (method) => {
+    const { items, call, writes, readState } = await makeTestVault();
     const first = await writes[method]!();
     await call("POST", items, { body: LOGIN });
-    for (const { id } of (await readState()).items) {
-      await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "Later" }] });
-    }
     const after = await readState();
     expect(answerOf(await writes[method]!())).toEqual(answerOf(first));
-    await call("DELETE", path);
-    expect(answerOf(await writes[method]!())).toEqual(answerOf(first));
-    expect((await readState()).items).toEqual(after.items.filter((item: { id: string }) => !path.endsWith(item.id)));
+    expect(await readState()).toEqual(after);
+  });
+
+  it.each(["POST", "PUT", "PATCH"])(
+    "is a 409 `overtaken` after a later write to its Item, and has no effect: %s",
+    async (method) => {
+      const { items, call, writes, readState } = await makeTestVault();
+      const { id } = (await writes[method]!()).body;
+      await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "Later" }] });
+      const after = await readState();
+      const reply = await writes[method]!();
+      expect([reply.status, reply.headers.get("Item-Vault-Error"), reply.headers.get("ETag")]).toEqual([409, "overtaken", null]);
+      expect(await readState()).toEqual(after);
+    },
+  );
+
+  it.each(["POST", "PUT", "PATCH"])(
+    "is a 409 `overtaken` after the deletion of its Item, and has no effect: %s",
+    async (method) => {
+      const { items, call, writes, readState } = await makeTestVault();
+      const { id } = (await writes[method]!()).body;
+      await call("DELETE", `${items}/${id}`);
+      const after = await readState();
+      const reply = await writes[method]!();
+      expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([409, "overtaken"]);
+      expect(await readState()).toEqual(after);
+    },
+  );
+
+  it("gets a 500 `integrity` when its Item does not open, and has no effect", async () => {
+    const { vault, item, writes } = await makeTestVault();
+    await writes["PATCH"]!();
+    await env.DB.prepare("UPDATE items SET overview = details WHERE vault_id = ?1 AND id = ?2").bind(vault, item.id).run();
+    await renewCoordinator(vault, {});
+    expect((await writes["PATCH"]!()).headers.get("Item-Vault-Error")).toBe("integrity");
   });
 
   it.each(METHODS)("has one effect and one answer when it is sent five times concurrently: %s", async (method) => {

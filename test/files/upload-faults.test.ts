@@ -6,6 +6,7 @@ import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { byteStream, DAY, expectNoOrphans, HOUR, advanceClock, type Place, runDueAlarms, wrapBucket } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { admin, client, makeToken, type Reply } from "../support/service.ts";
+import { skipWaits } from "../support/waits.ts";
 
 /**
  * Uploads during which R2, D1, the client or the coordinator fails. Afterwards the Item is unchanged or completely changed,
@@ -30,6 +31,8 @@ beforeEach(async () => {
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 type Body = Uint8Array | ReadableStream<Uint8Array>;
@@ -187,6 +190,7 @@ describe.each(UPLOADS)("%s, with a failure of D1", (name, upload, body) => {
       },
     });
     await rebindCoordinator(at.vault, { DB: failingD1 });
+    skipWaits();
     const reply = await upload(body(NEW));
     expect([reply.status, reply.headers.get("Retry-After")]).toEqual([503, null]);
     expect(reply.body.message).toMatch(/may have taken effect/);

@@ -42,12 +42,27 @@ describe("a repeated request with the same Idempotency-Key", () => {
     expect(await bytesOf(await download(body.id))).toEqual(pattern(77));
   });
 
-  it("does not undo a later write: the later content stays", async () => {
-    const { writes, download, file } = await freshFile();
-    await writes.PUT(KEY, pattern(5));
-    await writes.PUT({}, pattern(6));
-    expect((await writes.PUT(KEY, pattern(5))).status).toBe(200);
-    expect(await bytesOf(await download(file.id))).toEqual(pattern(6));
+  it.each(["POST", "PUT"] as const)(
+    "is a 409 `overtaken` after a later write to the Item, and stores no object: %s",
+    async (method) => {
+      const fixture = await freshFile();
+      await fixture.writes[method](KEY, pattern(5));
+      await fixture.writes.PUT({}, pattern(6));
+      const after = await stateOf(fixture);
+      const reply = await fixture.writes[method](KEY, pattern(5));
+      expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([409, "overtaken"]);
+      expect(await stateOf(fixture)).toEqual(after);
+      expect(await bytesOf(await fixture.download(fixture.file.id))).toEqual(pattern(6));
+    },
+  );
+
+  it("is answered 204 after a later write to the Item: DELETE", async () => {
+    const fixture = await freshFile();
+    await fixture.writes.DELETE(KEY);
+    await fixture.writes.POST({}, pattern(6));
+    const after = await stateOf(fixture);
+    expect((await fixture.writes.DELETE(KEY)).status).toBe(204);
+    expect(await stateOf(fixture)).toEqual(after);
   });
 
   it("may lack the Content-Length of the first request", async () => {

@@ -54,6 +54,29 @@ describe("a write", () => {
     expect(count).toMatchObject({ calls: 1, rowsWritten: 3 });
   });
 
+  it("with an Idempotency-Key takes one D1 call and writes two rows more: its record, and the record's entry in the index", async () => {
+    const { items, call, count, first } = await countedVault(1);
+    await call("PATCH", `${items}/${first.id}`, { body: addField, headers: { "Idempotency-Key": "mine" } });
+    expect(count).toMatchObject({ calls: 1, rowsWritten: 5 });
+  });
+
+  it("that repeats an Idempotency-Key takes two D1 calls, a POST three, and writes no rows", async () => {
+    const { vault, items, call, count, db, first } = await countedVault(1);
+    let calls = 0; // `count` lacks the commit that the fence refuses
+    await rebindCoordinator(vault, { DB: wrapDatabase(db, { before: () => void calls++ }) });
+    for (const [method, path, body, expected] of [
+      ["PATCH", `${items}/${first.id}`, addField, 2],
+      ["POST", items, LOGIN, 3],
+    ] as const) {
+      const send = () => call(method, path, { body, headers: { "Idempotency-Key": method } });
+      const written = await send();
+      const { rowsWritten } = count;
+      calls = 0;
+      expect((await send()).text).toBe(written.text);
+      expect([calls, count.rowsWritten]).toEqual([expected, rowsWritten]);
+    }
+  });
+
   it("reads fewer than 20 rows when the vault has a thousand idempotency records", async () => {
     const { vault, items, call, count, first } = await countedVault(1);
     const now = firstIdAt(Date.now());

@@ -1,9 +1,10 @@
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import type { Operation } from "../../src/model/operation.ts";
 import { recordOperations, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
+import { skipWaits } from "../support/waits.ts";
 
 /** Group commits: operations that share a commit do not affect each other (docs/consistency.md, A write). */
 
@@ -13,6 +14,11 @@ let items: string;
 
 beforeEach(async () => {
   ({ vault, items, call } = await freshVault());
+});
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 const d1Error = new Error("D1_ERROR: Network connection lost.");
@@ -88,6 +94,7 @@ describe("one operation that arrives twice in a group", () => {
 describe("a write whose outcome is unknown", () => {
   it("is answered 503 `uncertain` without Retry-After, because a repeated request might take effect twice", async () => {
     let down = false;
+    skipWaits();
     await slowDownD1({
       before: () => {
         if (down) throw d1Error;

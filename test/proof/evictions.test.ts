@@ -42,6 +42,13 @@ describe("a coordinator that is evicted, or a D1 call that takes effect late", (
     expect(orders).toBeGreaterThan(5);
   });
 
+  it("loses and doubles no write whose attempts may all take effect late, also while the loop only reads", async () => {
+    const scenario = { coordinators: 1, faults: 6, kinds: ["late"], awaits: ["read", "late"] } as const;
+    const { orders, wrong } = await countWrong({ ...scenario, writes: ["patch"] });
+    expect(wrong).toBe(0);
+    expect(orders).toBeGreaterThan(1_000);
+  });
+
   it("loses a write when no fence refuses the late D1 call of another coordinator", async () => {
     const scenario = {
       writes: ["patch", "patch"],

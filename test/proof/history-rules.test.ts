@@ -25,6 +25,7 @@ function call(
 }
 
 const unknown = { outcome: "unknown" } as const;
+const overtaken = { outcome: "overtaken" } as const;
 const read = (start: number, end: number, version: number, content: string, item = "item") =>
   call("read", undefined, start, end, [version, content], { item });
 const first = call("create", "f", 1, 2, [1, "f"]);
@@ -64,6 +65,26 @@ const CASES: readonly (readonly [name: string, rules: readonly Rule[], history: 
     "a write of unknown outcome whose value is observed twice in one content",
     ["write took effect twice"],
     [first, call("patch", "p", 3, 4, undefined, unknown), read(5, 6, 3, "f p p")],
+  ],
+  [
+    "a write that was overtaken and is observed",
+    [],
+    [first, call("patch", "p", 3, 4, undefined, overtaken), read(5, 6, 3, "f p q"), call("patch", "q", 3, 7, undefined, unknown)],
+  ],
+  [
+    "a write that was overtaken and is not observed",
+    ["overtaken without an effect"],
+    [first, call("patch", "p", 3, 4, undefined, overtaken), read(5, 6, 1, "f")],
+  ],
+  [
+    "a write that was overtaken by a PUT, before anybody read it",
+    [],
+    [first, call("patch", "p", 3, 4, undefined, overtaken), call("put", "q", 3, 5, [3, "q"])],
+  ],
+  [
+    "a deletion that was overtaken",
+    ["overtaken without an effect"],
+    [first, call("delete", "d", 3, 4, undefined, overtaken), read(5, 6, 1, "f")],
   ],
   ["a value that is observed in another Item", ["unknown value"], [first, read(3, 4, 1, "f", "other")]],
   [

@@ -27,6 +27,7 @@ function portsOf(store: ReturnType<typeof createStore>): CommitPorts & { readonl
       throw error;
     },
     now: 1,
+    clock: () => 0,
     random: (size) => new Uint8Array(size),
     writes: () => attempts,
   };

@@ -50,6 +50,27 @@ describe("an upload that is sent to a second coordinator while the first one goe
   });
 });
 
+describe("an upload that is repeated with its Idempotency-Key", () => {
+  const KEYED = { faults: 0, kinds: [], awaits: ["read", "write", "discard"] } as const;
+  const KINDS = ["evict", "evict after", "late", "before", "after"] as const;
+
+  it.each<[string, UploadScenario]>([
+    ["one coordinator", { ...KEYED, coordinators: 1, faults: 1, kinds: KINDS, writes: ["upload-keyed", "upload-keyed"] }],
+    ["two coordinators", { ...KEYED, coordinators: 2, faults: 1, kinds: KINDS, writes: ["upload-keyed", "upload-keyed"] }],
+    ["beside a deletion", { ...KEYED, coordinators: 3, writes: ["upload-keyed", "delete-file", "upload-keyed"] }],
+    ["beside a deletion of the Item", { ...KEYED, coordinators: 3, writes: ["upload-keyed", "delete-item", "upload-keyed"] }],
+    [
+      "beside a deletion, one fault",
+      { ...KEYED, coordinators: 2, faults: 1, kinds: ["late", "after"], writes: ["upload-keyed", "upload-keyed", "delete-file"] },
+    ],
+    ["sent to a second coordinator", { ...KEYED, coordinators: 2, reset: true, writes: ["upload-keyed", "upload-keyed"] }],
+  ])("leaves every row its content, and no content without a row or record: %s", async (_, scenario) => {
+    const { orders, broken } = await explore(scenario);
+    expect(broken).toEqual(NOTHING_BROKEN);
+    expect(orders).toBeGreaterThan(10);
+  });
+});
+
 const COMMITTED = { coordinators: 1, faults: 1, kinds: ["evict", "evict after", "crash"] } as const;
 
 const REFUSED = ["read", "write", "discard"] as const;

@@ -1,16 +1,32 @@
 import { open, type Place, seal } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import type { Answer, Idempotency } from "../../model/operation.ts";
+import type { Answer, Change, Idempotency } from "../../model/operation.ts";
 import { firstIdAt } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { deleteExpired } from "../expiry.ts";
 
-/** Idempotency records: the answers of writes with an Idempotency-Key. A repeated request gets the first answer for a day. */
+/**
+ * Idempotency records: what the writes with an Idempotency-Key did. For a day they answer repeated requests. A record has at
+ * most 1 KiB, whatever the size of the Item: the answer is built again from the current rows (docs/decisions, 0012).
+ */
 
 export interface IdempotencyRecord extends Idempotency {
   /** The operation's id: a UUIDv7, which contains the time. */
   readonly id: string;
-  readonly answer: Answer;
+  /** Absent in a record of release 0.1.0, which holds the answer instead. */
+  readonly effect?: Effect | undefined;
+  /** The whole answer, in a record of release 0.1.0. */
+  readonly answer?: Answer | undefined;
+}
+
+/** What a write did. */
+export interface Effect {
+  readonly kind: Change["kind"];
+  /** The Item that was written, and its version then; `null` for a vault. A deleted Item has no version. */
+  readonly item: string | null;
+  readonly version: number | null;
+  /** The File of the Item that was written. */
+  readonly file?: string | undefined;
 }
 
 export interface RecordRow {
@@ -32,9 +48,14 @@ const place = (vault: string, id: string, keys: VaultKeys): Place => ({
   key: keys.id,
 });
 
-/** Seals a record: the answer, the hash of the request and the key. */
-export const sealRecord = (keys: VaultKeys, vault: string, { id, key, request, answer }: IdempotencyRecord): Promise<string> =>
-  seal(keys.data, place(vault, id, keys), JSON.stringify({ key, request, answer }));
+/**
+ * Seals a record: the effect, the hash of the request and the key. The empty answer is for a Worker of release 0.1.0 after a
+ * rollback: it reads `answer.item` of each record, and so answers without an Item instead of applying the write again.
+ */
+export const sealRecord = (keys: VaultKeys, vault: string, record: IdempotencyRecord): Promise<string> => {
+  const { id, key, request, effect, answer = {} } = record;
+  return seal(keys.data, place(vault, id, keys), JSON.stringify({ key, request, effect, answer }));
+};
 
 /** Errors: `integrity`. */
 export async function openRecord(keys: VaultKeys, vault: string, row: RecordRow): Promise<Result<IdempotencyRecord>> {

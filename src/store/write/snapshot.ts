@@ -31,7 +31,8 @@ export interface Snapshot {
 }
 
 /**
- * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache.
+ * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache. A second call loads it again when an
+ * idempotency record names an Item that was not requested: each POST has a new Item id, and its repetition another one.
  * Errors: `unavailable`; `misconfigured`, when the root keys are not those of the database.
  */
 export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
@@ -39,7 +40,11 @@ export async function loadSnapshot(store: Store, cache: RowCache, request: RowRe
   if (!rows.ok) return rows;
   cache.put(rows.value);
   const tokens = await withHashes(store, rows.value.tokens);
-  return tokens.ok ? openRows(store, { ...rows.value, tokens: tokens.value }) : tokens;
+  if (!tokens.ok) return tokens;
+  const snapshot = await openRows(store, { ...rows.value, tokens: tokens.value });
+  if (!snapshot.ok) return snapshot;
+  const missing = namedItems(snapshot.value.records).filter((id) => ![...request.items, ...request.created].includes(id));
+  return missing.length === 0 ? snapshot : loadSnapshot(store, cache, { ...request, items: [...request.items, ...missing] });
 }
 
 /** Gives the rows of schema 1 among the tokens their hashes, which costs further D1 calls once. Errors: `unavailable`. */
@@ -49,6 +54,9 @@ async function withHashes(store: Store, tokens: TokenHashes): Promise<Result<Tok
   const added = await addHashes(store, missing);
   return added.ok ? ok(new Map([...tokens, ...added.value])) : added;
 }
+
+const namedItems = (records: Snapshot["records"]): string[] =>
+  [...records.values()].flatMap((record) => (record.ok && record.value.effect?.item) || []);
 
 /**
  * A snapshot out of the cache, without a D1 call; `undefined` when a row is missing there. It may be out of date, and it

@@ -5,6 +5,7 @@ import type { Commit } from "../../../src/store/write/commit.ts";
 import type { Snapshot } from "../../../src/store/write/snapshot.ts";
 import { commitGroup, type CommitPorts } from "../../../src/vault/group.ts";
 import { committedContents } from "../../../src/vault/ports.ts";
+import { WRITES } from "../../../src/vault/pacing.ts";
 import { createQueue } from "../../../src/vault/queue.ts";
 import { type Faults, never } from "./faults.ts";
 import { type ModelStore, sealedEntry } from "./store.ts";
@@ -48,6 +49,8 @@ function startCoordinator(
 ): ModelCoordinator {
   let cache: Snapshot | undefined;
   let evicted = false;
+  /** Milliseconds that the commit loop has waited. */
+  let waited = 0;
   const eviction = Promise.withResolvers<never>();
   eviction.promise.catch(() => undefined); // a coordinator without callers may be evicted too
   const evict = (): void => {
@@ -97,11 +100,15 @@ function startCoordinator(
       cache = outcome === "committed" ? updated(cache, commit) : undefined;
       return { outcome, entries: new Map(commit.activities.map(({ id }) => [id, sealedEntry(id, attempt)])) };
     },
-    backOff: async () => undefined,
+    // The waits after the last write are long: the loop then reads twice more before it gives up.
+    async backOff(retry) {
+      waited += retry > WRITES ? 4_000 : 1;
+    },
     onDefect: (error) => {
       throw error;
     },
     now: ++groups,
+    clock: () => waited,
     random: (size) => store.random(size),
   });
   const queue = createQueue<Operation, Result<Answer>>({

@@ -11,8 +11,11 @@ import type { Turns } from "./turns.ts";
 
 /** Concurrent writes to the Files of one Item, through the upload that ships (http/upload-content.ts). */
 
-/** `upload-next` is an upload whose If-Match names the version that the next write makes. */
-export type FileWrite = "upload" | "upload-next" | "replace" | "delete-file" | "delete-item";
+/**
+ * `upload-next` is an upload whose If-Match names the version that the next write makes. All uploads `upload-keyed` repeat one
+ * request with its Idempotency-Key.
+ */
+export type FileWrite = "upload" | "upload-next" | "upload-keyed" | "replace" | "delete-file" | "delete-item";
 
 export interface UploadScenario {
   readonly writes: readonly FileWrite[];
@@ -65,8 +68,10 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
     );
   };
 
-  const writeRow = (change: Change, to: number): Promise<Tried<Answer>> => {
-    const operation = operationOf(change);
+  const writeRow = (change: Change, n: number): Promise<Tried<Answer>> => {
+    const to = n % scenario.coordinators;
+    const keyed = scenario.writes[n] === "upload-keyed";
+    const operation = operationOf(change, keyed ? { key: "key", request: "same" } : undefined);
     let lost = false;
     const connectNext = () => {
       if (!scenario.reset || lost) return connectTo(lost ? to + 1 : to);
@@ -103,7 +108,7 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
         await step("stored");
         return ok({ size: 1, hash: undefined });
       },
-      write: (content) => writeRow(changeFor(content), to),
+      write: (content) => writeRow(changeFor(content), n),
       async discard() {
         await step("discard");
         store.contents.delete(generation);
@@ -115,7 +120,7 @@ export async function playUploads(free: Turns, scenario: UploadScenario): Promis
   };
 
   const start = (kind: FileWrite, n: number): Promise<unknown> => {
-    if (kind === "upload")
+    if (kind === "upload" || kind === "upload-keyed")
       return uploadOne(n, (file) => ({ kind: "add-file", item: ITEM, file: { ...file, name: "" } }), `file ${n}`);
     if (kind === "upload-next") {
       const ifMatch = tagsOf(2);

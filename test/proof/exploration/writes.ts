@@ -82,8 +82,9 @@ function kindOf(written: Written): "put" | "patch" | "delete" {
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
   item_not_found: "not found",
   precondition: "precondition failed",
-  overtaken: "unknown",
+  overtaken: "overtaken",
   uncertain: "unknown",
+  unavailable: "refused",
 };
 
 function factsOf(answer: Result<Answer>): Pick<Call, "outcome" | "state" | "text"> {

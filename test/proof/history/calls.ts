@@ -5,9 +5,10 @@ export type Kind = "create" | "put" | "patch" | "delete" | "read";
 
 /**
  * The outcome of a call. `not found` is a 404 for the Item, and `precondition failed` is a 412; these two and `refused`
- * took no effect. A write with the outcome `unknown` may have taken effect.
+ * took no effect. A write with the outcome `unknown` may have taken effect; one that is `overtaken` took effect, and a later write
+ * changed or deleted the Item.
  */
-export type Outcome = "ok" | "not found" | "precondition failed" | "refused" | "unknown";
+export type Outcome = "ok" | "not found" | "precondition failed" | "refused" | "overtaken" | "unknown";
 
 /** One request and its answer. The times are ticks of one clock, and all times of a history differ. */
 export interface Call {
@@ -35,6 +36,8 @@ export interface Write extends Pick<Call, "kind" | "item" | "ifMatch" | "start">
   readonly acknowledged: Call | undefined;
   /** Whether the write may have taken effect. */
   readonly possible: boolean;
+  /** Whether an answer said that it took effect and was overtaken. */
+  readonly overtaken: boolean;
 }
 
 /** The version of a deleted Item: greater than every other version. */
@@ -70,6 +73,7 @@ export type Rule =
   | "unknown value"
   | "observed before its request"
   | "refused write took effect"
+  | "overtaken without an effect"
   | "If-Match ignored"
   | "refused although If-Match matched";
 
@@ -92,6 +96,7 @@ export const LOST: ReadonlySet<Rule> = new Set<Rule>([
   "version without a write",
   "not based on the previous version",
   "two writes of one version",
+  "overtaken without an effect",
 ]);
 /** The rules whose violation means that a write took effect twice. */
 export const DOUBLED: ReadonlySet<Rule> = new Set<Rule>(["write took effect twice", "different answers to one write"]);
@@ -105,8 +110,9 @@ export function writesOf(history: readonly Call[]): Map<string, Write> {
     const [acknowledged] = calls.filter(({ outcome }) => outcome === "ok").toSorted((a, b) => a.end - b.end);
     const item = acknowledged?.item ?? calls.find((call) => call.item !== undefined)?.item;
     const start = Math.min(...calls.map((call) => call.start));
-    const possible = acknowledged !== undefined || calls.some(({ outcome }) => outcome === "unknown");
-    writes.set(value, { kind, ifMatch, item, value, start, acknowledged, possible });
+    const overtaken = calls.some(({ outcome }) => outcome === "overtaken");
+    const possible = acknowledged !== undefined || overtaken || calls.some(({ outcome }) => outcome === "unknown");
+    writes.set(value, { kind, ifMatch, item, value, start, acknowledged, possible, overtaken });
   }
   return writes;
 }

@@ -23,6 +23,7 @@ import {
  * - the versions were 1, 2, 3…, and a deletion, if there was one, was the last change (a 404 is an observation of it);
  * - each read returned the version that was current at some moment between its request and its answer;
  * - each write of unknown outcome took effect once, at some time after its first request, or never;
+ * - a write that was answered as overtaken took effect, as far as its Item has no version of unknown content;
  * - no refused write took effect, and no call got a 412 while the version in `If-Match` was current all the time.
  * Calls with one value are one write (requests with one Idempotency-Key): each of its answers equals the first one.
  * The check detects only what the answers show, so a history should end with a read of every Item.
@@ -40,7 +41,7 @@ export function checkHistory(history: readonly Call[]): Violation[] {
     violations.push(...checkVersions(item, observations, writes, observed, gaps));
     violations.push(...checkRefusals(item, observations, refused));
   }
-  violations.push(...checkGaps(gaps, writes, observed));
+  violations.push(...checkGaps(gaps, writes, observed), ...checkOvertaken(byItem, gaps, writes, observed));
   return violations;
 }
 
@@ -164,6 +165,20 @@ function* checkGaps(
     const chosen = candidates.find((write) => write.ifMatch !== undefined) ?? candidates[0];
     if (chosen) free.splice(free.indexOf(chosen), 1);
     else yield violation("version without a write", item, `version ${version}`);
+  }
+}
+
+/** A write that was overtaken is in the Item, unless its version was not observed, or the Item was deleted. */
+function* checkOvertaken(
+  byItem: ReadonlyMap<string, readonly Observation[]>,
+  gaps: readonly Gap[],
+  writes: ReadonlyMap<string, Write>,
+  observed: ReadonlySet<string>,
+): Iterable<Violation> {
+  for (const { value, item, kind, overtaken } of writes.values()) {
+    if (!overtaken || item === undefined || observed.has(value)) continue;
+    const hidden = gaps.some((gap) => gap.item === item) || byItem.get(item)?.some(({ version }) => version === DELETED);
+    if (kind === "delete" || !hidden) yield violation("overtaken without an effect", item, value);
   }
 }
 

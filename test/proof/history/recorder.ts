@@ -95,6 +95,6 @@ function outcomeOf({ status, headers, body }: Reply): Outcome | undefined {
   if (status === 412) return "precondition failed";
   // A 503 without Retry-After leaves the outcome of the write unknown (contract 4.3, 10.15).
   if (status === 503) return headers.has("Retry-After") ? "refused" : "unknown";
-  if (status === 409 && /took effect and was overtaken/.test(body.message)) return "unknown";
+  if (status === 409 && /took effect and was overtaken/.test(body.message)) return "overtaken";
   return undefined;
 }

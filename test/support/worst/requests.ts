@@ -123,7 +123,7 @@ const reads: readonly WorstRequest[] = [
   {
     endpoint: "GET /v1/token",
     why: "a token of 100 vaults",
-    prepare: async (world) => ({ path: "/v1/token", token: (await token(world)).token }),
+    prepare: async (world) => ({ path: "/v1/token", token: (await wideToken(world)).token }),
   },
   {
     endpoint: "GET /v1/activity",
@@ -140,7 +140,7 @@ const reads: readonly WorstRequest[] = [
   },
 ];
 
-const token = async (world: World) => {
+const wideToken = async (world: World) => {
   const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
   return world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "x".repeat(LIMITS.title), vaults });
 };
@@ -271,12 +271,12 @@ const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: `GET ${ADMIN_TOKENS}/:token`,
     why: "a token of 100 vaults",
-    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await token(world)).id}`, world),
+    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await wideToken(world)).id}`, world),
   },
   {
     endpoint: `DELETE ${ADMIN_TOKENS}/:token`,
     why: "a token of 100 vaults",
-    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await token(world)).id}`, world),
+    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await wideToken(world)).id}`, world),
   },
   {
     endpoint: "GET /v1/admin/activity",
