@@ -1,14 +1,22 @@
 import { parseSettings } from "./settings.ts";
 import { deleteOldActivity } from "./store/activity.ts";
+import { deleteRowsOfDeletedVaults } from "./store/write/deleted-vaults.ts";
 import { deleteOldRecords } from "./store/write/idempotency.ts";
+import { countSealedBytes } from "./store/write/sealed-bytes.ts";
 
 /**
- * The hourly task of the cron trigger: deletes what is past its retention. In: Unix milliseconds. Each part runs even when
+ * The hourly task of the cron trigger: deletes what is past its retention, and the rows of deleted vaults; counts the sealed
+ * bytes of vaults that are not counted yet. In: Unix milliseconds. Each part runs even when
  * another one fails; throws when one failed, so that the run shows as failed. A malformed setting fails the part that
  * needs a setting.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
-  const parts = await Promise.allSettled([deleteOldRecords(env.DB, now), deleteActivity(env, now)]);
+  const parts = await Promise.allSettled([
+    deleteOldRecords(env.DB, now),
+    deleteActivity(env, now),
+    deleteRowsOfDeletedVaults(env.DB),
+    countSealedBytes(env.DB),
+  ]);
   const failed = parts.find((part) => part.status === "rejected");
   if (failed) throw failed.reason;
 }

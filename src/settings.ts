@@ -11,13 +11,15 @@ export interface Settings {
   readonly fileRetention: number;
   /** Milliseconds that an entry stays in the activity log. */
   readonly activityRetention: number;
+  /** Bytes that the database may hold: the limit of the operator's plan. */
+  readonly databaseLimit: number;
 }
 
 const DAY = 24 * 60 * 60 * 1000;
 
 /** A variable that is a number. `unit` converts it to the unit of the setting. */
 interface Numeric {
-  readonly variable: "MAX_INLINE_FILE_SIZE_KB" | "FILE_RETENTION_DAYS" | "ACTIVITY_RETENTION_DAYS";
+  readonly variable: "MAX_INLINE_FILE_SIZE_KB" | "FILE_RETENTION_DAYS" | "ACTIVITY_RETENTION_DAYS" | "DATABASE_LIMIT_MB";
   readonly least: number;
   readonly unit: number;
 }
@@ -27,6 +29,7 @@ const NUMBERS = {
   fileRetention: { variable: "FILE_RETENTION_DAYS", least: 0, unit: DAY },
   // The log also tells which writes took effect, and idempotency records live for a day.
   activityRetention: { variable: "ACTIVITY_RETENTION_DAYS", least: 1, unit: DAY },
+  databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000 },
 } satisfies Readonly<Record<string, Numeric>>;
 
 const parsed = new WeakMap<object, Result<Settings>>();

@@ -2,6 +2,7 @@ import { type Dialect, DIALECTS, writeId } from "../model/dialect.ts";
 import { typeRules } from "../model/field-types.ts";
 import type { File } from "../model/file.ts";
 import type { Field, Item, Summary } from "../model/item.ts";
+import { quotaOf, usageOf } from "../model/quota.ts";
 import type { Vault } from "../model/vault.ts";
 
 /** From the model to the wire (contract 2), in the dialect of the token (contract 3). */
@@ -60,6 +61,13 @@ export function presentFile(file: File, item: Pick<Item, "id" | "vault">, dialec
     content: content?.toBase64(),
   };
 }
+
+/** A Vault for the admin, with its quotas and what it uses of them. */
+export const presentAdminVault = (vault: Vault, dialect: Dialect): object => ({
+  ...presentVault(vault, dialect),
+  quota: quotaOf(vault),
+  usage: usageOf(vault),
+});
 
 export function presentVault(vault: Vault, dialect: Dialect): object {
   return {

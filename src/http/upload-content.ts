@@ -27,7 +27,7 @@ export interface UploadPorts {
 /**
  * The failures after which the row will never be committed, when one coordinator got the write once. The state that made
  * it refuse the write has moved the fence, so D1 also refuses an earlier attempt whose outcome is unknown. A revoked token
- * does not move the fence. After a second try no refusal is final: the coordinator of the first try may read a later state
+ * does not move the fence. A full database and a quota never refuse a write that was attempted. After a second try no refusal is final: the coordinator of the first try may read a later state
  * in which the write is allowed. For example, `If-Match` may name a version that the Item does not have yet.
  */
 const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
@@ -37,6 +37,8 @@ const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
   "invalid",
   "idempotency",
   "precondition",
+  "database_full",
+  "quota",
 ]);
 
 /**

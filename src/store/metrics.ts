@@ -10,6 +10,10 @@ export interface Metrics {
   readonly files: number;
   /** Bytes of the contents, before sealing. */
   readonly fileBytes: number;
+  /** Vaults whose sealed bytes are not counted yet. */
+  readonly uncounted: number;
+  /** Deleted vaults that still have rows. */
+  readonly deleting: number;
   /** Neither revoked nor expired. */
   readonly tokens: number;
   /** Writes to Items since the service was set up, by action. */
@@ -22,7 +26,8 @@ type Counted = Pick<Vault, "items" | "created" | "contentVersion" | "files" | "f
 const SQL = {
   vaults: `
     SELECT count(*) AS vaults, total(items) AS items, total(created) AS created, total(content_version) AS contentVersion,
-      total(files) AS files, total(file_bytes) AS fileBytes
+      total(files) AS files, total(file_bytes) AS fileBytes, count(*) - count(sealed_bytes) AS uncounted,
+      (SELECT count(*) FROM deleted_vaults) AS deleting
     FROM vaults`,
   tokens: "SELECT count(*) AS tokens FROM tokens WHERE expires_at > ?1",
   past: "SELECT action, writes FROM past_writes",
@@ -30,16 +35,22 @@ const SQL = {
 
 /** Loads the figures in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
 export async function loadMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
-  const read = await runBatch<[Counted & { vaults: number }, { tokens: number }, { action: string; writes: number }]>(
-    db,
-    db.prepare(SQL.vaults),
-    db.prepare(SQL.tokens).bind(now),
-    db.prepare(SQL.past),
-  );
+  const read = await runBatch<
+    [Counted & { vaults: number; uncounted: number; deleting: number }, { tokens: number }, { action: string; writes: number }]
+  >(db, db.prepare(SQL.vaults), db.prepare(SQL.tokens).bind(now), db.prepare(SQL.past));
   if (!read.ok) return read;
   const [[counted], [tokens], past] = read.value;
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
-  const { vaults, items, files, fileBytes } = counted!;
-  return ok({ vaults, items, files, fileBytes, ...tokens!, writes: Object.fromEntries(writes) as Metrics["writes"] });
+  const { vaults, items, files, fileBytes, uncounted, deleting } = counted!;
+  return ok({
+    vaults,
+    items,
+    files,
+    fileBytes,
+    uncounted,
+    deleting,
+    ...tokens!,
+    writes: Object.fromEntries(writes) as Metrics["writes"],
+  });
 }

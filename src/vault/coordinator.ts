@@ -9,6 +9,7 @@ import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
+import { deleteRows } from "../store/write/deleted-vaults.ts";
 import { commitGroup } from "./group.ts";
 import { committedContents, databasePorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
@@ -21,6 +22,9 @@ const GROUP_BYTES = 4 * LIMITS.body;
 
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
 const CACHED = 1024 * 1024;
+
+/** Milliseconds until the alarm deletes the rows of a deleted vault: the answer to the deletion goes out first. */
+const SOON = 1_000;
 
 /**
  * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its only
@@ -64,13 +68,25 @@ export class VaultCoordinator extends DurableObject<Env> {
     return this.#setAlarm();
   }
 
-  /** Sweeps the pending contents that are due. After an error they are due again in an hour. */
+  /**
+   * Deletes rows of the vault when that was deleted, and sweeps the pending contents that are due. After an error they are due
+   * again in an hour, and the cron trigger deletes the rows.
+   */
   override async alarm(): Promise<void> {
+    const more = await this.#deleteRows();
     const { sql } = this.ctx.storage;
     const due = pending.listDue(sql, Date.now());
     const swept = due.length > 0 ? await this.#sweep(due) : [];
     for (const { record, next } of swept) pending.updateRecord(sql, record, next);
     await this.#setAlarm();
+    if (more) await this.ctx.storage.setAlarm(Date.now() + SOON);
+  }
+
+  /** Out: whether rows are left. */
+  async #deleteRows(): Promise<boolean> {
+    const vault = pending.deletedVault(this.ctx.storage.sql);
+    const deleted = vault === undefined ? undefined : await deleteRows(this.env.DB, vault);
+    return deleted?.ok === true && deleted.value;
   }
 
   async #sweep(records: readonly pending.PendingRecord[]): Promise<readonly Swept[]> {
@@ -97,7 +113,10 @@ export class VaultCoordinator extends DurableObject<Env> {
         pending.recordReleased(sql, contents, Date.now(), fileRetention);
         await this.#setAlarm();
       },
-      deleteCommitted: (commit) => pending.deleteCommitted(sql, committedContents(commit)),
+      deleteCommitted: (commit) => {
+        pending.deleteCommitted(sql, committedContents(commit));
+        return commit.after ? undefined : this.ctx.storage.setAlarm(Date.now() + SOON);
+      },
     });
     return commitGroup(ports, group);
   }

@@ -14,6 +14,8 @@ export interface Group {
   readonly attempted: Map<string, Answer>;
   /** The answers of operations that a snapshot found in the log. They stay true, whatever becomes of the others. */
   readonly settled: Map<string, Result<Answer>>;
+  /** The ids of the operations that such an attempt would have carried out: see growth.ts. */
+  readonly admitted: Set<string>;
   /** Whether an attempt had an unknown outcome. */
   uncertain: boolean;
 }
@@ -23,6 +25,7 @@ export const startGroup = (operations: readonly Operation[]): Group => ({
   request: requestFor(operations),
   attempted: new Map(),
   settled: new Map(),
+  admitted: new Set(),
   uncertain: false,
 });
 
@@ -38,6 +41,7 @@ export function recordAttempt(group: Group, answers: Answers, entries: ReadonlyM
   group.uncertain = true;
   for (const [index, { id }] of group.operations.entries()) {
     const [answer, entry] = [answers[index]!, entries.get(id)];
+    if (answer.ok) group.admitted.add(id);
     if (answer.ok && entry !== undefined) group.attempted.set(entry, answer.value);
   }
 }

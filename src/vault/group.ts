@@ -1,11 +1,14 @@
+import type { FailureKind } from "../model/failure.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
+import type { DatabaseLevel } from "../store/database-size.ts";
 import { type BatchOutcome, NO_RETRY } from "../store/database.ts";
 import type { Commit, CommitAttempt } from "../store/write/commit.ts";
 import type { RowRequest } from "../store/write/rows.ts";
 import type { Snapshot } from "../store/write/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
 import type { Random } from "./complete.ts";
+import { GROWTH } from "./growth.ts";
 import { type Answers, answersOf, type Group, partOf, recordAttempt, settle, startGroup } from "./group-state.ts";
 
 /** How often a group is read and written before its callers get a 503. */
@@ -19,7 +22,10 @@ export interface CommitPorts {
   readonly load: (request: RowRequest) => Promise<Result<Snapshot>>;
   /** Records the contents that the commit releases, durably, before the commit is written. */
   readonly recordReleased: (commit: Commit) => Promise<void>;
-  /** Deletes the pending records of the contents whose rows the commit has inserted. A record that stays does no harm. */
+  /**
+   * Deletes the pending records of the contents whose rows the commit has inserted, and starts the deletion of the rows of a
+   * deleted vault. Without it a record stays, and the rows wait for the cron trigger.
+   */
   readonly deleteCommitted: (commit: Commit) => Promise<void> | void;
   /** Writes the commit if nothing has changed since its snapshot. */
   readonly write: (commit: Commit) => Promise<CommitAttempt>;
@@ -27,6 +33,8 @@ export interface CommitPorts {
   readonly backOff: (attempt: number) => Promise<void>;
   /** Receives what an operation or a port throws: a defect of the service. */
   readonly onDefect: (error: unknown) => void;
+  /** How full the database is now. */
+  readonly databaseLevel: () => DatabaseLevel;
   /** Unix milliseconds. */
   readonly now: number;
   readonly random: Random;
@@ -72,8 +80,12 @@ async function commitFromCache(ports: CommitPorts, group: Group): Promise<Answer
   return proven ? commitPlan(ports, group, plan, plan.commit) : undefined;
 }
 
-const planFor = ({ now, random, onDefect }: CommitPorts, { operations, request, attempted }: Group, snapshot: Snapshot): Plan =>
-  applyGroup(request.vault, snapshot, operations, { now, random, attempted, onDefect });
+function planFor({ now, random, onDefect, databaseLevel }: CommitPorts, group: Group, snapshot: Snapshot): Plan {
+  const { operations, request, attempted, admitted } = group;
+  const bound = GROWTH[databaseLevel()];
+  const growth = (id: string) => (admitted.has(id) ? "admitted" : bound);
+  return applyGroup(request.vault, snapshot, operations, { now, random, attempted, growth, onDefect });
+}
 
 /** Writes a commit. Out: the answers; `undefined` when the group has to be applied to a new snapshot. */
 async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<Answers | undefined> {
@@ -82,7 +94,9 @@ async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: 
       await deleteCommitted(ports, commit);
       return answersOf(group, (index) => plan.answers[index]!);
     case "refused":
-      return splitGroup(ports, group);
+      return splitGroup(ports, group, "internal");
+    case "full":
+      return splitGroup(ports, group, "database_full");
     case "unavailable":
       return unavailable(group);
     default: // stale, unknown
@@ -114,13 +128,13 @@ async function deleteCommitted(ports: CommitPorts, commit: Commit): Promise<void
 }
 
 /**
- * D1 refuses a row of the group: each half is carried out on its own, so that one operation fails alone in the end. A group
+ * D1 refuses a row of the group, or has no room for all of its rows: each half is carried out on its own, so that one operation fails alone in the end. A group
  * with an attempt of unknown outcome stays whole: that attempt may still commit what a half would refuse.
  */
-async function splitGroup(ports: CommitPorts, group: Group): Promise<Answers> {
+async function splitGroup(ports: CommitPorts, group: Group, kind: FailureKind): Promise<Answers> {
   const { operations } = group;
   if (group.uncertain) return unavailable(group);
-  if (operations.length === 1) return answersOf(group, () => fail("internal"));
+  if (operations.length === 1) return answersOf(group, () => fail(kind));
   const middle = Math.ceil(operations.length / 2);
   const answers: Result<Answer>[] = [];
   for (const half of [operations.slice(0, middle), operations.slice(middle)]) {

@@ -1,6 +1,7 @@
 import { logFailure } from "../log.ts";
 import { type ContentPlace, placeOf } from "../model/file.ts";
 import type { Store } from "../store/database.ts";
+import { databaseLevel } from "../store/database-size.ts";
 import type { RowCache } from "../store/write/cache.ts";
 import { type Commit, writeCommit } from "../store/write/commit.ts";
 import { cachedSnapshot, loadSnapshot } from "../store/write/snapshot.ts";
@@ -17,6 +18,7 @@ export const databasePorts = (store: Store, cache: RowCache, storage: StoragePor
   write: (commit) => writeCommit(store, cache, commit),
   backOff,
   onDefect: (error) => logFailure("A write", error),
+  databaseLevel: () => databaseLevel(store.settings),
   now: store.now,
   random: (size) => crypto.getRandomValues(new Uint8Array(size)),
 });

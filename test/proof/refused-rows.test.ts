@@ -23,6 +23,7 @@ function portsOf(store: ReturnType<typeof createStore>): CommitPorts & { readonl
       return { outcome, entries: new Map(commit.activities.map(({ id }) => [id, sealedEntry(id, attempt)])) };
     },
     backOff: async () => undefined,
+    databaseLevel: () => "ok",
     onDefect: (error) => {
       throw error;
     },

@@ -6,6 +6,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { isPermission, type Permission, PERMISSIONS } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional, text } from "../../model/text.ts";
+import { requireRoom } from "../../store/room.ts";
 import { deleteToken, insertToken, loadTokens } from "../../store/tokens.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
@@ -45,6 +46,8 @@ export const createToken = {
     return input.success ? ok(input.data) : invalid(explain(input.error, "the token"));
   },
   async handle({ c, store }: Call, input: NewToken): Promise<Result<Reply>> {
+    const room = await requireRoom(store);
+    if (!room.ok) return room;
     const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault } = input;
     const issuedAt = Math.floor(store.now / 1000);
     const claims: Claims = { id: crypto.randomUUID(), name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn };

@@ -98,6 +98,7 @@ function startCoordinator(
       return { outcome, entries: new Map(commit.activities.map(({ id }) => [id, sealedEntry(id, attempt)])) };
     },
     backOff: async () => undefined,
+    databaseLevel: () => "ok",
     onDefect: (error) => {
       throw error;
     },
