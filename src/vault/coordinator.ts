@@ -23,8 +23,11 @@ const GROUP_BYTES = 4 * LIMITS.body;
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
 const CACHED = 1024 * 1024;
 
-/** Milliseconds until the alarm deletes the rows of a deleted vault: the answer to the deletion goes out first. */
+/** Milliseconds until the alarm deletes rows of a deleted vault: the answer to the deletion goes out first. */
 const SOON = 1_000;
+
+/** Milliseconds until the alarm tries again after D1 has failed. */
+const LATER = 60_000;
 
 /**
  * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its only
@@ -70,23 +73,25 @@ export class VaultCoordinator extends DurableObject<Env> {
 
   /**
    * Deletes rows of the vault when that was deleted, and sweeps the pending contents that are due. After an error they are due
-   * again in an hour, and the cron trigger deletes the rows.
+   * again in an hour.
    */
   override async alarm(): Promise<void> {
-    const more = await this.#deleteRows();
+    const delay = await this.#deleteRows();
     const { sql } = this.ctx.storage;
     const due = pending.listDue(sql, Date.now());
     const swept = due.length > 0 ? await this.#sweep(due) : [];
     for (const { record, next } of swept) pending.updateRecord(sql, record, next);
     await this.#setAlarm();
-    if (more) await this.ctx.storage.setAlarm(Date.now() + SOON);
+    if (delay !== undefined) await this.ctx.storage.setAlarm(Date.now() + delay);
   }
 
-  /** Out: whether rows are left. */
-  async #deleteRows(): Promise<boolean> {
+  /** Out: milliseconds until the next slice; `undefined` when no rows are left. */
+  async #deleteRows(): Promise<number | undefined> {
     const vault = pending.deletedVault(this.ctx.storage.sql);
-    const deleted = vault === undefined ? undefined : await deleteRows(this.env.DB, vault);
-    return deleted?.ok === true && deleted.value;
+    if (vault === undefined) return undefined;
+    const left = await deleteRows(this.env.DB, vault);
+    if (!left.ok) return LATER;
+    return left.value ? SOON : undefined;
   }
 
   async #sweep(records: readonly pending.PendingRecord[]): Promise<readonly Swept[]> {

@@ -82,12 +82,13 @@ describe("a vault at its quota of Items", () => {
   });
 });
 
+const value = (text: string) => ({ body: [{ op: "replace", path: "/fields/f/value", value: text }] });
+
 describe("a vault at its quota of bytes", () => {
   it("refuses what makes its sealed texts larger, and accepts what does not", async () => {
     const { vault, call, path, items, upload } = await freshItem();
     await call("PATCH", path, { body: [{ op: "add", path: "/fields", value: { id: "f", value: "x".repeat(300) } }] });
     await setQuota(vault, { bytes: (await seen(vault)).usage.bytes });
-    const value = (text: string) => ({ body: [{ op: "replace", path: "/fields/f/value", value: text }] });
     const { status, body } = await call("PATCH", path, value("x".repeat(400)));
     expect([status, body.message]).toEqual([507, expect.stringMatching(/quota of \d+ bytes of Items$/)]);
     expect((await call("POST", items, { body: LOGIN })).status).toBe(507);

@@ -10,8 +10,8 @@ import { runBatch } from "../database.ts";
 /** The most rows of each table, and about the most bytes of sealed text of each table, that one D1 call deletes. */
 export const SLICE = { rows: 300, bytes: 8 * 1024 * 1024 };
 
-/** D1 calls per vault and run: a Worker on the free plan makes at most 50 per invocation. */
-const CALLS = 20;
+/** D1 calls per vault and run: on the free plan an invocation makes at most 50. */
+const CALLS = 10;
 
 /** Vaults per run of the cron trigger. */
 const VAULTS = 2;
@@ -39,7 +39,9 @@ const SQL = {
     DELETE FROM deleted_vaults
     WHERE id = ?1 ${TABLES.map(([table]) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1)`).join(" ")}`,
   unfinished: `SELECT 1 FROM deleted_vaults WHERE ${IS_DELETED}`,
-  deleted: `SELECT id FROM deleted_vaults ORDER BY deleted_at LIMIT ${VAULTS}`,
+  deleted: `
+    SELECT id FROM deleted_vaults WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = deleted_vaults.id)
+    ORDER BY deleted_at LIMIT ${VAULTS}`,
 };
 
 /** The statement that records the deletion of a vault, for the batch that deletes its row. In: Unix milliseconds. */

@@ -6,7 +6,7 @@ import { runBatch } from "../database.ts";
  */
 
 /** Vaults per run of the cron trigger. */
-const VAULTS = 20;
+const VAULTS = 10;
 
 const SQL = {
   uncounted: `SELECT id FROM vaults WHERE sealed_bytes IS NULL LIMIT ${VAULTS}`,
