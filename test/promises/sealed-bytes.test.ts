@@ -124,7 +124,8 @@ describe("the counter of sealed bytes", () => {
     )
       .bind(vault)
       .run();
-    expect(meta.rows_read).toBeLessThanOrEqual(10 + 1 + 2);
+    // SQLite also reads the entry after the last row of a range, and the row of the vault twice.
+    expect(meta.rows_read).toBeLessThanOrEqual(10 + 1 + 4);
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
   });
 });
