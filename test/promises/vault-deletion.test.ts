@@ -81,7 +81,7 @@ describe("a deleted vault with many rows", () => {
     expect((await deletion(vault!)).status).toBe(404);
   });
 
-  it("loses its rows by the alarm, at most 300 of each table in a D1 call", async () => {
+  it("loses its rows by the alarm, at most 100 of each table in a D1 call", async () => {
     slices.broken = false;
     slices.changed.length = 0;
     await ring(vault!);

@@ -10,7 +10,7 @@ const VAULTS = 10;
 
 const SQL = {
   uncounted: `SELECT id FROM vaults WHERE sealed_bytes IS NULL LIMIT ${VAULTS}`,
-  // octet_length() reads the length in the header of a row, and loads no text.
+  // SQLite reads each row once, with its text: about 0.7 s for 256 MiB on two cores. A D1 query may take 30 s.
   count: `
     UPDATE vaults SET sealed_bytes =
       (SELECT coalesce(sum(octet_length(overview) + octet_length(details)), 0) FROM items WHERE vault_id = ?1)
