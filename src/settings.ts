@@ -15,13 +15,20 @@ export interface Settings {
   readonly activityRows: number;
   /** Whether new entries of the log are sealed under the key of their day. */
   readonly activityDayKeys: boolean;
+  /** Bytes that the database may hold: the limit of the operator's plan. */
+  readonly databaseLimit: number;
 }
 
 const DAY = 24 * 60 * 60 * 1000;
 
 /** A variable that is a number. `unit` converts it to the unit of the setting. */
 interface Numeric {
-  readonly variable: "MAX_INLINE_FILE_SIZE_KB" | "FILE_RETENTION_DAYS" | "ACTIVITY_RETENTION_DAYS" | "ACTIVITY_MAX_ROWS";
+  readonly variable:
+    | "MAX_INLINE_FILE_SIZE_KB"
+    | "FILE_RETENTION_DAYS"
+    | "ACTIVITY_RETENTION_DAYS"
+    | "ACTIVITY_MAX_ROWS"
+    | "DATABASE_LIMIT_MB";
   readonly least: number;
   readonly unit: number;
   /** The value of an absent variable, for a wrangler.toml of the release before. Without it the variable is required. */
@@ -34,6 +41,7 @@ const NUMBERS = {
   // The log also tells which writes took effect, and idempotency records live for a day.
   activityRetention: { variable: "ACTIVITY_RETENTION_DAYS", least: 1, unit: DAY },
   activityRows: { variable: "ACTIVITY_MAX_ROWS", least: 100, unit: 1, absent: 100_000 },
+  databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000, absent: 10_000 },
 } satisfies Readonly<Record<string, Numeric>>;
 
 const parsed = new WeakMap<object, Result<Settings>>();

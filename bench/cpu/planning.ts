@@ -69,7 +69,7 @@ const operation = (change: Change, index: number): Operation => ({
 
 /** Throws when an operation was refused: a refused operation costs less. */
 function apply(snapshot: Snapshot, changes: readonly Change[]): Item | undefined {
-  const context = { now: 0, random, attempted: new Map(), onDefect, level: "ok" as const };
+  const context = { now: 0, random, attempted: new Map(), onDefect, growth: () => "bounded" as const };
   const { answers } = applyGroup(VAULT, snapshot, changes.map(operation), context);
   const refused = answers.find((answer) => !answer.ok);
   if (refused && !refused.ok) throw new Error(JSON.stringify(refused.failure));

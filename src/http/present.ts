@@ -3,6 +3,7 @@ import { typeRules } from "../model/field-types.ts";
 import type { File } from "../model/file.ts";
 import type { Field, Summary } from "../model/item.ts";
 import type { AnsweredItem } from "../model/operation.ts";
+import { quotaOf, usageOf } from "../model/quota.ts";
 import type { Vault } from "../model/vault.ts";
 import type { ListedVault } from "../store/vaults.ts";
 
@@ -63,11 +64,17 @@ export function presentFile(file: File, item: Pick<Summary, "id" | "vault">, dia
   };
 }
 
-/** For the admin: a vault whose row does not open has no name and no description, but the kind of the failure. */
+/** A Vault for the admin, with its quotas and what it uses of them. */
+export const presentAdminVault = (vault: Vault): object => ({
+  ...presentVault(vault, "uuid"),
+  quota: quotaOf(vault),
+  usage: usageOf(vault),
+});
+
+/** As `presentAdminVault`: a vault whose row does not open has no name and no description, but the kind of the failure. */
 export function presentListedVault({ vault, refusal }: ListedVault): object {
-  if (!refusal) return presentVault(vault, "uuid");
-  const known = { ...presentVault(vault, "uuid"), name: undefined, description: undefined };
-  return { ...known, broken: refusal.failure.kind };
+  if (!refusal) return presentAdminVault(vault);
+  return { ...presentAdminVault(vault), name: undefined, description: undefined, broken: refusal.failure.kind };
 }
 
 export function presentVault(vault: Vault, dialect: Dialect): object {

@@ -1,5 +1,5 @@
 import { logFailure } from "../log.ts";
-import { describe, type FailureKind } from "../model/failure.ts";
+import { describe, type Failure, type FailureKind } from "../model/failure.ts";
 import { fail, type Result } from "../model/result.ts";
 
 const TRIES = 3;
@@ -24,15 +24,19 @@ export async function tryCoordinator<C, T>(
   for (let tries = 1; ; tries++) {
     try {
       const answer = await method(connect());
-      // A Retry-After states that nothing happened (contract 10.14). That holds for this try, not for the try before it.
-      const claimsNothing = !answer.ok && describe(answer.failure).retryAfterSeconds !== undefined;
-      return { answer: tries > 1 && claimsNothing ? fail(lost) : answer, tries };
+      return { answer: tries > 1 && !answer.ok && claimsNothing(answer.failure) ? fail(lost) : answer, tries };
     } catch (error) {
       logFailure("A call to a coordinator", error);
       if ((error as { overloaded?: boolean }).overloaded) return { answer: fail(tries === 1 ? "unavailable" : lost), tries };
       if (tries === TRIES) return { answer: fail(lost), tries };
     }
   }
+}
+
+/** Whether a failure states that nothing happened (contract 10.14). That holds for its try, not for the try before it. */
+function claimsNothing(failure: Failure): boolean {
+  const { status, retryAfterSeconds } = describe(failure);
+  return status === 507 || retryAfterSeconds !== undefined;
 }
 
 /** Calls a coordinator as `tryCoordinator`. Out: its answer. */

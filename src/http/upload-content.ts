@@ -27,10 +27,10 @@ export interface UploadPorts {
 /**
  * The failures after which the row will never be committed, when one coordinator got the write once. The state that made
  * it refuse the write has moved the fence, so D1 also refuses an earlier attempt whose outcome is unknown. A revoked token
- * does not move the fence. `overtaken` comes from the idempotency record of an earlier request, because a coordinator that
- * got the write once knows the answers of its own attempts. After a second try no refusal is final: the coordinator of the
- * first try may read a later state in which the write is allowed. For example, the Item may be full until another write
- * makes it smaller.
+ * does not move the fence. A full database and a quota never refuse a write that was attempted. `overtaken` comes from the
+ * idempotency record of an earlier request, because a coordinator that got the write once knows the answers of its own
+ * attempts. After a second try no refusal is final: the coordinator of the first try may read a later state in which the
+ * write is allowed. For example, the Item may be full until another write makes it smaller.
  */
 const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
   "vault_not_found",
@@ -40,6 +40,8 @@ const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
   "idempotency",
   "overtaken",
   "precondition",
+  "database_full",
+  "quota",
 ]);
 
 /**

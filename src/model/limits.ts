@@ -19,6 +19,10 @@ export const LIMITS = {
   fileName: 1024,
   inlined: 1024 * 1024, // the contents in one answer together
   idempotencyKey: 255,
+  vaultItems: 100_000, // the default quotas of a vault
+  vaultBytes: 256 * 1024 * 1024,
+  vaultFileBytes: 10 * 1024 * 1024 * 1024,
+  growth: 64, // by so many bytes a sealed text may vary, for example with the digits of an entropy, and count as not larger
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,
   tokenLifetimeDefault: 90 * 24 * 60 * 60,

@@ -3,6 +3,7 @@ import type { KeyedFile } from "./file.ts";
 import { entityTag, type Item } from "./item.ts";
 import type { ItemInput } from "./item-input.ts";
 import type { PatchOperation } from "./patch-input.ts";
+import type { QuotaChange } from "./quota.ts";
 import type { Vault } from "./vault.ts";
 
 /**
@@ -64,8 +65,18 @@ export type Change =
       readonly ifMatch?: Precondition | undefined;
     }
   | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
-  | { readonly kind: "create-vault"; readonly name: string; readonly description: string }
-  | { readonly kind: "update-vault"; readonly name?: string | undefined; readonly description?: string | undefined }
+  | {
+      readonly kind: "create-vault";
+      readonly name: string;
+      readonly description: string;
+      readonly quota?: QuotaChange | undefined;
+    }
+  | {
+      readonly kind: "update-vault";
+      readonly name?: string | undefined;
+      readonly description?: string | undefined;
+      readonly quota?: QuotaChange | undefined;
+    }
   | { readonly kind: "delete-vault" };
 
 /** The new content of a File that keeps its other attributes. */

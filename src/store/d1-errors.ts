@@ -4,10 +4,10 @@ export type D1Failure =
   | "stale"
   /** The rows of this batch are refused, now and on every retry: nothing happened. */
   | "refused"
+  /** The database or the account has reached its limit: nothing happened. */
+  | "full"
   /** D1 did not run the batch. A retry would fail again, or add to the load of an overloaded D1. */
   | "unavailable"
-  /** The database or the account has no space left: nothing happened. */
-  | "full"
   /** The batch may have taken effect. */
   | "unknown";
 
@@ -24,7 +24,7 @@ export const isSchemaError = (error: unknown): boolean => SCHEMA_ERROR.test(Stri
 const WORDS: readonly (readonly [RegExp, D1Failure])[] = [
   [/constraint failed/, "stale"],
   [/is overloaded|free tier daily/, "unavailable"],
-  [/maximum (DB size|account storage)|SQLITE_FULL\b/, "full"],
+  [/maximum (DB size|account storage)|database or disk is full|SQLITE_FULL\b/i, "full"],
   [/too big|D1_TYPE_ERROR|No SQL statements detected|SQLITE_(TOOBIG|MISMATCH|RANGE)\b/, "refused"],
   [SCHEMA_ERROR, "unavailable"],
   [/SQLITE_ERROR\b/, "unavailable"],

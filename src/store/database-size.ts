@@ -1,24 +1,32 @@
 import type { Settings } from "../settings.ts";
 
-/** How full the database is, by the size that came with the last answer of D1 in this isolate. */
+/**
+ * The size of the database as D1 reports it with every answer (`meta.size_after`, bytes). Deleted rows make it smaller at
+ * once; an UPDATE to a shorter text may leave it as it is. Each isolate knows the size from its own last D1 call.
+ */
 
+/** How full the database is. `archive`: reads and denials should not go into D1; `refuse`: no write may make D1 grow. */
 export type DatabaseLevel = "ok" | "warning" | "archive" | "refuse";
 
-/** Bytes: the most that a D1 database holds (developers.cloudflare.com/d1/platform/limits). */
-const LIMIT = 10_000_000_000;
-
-/** Each level, and the part of the limit from which on it applies. */
-const LEVELS: readonly (readonly [DatabaseLevel, number])[] = [
+/** From which share of DATABASE_LIMIT_MB a level holds, the highest first. */
+export const LEVELS: readonly (readonly [DatabaseLevel, share: number])[] = [
   ["refuse", 0.95],
   ["archive", 0.9],
   ["warning", 0.8],
 ];
 
-let size = 0;
+let lastSize: number | undefined;
 
-/** In: bytes, `meta.size_after` of an answer. */
+/** Records the size that an answer of D1 reports. In: bytes. */
 export function recordDatabaseSize(bytes: number): void {
-  size = bytes;
+  lastSize = bytes;
 }
 
-export const databaseLevel = (_settings: Settings): DatabaseLevel => LEVELS.find(([, part]) => size >= part * LIMIT)?.[0] ?? "ok";
+/** Bytes; `undefined` before the first D1 call of this isolate. */
+export const databaseSize = (): number | undefined => lastSize;
+
+/** The level of the last known size. An unknown size is `ok`. */
+export function databaseLevel({ databaseLimit }: Pick<Settings, "databaseLimit">): DatabaseLevel {
+  const size = lastSize ?? 0;
+  return LEVELS.find(([, share]) => size >= share * databaseLimit)?.[0] ?? "ok";
+}

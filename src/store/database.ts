@@ -3,6 +3,7 @@ import { logFailure } from "../log.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { parseSettings, type Settings } from "../settings.ts";
 import { classify, type D1Failure, isSchemaError } from "./d1-errors.ts";
+import { recordDatabaseSize } from "./database-size.ts";
 import { withDeadline } from "./deadline.ts";
 import { forgetSchemaVersion } from "./schema.ts";
 
@@ -25,8 +26,8 @@ export async function openStore(env: Env, now: number): Promise<Result<Store>> {
 
 /**
  * One D1 call that reads, or writes what may safely be written again: the statements run in one transaction.
- * Out: the rows of each statement, in order. Errors: `unavailable`, when D1 does not answer or refuses; with `retry: false`
- * when D1 did not run the call and would not run the next one either.
+ * Out: the rows of each statement, in order. Errors: `unavailable`, when D1 does not answer or refuses, with `retry: false` when
+ * D1 did not run the call and would not run the next one either; `database_full`.
  * The caller names the row types, because only it knows its SQL.
  */
 export async function runBatch<Rows extends unknown[]>(
@@ -35,11 +36,14 @@ export async function runBatch<Rows extends unknown[]>(
 ): Promise<Result<{ [K in keyof Rows]: Rows[K][] }>> {
   try {
     const results = await withDeadline(db.batch(statements as D1PreparedStatement[]));
+    recordSize(results);
     return ok(results.map((result) => result.results) as { [K in keyof Rows]: Rows[K][] });
   } catch (error) {
     handleError("A D1 call", error);
+    const failure = classify(error);
+    if (failure === "full") return fail("database_full");
     const failed = fail("unavailable");
-    return classify(error) === "unavailable" ? { ...failed, retry: false } : failed;
+    return failure === "unavailable" ? { ...failed, retry: false } : failed;
   }
 }
 
@@ -49,13 +53,19 @@ export type BatchOutcome = "committed" | D1Failure;
 /** One D1 call that writes behind a fence: see d1-errors.ts for its outcomes. */
 export async function tryBatch(db: D1Database, statements: D1PreparedStatement[]): Promise<BatchOutcome> {
   try {
-    await withDeadline(db.batch(statements));
+    recordSize(await withDeadline(db.batch(statements)));
     return "committed";
   } catch (error) {
     const failure = classify(error);
     if (failure !== "stale") handleError("A D1 batch", error);
     return failure;
   }
+}
+
+/** Each statement's answer has the size after it. */
+function recordSize(results: readonly D1Result[]): void {
+  const size = results.at(-1)?.meta.size_after;
+  if (size !== undefined) recordDatabaseSize(size);
 }
 
 function handleError(subject: string, error: unknown): void {

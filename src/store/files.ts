@@ -1,6 +1,6 @@
-import { open, type Place, seal } from "../crypto/seal.ts";
+import { open, type Place, seal, sealedLength } from "../crypto/seal.ts";
 import type { VaultKeys } from "../crypto/vault-keys.ts";
-import type { KeyedFile } from "../model/file.ts";
+import type { File, KeyedFile } from "../model/file.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
 import { joinedItem, loadFromVault, type VaultAccess } from "./authorized.ts";
@@ -32,9 +32,18 @@ type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"
  * does not open.
  */
 export function sealFile(keys: VaultKeys, vault: string, item: string, file: KeyedFile): Promise<string> {
-  const { id, name, section, key, generation, size } = file;
-  return seal(keys.data, place(vault, id, keys), JSON.stringify({ name, section, key, generation, size, item } satisfies Sealed));
+  return seal(keys.data, place(vault, file.id, keys), textOf(item, file));
 }
+
+const textOf = (item: string, { name, section, key, generation, size }: Omit<KeyedFile, "id">): string =>
+  JSON.stringify({ name, section, key, generation, size, item } satisfies Sealed);
+
+/** 32 bytes in base64, as every key of a content. */
+const ANY_KEY = "A".repeat(44);
+
+/** The bytes of the sealed text of a File, computed without its key; 0 without a File. */
+export const sealedFileSize = (item: string, file: File | undefined): number =>
+  file ? sealedLength(textOf(item, { ...file, key: ANY_KEY })) : 0;
 
 /** Opens a row. Errors: `integrity`. */
 async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {

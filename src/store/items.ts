@@ -36,12 +36,16 @@ export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem>
   return { id: item.id, version: item.version, overview, details, title_index };
 }
 
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + sealedLength(text), 0);
+
+/** The bytes of both sealed texts of an Item, as its row has them, computed without sealing them. */
+export const sealedTexts = (item: Item): number => lengthOf(textsOf(item));
+
 /**
- * The bytes of both sealed texts of an Item, and of the names and sections of its Files as if they were a third one (contract
- * 12.1), computed without sealing them. The row of a File has about 400 bytes more; the number of Files bounds these.
+ * The bytes of the names and sections of the Files of an Item, as if they were a third sealed text. They count towards the
+ * Item's size (contract 12.1). The row of a File has about 400 bytes more; the number of Files bounds these.
  */
-export const sealedSize = (item: Item): number =>
-  [...textsOf(item), ...namesOf(item)].reduce((sum, text) => sum + sealedLength(text), 0);
+export const sealedNames = (item: Item): number => lengthOf(namesOf(item));
 
 const namesOf = ({ files }: Item): string[] =>
   files.length === 0 ? [] : [JSON.stringify(files.map(({ name, section }) => ({ name, section })))];

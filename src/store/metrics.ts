@@ -10,6 +10,10 @@ export interface Metrics {
   readonly files: number;
   /** Bytes of the contents, before sealing. */
   readonly fileBytes: number;
+  /** Vaults whose sealed bytes are not counted yet. */
+  readonly uncounted: number;
+  /** Deleted vaults that still have rows. */
+  readonly deleting: number;
   /** Neither revoked nor expired. */
   readonly tokens: number;
   /** How many of them expire within 1, 7 and 30 days. */
@@ -26,7 +30,8 @@ type Counted = Pick<Vault, "items" | "created" | "contentVersion" | "files" | "f
 const SQL = {
   vaults: `
     SELECT count(*) AS vaults, total(items) AS items, total(created) AS created, total(content_version) AS contentVersion,
-      total(files) AS files, total(file_bytes) AS fileBytes
+      total(files) AS files, total(file_bytes) AS fileBytes, count(*) - count(sealed_bytes) AS uncounted,
+      (SELECT count(*) FROM deleted_vaults) AS deleting
     FROM vaults`,
   // The clean-up moves expired tokens, so their number does not add to the rows that this reads.
   tokens: `
@@ -49,20 +54,17 @@ interface TokenCounts {
 
 /** Loads the figures in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
 export async function loadMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
-  const read = await runBatch<[Counted & { vaults: number }, TokenCounts, { action: string; writes: number }]>(
-    db,
-    db.prepare(SQL.vaults),
-    db.prepare(SQL.tokens).bind(now, ...DAYS.map((days) => now + days * DAY)),
-    db.prepare(SQL.past),
-  );
+  const read = await runBatch<
+    [Counted & { vaults: number; uncounted: number; deleting: number }, TokenCounts, { action: string; writes: number }]
+  >(db, db.prepare(SQL.vaults), db.prepare(SQL.tokens).bind(now, ...DAYS.map((days) => now + days * DAY)), db.prepare(SQL.past));
   if (!read.ok) return read;
   const [[counted], [row], past] = read.value;
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
-  const { vaults, items, files, fileBytes } = counted!;
+  const { vaults, items, files, fileBytes, uncounted, deleting } = counted!;
   const { tokens, next, soon, later, latest } = row!;
   const expiring = [soon, later, latest].map((count, index) => [DAYS[index]!, count] as const);
   const nextExpiry = next === null ? undefined : next / 1000;
-  const ofTokens = { tokens, expiring, nextExpiry };
-  return ok({ vaults, items, files, fileBytes, ...ofTokens, writes: Object.fromEntries(writes) as Metrics["writes"] });
+  const ofVaults = { vaults, items, files, fileBytes, uncounted, deleting };
+  return ok({ ...ofVaults, tokens, expiring, nextExpiry, writes: Object.fromEntries(writes) as Metrics["writes"] });
 }

@@ -28,6 +28,10 @@ export interface VaultRow extends KeyRow {
   file_bytes: number;
   created_at: number;
   updated_at: number;
+  sealed_bytes: number | null;
+  quota_items: number | null;
+  quota_bytes: number | null;
+  quota_file_bytes: number | null;
 }
 
 /** A vault with its keys. */
@@ -71,6 +75,8 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
   created: row.created,
   files: row.files,
   fileBytes: row.file_bytes,
+  sealedBytes: row.sealed_bytes,
+  quota: { items: row.quota_items, bytes: row.quota_bytes, fileBytes: row.quota_file_bytes },
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -104,6 +110,10 @@ export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys): Vault
   file_bytes: vault.fileBytes,
   created_at: vault.createdAt,
   updated_at: vault.updatedAt,
+  sealed_bytes: vault.sealedBytes,
+  quota_items: vault.quota.items,
+  quota_bytes: vault.quota.bytes,
+  quota_file_bytes: vault.quota.fileBytes,
 });
 
 export const wrappedKeys = (row: KeyRow): WrappedKeys => ({

@@ -8,6 +8,7 @@ import type { Snapshot } from "../store/write/snapshot.ts";
 import { applyChange } from "./changes.ts";
 import type { Random } from "./complete.ts";
 import { answerWithoutApplying, earlierAnswer, effectOf } from "./earlier-answers.ts";
+import type { Growth } from "./growth.ts";
 import { copySnapshot, type WorkingVault } from "./working.ts";
 
 /** What a group of operations needs besides the snapshot. */
@@ -17,6 +18,8 @@ export interface GroupContext {
   readonly random: Random;
   /** The answers of attempts with an unknown outcome, by the sealed text of the log entry in that attempt. */
   readonly attempted: ReadonlyMap<string, Answer>;
+  /** Whether an operation may make its vault larger. */
+  readonly growth: (operation: string) => Growth;
   /** Receives what an operation throws: a defect of the service. */
   readonly onDefect: (error: unknown) => void;
 }
@@ -78,13 +81,13 @@ function applyOne(
   snapshot: Snapshot,
   { working, activities, records, answered }: Progress,
   operation: Operation,
-  { attempted, now, random }: GroupContext,
+  { attempted, now, random, growth }: GroupContext,
 ): Result<Answer> {
   const { id, actor, origin, change, idempotency } = operation;
   const earlier = answered.get(id) ?? earlierAnswer(operation, snapshot, attempted);
   const known = earlier ?? answerWithoutApplying(operation, snapshot, working);
   if (known) return known;
-  const changed = applyChange(working, change, { vault, actor, now, random });
+  const changed = applyChange(working, change, { vault, actor, now, random, growth: growth(id) });
   if (!changed.ok) return changed;
   const { answer, action, item = null, version = null } = changed.value;
   if (!action) return ok(answer);
@@ -99,10 +102,10 @@ function applyOne(
 
 function commitOf(vault: string, snapshot: Snapshot, { working, activities, records }: Progress): Commit | undefined {
   const before = snapshot.opened;
-  const { vault: after, files, released, deleted } = working;
+  const { vault: after, files, released, deleted, sealedGrowth } = working;
   // A vault that the group both created and deleted leaves nothing to write either.
   if (activities.length === 0 || (!before && !after && !snapshot.broken)) return undefined;
-  const changes = { items: changedItems(snapshot, working), files, released, deleted };
+  const changes = { items: changedItems(snapshot, working), files, released, deleted, sealedGrowth };
   const assumptions = { actors: snapshot.tokens, activities, records: [...records.values()] };
   return { vault, before, after, ...changes, ...assumptions };
 }

@@ -1,6 +1,7 @@
 import { placeOf } from "../model/file.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
 import { countWrite } from "../model/vault.ts";
 import { complete } from "./complete.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
@@ -24,10 +25,11 @@ export function applyChange(working: WorkingVault, change: Change, context: Chan
 }
 
 const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
-  "create-item": (working, { item: id, input }, { vault, actor, now, random }) => {
+  "create-item": (working, { item: id, input }, context) => {
+    const { vault, actor, now, random } = context;
     const made = { version: 1, nonce: drawNonce(random), createdAt: now, updatedAt: now };
     const attributes = { id, vault, ...made, lastEditedBy: actor, files: [] };
-    return putItem(working, "CREATE", complete(input, attributes, undefined, random), now);
+    return putItem(working, "CREATE", complete(input, attributes, undefined, random), context);
   },
 
   "replace-item": (working, { item, input, ifMatch }, context) => editItem(working, context, item, ifMatch, () => ok(input)),
@@ -43,7 +45,11 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     working.items.delete(id);
     const files = current.ok ? current.value.files : (working.filesOf.get(id) ?? []);
     working.released.push(...files.map((file) => placeOf(vault, id, file)));
-    working.vault = countWrite(working.vault!, now, { files }, undefined);
+    const stored = working.stored.get(id) ?? { texts: 0, files: 0 };
+    const shrunk = -stored.texts - stored.files;
+    working.vault = countWrite(working.vault!, now, { files }, undefined, shrunk);
+    working.sealedGrowth += shrunk;
+    working.stored.delete(id);
     return ok({ answer: {}, action: "DELETE", item: id });
   },
 
@@ -56,17 +62,23 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
   "delete-file": (working, { item, file, ifMatch }, context) =>
     editFiles(working, context, item, ifMatch, (current) => deleteFile(current, file)),
 
-  "create-vault": (working, { name, description }, { vault: id, now }) => {
+  "create-vault": (working, { name, description, quota }, { vault: id, now, growth }) => {
     // The id is derived from the Idempotency-Key. A request with the same key after a day, or after the deletion of the
     // vault, finds that the key was used, but no record of the answer.
     if (working.vault || working.everExisted) return fail("idempotency");
+    if (growth === "refused") return fail("database_full");
+    const own = { quota: changeQuota(DEFAULT_QUOTA, quota ?? {}), sealedBytes: 0 };
     const counts = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, files: 0, fileBytes: 0 };
-    return putVault(working, "CREATE", { id, name, description, ...counts, createdAt: now, updatedAt: now });
+    return putVault(working, "CREATE", { id, name, description, ...counts, ...own, createdAt: now, updatedAt: now });
   },
 
-  "update-vault": (working, { name, description }, { now }) => {
+  "update-vault": (working, { name, description, quota }, { now }) => {
     const vault = working.vault!;
-    const attributes = { name: name ?? vault.name, description: description ?? vault.description };
+    const attributes = {
+      name: name ?? vault.name,
+      description: description ?? vault.description,
+      quota: changeQuota(vault.quota, quota ?? {}),
+    };
     const version = { attributeVersion: vault.attributeVersion + 1, updatedAt: Math.max(now, vault.updatedAt) };
     return putVault(working, "UPDATE", { ...vault, ...attributes, ...version });
   },

@@ -9,6 +9,7 @@ import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
+import { deleteRows } from "../store/write/deleted-vaults.ts";
 import { commitGroup } from "./group.ts";
 import { committedContents, databasePorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
@@ -21,6 +22,12 @@ const GROUP_BYTES = 4 * LIMITS.body;
 
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
 const CACHED = 1024 * 1024;
+
+/** Milliseconds until the alarm deletes rows of a deleted vault: the answer to the deletion goes out first. */
+const SOON = 1_000;
+
+/** Milliseconds until the alarm tries again after D1 has failed. */
+const LATER = 60_000;
 
 /**
  * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its only
@@ -64,13 +71,27 @@ export class VaultCoordinator extends DurableObject<Env> {
     return this.#setAlarm();
   }
 
-  /** Sweeps the pending contents that are due. After an error they are due again in an hour. */
+  /**
+   * Deletes rows of the vault when that was deleted, and sweeps the pending contents that are due. After an error they are due
+   * again in an hour.
+   */
   override async alarm(): Promise<void> {
+    const delay = await this.#deleteRows();
     const { sql } = this.ctx.storage;
     const due = pending.listDue(sql, Date.now());
     const swept = due.length > 0 ? await this.#sweep(due) : [];
     for (const { record, next } of swept) pending.updateRecord(sql, record, next);
     await this.#setAlarm();
+    if (delay !== undefined) await this.ctx.storage.setAlarm(Date.now() + delay);
+  }
+
+  /** Out: milliseconds until the next slice; `undefined` when no rows are left. */
+  async #deleteRows(): Promise<number | undefined> {
+    const vault = pending.deletedVault(this.ctx.storage.sql);
+    if (vault === undefined) return undefined;
+    const left = await deleteRows(this.env.DB, vault);
+    if (!left.ok) return LATER;
+    return left.value ? SOON : undefined;
   }
 
   async #sweep(records: readonly pending.PendingRecord[]): Promise<readonly Swept[]> {
@@ -97,7 +118,10 @@ export class VaultCoordinator extends DurableObject<Env> {
         pending.recordReleased(sql, contents, Date.now(), fileRetention);
         await this.#setAlarm();
       },
-      deleteCommitted: (commit) => pending.deleteCommitted(sql, committedContents(commit)),
+      deleteCommitted: (commit) => {
+        pending.deleteCommitted(sql, committedContents(commit));
+        return commit.after ? undefined : this.ctx.storage.setAlarm(Date.now() + SOON);
+      },
       clock: () => Date.now(),
     });
     return commitGroup(ports, group);

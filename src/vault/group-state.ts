@@ -17,6 +17,8 @@ export interface Group extends PacedGroup {
   readonly attempted: Map<string, Answer>;
   /** The answers of operations that a snapshot found in the log. They stay true, whatever becomes of the others. */
   readonly settled: Map<string, Result<Answer>>;
+  /** The ids of the operations that an attempt of unknown outcome would have carried out: see growth.ts. */
+  readonly admitted: Set<string>;
   /** The vaults in the snapshots of the attempts whose outcome is still unknown; `undefined` for a vault that was new. */
   open: readonly (Vault | undefined)[];
   uncertain: boolean;
@@ -32,6 +34,7 @@ export const startGroup = (operations: readonly Operation[], time: number): Grou
   request: requestFor(operations),
   attempted: new Map(),
   settled: new Map(),
+  admitted: new Set(),
   open: [],
   uncertain: false,
   until: time + PATIENCE,
@@ -62,6 +65,7 @@ export function recordAttempt(group: Group, { commit, answers, entries, time }: 
   group.uncertain = true;
   for (const [index, { id }] of group.operations.entries()) {
     const [answer, entry] = [answers[index]!, entries.get(id)];
+    if (answer.ok) group.admitted.add(id);
     if (answer.ok && entry !== undefined) group.attempted.set(entry, answer.value);
   }
 }

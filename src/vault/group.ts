@@ -1,32 +1,14 @@
+import type { FailureKind } from "../model/failure.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
 import type { BatchOutcome } from "../store/database.ts";
-import type { Commit, CommitAttempt } from "../store/write/commit.ts";
-import type { RowRequest } from "../store/write/rows.ts";
+import type { Commit } from "../store/write/commit.ts";
 import type { Snapshot } from "../store/write/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
-import type { Random } from "./complete.ts";
+import { GROWTH } from "./growth.ts";
 import { type Answers, answersOf, type Group, partOf, recordAttempt, settle, startGroup } from "./group-state.ts";
-import { isOver, type PacingPorts, waitForRead } from "./pacing.ts";
-
-/** Everything that the commit loop reads and writes. docs/consistency.md lists how each may fail. */
-export interface CommitPorts extends PacingPorts {
-  /** A snapshot out of the cache, which may be out of date; `undefined` when a row is missing there. */
-  readonly cached: (request: RowRequest) => Promise<Result<Snapshot> | undefined>;
-  /** The state of the vault at one moment. Errors: `unavailable`, `misconfigured`. */
-  readonly load: (request: RowRequest) => Promise<Result<Snapshot>>;
-  /** Records the contents that the commit releases, durably, before the commit is written. */
-  readonly recordReleased: (commit: Commit) => Promise<void>;
-  /** Deletes the pending records of the contents whose rows the commit has inserted. A record that stays does no harm. */
-  readonly deleteCommitted: (commit: Commit) => Promise<void> | void;
-  /** Writes the commit if nothing has changed since its snapshot. */
-  readonly write: (commit: Commit) => Promise<CommitAttempt>;
-  /** Receives what an operation or a port throws: a defect of the service. */
-  readonly onDefect: (error: unknown) => void;
-  /** The time of the group, which its Items get: Unix milliseconds. */
-  readonly now: number;
-  readonly random: Random;
-}
+import { isOver, waitForRead } from "./pacing.ts";
+import type { CommitPorts } from "./ports.ts";
 
 /**
  * Carries out a group of operations on one vault: load a snapshot, apply the operations, write one commit. A commit that
@@ -76,8 +58,12 @@ async function commitFromD1(ports: CommitPorts, group: Group): Promise<Answers> 
   return unavailable(group);
 }
 
-const planFor = ({ now, random, onDefect }: CommitPorts, { operations, request, attempted }: Group, snapshot: Snapshot): Plan =>
-  applyGroup(request.vault, snapshot, operations, { now, random, attempted, onDefect });
+function planFor({ now, random, onDefect, databaseLevel }: CommitPorts, group: Group, snapshot: Snapshot): Plan {
+  const { operations, request, attempted, admitted } = group;
+  const bound = GROWTH[databaseLevel()];
+  const growth = (id: string) => (admitted.has(id) ? "admitted" : bound);
+  return applyGroup(request.vault, snapshot, operations, { now, random, attempted, growth, onDefect });
+}
 
 /** Writes a commit. Out: the answers; `undefined` when the group needs a new snapshot. */
 async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<Answers | undefined> {
@@ -86,9 +72,10 @@ async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: 
       await deleteCommitted(ports, commit);
       return answersOf(group, (index) => plan.answers[index]!);
     case "refused":
-      return group.uncertain ? readOnly(group) : splitGroup(ports, group);
-    case "unavailable":
+      return group.uncertain ? readOnly(group) : splitGroup(ports, group, "internal");
     case "full":
+      return group.uncertain ? readOnly(group) : splitGroup(ports, group, "database_full");
+    case "unavailable":
       return group.uncertain ? readOnly(group) : unavailable(group);
     default: // stale, unknown
       return undefined;
@@ -126,10 +113,13 @@ function readOnly(group: Group): undefined {
   group.writesLeft = 0;
 }
 
-/** D1 refuses a row of the group: each half is carried out on its own, so that one operation fails alone in the end. */
-async function splitGroup(ports: CommitPorts, group: Group): Promise<Answers> {
+/**
+ * D1 refuses a row of the group, or has no room for its rows: each half is carried out on its own, so that one operation fails
+ * alone in the end. In: the failure of that operation.
+ */
+async function splitGroup(ports: CommitPorts, group: Group, kind: FailureKind): Promise<Answers> {
   const { operations } = group;
-  if (operations.length === 1) return answersOf(group, () => fail("internal"));
+  if (operations.length === 1) return answersOf(group, () => fail(kind));
   const middle = Math.ceil(operations.length / 2);
   const answers: Result<Answer>[] = [];
   for (const half of [operations.slice(0, middle), operations.slice(middle)]) {

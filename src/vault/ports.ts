@@ -1,10 +1,38 @@
 import { logFailure } from "../log.ts";
 import { type ContentPlace, placeOf } from "../model/file.ts";
+import type { Result } from "../model/result.ts";
 import type { Store } from "../store/database.ts";
+import { databaseLevel, type DatabaseLevel } from "../store/database-size.ts";
 import type { RowCache } from "../store/write/cache.ts";
-import { type Commit, writeCommit } from "../store/write/commit.ts";
-import { cachedSnapshot, loadSnapshot } from "../store/write/snapshot.ts";
-import type { CommitPorts } from "./group.ts";
+import { type Commit, type CommitAttempt, writeCommit } from "../store/write/commit.ts";
+import type { RowRequest } from "../store/write/rows.ts";
+import { cachedSnapshot, loadSnapshot, type Snapshot } from "../store/write/snapshot.ts";
+import type { Random } from "./complete.ts";
+import type { PacingPorts } from "./pacing.ts";
+
+/** Everything that the commit loop reads and writes. docs/consistency.md lists how each may fail. */
+export interface CommitPorts extends PacingPorts {
+  /** A snapshot out of the cache, which may be out of date; `undefined` when a row is missing there. */
+  readonly cached: (request: RowRequest) => Promise<Result<Snapshot> | undefined>;
+  /** The state of the vault at one moment. Errors: `unavailable`, `misconfigured`. */
+  readonly load: (request: RowRequest) => Promise<Result<Snapshot>>;
+  /** Records the contents that the commit releases, durably, before the commit is written. */
+  readonly recordReleased: (commit: Commit) => Promise<void>;
+  /**
+   * Deletes the pending records of the contents whose rows the commit has inserted, and starts the deletion of the rows of a
+   * deleted vault. Without it a record stays, and the rows wait for the cron trigger.
+   */
+  readonly deleteCommitted: (commit: Commit) => Promise<void> | void;
+  /** Writes the commit if nothing has changed since its snapshot. */
+  readonly write: (commit: Commit) => Promise<CommitAttempt>;
+  /** Receives what an operation or a port throws: a defect of the service. */
+  readonly onDefect: (error: unknown) => void;
+  /** How full the database is now. */
+  readonly databaseLevel: () => DatabaseLevel;
+  /** The time of the group, which its Items get: Unix milliseconds. */
+  readonly now: number;
+  readonly random: Random;
+}
 
 /** The ports of the commit loop on the coordinator's own storage, and its clock. */
 type StoragePorts = Pick<CommitPorts, "recordReleased" | "deleteCommitted" | "clock">;
@@ -17,6 +45,7 @@ export const databasePorts = (store: Store, cache: RowCache, storage: StoragePor
   write: (commit) => writeCommit(store, cache, commit),
   backOff,
   onDefect: (error) => logFailure("A write", error),
+  databaseLevel: () => databaseLevel(store.settings),
   now: store.now,
   random: (size) => crypto.getRandomValues(new Uint8Array(size)),
 });

@@ -7,9 +7,11 @@ import { LIMITS } from "../model/limits.ts";
 import { fulfils, type Precondition } from "../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { countWrite, type Vault } from "../model/vault.ts";
-import { sealedSize } from "../store/items.ts";
+import { sealedFileSize } from "../store/files.ts";
+import { sealedNames, sealedTexts } from "../store/items.ts";
 import { complete, type Random } from "./complete.ts";
 import type { FileEdit } from "./file-changes.ts";
+import { refuseGrowth } from "./growth.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The steps that the kinds of operations share: find, check, make the next version, put. */
@@ -17,7 +19,7 @@ import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 /** PUT and PATCH. In: `next` makes the new content of the Item; `undefined` changes nothing. */
 export function editItem(
   working: WorkingVault,
-  { actor, now, random }: ChangeContext,
+  context: ChangeContext,
   id: string,
   ifMatch: Precondition | undefined,
   next: (item: Item) => Result<ItemInput | undefined>,
@@ -28,15 +30,16 @@ export function editItem(
   const input = next(item);
   if (!input.ok) return input;
   if (!input.value) return ok({ answer: { item } });
+  const { actor, now, random } = context;
   const { vault, createdAt, state, files } = item;
   const attributes = { id, vault, createdAt, state, files, ...nextVersion(item, actor, now, random) };
-  return putItem(working, "UPDATE", complete(input.value, attributes, item, random), now);
+  return putItem(working, "UPDATE", complete(input.value, attributes, item, random), context);
 }
 
 /** A write to the Files of an Item. In: `edit` makes the Item with its new Files. */
 export function editFiles(
   working: WorkingVault,
-  { actor, now, random }: ChangeContext,
+  context: ChangeContext,
   id: string,
   ifMatch: Precondition | undefined,
   edit: (item: Item) => Result<FileEdit>,
@@ -48,7 +51,10 @@ export function editFiles(
   if (!edited.ok) return edited;
   if (ifMatch && !fulfils(current.value, ifMatch)) return fail("precondition");
   const { item, change } = edited.value;
-  const put = putItem(working, "UPDATE", ok({ ...item, ...nextVersion(current.value, actor, now, random) }), now);
+  const { actor, now, random } = context;
+  const fileGrowth = sealedFileSize(id, change.after) - sealedFileSize(id, change.before);
+  const next = { ...item, ...nextVersion(current.value, actor, now, random) };
+  const put = putItem(working, "UPDATE", ok(next), context, fileGrowth);
   if (!put.ok) return put;
   working.files.push(change);
   if (change.before) working.released.push(placeOf(item.vault, id, change.before));
@@ -72,14 +78,31 @@ export function currentItem(working: WorkingVault, id: string, ifMatch: Precondi
   return fail("precondition");
 }
 
-/** Puts an Item into the working copy and counts the write. Errors: those of `completed`; 400 when it became too large. */
-export function putItem(working: WorkingVault, action: Action, completed: Result<Item>, now: number): Result<ChangeResult> {
+/**
+ * Puts an Item into the working copy and counts the write. In: by how many bytes the rows of its Files grow.
+ * Errors: those of `completed`; 400 when the Item became too large; `database_full`, `quota`.
+ */
+export function putItem(
+  working: WorkingVault,
+  action: Action,
+  completed: Result<Item>,
+  { now, growth }: Pick<ChangeContext, "now" | "growth">,
+  fileGrowth = 0,
+): Result<ChangeResult> {
   if (!completed.ok) return completed;
   const item = completed.value;
   const current = working.items.get(item.id);
   const before = current?.ok ? current.value : undefined;
-  if (exceedsLimit(item, before)) return invalid(`the Item is larger than ${LIMITS.item} bytes sealed`);
-  working.vault = countWrite(working.vault!, now, before, item);
+  const texts = sealedTexts(item);
+  if (exceedsLimit(texts + sealedNames(item), before)) return invalid(`the Item is larger than ${LIMITS.item} bytes sealed`);
+  const stored = working.stored.get(item.id) ?? { texts: 0, files: 0 };
+  const grown = texts - stored.texts + fileGrowth;
+  const vault = countWrite(working.vault!, now, before, item, grown);
+  const refused = refuseGrowth(growth, working.vault!, vault, grown);
+  if (refused) return refused;
+  working.vault = vault;
+  working.sealedGrowth += grown;
+  working.stored.set(item.id, { texts, files: stored.files + fileGrowth });
   working.items.set(item.id, completed);
   return ok({ answer: { item }, action, item: item.id, version: item.version });
 }
@@ -88,9 +111,8 @@ export function putItem(working: WorkingVault, action: Action, completed: Result
  * Whether an Item is too large. One that already was may stay as large (contract 12.5): release 0.1.0 did not count the names of
  * Files, and without this they could not be deleted one by one.
  */
-function exceedsLimit(item: Item, before: Item | undefined): boolean {
-  const size = sealedSize(item);
-  return size > LIMITS.item && (before === undefined || size > sealedSize(before));
+function exceedsLimit(size: number, before: Item | undefined): boolean {
+  return size > LIMITS.item && (before === undefined || size > sealedTexts(before) + sealedNames(before));
 }
 
 export function putVault(working: WorkingVault, action: Action, vault: Vault): Result<ChangeResult> {

@@ -6,8 +6,9 @@ import type { Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { IdempotencyRecord } from "../store/write/idempotency.ts";
 import type { FileChange } from "../store/write/row-changes.ts";
-import type { Snapshot } from "../store/write/snapshot.ts";
+import type { Snapshot, StoredBytes } from "../store/write/snapshot.ts";
 import type { Random } from "./complete.ts";
+import type { Growth } from "./growth.ts";
 
 /** The working copy of a vault: a snapshot that the operations of a group read and change, one after the other. */
 export interface WorkingVault {
@@ -21,11 +22,15 @@ export interface WorkingVault {
   /** The rows of the Files of each Item, also of an Item that does not open. */
   readonly filesOf: Snapshot["filesOf"];
   readonly files: FileChange[];
+  /** The bytes of the sealed texts of each Item. */
+  readonly stored: Map<string, StoredBytes>;
+  /** By how many bytes the sealed texts of the vault have grown. It is known also when their sum is not. */
+  sealedGrowth: number;
   /** Contents that no row references after the group. */
   readonly released: ContentPlace[];
 }
 
-export function copySnapshot({ opened, broken, everExisted, items, records, filesOf }: Snapshot): WorkingVault {
+export function copySnapshot({ opened, broken, everExisted, items, records, filesOf, stored }: Snapshot): WorkingVault {
   return {
     vault: opened?.vault ?? broken?.vault,
     deleted: undefined,
@@ -34,6 +39,8 @@ export function copySnapshot({ opened, broken, everExisted, items, records, file
     records: new Map(records),
     filesOf,
     files: [],
+    stored: new Map(stored),
+    sealedGrowth: 0,
     released: [],
   };
 }
@@ -45,6 +52,7 @@ export interface ChangeContext {
   /** Unix milliseconds. */
   readonly now: number;
   readonly random: Random;
+  readonly growth: Growth;
 }
 
 /** The effect of an operation. */

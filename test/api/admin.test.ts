@@ -67,6 +67,8 @@ describe("POST /v1/admin/vaults", () => {
       type: "USER_CREATED",
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       updatedAt: body.createdAt,
+      quota: { items: 100_000, bytes: 256 * 1024 ** 2, fileBytes: 10 * 1024 ** 3 },
+      usage: { items: 0, bytes: 0, fileBytes: 0 },
     });
   });
 

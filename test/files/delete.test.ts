@@ -1,3 +1,4 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
@@ -88,11 +89,12 @@ describe("DELETE of an Item", () => {
 });
 
 describe("DELETE of a vault", () => {
-  it("deletes all its Files", async () => {
+  it("makes its Files a 404 at once, and the next alarm deletes their rows", async () => {
     const { call, vault, one } = await freshFile();
     expect(await countRows(vault)).toBe(1);
     expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
-    expect(await countRows(vault)).toBe(0);
     expect((await call("GET", `${one}/content`)).body).toEqual({ status: 404, message: `vault ${vault} not found` });
+    await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+    expect(await countRows(vault)).toBe(0);
   });
 });

@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { ok } from "../../src/model/result.ts";
 import type { Commit } from "../../src/store/write/commit.ts";
-import { commitGroup, type CommitPorts } from "../../src/vault/group.ts";
+import { commitGroup } from "../../src/vault/group.ts";
+import type { CommitPorts } from "../../src/vault/ports.ts";
 import { changeOf, operationOf } from "./exploration/operations.ts";
 import { createStore, sealedEntry } from "./exploration/store.ts";
 
@@ -23,6 +24,7 @@ function portsOf(store: ReturnType<typeof createStore>): CommitPorts & { readonl
       return { outcome, entries: new Map(commit.activities.map(({ id }) => [id, sealedEntry(id, attempt)])) };
     },
     backOff: async () => undefined,
+    databaseLevel: () => "ok",
     onDefect: (error) => {
       throw error;
     },

@@ -4,7 +4,8 @@ import { fail, ok, type Refusal, type Result } from "../../src/model/result.ts";
 import type { BatchOutcome } from "../../src/store/database.ts";
 import type { Commit } from "../../src/store/write/commit.ts";
 import type { Snapshot } from "../../src/store/write/snapshot.ts";
-import { commitGroup, type CommitPorts } from "../../src/vault/group.ts";
+import { commitGroup } from "../../src/vault/group.ts";
+import type { CommitPorts } from "../../src/vault/ports.ts";
 import { changeOf, operationOf } from "./exploration/operations.ts";
 import { createStore, sealedEntry } from "./exploration/store.ts";
 
@@ -68,6 +69,7 @@ function createModel(script: Script) {
     },
     backOff: async (retry) => pass(Math.round(jitter() * Math.min(2 ** (retry + 1), 2_000))),
     recordReleased: async () => undefined,
+    databaseLevel: () => "ok",
     deleteCommitted: async () => undefined,
     onDefect: (error) => {
       throw error;

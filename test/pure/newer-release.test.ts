@@ -21,6 +21,6 @@ describe("a value of a newer release", () => {
   });
 
   it("is described as internal when it is the kind of a failure", () => {
-    expect(describeFailure({ kind: "quota" as FailureKind })).toMatchObject({ kind: "internal", status: 500 });
+    expect(describeFailure({ kind: "tomorrow" as FailureKind })).toMatchObject({ kind: "internal", status: 500 });
   });
 });

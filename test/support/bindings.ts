@@ -43,6 +43,14 @@ export function countingDatabase(db: D1Database = env.DB) {
   return { count, db: counting };
 }
 
+/** A D1 that claims to hold so many bytes. */
+export const sizedDatabase = (size: () => number, db: D1Database = env.DB): D1Database =>
+  wrapDatabase(db, {
+    after(results) {
+      for (const { meta } of results) meta.size_after = size();
+    },
+  });
+
 /**
  * Replaces bindings of the coordinator of that name until it is evicted. In: the bindings, or a function that makes them from
  * the object's state.

@@ -6,6 +6,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { isPermission, type Permission, PERMISSIONS } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional, text } from "../../model/text.ts";
+import { requireRoom } from "../../store/room.ts";
 import { deleteToken, insertToken, loadToken, loadTokens } from "../../store/tokens.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
@@ -49,6 +50,8 @@ export const createToken = {
   },
   async handle(call: Call, input: NewToken): Promise<Result<Reply>> {
     const { c, store } = call;
+    const room = await requireRoom(store);
+    if (!room.ok) return room;
     const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault } = input;
     const issuedAt = Math.floor(store.now / 1000);
     const id = await newId(call, "new token");

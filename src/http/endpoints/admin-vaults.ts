@@ -6,14 +6,17 @@ import { explain, optional, text } from "../../model/text.ts";
 import { loadAllVaults } from "../../store/vaults.ts";
 import { sendChange } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
-import { presentListedVault, presentVault } from "../present.ts";
+import { presentAdminVault, presentListedVault } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
-/** /v1/admin/vaults: lists, creates, renames and deletes vaults. */
+/** /v1/admin/vaults: lists, creates, changes and deletes vaults. */
 
 const name = text(LIMITS.title).min(1, "is empty");
-const newVault = z.object({ name, description: optional(text()) });
-const vaultChange = z.object({ name: optional(name), description: optional(text()) });
+/** `null` stands for the default. */
+const limit = z.int("is not an integer").min(0, "is less than 0").nullable().optional();
+const quota = optional(z.object({ items: limit, bytes: limit, fileBytes: limit }, "is not an object"));
+const newVault = z.object({ name, description: optional(text()), quota });
+const vaultChange = z.object({ name: optional(name), description: optional(text()), quota });
 
 export async function listAllVaults({ c, store }: Call): Promise<Result<Reply>> {
   const vaults = await loadAllVaults(store);
@@ -24,7 +27,7 @@ export const createVault = {
   parse({ body }: ParseCall): Result<Change> {
     const input = newVault.safeParse(body!.json);
     if (!input.success) return invalid(explain(input.error, "the vault"));
-    return ok({ kind: "create-vault", name: input.data.name, description: input.data.description ?? "" });
+    return ok({ kind: "create-vault", ...input.data, description: input.data.description ?? "" });
   },
   // A repeated POST has to reach the coordinator of the first one, so the id is derived from its Idempotency-Key.
   handle: async (call: Call, change: Change) => writeVault(call, await newId(call, "new vault"), change),
@@ -47,5 +50,5 @@ async function writeVault(call: Call, id: string, change: Change): Promise<Resul
   const answer = await sendChange(call, id, change, { ids: [id], body: call.body?.bytes });
   if (!answer.ok) return answer;
   const { vault } = answer.value;
-  return ok({ response: vault ? call.c.json(presentVault(vault, call.dialect)) : call.c.body(null, 204), made: id });
+  return ok({ response: vault ? call.c.json(presentAdminVault(vault)) : call.c.body(null, 204), made: id });
 }

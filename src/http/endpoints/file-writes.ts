@@ -3,7 +3,7 @@ import type { Change, NewContent } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { deleteContent } from "../../store/contents/upload.ts";
 import { loadFile } from "../../store/files.ts";
-import { requireItem } from "../../store/items.ts";
+import { requireRoomForFile } from "../../store/room.ts";
 import { recordContent, sendChange, tryChange } from "../coordinator.ts";
 import { presentFile } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
@@ -26,7 +26,7 @@ export const uploadFile = {
   },
   async handle(call: Call, { name, section, ...headers }: NewFile): Promise<Result<Reply>> {
     const { claims: token, vault, item, ifMatch } = call;
-    const found = await requireItem(call.store, { token, vault }, item);
+    const found = await requireRoomForFile(call.store, { token, vault }, item, headers.length);
     if (!found.ok) return found;
     const binding = [vault, item, JSON.stringify({ name, section })];
     return upload(call, crypto.randomUUID(), headers, binding, (content) => ({

@@ -2,6 +2,7 @@ import { version } from "../../../package.json";
 import { openKeyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
+import { probeCapacity } from "../../store/capacity.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/probes.ts";
 import { checkRootKeys } from "../../store/root-keys.ts";
 import type { Context } from "../context.ts";
@@ -15,15 +16,23 @@ interface Dependency {
   /** The bindings and secrets that have to be present. */
   readonly needs: readonly (keyof Env)[];
   readonly message: string;
-  /** Out: a warning in words, or nothing. Errors: what is wrong, in the failure's detail. */
-  readonly check: (env: Env) => Promise<Result<string | undefined>> | Result<string | undefined>;
+  /** Out: a report, a warning in words, or nothing. Errors: what is wrong, in the failure's detail. */
+  readonly check: (env: Env) => Promise<Result<Checked>> | Result<Checked>;
 }
+
+interface Report {
+  readonly status: "ACTIVE" | "WARNING";
+  readonly message: string;
+}
+
+type Checked = Report | string | undefined;
 
 const bound = () => ok(undefined);
 
 const DEPENDENCIES: readonly Dependency[] = [
   { service: "d1", needs: ["DB"], message: "The database answers", check: ({ DB }) => probeDatabase(DB) },
   { service: "schema", needs: ["DB"], message: "The schema is up to date", check: ({ DB }) => probeSchema(DB) },
+  { service: "capacity", needs: ["DB"], message: "", check: checkCapacity },
   { service: "r2", needs: ["FILES"], message: "The bucket answers", check: ({ FILES }) => probeBucket(FILES) },
   { service: "keys", needs: ["DB", "ROOT_KEYS"], message: "The root keys are those of the database", check: checkKeys },
   { service: "coordinator", needs: ["COORDINATOR"], message: "The Durable Objects are bound", check: bound },
@@ -32,7 +41,7 @@ const DEPENDENCIES: readonly Dependency[] = [
   { service: "settings", needs: [], message: "The variables are well-formed", check: checkSettings },
 ];
 
-interface Report {
+interface CachedReport {
   /** Unix milliseconds. */
   readonly until: number;
   readonly text: Promise<string>;
@@ -42,7 +51,7 @@ interface Report {
 const REUSED = 5_000;
 
 /** By `env` object, which the platform keeps for the life of the isolate. */
-const reports = new WeakMap<Env, Report>();
+const reports = new WeakMap<Env, CachedReport>();
 
 /** Always 200: the body is the report. Each status is ACTIVE, WARNING or ERROR; no message contains key material. */
 export async function health(c: Context): Promise<Result<Response>> {
@@ -67,10 +76,20 @@ async function makeReport(env: Env): Promise<string> {
       const missing = needs.find((name) => !(env[name] as unknown));
       const result = missing === undefined ? await check(env) : fail("misconfigured", `${missing} is missing`);
       if (!result.ok) return { service, status: "ERROR", message: result.failure.detail ?? "The database does not answer" };
-      return { service, status: result.value === undefined ? "ACTIVE" : "WARNING", message: result.value ?? message };
+      return reportOf(service, result.value, message);
     }),
   );
   return JSON.stringify({ name: "Item Vault", version, dependencies });
+}
+
+function reportOf(service: string, checked: Checked, message: string): Report & { service: string } {
+  if (typeof checked === "object") return { service, ...checked };
+  return checked === undefined ? { service, status: "ACTIVE", message } : { service, status: "WARNING", message: checked };
+}
+
+async function checkCapacity(env: Env): Promise<Result<Report>> {
+  const settings = parseSettings(env);
+  return settings.ok ? probeCapacity(env.DB, settings.value) : settings;
 }
 
 async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<undefined>> {

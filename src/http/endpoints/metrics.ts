@@ -1,4 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
+import { parseSettings } from "../../settings.ts";
+import { databaseSize } from "../../store/database-size.ts";
 import { loadMetrics, type Metrics } from "../../store/metrics.ts";
 import type { Context } from "../context.ts";
 import { requireSecret } from "../secret.ts";
@@ -11,19 +13,39 @@ export async function metrics(c: Context): Promise<Result<Response>> {
   if (refused) return refused;
   const loaded = await loadMetrics(c.env.DB, Date.now());
   if (!loaded.ok) return loaded;
-  return ok(c.text(presentMetrics(loaded.value), 200, { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" }));
+  const settings = parseSettings(c.env);
+  const limit = settings.ok ? settings.value.databaseLimit : undefined;
+  return ok(
+    c.text(presentMetrics({ ...loaded.value, size: databaseSize(), limit }), 200, {
+      "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
+    }),
+  );
 }
 
 type Sample = readonly [labels: string, value: number];
 
+/** Bytes of the database. Absent: D1 has not told its size; the setting is malformed. */
+interface Sizes {
+  readonly size: number | undefined;
+  readonly limit: number | undefined;
+}
+
+type Figures = Metrics & Sizes;
+
 const ACTIONS = ["CREATE", "UPDATE", "DELETE"];
 
-const FAMILIES: readonly (readonly [name: string, type: string, help: string, samples: (metrics: Metrics) => Sample[]])[] = [
+const optional = (value: number | undefined): Sample[] => (value === undefined ? [] : [["", value]]);
+
+const FAMILIES: readonly (readonly [name: string, type: string, help: string, samples: (figures: Figures) => Sample[]])[] = [
   ["vaults", "gauge", "Vaults that exist.", ({ vaults }) => [["", vaults]]],
   ["items", "gauge", "Items in all vaults.", ({ items }) => [["", items]]],
   ["files", "gauge", "Files of all Items.", ({ files }) => [["", files]]],
   ["file_bytes", "gauge", "Bytes of all Files, before sealing.", ({ fileBytes }) => [["", fileBytes]]],
   ["tokens", "gauge", "Tokens that are neither revoked nor expired.", ({ tokens }) => [["", tokens]]],
+  ["vaults_uncounted", "gauge", "Vaults whose quota of bytes is not enforced yet.", ({ uncounted }) => [["", uncounted]]],
+  ["vaults_deleting", "gauge", "Deleted vaults that still have rows.", ({ deleting }) => [["", deleting]]],
+  ["database_bytes", "gauge", "Size of the database.", ({ size }) => optional(size)],
+  ["database_limit_bytes", "gauge", "Limit of the database, DATABASE_LIMIT_MB.", ({ limit }) => optional(limit)],
   [
     "tokens_expiring",
     "gauge",
@@ -44,7 +66,7 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
   ],
 ];
 
-function presentMetrics(counted: Metrics): string {
+function presentMetrics(counted: Figures): string {
   return FAMILIES.map(([name, type, help, samples]) => {
     const family = `item_vault_${name}`;
     const lines = samples(counted).map(([labels, value]) => `${family}${labels} ${value}\n`);

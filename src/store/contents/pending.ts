@@ -22,6 +22,10 @@ export const pendingContent = (place: ContentPlace): Pending => ({ key: contentK
 
 export const pendingVault = (vault: string): Pending => ({ key: `${vault}/`, item: "" });
 
+/** The vault whose deletion was recorded. A deletion that failed is recorded too. */
+export const deletedVault = (sql: SqlStorage): string | undefined =>
+  sql.exec<{ key: string }>("SELECT key FROM watched WHERE item = '' LIMIT 1").toArray()[0]?.key.slice(0, -1);
+
 /** When a record is swept and its object deleted: Unix milliseconds. */
 export interface Schedule {
   /** The object is not deleted before. Release 0.1.0 deletes it then, so `due` contains the whole retention. */

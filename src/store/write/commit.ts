@@ -7,6 +7,7 @@ import { type BatchOutcome, type Store, tryBatch } from "../database.ts";
 import { proofStatement } from "../root-keys.ts";
 import { type OpenVault, sealVault, vaultRow, wrappedKeys } from "../vault-rows.ts";
 import type { RowCache, WrittenRows } from "./cache.ts";
+import { recordDeletion } from "./deleted-vaults.ts";
 import { fencedEntries } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
 import type { TokenHashes } from "./rows.ts";
@@ -19,10 +20,12 @@ export interface Commit {
   readonly actors: TokenHashes;
   /** The vault in the snapshot; absent when it is new, and when it does not open: then it can only be deleted. */
   readonly before: OpenVault | undefined;
-  /** The vault after the commit; absent when it is deleted with all its rows. */
+  /** The vault after the commit; absent when it is deleted. */
   readonly after: Vault | undefined;
   /** The vault at the moment of its deletion: its counts go into `past_writes`. */
   readonly deleted: Vault | undefined;
+  /** By how many bytes the sealed texts of Items and Files grow. */
+  readonly sealedGrowth: number;
   readonly items: readonly ItemChange[];
   readonly files: readonly FileChange[];
   /** Contents that no row references after the commit. They are recorded as pending before it. */
@@ -42,11 +45,14 @@ export interface CommitAttempt {
 const SQL = {
   insertVault: `
     INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
+                        quota_items, quota_bytes, quota_file_bytes, sealed_bytes,
                         created_at, root_key_id, data_key_id, data_key, index_key)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`,
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`,
+  // The sealed bytes may have been counted since the row was read (sealed-bytes.ts): NULL stays NULL.
   updateVault: `
     UPDATE vaults SET sealed = ?2, attribute_version = ?3, content_version = ?4, items = ?5, created = ?6,
-      files = ?7, file_bytes = ?8, updated_at = ?9
+      files = ?7, file_bytes = ?8, updated_at = ?9, quota_items = ?10, quota_bytes = ?11, quota_file_bytes = ?12,
+      sealed_bytes = sealed_bytes + ?13
     WHERE id = ?1`,
   record: `
     INSERT INTO replays (vault_id, key, id, sealed) VALUES (?1, ?2, ?3, ?4)
@@ -54,9 +60,7 @@ const SQL = {
   addPastWrites: `
     INSERT INTO past_writes (action, writes) SELECT key, value FROM json_each(?1) WHERE true
     ON CONFLICT (action) DO UPDATE SET writes = past_writes.writes + excluded.writes`,
-  deleteVault: ["items", "files", "replays"]
-    .map((table) => `DELETE FROM ${table} WHERE vault_id = ?1`)
-    .concat("DELETE FROM vaults WHERE id = ?1"),
+  deleteVault: "DELETE FROM vaults WHERE id = ?1",
 };
 
 interface Batch {
@@ -88,7 +92,9 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
     before ? wrappedKeys(before.row) : created!.wrapped,
   );
   const counts = [row.items, row.created, row.files, row.file_bytes];
-  const state = [row.id, row.sealed, row.attribute_version, row.content_version, ...counts, row.updated_at];
+  const quotas = [row.quota_items, row.quota_bytes, row.quota_file_bytes];
+  const versions = [row.attribute_version, row.content_version];
+  const state = [row.id, row.sealed, ...versions, ...counts, row.updated_at, ...quotas, commit.sealedGrowth];
   const vault = created
     ? [
         await proofStatement(db, store.keyring.active),
@@ -118,11 +124,14 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
   };
 }
 
-/** The log entries stay for the retention, and the entry of the vault's deletion for ever: no id is issued twice. */
+/**
+ * Deletes the vault's row, with its keys; deleted-vaults.ts deletes its other rows afterwards.
+ * The log entries stay for the retention, and the entry of the vault's deletion for ever: no id is issued twice.
+ */
 function deleteBatch(store: Store, commit: Commit, rows: readonly ActivityRow[]): Batch {
   const { db } = store;
   const entries = fencedEntries(store, commit.before?.vault ?? commit.deleted!, commit, rows);
   const writes = db.prepare(SQL.addPastWrites).bind(JSON.stringify(writesOf(commit.deleted!)));
-  const deletions = SQL.deleteVault.map((sql) => db.prepare(sql).bind(commit.vault));
-  return { statements: [entries, writes, ...deletions], written: undefined };
+  const deletion = [recordDeletion(db, commit.vault, store.now), db.prepare(SQL.deleteVault).bind(commit.vault)];
+  return { statements: [entries, writes, ...deletion], written: undefined };
 }

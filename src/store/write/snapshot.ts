@@ -10,6 +10,14 @@ import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
 import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
 
+/** Bytes of sealed texts. */
+export interface StoredBytes {
+  /** Of the Item's own row. */
+  readonly texts: number;
+  /** Of the rows of its Files. */
+  readonly files: number;
+}
+
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
   /** Absent when the vault does not exist, or does not open. */
@@ -24,6 +32,8 @@ export interface Snapshot {
   readonly items: ReadonlyMap<string, Result<Item>>;
   /** The rows of Files, by the ids of their Items. */
   readonly filesOf: ReadonlyMap<string, readonly FileRecord[]>;
+  /** The bytes of the sealed texts of each Item that has a row, also of one that does not open. */
+  readonly stored: ReadonlyMap<string, StoredBytes>;
   /** The operations of the group that took effect already, by their ids. */
   readonly applied: ReadonlyMap<string, AppliedOperation>;
   /** The idempotency records of the last day, by their keys. */
@@ -80,14 +90,20 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
     broken,
     everExisted: rows.everExisted,
     tokens: rows.tokens,
-    // Without the vault's row there are no keys, and its other rows were deleted with it. Nor does a row that does not open
-    // give keys.
+    // Without the vault's row there are no keys, and its other rows are being deleted. Nor does a row that does not open give
+    // keys.
     items: await openEach(
       keys ? rows.items : [],
       (row) => row.id,
       (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
     ),
     filesOf,
+    stored: new Map(
+      rows.items.map(({ id, overview, details }) => {
+        const files = (filesOf.get(id) ?? []).reduce((sum, { sealed }) => sum + sealed.length, 0);
+        return [id, { texts: overview.length + details.length, files }];
+      }),
+    ),
     applied: new Map(rows.applied.map((row) => [row.id, row])),
     records: await openEach(
       keys ? rows.records : [],

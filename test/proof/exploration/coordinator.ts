@@ -3,7 +3,8 @@ import { fail, ok, type Result } from "../../../src/model/result.ts";
 import type { OpenVault } from "../../../src/store/vault-rows.ts";
 import type { Commit } from "../../../src/store/write/commit.ts";
 import type { Snapshot } from "../../../src/store/write/snapshot.ts";
-import { commitGroup, type CommitPorts } from "../../../src/vault/group.ts";
+import { commitGroup } from "../../../src/vault/group.ts";
+import type { CommitPorts } from "../../../src/vault/ports.ts";
 import { committedContents } from "../../../src/vault/ports.ts";
 import { WRITES } from "../../../src/vault/pacing.ts";
 import { createQueue } from "../../../src/vault/queue.ts";
@@ -104,6 +105,7 @@ function startCoordinator(
     async backOff(retry) {
       waited += retry > WRITES ? 4_000 : 1;
     },
+    databaseLevel: () => "ok",
     onDefect: (error) => {
       throw error;
     },

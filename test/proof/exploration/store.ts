@@ -1,5 +1,6 @@
 import type { File } from "../../../src/model/file.ts";
 import { entityTag, type Item } from "../../../src/model/item.ts";
+import { DEFAULT_QUOTA } from "../../../src/model/quota.ts";
 import { ok, type Result } from "../../../src/model/result.ts";
 import type { Vault } from "../../../src/model/vault.ts";
 import type { OpenVault } from "../../../src/store/vault-rows.ts";
@@ -42,7 +43,9 @@ export type ModelStore = ReturnType<typeof createStore>;
 export function createStore(broken: Broken = {}) {
   const times = { createdAt: 0, updatedAt: 0 };
   const counts = { items: 1, created: 1, files: 1, fileBytes: 1 };
-  let vault: Vault = { id: VAULT, name: "", description: "", attributeVersion: 1, contentVersion: 1, ...counts, ...times };
+  const own = { sealedBytes: null, quota: DEFAULT_QUOTA };
+  const versions = { attributeVersion: 1, contentVersion: 1 };
+  let vault: Vault = { id: VAULT, name: "", description: "", ...versions, ...counts, ...own, ...times };
   const content = { title: "", category: "LOGIN", urls: [], favorite: false, sections: [], fields: [] } as const;
   const first: Item = {
     id: ITEM,
@@ -77,6 +80,7 @@ export function createStore(broken: Broken = {}) {
       tokens: new Map([[ACTOR, null]]),
       items: new Map(items),
       filesOf: new Map(),
+      stored: new Map(),
       applied: new Map(broken.log ? [] : applied),
       records: new Map(records),
     }),

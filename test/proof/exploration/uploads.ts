@@ -2,7 +2,7 @@ import { callCoordinator, type Tried, tryCoordinator } from "../../../src/http/r
 import { uploadContent, type UploadPorts } from "../../../src/http/upload-content.ts";
 import type { Answer, Change, NewContent, Operation } from "../../../src/model/operation.ts";
 import { ok, type Result } from "../../../src/model/result.ts";
-import type { CommitPorts } from "../../../src/vault/group.ts";
+import type { CommitPorts } from "../../../src/vault/ports.ts";
 import { createCoordinator, type ModelCoordinator } from "./coordinator.ts";
 import { createFaults, type Fault, never } from "./faults.ts";
 import { operationOf } from "./operations.ts";

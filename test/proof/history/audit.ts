@@ -9,13 +9,16 @@ import type { Call } from "./calls.ts";
 const LOGGED = "activity WHERE vault_id = ?1 AND item_id IS NOT NULL AND action <> 'READ' AND result = 'SUCCESS'";
 
 const SQL = {
-  counters: "SELECT content_version AS writes, items, created, files, file_bytes AS bytes FROM vaults WHERE id = ?1",
+  counters:
+    "SELECT content_version AS writes, items, created, files, file_bytes AS bytes, sealed_bytes AS sealed FROM vaults WHERE id = ?1",
   counted: `
     SELECT (SELECT count(*) FROM ${LOGGED}) AS writes,
       (SELECT count(*) FROM items WHERE vault_id = ?1) AS items,
       (SELECT count(*) FROM ${LOGGED} AND action = 'CREATE') AS created,
       (SELECT count(*) FROM files WHERE vault_id = ?1) AS files,
-      (SELECT coalesce(sum(size), 0) FROM files WHERE vault_id = ?1) AS bytes`,
+      (SELECT coalesce(sum(size), 0) FROM files WHERE vault_id = ?1) AS bytes,
+      (SELECT total(length(overview) + length(details)) FROM items WHERE vault_id = ?1)
+        + (SELECT total(length(sealed)) FROM files WHERE vault_id = ?1) AS sealed`,
   items: "SELECT id, version FROM items WHERE vault_id = ?1",
   log: `SELECT item_id AS item, action, version FROM ${LOGGED}`,
 };

@@ -1,0 +1,76 @@
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch } from "../database.ts";
+
+/**
+ * Deletes the rows of deleted vaults, in slices. The commit of a deletion deletes the row of the vault with its keys and
+ * records the vault in `deleted_vaults`: from then on no other row of it is served or can be opened. A slice deletes
+ * nothing where the vault has a row, as it has in a database that was restored to a minute before the deletion.
+ */
+
+/** The most rows of each table, and about the most bytes of sealed text of each table, that one D1 call deletes. */
+export const SLICE = { rows: 100, bytes: 8 * 1024 * 1024 };
+
+/** D1 calls per vault and run: on the free plan an invocation makes at most 50. */
+const CALLS = 10;
+
+/** Vaults per run of the cron trigger. */
+const VAULTS = 2;
+
+const IS_DELETED = "NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND EXISTS (SELECT 1 FROM deleted_vaults WHERE id = ?1)";
+
+/** A table, the rest of its primary key, and the bytes of the texts of a row. */
+const TABLES = [
+  ["items", "id", "octet_length(overview) + octet_length(details)"],
+  ["files", "item_id, id", "octet_length(sealed)"],
+  ["replays", "key", "octet_length(sealed)"],
+] as const;
+
+const SQL = {
+  /**
+   * The first row is deleted however large it is. A range of keys instead of a list, because in a table WITHOUT ROWID SQLite
+   * reads about a dozen whole rows to find one by its key.
+   */
+  slices: TABLES.map(
+    ([table, key, bytes]) => `
+      DELETE FROM ${table} WHERE ${IS_DELETED} AND vault_id = ?1 AND (${key}) <= (
+        SELECT ${key} FROM (
+          SELECT ${key}, sum(bytes) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - bytes AS earlier
+          FROM (SELECT ${key}, ${bytes} AS bytes FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.rows}))
+        WHERE earlier < ${SLICE.bytes} ORDER BY earlier DESC LIMIT 1)`,
+  ),
+  finish: `
+    DELETE FROM deleted_vaults
+    WHERE id = ?1 ${TABLES.map(([table]) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1)`).join(" ")}`,
+  unfinished: `SELECT 1 FROM deleted_vaults WHERE ${IS_DELETED}`,
+  deleted: `
+    SELECT id FROM deleted_vaults WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = deleted_vaults.id)
+    ORDER BY deleted_at LIMIT ${VAULTS}`,
+};
+
+/** The statement that records the deletion of a vault, for the batch that deletes its row. In: Unix milliseconds. */
+export const recordDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
+  db.prepare("INSERT INTO deleted_vaults (id, deleted_at) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING").bind(vault, now);
+
+/**
+ * Deletes rows of a deleted vault, slice by slice. Out: whether rows are left. It does nothing for any other vault.
+ * Errors: `unavailable`.
+ */
+export async function deleteRows(db: D1Database, vault: string): Promise<Result<boolean>> {
+  const statements = [...SQL.slices, SQL.finish, SQL.unfinished];
+  for (let call = 0; call < CALLS; call++) {
+    const done = await runBatch<unknown[]>(db, ...statements.map((sql) => db.prepare(sql).bind(vault)));
+    if (!done.ok) return done;
+    if (done.value.at(-1)!.length === 0) return ok(false);
+  }
+  return ok(true);
+}
+
+/** Continues the deletions that no coordinator has finished. For the cron trigger: throws when D1 fails. */
+export async function deleteRowsOfDeletedVaults(db: D1Database): Promise<void> {
+  const deleted = await runBatch<[{ id: string }]>(db, db.prepare(SQL.deleted));
+  if (!deleted.ok) throw new Error("the deleted vaults could not be read");
+  for (const { id } of deleted.value[0]) {
+    const done = await deleteRows(db, id);
+    if (!done.ok) throw new Error("the rows of a deleted vault could not be deleted");
+  }
+}

@@ -1,0 +1,29 @@
+import { LIMITS } from "../model/limits.ts";
+import { checkQuota } from "../model/quota.ts";
+import { fail, type Refusal } from "../model/result.ts";
+import type { Vault } from "../model/vault.ts";
+import type { DatabaseLevel } from "../store/database-size.ts";
+
+/**
+ * Whether an operation may make its vault larger (contract 12.6 and 12.7). `bounded`: up to the quotas. `refused`: not at
+ * all, because the database is nearly full. `admitted`: without a bound, because an attempt to write the operation had an
+ * unknown outcome. It may still take effect, and a refusal would state that it does not.
+ */
+export type Growth = "bounded" | "refused" | "admitted";
+
+export const GROWTH: Readonly<Record<DatabaseLevel, Growth>> = {
+  ok: "bounded",
+  warning: "bounded",
+  archive: "bounded",
+  refuse: "refused",
+};
+
+/**
+ * Refuses an operation that makes its vault too large. In: the vault before and after the operation, and by how many bytes
+ * its sealed texts grow. Out: `database_full`, `quota`, or nothing.
+ */
+export function refuseGrowth(growth: Growth, before: Vault, after: Vault, bytes: number): Refusal | undefined {
+  if (growth === "admitted") return undefined;
+  if (growth === "refused" && bytes > LIMITS.growth) return fail("database_full");
+  return checkQuota(before, after);
+}

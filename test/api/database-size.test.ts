@@ -1,0 +1,198 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it } from "vitest";
+import { recordDatabaseSize } from "../../src/store/database-size.ts";
+import { rebindCoordinator, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
+import { freshFile, objectsOf, pattern } from "../support/files.ts";
+import { pendingRecordsOf } from "../support/faults.ts";
+import { admin, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
+
+/** A database that is nearly full: it holds 10,000 MB, and from 95 % on no write may make it grow (contract 12.7). */
+
+afterEach(() => recordDatabaseSize(0));
+
+const GB = 1_000_000_000;
+const nearlyFull = { DB: sizedDatabase(() => 9.5 * GB) };
+
+/** A coordinator is also given the bindings of its Worker. */
+const withCoordinators = {
+  ...nearlyFull,
+  COORDINATOR: {
+    getByName: (name: string) => ({
+      async write(...operation: Parameters<ReturnType<typeof env.COORDINATOR.getByName>["write"]>) {
+        await rebindCoordinator(name, nearlyFull);
+        return env.COORDINATOR.getByName(name).write(...operation);
+      },
+    }),
+  } as unknown as Env["COORDINATOR"],
+};
+
+const NOTE = { label: "note", value: "x".repeat(1000) };
+
+/** An Item with a File and a note, in a database that is nearly full. `state` is what a refused write must not change. */
+async function nearlyFullVault() {
+  const fresh = await freshFile();
+  await fresh.call("PATCH", fresh.path, { body: [{ op: "add", path: "/fields", value: { id: "note", ...NOTE } }] });
+  await rebindCoordinator(fresh.vault, nearlyFull);
+  recordDatabaseSize(9.5 * GB);
+  const call: typeof fresh.call = (method, path, request = {}) => fresh.call(method, path, { env: nearlyFull, ...request });
+  const state = async () => {
+    const vault = await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(fresh.vault).first();
+    return { vault, objects: await objectsOf(fresh.vault), pending: await pendingRecordsOf(fresh.vault) };
+  };
+  return { ...fresh, call, state };
+}
+
+const MESSAGE = "The database is nearly full: only reads, deletions and writes that do not grow are accepted";
+
+describe("at 95 % of the database's limit", () => {
+  it.each([
+    ["POST of an Item", "POST", "items", LOGIN],
+    ["PUT of a larger Item", "PUT", "path", { ...LOGIN, category: "DOCUMENT", fields: [{ ...NOTE, value: "y".repeat(1500) }] }],
+    ["PATCH that adds a field", "PATCH", "path", [{ op: "add", path: "/fields", value: { value: "one more" } }]],
+    ["POST of a File", "POST", "files", "content"],
+  ] as const)("a %s is a 507 without Retry-After, and nothing changes", async (_, method, target, content) => {
+    const { call, state, vault, ...paths } = await nearlyFullVault();
+    const before = await state();
+    const body = method === "PUT" ? { ...(content as object), vault: { id: vault } } : content;
+    const reply = await call(method, target === "files" ? `${paths.files}?name=g` : paths[target], { body });
+    expect(reply.body).toEqual({ status: 507, message: MESSAGE });
+    expect([reply.headers.get("Item-Vault-Error"), reply.headers.get("Retry-After")]).toEqual(["database_full", null]);
+    expect(await state()).toEqual(before);
+  });
+
+  it("a new vault and a new token are a 507", async () => {
+    const vault = await admin("POST", "/v1/admin/vaults", { body: { name: "V" }, env: withCoordinators });
+    const token = await admin("POST", "/v1/admin/tokens", { body: { name: "T", vaults: {} }, env: nearlyFull });
+    expect([vault.status, token.status]).toEqual([507, 507]);
+  });
+
+  it("a token is issued when D1 has become smaller than this isolate knows", async () => {
+    recordDatabaseSize(9.9 * GB);
+    expect((await admin("POST", "/v1/admin/tokens", { body: { name: "T", vaults: {} } })).status).toBe(200);
+  });
+
+  it("reads are served", async () => {
+    const { call, items, path, one, vault } = await nearlyFullVault();
+    for (const read of [items, path, one, `${one}/content`, `/v1/vaults/${vault}`, "/v1/vaults", "/v1/activity"]) {
+      expect([read, (await call("GET", read)).status]).toEqual([read, 200]);
+    }
+  });
+
+  it("writes that do not grow take effect: another value of the same length, a smaller Item, another content", async () => {
+    const { call, path, one } = await nearlyFullVault();
+    for (const value of ["z".repeat(1000), "z"]) {
+      const body = [{ op: "replace", path: "/fields/note/value", value }];
+      expect((await call("PATCH", path, { body })).status).toBe(200);
+    }
+    expect((await call("PUT", `${one}/content`, { body: pattern(5000) })).status).toBe(200);
+    expect((await call("PATCH", path, { body: [] })).status).toBe(200);
+  });
+
+  it("a generated password can be replaced by another one of its length", async () => {
+    const { call, items, vault } = await freshVault();
+    const body = { ...LOGIN, fields: [{ purpose: "PASSWORD", generate: true }] };
+    const path = `${items}/${(await call("POST", items, { body })).body.id}`;
+    await rebindCoordinator(vault, nearlyFull);
+    const rotation = [
+      { op: "remove", path: "/fields/password/value" },
+      { op: "add", path: "/fields/password/generate", value: true },
+    ];
+    for (let round = 0; round < 3; round++) {
+      expect((await call("PATCH", path, { body: rotation, env: nearlyFull })).status).toBe(200);
+    }
+  });
+
+  it("deletions and revocations take effect", async () => {
+    const { call, path, one, vault } = await nearlyFullVault();
+    expect((await call("DELETE", one)).status).toBe(204);
+    expect((await call("DELETE", path)).status).toBe(204);
+    expect((await admin("DELETE", `/v1/admin/vaults/${vault}`, { env: nearlyFull })).status).toBe(204);
+    const { id } = await makeToken({});
+    expect((await admin("DELETE", `/v1/admin/tokens/${id}`, { env: nearlyFull })).status).toBe(204);
+  });
+
+  it("a repeated Idempotency-Key gets the first answer", async () => {
+    const { call, items, vault } = await freshVault();
+    const request = { body: LOGIN, headers: { "Idempotency-Key": "k" } };
+    const first = await call("POST", items, request);
+    await rebindCoordinator(vault, nearlyFull);
+    expect((await call("POST", items, { ...request, env: nearlyFull })).body).toEqual(first.body);
+  });
+
+  it("an upload is refused before its body is read", async () => {
+    const { call, files } = await nearlyFullVault();
+    let read = false;
+    const body = new ReadableStream({ pull: () => void (read = true) }, { highWaterMark: 0 });
+    expect((await call("POST", `${files}?name=g`, { body })).status).toBe(507);
+    expect(read).toBe(false);
+  });
+
+  it("writes grow again as soon as D1 reports a smaller size", async () => {
+    const { call, items, vault } = await freshVault();
+    let size = 9.6 * GB;
+    recordDatabaseSize(size);
+    await rebindCoordinator(vault, { DB: sizedDatabase(() => size) });
+    const create = () => call("POST", items, { body: LOGIN, env: { DB: sizedDatabase(() => size) } });
+    expect((await create()).status).toBe(507);
+    size = 9.4 * GB;
+    expect((await create()).status).toBe(200);
+  });
+});
+
+describe("a D1 that has reached its own limit", () => {
+  it.each(["Exceeded maximum DB size", "Exceeded maximum account storage", "database or disk is full: SQLITE_FULL"])(
+    "makes a write a 507: %s",
+    async (words) => {
+      const { call, items, vault } = await freshVault();
+      const DB = wrapDatabase(env.DB, {
+        before: (statements) => (statements < 6 ? Promise.reject(new Error(`D1_ERROR: ${words}`)) : undefined),
+      });
+      await rebindCoordinator(vault, { DB });
+      const reply = await call("POST", items, { body: LOGIN });
+      expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([507, "database_full"]);
+      expect((await admin("POST", "/v1/admin/tokens", { body: { name: "T", vaults: {} }, env: { DB } })).status).toBe(507);
+    },
+  );
+});
+
+async function capacityAt(size: number) {
+  const { body } = await send("GET", "/health", { env: { DB: sizedDatabase(() => size) } });
+  return body.dependencies.find(({ service }: { service: string }) => service === "capacity");
+}
+
+describe("the size of the database", () => {
+  it.each([
+    [7.9, "ACTIVE", "7,900 of 10,000 MB"],
+    [8, "WARNING", "8,000 of 10,000 MB: it is nearly full"],
+    [9.4, "WARNING", "9,400 of 10,000 MB: it is nearly full"],
+    [9.5, "ERROR", "9,500 of 10,000 MB: writes that grow are refused"],
+  ])("is in /health: %d GB", async (size, status, words) => {
+    const { message, ...capacity } = await capacityAt(size * GB);
+    expect(capacity).toEqual({ service: "capacity", status });
+    expect(message).toMatch(new RegExp(`^The database takes ${words}\\. The quotas of \\d+ vaults add up to [\\d,.]+ MB$`));
+  });
+
+  it("is in /health beside the sum of the quotas, without an alarm", async () => {
+    const sum = async () => Number(/up to ([\d,.]+) MB/.exec((await capacityAt(0)).message)![1]!.replaceAll(",", ""));
+    const before = await sum();
+    await makeVault();
+    await admin("POST", "/v1/admin/vaults", { body: { name: "V", quota: { bytes: 90 * GB } } });
+    expect((await sum()) - before).toBeCloseTo(90_000 + 268.4, 0);
+    expect((await capacityAt(0)).status).toBe("ACTIVE");
+  });
+
+  it("is in /metrics beside its limit", async () => {
+    const { text } = await send("GET", "/metrics", { env: { DB: sizedDatabase(() => 123) } });
+    expect(text).toContain("\nitem_vault_database_bytes 123\n");
+    expect(text).toContain("\nitem_vault_database_limit_bytes 10000000000\n");
+  });
+
+  it.each(["", "x", 0, -1, "0.5"])("has a limit DATABASE_LIMIT_MB; every data route is a 503 when it is %j", async (limit) => {
+    const { call, items } = await freshVault();
+    const bindings = { DATABASE_LIMIT_MB: limit } as unknown as Partial<Env>;
+    expect((await call("GET", items, { env: bindings })).status).toBe(503);
+    const { body } = await send("GET", "/health", { env: bindings });
+    const { message } = body.dependencies.find(({ service }: { service: string }) => service === "settings");
+    expect(message).toContain("DATABASE_LIMIT_MB");
+  });
+});

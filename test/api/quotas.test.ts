@@ -1,0 +1,149 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { freshItem, objectsOf, pattern } from "../support/files.ts";
+import { admin, freshVault, LOGIN, makeVault, send } from "../support/service.ts";
+
+/** Quotas of a vault (contract 12.6 and 13.23). */
+
+const setQuota = (vault: string, quota: unknown) => admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { quota } });
+
+/** What the admin sees of a vault. */
+async function seen(vault: string) {
+  const { body } = await admin("GET", "/v1/admin/vaults");
+  return body.find(({ id }: { id: string }) => id === vault);
+}
+
+const DEFAULTS = { items: 100_000, bytes: 256 * 1024 ** 2, fileBytes: 10 * 1024 ** 3 };
+
+describe("the admin", () => {
+  it("sets single quotas, and null makes one the default again", async () => {
+    const { body } = await admin("POST", "/v1/admin/vaults", { body: { name: "V", quota: { items: 5, bytes: null } } });
+    expect(body.quota).toEqual({ ...DEFAULTS, items: 5 });
+    expect((await setQuota(body.id, { fileBytes: 7 })).body.quota).toEqual({ ...DEFAULTS, items: 5, fileBytes: 7 });
+    expect((await setQuota(body.id, { items: null, bytes: 0 })).body.quota).toEqual({ ...DEFAULTS, bytes: 0, fileBytes: 7 });
+    expect(await seen(body.id)).toMatchObject({ attributeVersion: 3, quota: { ...DEFAULTS, bytes: 0, fileBytes: 7 } });
+  });
+
+  it("keeps the quotas when a vault is renamed and when an Item is written", async () => {
+    const { vault, items, call } = await freshVault();
+    await setQuota(vault, { items: 5 });
+    await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "N" } });
+    await call("POST", items, { body: LOGIN });
+    expect((await seen(vault)).quota.items).toBe(5);
+  });
+
+  it("sees what a vault uses; the holder of a token does not", async () => {
+    const { vault, call, upload } = await freshItem();
+    await upload(pattern(100));
+    const { usage } = await seen(vault);
+    expect(usage).toEqual({ items: 1, bytes: expect.any(Number), fileBytes: 100 });
+    expect(usage.bytes).toBeGreaterThan(500);
+    const { body } = await call("GET", `/v1/vaults/${vault}`);
+    expect([body.quota, body.usage]).toEqual([undefined, undefined]);
+  });
+
+  it.each([{ items: -1 }, { items: 1.5 }, { bytes: "5" }, { fileBytes: 2 ** 60 }, 5, "x", []])(
+    "is refused with %j",
+    async (quota) => {
+      const vault = await makeVault();
+      expect((await setQuota(vault, quota)).status).toBe(400);
+      expect((await admin("POST", "/v1/admin/vaults", { body: { name: "V", quota } })).status).toBe(400);
+    },
+  );
+});
+
+describe("a vault at its quota of Items", () => {
+  let fresh: Awaited<ReturnType<typeof freshItem>>;
+  beforeAll(async () => {
+    fresh = await freshItem();
+    await setQuota(fresh.vault, { items: 1 });
+  });
+
+  it("refuses a further Item with a 507 that names the quota, without Retry-After", async () => {
+    const { status, body, headers } = await fresh.call("POST", fresh.items, { body: LOGIN });
+    expect([status, body.message]).toEqual([507, "The vault has reached its quota of 1 Items"]);
+    expect([headers.get("Item-Vault-Error"), headers.get("Retry-After")]).toEqual(["quota", null]);
+  });
+
+  it("accepts larger Items and Files, also above the quota", async () => {
+    await setQuota(fresh.vault, { items: 0 });
+    const larger = [{ op: "add", path: "/fields", value: { value: "x" } }];
+    expect((await fresh.call("PATCH", fresh.path, { body: larger })).status).toBe(200);
+    expect((await fresh.upload(pattern(10))).status).toBe(200);
+  });
+
+  it("accepts an Item after a deletion", async () => {
+    const { vault, items, call } = await freshVault();
+    await setQuota(vault, { items: 1 });
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    await call("DELETE", `${items}/${id}`);
+    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+  });
+});
+
+const value = (text: string) => ({ body: [{ op: "replace", path: "/fields/f/value", value: text }] });
+
+describe("a vault at its quota of bytes", () => {
+  it("refuses what makes its sealed texts larger, and accepts what does not", async () => {
+    const { vault, call, path, items, upload } = await freshItem();
+    await call("PATCH", path, { body: [{ op: "add", path: "/fields", value: { id: "f", value: "x".repeat(300) } }] });
+    await setQuota(vault, { bytes: (await seen(vault)).usage.bytes });
+    const { status, body } = await call("PATCH", path, value("x".repeat(400)));
+    expect([status, body.message]).toEqual([507, expect.stringMatching(/quota of \d+ bytes of Items$/)]);
+    expect((await call("POST", items, { body: LOGIN })).status).toBe(507);
+    expect((await upload(pattern(1))).status).toBe(507);
+    expect((await call("PATCH", path, value("y".repeat(300)))).status).toBe(200);
+    expect((await call("PATCH", path, value(""))).status).toBe(200);
+    expect((await call("PATCH", path, value("z".repeat(200)))).status).toBe(200);
+  });
+
+  it("is not enforced while the bytes are not counted", async () => {
+    const { vault, items, call } = await freshVault();
+    await setQuota(vault, { bytes: 1 });
+    await env.DB.prepare("UPDATE vaults SET sealed_bytes = NULL, updated_at = updated_at + 1 WHERE id = ?").bind(vault).run();
+    expect((await seen(vault)).usage.bytes).toBe(null);
+    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+  });
+});
+
+describe("a vault at its quota of Files", () => {
+  it("refuses a larger content and leaves nothing in R2, and accepts one of the same size", async () => {
+    const { vault, files, upload, call } = await freshItem();
+    const { id } = (await upload(pattern(100))).body;
+    await setQuota(vault, { fileBytes: 150 });
+    const { status, body } = await upload(pattern(51));
+    expect([status, body.message]).toEqual([507, "The vault has reached its quota of 150 bytes of Files"]);
+    const stream = new Response(pattern(51)).body!;
+    expect((await upload(stream)).status).toBe(507);
+    expect((await call("PUT", `${files}/${id}/content`, { body: pattern(151) })).status).toBe(507);
+    expect(await objectsOf(vault)).toHaveLength(1);
+    expect((await call("PUT", `${files}/${id}/content`, { body: pattern(150) })).status).toBe(200);
+    expect((await upload(new Uint8Array())).status).toBe(200);
+  });
+
+  it("refuses a content of a declared size before its body is read", async () => {
+    const { vault, files, call } = await freshItem();
+    await setQuota(vault, { fileBytes: 150 });
+    let read = false;
+    const body = new ReadableStream({ pull: () => void (read = true) }, { highWaterMark: 0 });
+    const reply = await call("POST", `${files}?name=g`, { body, headers: { "Content-Length": "151" } });
+    expect([reply.status, read]).toEqual([507, false]);
+  });
+});
+
+it("the Items of one group commit count together: 32 at once do not pass the quota", async () => {
+  const { vault, items, call } = await freshVault();
+  await setQuota(vault, { items: 10 });
+  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(20) }) });
+  const replies = await Promise.all(Array.from({ length: 33 }, () => call("POST", items, { body: LOGIN })));
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
+  expect(replies.filter(({ status }) => status === 507)).toHaveLength(23);
+  expect((await seen(vault)).items).toBe(10);
+});
+
+it("the quotas do not appear in the list of the tokens", async () => {
+  const { call } = await freshVault();
+  expect(Object.keys((await call("GET", "/v1/vaults")).body[0])).not.toContain("quota");
+  expect((await send("GET", "/v1/admin/vaults")).status).toBe(401);
+});

@@ -1,0 +1,164 @@
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cleanUp } from "../../src/scheduled.ts";
+import { SLICE } from "../../src/store/write/deleted-vaults.ts";
+import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { removeRows } from "../support/restore.ts";
+import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
+
+/** The deletion of a vault: its keys at once, its other rows in slices (contract 13.13). */
+
+const TABLES = ["items", "files", "replays"] as const;
+
+/** How many rows a vault has in each table. */
+const countRows = async (vault: string): Promise<number[]> => {
+  const counts = TABLES.map((table) => env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE vault_id = ?`).bind(vault));
+  return (await env.DB.batch<{ n: number }>(counts)).map(({ results }) => results[0]!.n);
+};
+
+const isListed = async (vault: string): Promise<boolean> =>
+  (await env.DB.prepare("SELECT 1 FROM deleted_vaults WHERE id = ?").bind(vault).first()) !== null;
+
+/** Inserts rows of all three tables into a vault, with sealed texts of so many bytes. */
+async function addRows(vault: string, rows: number, bytes = 10): Promise<void> {
+  const ids = JSON.stringify(Array.from({ length: rows }, (_, index) => `row ${index}`));
+  const insert = (into: string) => env.DB.prepare(`INSERT INTO ${into} FROM json_each(?2)`).bind(vault, ids, "x".repeat(bytes));
+  await env.DB.batch([
+    insert("items (vault_id, id, version, title_index, overview, details) SELECT ?1, value, 1, '', ?3, ''"),
+    insert("files (vault_id, item_id, id, generation, size, sealed) SELECT ?1, value, 'f', 'g', 1, ?3"),
+    insert("replays (vault_id, key, id, sealed) SELECT ?1, value, '', ?3"),
+  ]);
+}
+
+interface Slices {
+  /** The D1 calls of the coordinator, and the rows that each changed. */
+  readonly changed: number[];
+  /** Whether D1 refuses the calls that delete slices. */
+  broken: boolean;
+}
+
+const STATEMENTS = TABLES.length + 2;
+
+async function watchSlices(vault: string): Promise<Slices> {
+  const slices: Slices = { changed: [], broken: true };
+  const DB = wrapDatabase(env.DB, {
+    before: (statements) => {
+      if (statements === STATEMENTS && slices.broken) throw new Error("D1_ERROR: D1 DB is overloaded.");
+    },
+    after: (results) => void slices.changed.push(results.reduce((sum, { meta }) => sum + meta.changes, 0)),
+  });
+  await rebindCoordinator(vault, { DB });
+  return slices;
+}
+
+const deletion = (vault: string) => admin("DELETE", `/v1/admin/vaults/${vault}`);
+const ring = (vault: string) => runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+
+describe("a deleted vault with many rows", () => {
+  const ROWS = 2 * SLICE.rows + 1;
+  let [vault, path]: string[] = [];
+  let call: Client;
+  let slices: Slices;
+
+  beforeEach(async () => {
+    const fresh = await freshVault();
+    ({ vault, call } = fresh);
+    path = `${fresh.items}/${(await call("POST", fresh.items, { body: LOGIN })).body.id}`;
+    await addRows(vault, ROWS);
+    slices = await watchSlices(vault);
+    slices.changed.length = 0;
+    await deletion(vault);
+  });
+
+  // Vitest does not end while an alarm is about to run.
+  afterEach(async () => {
+    slices.broken = false;
+    await ring(vault!);
+  });
+
+  it("is gone after one commit that changes seven rows, whatever it holds", async () => {
+    expect(slices.changed.at(-1)).toBeLessThanOrEqual(7);
+    expect(await countRows(vault!)).toEqual([ROWS + 1, ROWS, ROWS]);
+    expect((await call("GET", path!)).body).toEqual({ status: 404, message: `vault ${vault} not found` });
+    expect((await call("GET", `/v1/vaults/${vault}/items`)).status).toBe(404);
+    expect((await call("GET", "/v1/vaults")).body).toEqual([]);
+    expect((await call("DELETE", path!)).status).toBe(404);
+    expect((await deletion(vault!)).status).toBe(404);
+  });
+
+  it("loses its rows by the alarm, at most 100 of each table in a D1 call", async () => {
+    slices.broken = false;
+    slices.changed.length = 0;
+    await ring(vault!);
+    expect(await countRows(vault!)).toEqual([0, 0, 0]);
+    expect(await isListed(vault!)).toBe(false);
+    expect(slices.changed.length).toBe(3);
+    expect(Math.max(...slices.changed)).toBeLessThanOrEqual(TABLES.length * SLICE.rows);
+  });
+
+  it("loses them by the alarm when the coordinator was evicted after the commit", async () => {
+    await evictDurableObject(env.COORDINATOR.getByName(vault!));
+    expect(await ring(vault!)).toBe(true);
+    expect(await countRows(vault!)).toEqual([0, 0, 0]);
+  });
+
+  it("loses them by the cron trigger when the alarm fails", async () => {
+    await ring(vault!);
+    expect(await countRows(vault!)).toEqual([ROWS + 1, ROWS, ROWS]);
+    await cleanUp(env, Date.now());
+    expect(await countRows(vault!)).toEqual([0, 0, 0]);
+    expect(await isListed(vault!)).toBe(false);
+  });
+
+  it("keeps its log", async () => {
+    slices.broken = false;
+    await ring(vault!);
+    const log = await env.DB.prepare("SELECT count(*) AS n FROM activity WHERE vault_id = ?").bind(vault).first<number>("n");
+    expect(log).toBe(3); // the vault, the Item, the deletion
+  });
+});
+
+it("a slice ends at 8 MiB of sealed texts, and a larger row goes alone", async () => {
+  const { vault } = await freshVault();
+  await addRows(vault, 20, 1024 * 1024);
+  const slices = await watchSlices(vault);
+  await deletion(vault);
+  slices.broken = false;
+  slices.changed.length = 0;
+  await ring(vault);
+  // The texts of Files count as well as those of Items.
+  expect(Math.max(...slices.changed)).toBeLessThanOrEqual(3 * 8);
+  expect(await countRows(vault)).toEqual([0, 0, 0]);
+});
+
+it("the id of a deleted vault is not used again, before and after its rows are gone", async () => {
+  const create = () => admin("POST", "/v1/admin/vaults", { body: { name: "V" }, headers: { "Idempotency-Key": key } });
+  const key = crypto.randomUUID();
+  const { id } = (await create()).body;
+  await deletion(id);
+  expect((await create()).status).toBe(409);
+  await ring(id);
+  expect((await create()).status).toBe(409);
+});
+
+describe("a database that was restored to a minute before the deletion of a vault", () => {
+  it.each([
+    ["without its record", true],
+    ["with its record", false],
+  ])("keeps the rows of the vault, which has its row again: %s", async (_, forgotten) => {
+    const { vault, items, call } = await freshVault();
+    const path = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+    const slices = await watchSlices(vault);
+    const restore = await removeRows(vault, ["vaults"]);
+    await restore();
+    expect((await deletion(vault)).status).toBe(204);
+    await restore();
+    if (forgotten) await env.DB.prepare("DELETE FROM deleted_vaults WHERE id = ?").bind(vault).run();
+    slices.broken = false;
+    await ring(vault);
+    await cleanUp(env, Date.now());
+    expect((await call("GET", path)).status).toBe(200);
+    await env.DB.prepare("DELETE FROM deleted_vaults WHERE id = ?").bind(vault).run();
+  });
+});
