@@ -20,6 +20,9 @@ const SPOILED: readonly Spoiled[] = [
   "value that D1 refuses",
 ];
 
+/** The kinds of writes whose value is in the row of the Item. */
+const WITH_VALUE: ReadonlySet<string> = new Set(["create", "put", "patch"]);
+
 export interface Vault {
   readonly id: string;
   /** The ids of its Items, and of those that get most requests. */
@@ -81,22 +84,30 @@ export async function runClient(
   let token = await admin.issueToken(vault.id);
   let writes = 0;
 
+  async function renewToken(): Promise<void> {
+    token = await admin.issueToken(vault.id);
+    acknowledged.length = 0; // a key belongs to a token (contract 10.1)
+  }
+
   const send = (sent: Write | string) => sendCall({ history, world }, gateway, vault.id, token, sent);
 
   /** Out: `undefined` to read instead. */
   function nextWrite(): Write | undefined {
-    const kind = vault.hot.length === 0 ? "create" : drawKind(random());
+    const kind = vault.hot.length < 2 ? "create" : drawKind(random());
     if (kind === "again") return acknowledged.length > 0 ? pick(acknowledged) : undefined;
     if (kind === "read") return undefined;
     const file = kind === "delete-file" && vault.files.length > 0 ? pick(vault.files) : undefined;
     if (kind === "delete-file" && !file) return undefined;
-    const item = file?.item ?? (kind === "create" ? undefined : pick(random() < 0.9 ? vault.hot : vault.items));
+    const item = file?.item ?? (kind === "create" ? undefined : pick(random() < 0.9 && vault.hot.length > 0 ? vault.hot : vault.items));
     const tag = item !== undefined && random() < 0.3 ? vault.tags.get(item) : undefined;
-    const spoiled = faults.draw(SPOILED) as Spoiled | undefined;
+    const drawn = faults.draw(SPOILED) as Spoiled | undefined;
+    const spoiled = drawn === "value that D1 refuses" && !WITH_VALUE.has(kind) ? undefined : drawn;
     return { kind, vault: vault.id, item, value: `${name}-${++writes}`, file, keyed: random() < 0.6, tag, spoiled };
   }
 
   function learn({ write, item, reply }: Call): void {
+    const isGone = reply?.status === 404 || (reply?.status === 204 && write?.kind === "delete");
+    if (isGone && vault.hot.includes(item!)) vault.hot.splice(vault.hot.indexOf(item!), 1);
     if (!reply || reply.status >= 300) return;
     if (write?.kind === "add-file") vault.files.push({ item: item!, id: reply.body.id, name: write.value });
     if (write?.keyed) acknowledged.push(write);
@@ -112,9 +123,9 @@ export async function runClient(
     await clock.sleep(PAUSE * random());
     const write = nextWrite();
     for (let retries = write ? RETRIES : 0; retries >= 0; retries--) {
-      const call = await send(write ?? pick(random() < 0.9 ? vault.hot : vault.items));
+      const call = await send(write ?? pick(random() < 0.9 && vault.hot.length > 0 ? vault.hot : vault.items));
       learn(call);
-      if (call.reply?.status === 401) token = await admin.issueToken(vault.id);
+      if (call.reply?.status === 401) await renewToken();
       if (!more() || !mayRepeat(write, call.reply)) break;
       await clock.sleep(PAUSE * random());
     }

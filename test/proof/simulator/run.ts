@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installGlobals } from "./globals.ts";
 import { forgetSchemaVersion } from "../../../src/store/schema.ts";
+import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
 import { type Admin, runClient, sendCall, type Vault } from "./clients.ts";
 import { createCoordinators } from "./coordinators.ts";
@@ -22,6 +23,8 @@ export interface Run {
   /** The writes that took effect. */
   readonly effects: number;
   readonly faults: ReadonlyMap<FaultName, number>;
+  /** How many requests had each outcome. */
+  readonly outcomes: ReadonlyMap<Outcome, number>;
   readonly violations: readonly Violation[];
   /** Of everything that happened, in order. */
   readonly hash: string;
@@ -118,7 +121,9 @@ async function play(world: World, operations: number): Promise<Run> {
   violations.push(...checkStored(world, reference));
   violations.push(...(await sweepContents(world, coordinators)));
   for (const storage of coordinators.storages.values()) storage.close();
-  return { seed: world.seed, operations: sent, effects: effects.length, faults: faults.counts, violations, hash: world.hash() };
+  const outcomes = new Map<Outcome, number>();
+  for (const { reply } of history.calls) outcomes.set(outcomeOf(reply), (outcomes.get(outcomeOf(reply)) ?? 0) + 1);
+  return { seed: world.seed, operations: sent, effects: effects.length, faults: faults.counts, outcomes, violations, hash: world.hash() };
 
   /** Reads every Item that there ever was, so that the check compares the last states too. */
   async function readEverything(): Promise<void> {

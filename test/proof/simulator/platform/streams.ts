@@ -3,7 +3,11 @@ import { createHash } from "node:crypto";
 /** Streams of workerd that Node has not. */
 
 /** A stream of bytes. Unlike that of workerd it does not check the length, which the service does too. */
-export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {}
+export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
+  constructor(_length: number) {
+    super();
+  }
+}
 
 /** Computes the hash of what is written into it. */
 export class DigestStream extends WritableStream<Uint8Array> {
@@ -17,8 +21,15 @@ export class DigestStream extends WritableStream<Uint8Array> {
   }
 }
 
-Object.assign(ReadableStreamBYOBReader.prototype, {
-  readAtLeast(this: ReadableStreamBYOBReader, min: number, view: Uint8Array) {
-    return (this.read as (view: Uint8Array, options: { min: number }) => Promise<unknown>)(view, { min });
-  },
-});
+/** Reads until the view holds `min` bytes, or the stream ends. Out: the bytes that were read, in the buffer of the view. */
+async function readAtLeast(this: ReadableStreamBYOBReader, min: number, view: Uint8Array) {
+  let [buffer, length] = [view.buffer as ArrayBufferLike, 0];
+  while (length < min) {
+    const { done, value } = await this.read(new Uint8Array(buffer, length));
+    if (value) [buffer, length] = [value.buffer, length + value.length];
+    if (done) break;
+  }
+  return { done: length === 0, value: new Uint8Array(buffer, 0, length) };
+}
+
+Object.assign(ReadableStreamBYOBReader.prototype, { readAtLeast });
