@@ -52,7 +52,10 @@ function* checkWrite(call: Call, write: Write, outcome: Outcome, { applied, oper
   if (WITHOUT_EFFECT.has(outcome) && [...call.operations].some((id) => operations.has(id))) yield "refused write took effect";
   if (outcome !== "ok" && outcome !== "overtaken") return;
   const done = applied.get(write);
-  if (!done) return yield "acknowledged write is lost";
+  if (!done) {
+    yield "acknowledged write is lost";
+    return;
+  }
   if (done.effect.tick > call.end) yield "effect after its answer";
   const { body } = call.reply!;
   if (outcome !== "ok" || !body) return;
@@ -80,8 +83,10 @@ function* checkRefusal(call: Call, outcome: Outcome, reference: Reference): Iter
   const matches = ({ version }: State) => version === reference.versionOf(call.item!, write!.tag!);
   if (outcome === "unexpected") yield "unexpected answer";
   if (outcome === "failed" && !write?.spoiled) yield "unexpected answer";
-  if (outcome === "revoked" && !((reference.revoked.get(actor) ?? Infinity) < end)) yield "refused although the token was not revoked";
-  if (outcome === "missing" && !states().some((state) => isMissing(state, call, reply!.failure!))) yield "missing without a deletion";
+  if (outcome === "revoked" && !((reference.revoked.get(actor) ?? Infinity) < end))
+    yield "refused although the token was not revoked";
+  if (outcome === "missing" && !states().some((state) => isMissing(state, call, reply!.failure!)))
+    yield "missing without a deletion";
   if (outcome === "precondition failed" && !states().some((state) => state.version !== undefined && !matches(state)))
     yield "refused although If-Match matched";
 }
@@ -93,13 +98,18 @@ const isMissing = ({ version, files }: State, { write }: Call, failure: string):
  * The operations that arrived once, and at one coordinator, took effect in the order of their arrival there (vault/queue.ts).
  * In: the ids of the operations that arrived at each coordinator, in order.
  */
-function* checkArrivals({ deliveries }: History, arrivals: readonly (readonly string[])[], { operations }: Reference): Iterable<Violation> {
+function* checkArrivals(
+  { deliveries }: History,
+  arrivals: readonly (readonly string[])[],
+  { operations }: Reference,
+): Iterable<Violation> {
   for (const arrived of arrivals) {
     let last = 0;
     for (const id of arrived) {
       const effect = operations.get(id);
       if (!effect || deliveries.get(id) !== 1) continue;
-      if (effect.tick < last) yield violation("not in the order of arrival", `operation ${id} at tick ${effect.tick}, after ${last}`);
+      if (effect.tick < last)
+        yield violation("not in the order of arrival", `operation ${id} at tick ${effect.tick}, after ${last}`);
       last = Math.max(last, effect.tick);
     }
   }

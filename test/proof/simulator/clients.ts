@@ -98,7 +98,8 @@ export async function runClient(
     if (kind === "read") return undefined;
     const file = kind === "delete-file" && vault.files.length > 0 ? pick(vault.files) : undefined;
     if (kind === "delete-file" && !file) return undefined;
-    const item = file?.item ?? (kind === "create" ? undefined : pick(random() < 0.9 && vault.hot.length > 0 ? vault.hot : vault.items));
+    const item =
+      file?.item ?? (kind === "create" ? undefined : pick(random() < 0.9 && vault.hot.length > 0 ? vault.hot : vault.items));
     const tag = item !== undefined && random() < 0.3 ? vault.tags.get(item) : undefined;
     const drawn = faults.draw(SPOILED) as Spoiled | undefined;
     const spoiled = drawn === "value that D1 refuses" && !WITH_VALUE.has(kind) ? undefined : drawn;

@@ -83,7 +83,15 @@ export function createDatabase(tick: () => number): Database {
       throw Object.assign(new Error("string or blob too big"), { errcode: 18 });
     }
     const results = statementOf(sql).all(...(values as string[]));
-    const meta = { duration: 0, size_after: 1_000_000, rows_read: 0, rows_written: 0, last_row_id: 0, changed_db: true, changes: 0 };
+    const meta = {
+      duration: 0,
+      size_after: 1_000_000,
+      rows_read: 0,
+      rows_written: 0,
+      last_row_id: 0,
+      changed_db: true,
+      changes: 0,
+    };
     return { success: true, results, meta };
   }
 

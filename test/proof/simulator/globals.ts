@@ -1,11 +1,14 @@
-import "./platform/bytes.ts";
 import * as z from "zod";
 import type { Clock, Timer } from "./clock.ts";
-import { DigestStream, FixedLengthStream } from "./platform/streams.ts";
+import { addByteMethods } from "./platform/bytes.ts";
+import { addReaderMethods, DigestStream, FixedLengthStream } from "./platform/streams.ts";
 import { subtle } from "./platform/web-crypto.ts";
 
 /** The globals that the service uses, replaced for a run: time and randomness depend on the seed alone. */
 
+// The modules of the service use these methods as soon as they are loaded, so run.ts imports this file first.
+addByteMethods();
+addReaderMethods();
 // workerd forbids the compilation of code at run time, which zod would do here.
 z.config({ jitless: true });
 
@@ -13,29 +16,31 @@ const isTimer = (timer: unknown): timer is Timer => typeof timer === "object" &&
 
 /** Installs the globals of a run. Out: a function that restores those of Node. In: random numbers from 0 to 1. */
 export function installGlobals({ after, now }: Clock, random: () => number): () => void {
-  const replaced = {
-    setTimeout: (run: () => void, milliseconds = 0) => after(milliseconds, run),
-    clearTimeout: (timer: unknown) => void (isTimer(timer) && (timer.run = undefined)),
-    crypto: seededCrypto(random),
-    FixedLengthStream,
-  };
-  const before = Object.keys(replaced).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const);
-  const [{ now: realNow }, { random: realRandom }] = [Date, Math];
-  const console_ = { warn: console.warn, error: console.error };
-  for (const [name, value] of Object.entries(replaced)) {
-    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-  }
-  Object.assign(Date, { now });
-  Object.assign(Math, { random });
-  Object.assign(console, { warn: process.env["TRACE"] ? console.log : () => undefined }); // the service reports every fault
+  const replaced: readonly (readonly [owner: object, properties: object])[] = [
+    [
+      globalThis,
+      {
+        setTimeout: (run: () => void, milliseconds = 0) => after(milliseconds, run),
+        clearTimeout: (timer: unknown) => void (isTimer(timer) && (timer.run = undefined)),
+        crypto: seededCrypto(random),
+        FixedLengthStream,
+      },
+    ],
+    [Date, { now }],
+    [Math, { random }],
+    // The service reports each of the thousands of faults, and nobody reads their stacks.
+    [console, { warn: () => undefined }],
+    [Error, { stackTraceLimit: 0 }],
+  ];
+  const restore = replaced.flatMap(([owner, properties]) =>
+    Object.entries(properties).map(([name, value]) => {
+      const before = Object.getOwnPropertyDescriptor(owner, name);
+      Object.defineProperty(owner, name, { value, configurable: true, writable: true });
+      return () => (before ? Object.defineProperty(owner, name, before) : Reflect.deleteProperty(owner, name));
+    }),
+  );
   return () => {
-    for (const [name, descriptor] of before) {
-      if (descriptor) Object.defineProperty(globalThis, name, descriptor);
-      else Reflect.deleteProperty(globalThis, name);
-    }
-    Object.assign(Date, { now: realNow });
-    Object.assign(Math, { random: realRandom });
-    Object.assign(console, console_);
+    for (const one of restore) one();
   };
 }
 

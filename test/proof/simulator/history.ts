@@ -21,7 +21,11 @@ export interface Write {
 }
 
 /** How the operations of a write are spoiled on their way, and the status that answers them. */
-export type Spoiled = "operation that throws" | "operation of a newer format" | "operation of a newer kind" | "value that D1 refuses";
+export type Spoiled =
+  | "operation that throws"
+  | "operation of a newer format"
+  | "operation of a newer kind"
+  | "value that D1 refuses";
 
 export interface Reply {
   readonly status: number;

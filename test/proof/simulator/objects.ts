@@ -22,14 +22,14 @@ async function bytesOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> 
   }
 }
 
+const objectOf = (bytes: Uint8Array, size: number) => ({
+  size,
+  body: new Response(Uint8Array.from(bytes)).body!,
+  arrayBuffer: async () => Uint8Array.from(bytes).buffer,
+});
+
 export function createObjects(): Objects {
   const stored = new Map<string, Uint8Array>();
-
-  const objectOf = (bytes: Uint8Array, size: number) => ({
-    size,
-    body: new Response(Uint8Array.from(bytes)).body!,
-    arrayBuffer: async () => Uint8Array.from(bytes).buffer,
-  });
 
   return {
     keys: () => [...stored.keys()],

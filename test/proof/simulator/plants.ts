@@ -19,7 +19,6 @@ function cacheThatKeepsItems(cache: RowCache): RowCache {
   type Rows = NonNullable<ReturnType<RowCache["get"]>>;
   const items = new Map<string, Rows["items"][number]>();
   const filesOf = new Map<string, Rows["filesOf"] extends ReadonlyMap<string, infer Files> ? Files : never>();
-  const keptRows = (rows: Rows): Rows => ({ ...rows, items: rows.items.map((row) => items.get(row.id) ?? row) });
   return {
     get(request) {
       const rows = cache.get({ ...request, items: [] });
@@ -37,7 +36,6 @@ function cacheThatKeepsItems(cache: RowCache): RowCache {
       cache.update(written);
     },
   };
-  void keptRows;
 }
 
 /** The queue carries out two groups at a time. */

@@ -54,7 +54,9 @@ export function applyEffects(history: History, effects: readonly Effect[], viola
 
   function apply(effect: Effect, write: Write, item: string, actor: string): void {
     const report = (rule: Parameters<typeof violation>[0]) =>
-      violations.push(violation(rule, `${write.value} (${write.kind}, ${write.spoiled}) at tick ${effect.tick}, version ${effect.version}`));
+      violations.push(
+        violation(rule, `${write.value} (${write.kind}, ${write.spoiled}) at tick ${effect.tick}, version ${effect.version}`),
+      );
     const known = states.get(item) ?? [NOTHING];
     states.set(item, known);
     const before = known.at(-1)!;

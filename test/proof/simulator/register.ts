@@ -6,12 +6,13 @@ import { fileURLToPath } from "node:url";
 
 const WORKERS = new URL("./platform/workers-module.ts", import.meta.url).href;
 
-registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === "cloudflare:workers" ? { url: WORKERS, shortCircuit: true } : next(specifier, context),
-  load(url, context, next) {
-    if (!url.endsWith("/package.json")) return next(url, context);
-    const { version } = JSON.parse(readFileSync(fileURLToPath(url), "utf8")) as { version: string };
-    return { format: "module", source: `export const version = ${JSON.stringify(version)};`, shortCircuit: true };
-  },
-});
+export const registerService = () =>
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "cloudflare:workers" ? { url: WORKERS, shortCircuit: true } : next(specifier, context),
+    load(url, context, next) {
+      if (!url.endsWith("/package.json")) return next(url, context);
+      const { version } = JSON.parse(readFileSync(fileURLToPath(url), "utf8")) as { version: string };
+      return { format: "module", source: `export const version = ${JSON.stringify(version)};`, shortCircuit: true };
+    },
+  });

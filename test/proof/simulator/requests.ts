@@ -47,7 +47,15 @@ export function requestOf({ kind, vault, item, value, file, spoiled }: Write): {
 }
 
 /** The content of an Item in an answer, in one text: the values in its tags, which its fields must have too, and its Files. */
-export function contentOf({ tags, fields, files }: { tags: string[]; fields: { id: string; value: string }[]; files: { name: string; size: number }[] }): string {
+export function contentOf({
+  tags,
+  fields,
+  files,
+}: {
+  tags: string[];
+  fields: { id: string; value: string }[];
+  files: { name: string; size: number }[];
+}): string {
   const values = fields.map(({ id, value }) => (id === value ? id : `${id} with another value`));
   const names = files.map(({ name, size }) => (size === name.length ? name : `${name} with ${size} bytes`));
   if (values.join(" ") !== tags.join(" ")) return `torn: tags ${tags.join(" ")}, fields ${values.join(" ")}`;

@@ -123,7 +123,15 @@ async function play(world: World, operations: number): Promise<Run> {
   for (const storage of coordinators.storages.values()) storage.close();
   const outcomes = new Map<Outcome, number>();
   for (const { reply } of history.calls) outcomes.set(outcomeOf(reply), (outcomes.get(outcomeOf(reply)) ?? 0) + 1);
-  return { seed: world.seed, operations: sent, effects: effects.length, faults: faults.counts, outcomes, violations, hash: world.hash() };
+  return {
+    seed: world.seed,
+    operations: sent,
+    effects: effects.length,
+    faults: faults.counts,
+    outcomes,
+    violations,
+    hash: world.hash(),
+  };
 
   /** Reads every Item that there ever was, so that the check compares the last states too. */
   async function readEverything(): Promise<void> {

@@ -20,7 +20,7 @@ export function createStorage(): Storage {
       }
       const statement = prepared.get(sql) ?? db.prepare(sql);
       prepared.set(sql, statement);
-      return statement.all(...values) as Record<string, unknown>[];
+      return statement.all(...values);
     },
     close: () => db.close(),
   };

@@ -1,4 +1,3 @@
-import "./globals.ts";
 import worker from "../../../src/index.ts";
 import type { ContentPlace } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
@@ -36,6 +35,8 @@ const SPOIL: Partial<Record<Spoiled, (operation: Operation) => unknown>> = {
   "operation of a newer kind": (one) => ({ ...one, change: { ...one.change, kind: "newer-kind" } }),
 };
 
+const hasEnded = () => false;
+
 /** Milliseconds of one way within a data center. */
 const WAY = 2;
 
@@ -46,10 +47,13 @@ export function createGateway(world: World, name: string, bindings: Env, to: Coo
   const { clock, random, faults, trace } = world;
   /** By call: ends the Worker that serves it. */
   const ends = new Map<Call, () => void>();
-  const hasEnded = () => false;
 
   /** Sends a message to a coordinator. In: the call that it belongs to. */
-  async function deliver<T>(vault: string, call: Call | undefined, message: (instance: ReturnType<Coordinators["instanceFor"]>) => Promise<T>) {
+  async function deliver<T>(
+    vault: string,
+    call: Call | undefined,
+    message: (instance: ReturnType<Coordinators["instanceFor"]>) => Promise<T>,
+  ) {
     const fault = faults.draw(CALL_FAULTS);
     const instance = to.instanceFor(vault);
     if (fault === "coordinator replaced by a new one") to.replace(vault);
@@ -93,15 +97,17 @@ export function createGateway(world: World, name: string, bindings: Env, to: Coo
     FILES: faultyBucket(world, hasEnded),
     COORDINATOR: { getByName: stubOf } as unknown as Env["COORDINATOR"],
   };
-  const context = { waitUntil: (promise: Promise<unknown>) => void promise.catch(() => undefined), passThroughOnException: () => undefined };
+  const context = {
+    waitUntil: (promise: Promise<unknown>) => void promise.catch(() => undefined),
+    passThroughOnException: () => undefined,
+  };
 
   return {
     async send(method, path, { headers, body }, call) {
-      const length: Record<string, string> = body === undefined ? {} : { "Content-Length": String(Buffer.byteLength(body)) };
-      const request = new Request(`https://vault.test${path}`, { method, headers: { ...headers, ...length }, body: body ?? null });
+      const request = requestOf(method, path, headers, body);
       const ended = Promise.withResolvers<undefined>();
       if (call) ends.set(call, () => ended.resolve(undefined));
-      const served = serve(request as unknown as Parameters<typeof worker.fetch>[0]);
+      const served = serve(request);
       const reply = await Promise.race([served, ended.promise]);
       if (call) ends.delete(call);
       trace(`${name} ${method} ${path} ${reply?.status} ${reply?.text}`);
@@ -109,7 +115,7 @@ export function createGateway(world: World, name: string, bindings: Env, to: Coo
     },
   };
 
-  async function serve(request: Parameters<typeof worker.fetch>[0]): Promise<Reply> {
+  async function serve(request: Request): Promise<Reply> {
     const response = await worker.fetch(request, env, context as unknown as ExecutionContext);
     const text = await response.text();
     return {
@@ -121,4 +127,11 @@ export function createGateway(world: World, name: string, bindings: Env, to: Coo
       failure: response.headers.get("Item-Vault-Error"),
     };
   }
+}
+
+/** The service bounds a body without Content-Length in another way, which Node would carry out on its threads. */
+function requestOf(method: string, path: string, headers: Sent["headers"], body: string | undefined): Request {
+  const url = `https://vault.test${path}`;
+  if (body === undefined) return new Request(url, { method, headers });
+  return new Request(url, { method, headers: { ...headers, "Content-Length": String(Buffer.byteLength(body)) }, body });
 }

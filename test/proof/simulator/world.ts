@@ -34,7 +34,6 @@ export function createWorld(seed: number, plant: Plant): World {
   const hash = createHash("sha256");
   let lines: string[] = [];
   const trace = (line: string): void => {
-    if (process.env["TRACE"]) console.log(line.slice(0, 400));
     if (lines.push(line) < 1_000) return;
     hash.update(lines.join("\n"));
     lines = [];

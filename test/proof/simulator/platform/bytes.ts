@@ -31,5 +31,7 @@ function setFromHex(this: Uint8Array, text: string): { read: number; written: nu
   return { read: 2 * written, written };
 }
 
-Object.assign(Uint8Array, { fromBase64, fromHex });
-Object.assign(Uint8Array.prototype, { toBase64, toHex, setFromHex });
+export function addByteMethods(): void {
+  Object.assign(Uint8Array, { fromBase64, fromHex });
+  Object.assign(Uint8Array.prototype, { toBase64, toHex, setFromHex });
+}

@@ -23,13 +23,17 @@ export class DigestStream extends WritableStream<Uint8Array> {
 
 /** Reads until the view holds `min` bytes, or the stream ends. Out: the bytes that were read, in the buffer of the view. */
 async function readAtLeast(this: ReadableStreamBYOBReader, min: number, view: Uint8Array) {
-  let [buffer, length] = [view.buffer as ArrayBufferLike, 0];
+  let { buffer } = view;
+  let length = 0;
   while (length < min) {
     const { done, value } = await this.read(new Uint8Array(buffer, length));
-    if (value) [buffer, length] = [value.buffer, length + value.length];
+    buffer = value?.buffer ?? buffer;
+    length += value?.length ?? 0;
     if (done) break;
   }
   return { done: length === 0, value: new Uint8Array(buffer, 0, length) };
 }
 
-Object.assign(ReadableStreamBYOBReader.prototype, { readAtLeast });
+export function addReaderMethods(): void {
+  Object.assign(ReadableStreamBYOBReader.prototype, { readAtLeast });
+}

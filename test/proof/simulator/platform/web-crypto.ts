@@ -79,7 +79,8 @@ export const subtle = {
   },
 
   async sign(_algorithm: Algorithm, { algorithm, object, hash }: Key, data: Uint8Array): Promise<ArrayBuffer> {
-    const signed = algorithm.name === "HMAC" ? node.createHmac(hash, object).update(data).digest() : node.sign(null, data, object);
+    const signed =
+      algorithm.name === "HMAC" ? node.createHmac(hash, object).update(data).digest() : node.sign(null, data, object);
     return bufferOf(signed);
   },
 
