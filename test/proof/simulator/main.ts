@@ -3,8 +3,8 @@ import { registerService } from "./register.ts";
 import type { Run } from "./run.ts";
 
 /**
- * The long run: `node test/proof/simulator/main.ts [operations] [first seed]`, 1,000,000 operations by default, on two threads.
- * A seed that violates a rule is printed; `… main.ts 5000 <seed>` repeats it.
+ * The long run: `npm run simulate [operations] [first seed]`, 1,000,000 operations by default, on two threads.
+ * A seed that violates a rule is printed; `npm run simulate 5000 <seed>` repeats it.
  */
 
 const PER_SEED = 5_000;
