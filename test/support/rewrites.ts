@@ -6,3 +6,7 @@ export const withoutFence = (sql: string): string =>
 
 /** Lets no statement find an idempotency record (store/write/rows.ts, store/write/fence.ts). */
 export const withoutRecords = (sql: string): string => sql.replace("FROM replays WHERE", "FROM replays WHERE 0 AND");
+
+/** Lets an operation that is in the log take effect again (store/write/rows.ts, store/write/fence.ts). */
+export const withoutLog = (sql: string): string =>
+  sql.replace("INSERT INTO activity", "INSERT OR REPLACE INTO activity").replace(/(sealed FROM activity\s+WHERE)/, "$1 0 AND");

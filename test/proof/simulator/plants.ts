@@ -1,4 +1,4 @@
-import { withoutFence, withoutRecords } from "../../support/rewrites.ts";
+import { withoutFence, withoutLog, withoutRecords } from "../../support/rewrites.ts";
 import type { RowCache } from "../../../src/store/write/cache.ts";
 import type { createQueue } from "../../../src/vault/queue.ts";
 
@@ -54,6 +54,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "fence: its condition on the versions always holds": { ...NO_PLANT, rewrite: withoutFence },
   "cache: Items stay in it when the vault has changed": { ...NO_PLANT, cache: cacheThatKeepsItems },
   "idempotency: no statement finds a record": { ...NO_PLANT, rewrite: withoutRecords },
+  "idempotency: the log refuses no operation that took effect": { ...NO_PLANT, rewrite: withoutLog },
   "order: two groups at a time": { ...NO_PLANT, queue: twoGroups },
   "order: groups in the reverse order": { ...NO_PLANT, queue: reversedGroups },
 };
