@@ -48,7 +48,8 @@ function* statesDuring({ item, start, end }: Pick<Call, "item" | "start" | "end"
 }
 
 /** A write that was acknowledged took effect before its answer, which shows its state. */
-function* checkWrite(call: Call, write: Write, outcome: Outcome, { applied, operations }: Reference): Iterable<Rule> {
+function* checkWrite(call: Call, write: Write, outcome: Outcome, reference: Reference): Iterable<Rule> {
+  const { applied, operations } = reference;
   if (WITHOUT_EFFECT.has(outcome) && [...call.operations].some((id) => operations.has(id))) yield "refused write took effect";
   if (outcome !== "ok" && outcome !== "overtaken") return;
   const done = applied.get(write);
@@ -58,6 +59,8 @@ function* checkWrite(call: Call, write: Write, outcome: Outcome, { applied, oper
   }
   if (done.effect.tick > call.end) yield "effect after its answer";
   const { body } = call.reply!;
+  const wasCurrent = statesDuring({ ...call, item: done.effect.item! }, reference).every((state) => state === done.state);
+  if (outcome === "overtaken" && wasCurrent) yield "overtaken by no other write";
   if (outcome !== "ok" || !body) return;
   const { item, version } = done.effect;
   const same =

@@ -32,6 +32,8 @@ export interface Vault {
   readonly tags: Map<string, string>;
   /** The Files of acknowledged uploads. */
   readonly files: { readonly item: string; readonly id: string; readonly name: string }[];
+  /** The tokens of its clients, by the names of the clients. */
+  readonly tokens: Map<string, Token>;
 }
 
 export interface Token {
@@ -81,15 +83,14 @@ export async function runClient(
   const { history, admin, more } = parts;
   const gateway = createGateway(world, name, parts.bindings, parts.coordinators, history);
   const acknowledged: Write[] = [];
-  let token = await admin.issueToken(vault.id);
   let writes = 0;
 
   async function renewToken(): Promise<void> {
-    token = await admin.issueToken(vault.id);
+    vault.tokens.set(name, await admin.issueToken(vault.id));
     acknowledged.length = 0; // a key belongs to a token (contract 10.1)
   }
 
-  const send = (sent: Write | string) => sendCall({ history, world }, gateway, vault.id, token, sent);
+  const send = (sent: Write | string) => sendCall({ history, world }, gateway, vault.id, vault.tokens.get(name)!, sent);
 
   /** Out: `undefined` to read instead. */
   function nextWrite(): Write | undefined {
@@ -120,6 +121,7 @@ export async function runClient(
     if (shown !== undefined && reply.tag) vault.tags.set(shown, reply.tag);
   }
 
+  await renewToken();
   while (more()) {
     await clock.sleep(PAUSE * random());
     const write = nextWrite();
@@ -130,7 +132,8 @@ export async function runClient(
       if (!more() || !mayRepeat(write, call.reply)) break;
       await clock.sleep(PAUSE * random());
     }
-    if (faults.draw(["token revoked"])) await admin.revokeToken(token.id);
+    // That of any client of the vault, whose requests go on meanwhile.
+    if (faults.draw(["token revoked"])) await admin.revokeToken(pick([...vault.tokens.values()]).id);
   }
 }
 

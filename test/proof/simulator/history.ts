@@ -16,7 +16,10 @@ export interface Write {
   readonly keyed: boolean;
   /** `If-Match`. */
   readonly tag?: string | undefined;
-  /** Makes every coordinator refuse the operation or fail on it. */
+  /**
+   * Makes every coordinator refuse the operation or fail on it. D1 never gets a value that it would refuse when the next
+   * operation of the group replaces it: then the write takes effect.
+   */
   readonly spoiled?: Spoiled | undefined;
 }
 

@@ -64,7 +64,7 @@ export function applyEffects(history: History, effects: readonly Effect[], viola
     known.push(state);
     if (applied.has(write)) report("write took effect twice");
     applied.set(write, { effect, state });
-    if (write.spoiled) report("refused write took effect");
+    if (write.spoiled && write.spoiled !== "value that D1 refuses") report("refused write took effect");
     if (effect.tick < starts.get(write)!) report("effect before its request");
     if ((write.item ?? item) !== item || write.vault !== effect.vault) report("effect in another place");
     if (effect.version !== (state.version ?? null)) report("version without its write");

@@ -56,7 +56,7 @@ export function contentOf({
   fields: { id: string; value: string }[];
   files: { name: string; size: number }[];
 }): string {
-  const values = fields.map(({ id, value }) => (id === value ? id : `${id} with another value`));
+  const values = fields.map(({ id, value }) => (id === value.trimEnd() ? id : `${id} with another value`));
   const names = files.map(({ name, size }) => (size === name.length ? name : `${name} with ${size} bytes`));
   if (values.join(" ") !== tags.join(" ")) return `torn: tags ${tags.join(" ")}, fields ${values.join(" ")}`;
   return formatContent(tags, names);

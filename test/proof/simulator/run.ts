@@ -100,7 +100,7 @@ async function play(world: World, operations: number): Promise<Run> {
 
   const makeVault = async (): Promise<Vault> => {
     const { id } = (await asAdmin("POST", "vaults", { name: "Simulated" })).body;
-    return { id, items: [], hot: [], tags: new Map(), files: [] };
+    return { id, items: [], hot: [], tags: new Map(), files: [], tokens: new Map() };
   };
 
   const vaults = await Promise.all(Array.from({ length: VAULTS }, makeVault));

@@ -19,6 +19,7 @@ export type Rule =
   | "different answers to one write"
   | "one entity tag of two versions"
   | "read of no current state"
+  | "overtaken by no other write"
   | "missing without a deletion"
   | "refused although If-Match matched"
   | "refused although the token was not revoked"
