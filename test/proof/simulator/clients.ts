@@ -44,6 +44,8 @@ export interface Token {
 export interface Admin {
   readonly issueToken: (vault: string) => Promise<Token>;
   readonly revokeToken: (id: string) => Promise<void>;
+  /** A commit of the same vault that changes no Item. */
+  readonly renameVault: (id: string) => Promise<void>;
 }
 
 /** Sends a request as a call of the history. In: the write, or the id of the Item that is read. */
@@ -132,6 +134,7 @@ export async function runClient(
       if (!more() || !mayRepeat(write, call.reply)) break;
       await clock.sleep(PAUSE * random());
     }
+    if (faults.draw(["vault renamed"])) await admin.renameVault(vault.id);
     // That of any client of the vault, whose requests go on meanwhile.
     if (faults.draw(["token revoked"])) await admin.revokeToken(pick([...vault.tokens.values()]).id);
   }

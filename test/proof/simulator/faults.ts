@@ -1,4 +1,4 @@
-/** The faults of a run, and how likely each is. */
+/** The faults of a run and the other rare events, and how likely each is. */
 
 /** The probability of each fault, from 0 to 1, at each call in which it may happen. */
 export const FAULT_RATES = {
@@ -26,6 +26,7 @@ export const FAULT_RATES = {
   "R2 failed after the call": 0.05,
   // Each request.
   "token revoked": 0.002,
+  "vault renamed": 0.003,
   "value that D1 refuses": 0.003,
 } as const;
 

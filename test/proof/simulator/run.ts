@@ -32,6 +32,7 @@ export interface Run {
 
 const VAULTS = 2;
 const CLIENTS = 10;
+const ADMIN_TRIES = 50;
 /** Milliseconds after which nothing is on its way any more. */
 const REST = 120_000;
 
@@ -83,19 +84,21 @@ async function play(world: World, operations: number): Promise<Run> {
   const history: History = { calls: [], deliveries: new Map() };
   const gateway = createGateway(world, "admin", bindings, coordinators, history);
 
-  /** Sends a request of the admin until it is answered. */
+  /** Sends a request of the admin until it is carried out. A token that is revoked again does not exist. */
   async function asAdmin(method: string, path: string, body?: object): Promise<Reply> {
-    for (;;) {
+    for (let tries = 0; tries < ADMIN_TRIES; tries++) {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
       const reply = await gateway.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
-      if (reply && reply.status !== 503) return reply;
+      if (reply && (reply.status < 300 || reply.status === 404)) return reply;
       await clock.sleep(100 * random());
     }
+    throw new Error(`${method} ${path} was refused ${ADMIN_TRIES} times`);
   }
 
   const admin: Admin = {
     issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rw" } })).body,
     revokeToken: async (id) => void (await asAdmin("DELETE", `tokens/${id}`)),
+    renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
   };
 
   const makeVault = async (): Promise<Vault> => {
