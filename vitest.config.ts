@@ -85,7 +85,6 @@ export default defineConfig({
           name: "simulator",
           include: [`${SIMULATOR}/**/*.test.ts`],
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
-          env: { LONG_RUN },
         },
       },
       {

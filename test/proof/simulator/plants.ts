@@ -1,6 +1,8 @@
-import { withoutFence, withoutLog, withoutRecords } from "../../support/rewrites.ts";
+import type { FileRow } from "../../../src/store/files.ts";
+import type { ItemRow } from "../../../src/store/items.ts";
 import type { RowCache } from "../../../src/store/write/cache.ts";
 import type { createQueue } from "../../../src/vault/queue.ts";
+import { withoutFence, withoutLog, withoutRecords } from "../../support/rewrites.ts";
 
 /** Bugs that a test plants, by changing what is passed between the parts that ship. */
 export interface Plant {
@@ -16,9 +18,8 @@ export const NO_PLANT: Plant = { rewrite: (sql) => sql, cache: (cache) => cache,
 
 /** The cache keeps the rows of Items when another coordinator has changed the vault. */
 function cacheThatKeepsItems(cache: RowCache): RowCache {
-  type Rows = NonNullable<ReturnType<RowCache["get"]>>;
-  const items = new Map<string, Rows["items"][number]>();
-  const filesOf = new Map<string, Rows["filesOf"] extends ReadonlyMap<string, infer Files> ? Files : never>();
+  const items = new Map<string, ItemRow>();
+  const filesOf = new Map<string, readonly FileRow[]>();
   return {
     get(request) {
       const rows = cache.get({ ...request, items: [] });
