@@ -21,7 +21,7 @@ vi.mock("../../../src/vault/queue.ts", async (original) => {
 });
 
 /** The requests of a run, and the most after which a planted bug has to be found. */
-const SIZE = 400;
+const SIZE = 300;
 const MOST = 100_000;
 
 describe("the service under faults of every kind", () => {
