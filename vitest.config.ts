@@ -5,6 +5,7 @@ import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 
 const SDK = "test/sdk";
 const UPGRADE = "test/upgrade";
+const SIMULATOR = "test/proof/simulator";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
 /** The secrets of the Worker in every project. */
 const SECRETS = {
@@ -62,7 +63,7 @@ export default defineConfig({
           name: "workerd",
           // The files share the workers; each begins with empty storage (test/support/setup.ts).
           isolate: false,
-          exclude: [...configDefaults.exclude, `${SDK}/**`, `${UPGRADE}/**`],
+          exclude: [...configDefaults.exclude, `${SDK}/**`, `${UPGRADE}/**`, `${SIMULATOR}/**`],
           setupFiles: ["./test/support/setup.ts"],
         },
       },
@@ -76,6 +77,15 @@ export default defineConfig({
           provide: { secrets: SECRETS },
           // The SDK would use a developer's HTTP proxy, which cannot reach the ports of this machine.
           env: { no_proxy: "127.0.0.1" },
+        },
+      },
+      {
+        // In Node, with D1 on node:sqlite and virtual time.
+        resolve: { alias: { "cloudflare:workers": `${import.meta.dirname}/${SIMULATOR}/platform/workers-module.ts` } },
+        test: {
+          name: "simulator",
+          include: [`${SIMULATOR}/**/*.test.ts`],
+          execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
         },
       },
       {

@@ -93,13 +93,15 @@ export function parseItem(body: unknown, vault: string, use: "create" | "replace
   return parsed.success ? ok({ ...parsed.data, category: category.value }) : invalid(explain(parsed.error, "the Item"));
 }
 
+const vaultReference = z.object({ id: optionalText() });
+
 /**
  * Whether the body names a vault. An id has to be that of the path. A text without the form of an id is not compared:
  * External Secrets and HashiCorp's plugin write the vault's name here.
  */
 function parseVaultReference(value: unknown, expected: string): Result<boolean> {
   if (value === undefined || value === null) return ok(false);
-  const parsed = z.object({ id: optionalText() }).safeParse(value);
+  const parsed = vaultReference.safeParse(value);
   if (!parsed.success) return invalid(`vault.${explain(parsed.error, "id")}`);
   if (parsed.data.id === undefined) return ok(false);
   const id = parseId(parsed.data.id);

@@ -3,7 +3,7 @@ const DEADLINE = 10_000;
 
 /** Rejects when the D1 call has no answer within the deadline. Without it a lost answer would block the write queue. */
 export async function withDeadline<T>(answer: Promise<T>): Promise<T> {
-  let timer: number | null = null;
+  let timer!: ReturnType<typeof setTimeout>;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error("D1_ERROR: no answer in time")), DEADLINE);
   });

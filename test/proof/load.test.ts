@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { withoutFence } from "../support/bindings.ts";
 import { checkHistory } from "./history/check.ts";
 import { type Load, runLoad } from "./history/clients.ts";
 import { DOUBLED, LOST, type Rule } from "./history/calls.ts";
 import { auditLog } from "./history/audit.ts";
 import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
+import { withoutFence, withoutRecords } from "../support/rewrites.ts";
 import { isLong, runs } from "../support/runs.ts";
 
 /**
@@ -67,8 +67,7 @@ describe("clients of one vault with two coordinators and faults of every kind", 
 /** Mechanisms on which the guarantee depends, with the change that removes each from the SQL. Without one, a seed must fail. */
 const WITHOUT: readonly (readonly [string, (sql: string) => string])[] = [
   ["the fence", withoutFence],
-  // store/write/rows.ts and store/write/fence.ts then find no idempotency record.
-  ["the idempotency records", (sql) => sql.replace("FROM replays WHERE", "FROM replays WHERE 0 AND")],
+  ["the idempotency records", withoutRecords],
 ];
 
 describe.each(WITHOUT)("without %s", (_, rewrite) => {

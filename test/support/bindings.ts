@@ -3,6 +3,9 @@ import { env } from "cloudflare:workers";
 import type { VaultCoordinator } from "../../src/index.ts";
 import type { Operation } from "../../src/model/operation.ts";
 
+export { withoutFence } from "./rewrites.ts";
+export { seeded } from "./seeded.ts";
+
 /** Wrappers of real bindings, which count calls, delay them or inject faults. */
 
 export interface Hooks {
@@ -71,10 +74,6 @@ export async function renewCoordinator(name: string, bindings: Partial<Env>): Pr
   await rebindCoordinator(name, bindings);
 }
 
-/** Removes the fence of store/write/fence.ts from the SQL: its condition on the vault's versions always holds. */
-export const withoutFence = (sql: string): string =>
-  sql.replace("content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4", "?2 >= 0 AND ?3 >= 0 AND ?4 >= 0");
-
 /** A namespace that forwards to another one, and the last operation that was sent through it. */
 export function recordOperations(namespace: Env["COORDINATOR"]): {
   readonly COORDINATOR: Env["COORDINATOR"];
@@ -86,14 +85,3 @@ export function recordOperations(namespace: Env["COORDINATOR"]): {
 }
 
 export const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** A pseudo-random generator (mulberry32) of numbers 0 ≤ n < 1: the same sequence for the same seed. */
-export function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}

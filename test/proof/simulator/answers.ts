@@ -1,0 +1,54 @@
+import type { Reply } from "./history.ts";
+
+/** What an answer states about its request: the only place that depends on the statuses and kinds of failures of the contract. */
+
+export type Outcome =
+  | "ok"
+  /** The Item or the File did not exist, and nothing happened. */
+  | "missing"
+  /** `If-Match` named another version, and nothing happened. */
+  | "precondition failed"
+  /** The token was revoked, and nothing happened. */
+  | "revoked"
+  /** Nothing happened, and a retry helps. */
+  | "refused"
+  /** The write took effect, and a later one has changed the Item. */
+  | "overtaken"
+  /** The service has a defect, or D1 refuses the row; nothing happened. */
+  | "failed"
+  /** The write may have taken effect. */
+  | "unknown"
+  /** An answer that no request of the clients should get. */
+  | "unexpected";
+
+/** The outcomes by the kind of the failure (contract 4.3). */
+const FAILURES: Readonly<Record<string, Outcome>> = {
+  item_not_found: "missing",
+  file_not_found: "missing",
+  precondition: "precondition failed",
+  unauthorized: "revoked",
+  busy: "refused",
+  unavailable: "refused",
+  version_skew: "refused",
+  uncertain: "unknown",
+  overtaken: "overtaken",
+  internal: "failed",
+};
+
+/** In: the answer; `undefined` when there was none. */
+export function outcomeOf(reply: Reply | undefined): Outcome {
+  if (!reply) return "unknown";
+  if (reply.status === 200 || reply.status === 204) return "ok";
+  const outcome = FAILURES[reply.failure ?? ""] ?? "unexpected";
+  // Retry-After states that nothing happened (contract 10.14).
+  return reply.status === 503 && (outcome === "refused") !== (reply.retryAfter !== null) ? "unexpected" : outcome;
+}
+
+/** The outcomes after which the operations of the request must not have taken effect. */
+export const WITHOUT_EFFECT: ReadonlySet<Outcome> = new Set<Outcome>([
+  "missing",
+  "precondition failed",
+  "revoked",
+  "refused",
+  "failed",
+]);

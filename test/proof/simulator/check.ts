@@ -1,0 +1,119 @@
+import { type Outcome, outcomeOf, WITHOUT_EFFECT } from "./answers.ts";
+import type { Effect } from "./database.ts";
+import type { Call, History, Write } from "./history.ts";
+import { applyEffects, contentOfState, type Reference, type State } from "./reference.ts";
+import { contentOf } from "./requests.ts";
+import { type Rule, violation, type Violation } from "./violations.ts";
+
+/**
+ * Checks a history against the effects that D1 had, in the order of its transactions. The order gives the moment of each
+ * write, so the check of linearizability (Herlihy and Wing 1990) needs no search: every answer has to be true at some
+ * moment between its request and itself. Out: the violations, and the reference model.
+ */
+export function checkHistory(
+  history: History,
+  effects: readonly Effect[],
+  arrivals: readonly (readonly string[])[],
+): { violations: Violation[]; reference: Reference } {
+  const violations: Violation[] = [];
+  const reference = applyEffects(history, effects, violations);
+  const firstAnswers = new Map<Write, string>();
+  for (const call of history.calls) {
+    const outcome = outcomeOf(call.reply);
+    const report = (rule: Rule) =>
+      violations.push(violation(rule, `${describe(call)}: ${call.reply?.status} ${call.reply?.text.slice(0, 300)}`));
+    for (const rule of call.write ? checkWrite(call, call.write, outcome, reference) : checkRead(call, outcome, reference))
+      report(rule);
+    for (const rule of checkRefusal(call, outcome, reference)) report(rule);
+    if (!call.write || outcome !== "ok") continue;
+    const first = firstAnswers.get(call.write) ?? call.reply!.text;
+    firstAnswers.set(call.write, first);
+    if (first !== call.reply!.text) report("different answers to one write");
+  }
+  violations.push(...checkArrivals(history, arrivals, reference));
+  return { violations, reference };
+}
+
+const describe = ({ number, write, item, start, end }: Call): string =>
+  `call ${number}, ${write ? `${write.kind} ${write.value} (If-Match ${write.tag})` : "read"} of ${item} at ticks ${start}–${end}`;
+
+/** The states that an Item had at some moment of a call. */
+function* statesDuring({ item, start, end }: Pick<Call, "item" | "start" | "end">, { states }: Reference): Generator<State> {
+  const known = states.get(item ?? "") ?? [];
+  for (let n = known.length - 1; n >= 0; n--) {
+    const state = known[n]!;
+    if (state.tick < end) yield state;
+    if (state.tick <= start) return;
+  }
+}
+
+/** A write that was acknowledged took effect before its answer, which shows its state. */
+function* checkWrite(call: Call, write: Write, outcome: Outcome, reference: Reference): Iterable<Rule> {
+  const { applied, operations } = reference;
+  if (WITHOUT_EFFECT.has(outcome) && [...call.operations].some((id) => operations.has(id))) yield "refused write took effect";
+  if (outcome !== "ok" && outcome !== "overtaken") return;
+  const done = applied.get(write);
+  if (!done) {
+    yield "acknowledged write is lost";
+    return;
+  }
+  if (done.effect.tick > call.end) yield "effect after its answer";
+  const { body } = call.reply!;
+  const wasCurrent = statesDuring({ ...call, item: done.effect.item! }, reference).every((state) => state === done.state);
+  if (outcome === "overtaken" && wasCurrent) yield "overtaken by no other write";
+  if (outcome !== "ok" || !body) return;
+  const { item, version } = done.effect;
+  const same =
+    write.kind === "add-file"
+      ? body.name === write.value && body.size === write.value.length
+      : body.id === item && body.version === version && contentOf(body) === contentOfState(done.state);
+  if (!same) yield "answer of another state";
+}
+
+function* checkRead(call: Call, outcome: Outcome, reference: Reference): Iterable<Rule> {
+  if (outcome !== "ok") return;
+  const { body } = call.reply!;
+  const content = contentOf(body);
+  const matches = (state: State) => state.version === body.version && contentOfState(state) === content;
+  if (!statesDuring(call, reference).some(matches)) yield "read of no current state";
+  if ((reference.revoked.get(call.actor) ?? Infinity) < call.start) yield "accepted although the token was revoked";
+}
+
+/** A refusal was justified at some moment of the call. */
+function* checkRefusal(call: Call, outcome: Outcome, reference: Reference): Iterable<Rule> {
+  const { write, reply, actor, end } = call;
+  const states = () => statesDuring(call, reference);
+  const matches = ({ version }: State) => version === reference.versionOf(call.item!, write!.tag!);
+  if (outcome === "unexpected") yield "unexpected answer";
+  if (outcome === "failed" && !write?.spoiled) yield "unexpected answer";
+  if (outcome === "revoked" && !((reference.revoked.get(actor) ?? Infinity) < end))
+    yield "refused although the token was not revoked";
+  if (outcome === "missing" && !states().some((state) => isMissing(state, call, reply!.failure!)))
+    yield "missing without a deletion";
+  if (outcome === "precondition failed" && !states().some((state) => state.version !== undefined && !matches(state)))
+    yield "refused although If-Match matched";
+}
+
+const isMissing = ({ version, files }: State, { write }: Call, failure: string): boolean =>
+  version === undefined || (failure === "file_not_found" && !files.includes(write!.file!.name));
+
+/**
+ * The operations that arrived once, and at one coordinator, took effect in the order of their arrival there (vault/queue.ts).
+ * In: the ids of the operations that arrived at each coordinator, in order.
+ */
+function* checkArrivals(
+  { deliveries }: History,
+  arrivals: readonly (readonly string[])[],
+  { operations }: Reference,
+): Iterable<Violation> {
+  for (const arrived of arrivals) {
+    let last = 0;
+    for (const id of arrived) {
+      const effect = operations.get(id);
+      if (!effect || deliveries.get(id) !== 1) continue;
+      if (effect.tick < last)
+        yield violation("not in the order of arrival", `operation ${id} at tick ${effect.tick}, after ${last}`);
+      last = Math.max(last, effect.tick);
+    }
+  }
+}

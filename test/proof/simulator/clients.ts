@@ -1,0 +1,148 @@
+import type { Coordinators } from "./coordinators.ts";
+import type { Call, History, Reply, Spoiled, Write } from "./history.ts";
+import { drawKind, requestOf } from "./requests.ts";
+import { createGateway, type Gateway } from "./worker.ts";
+import type { World } from "./world.ts";
+
+/** The clients of one vault, each of which sends one request after the other. */
+
+/** The Items to which most requests go. */
+const HOT = 4;
+/** How often a client sends a write again that was not acknowledged. */
+const RETRIES = 3;
+/** Milliseconds between two requests of a client, at most. */
+const PAUSE = 30;
+
+const SPOILED: readonly Spoiled[] = [
+  "operation that throws",
+  "operation of a newer format",
+  "operation of a newer kind",
+  "value that D1 refuses",
+];
+
+/** The kinds of writes whose value is in the row of the Item. */
+const WITH_VALUE: ReadonlySet<string> = new Set(["create", "put", "patch"]);
+
+export interface Vault {
+  readonly id: string;
+  /** The ids of its Items, and of those that get most requests. */
+  readonly items: string[];
+  readonly hot: string[];
+  /** The entity tags of the newest answers, by Item. */
+  readonly tags: Map<string, string>;
+  /** The Files of acknowledged uploads. */
+  readonly files: { readonly item: string; readonly id: string; readonly name: string }[];
+  /** The tokens of its clients, by the names of the clients. */
+  readonly tokens: Map<string, Token>;
+}
+
+export interface Token {
+  readonly id: string;
+  readonly token: string;
+}
+
+export interface Admin {
+  readonly issueToken: (vault: string) => Promise<Token>;
+  readonly revokeToken: (id: string) => Promise<void>;
+  /** A commit of the same vault that changes no Item. */
+  readonly renameVault: (id: string) => Promise<void>;
+}
+
+/** Sends a request as a call of the history. In: the write, or the id of the Item that is read. */
+export async function sendCall(
+  { history, world }: { history: History; world: World },
+  gateway: Gateway,
+  vault: string,
+  { id: actor, token }: Token,
+  sent: Write | string,
+): Promise<Call> {
+  const write = typeof sent === "string" ? undefined : sent;
+  const item = typeof sent === "string" ? sent : sent.item;
+  const number = history.calls.length;
+  const start = world.tick();
+  const call: Call = { number, write, vault, item, actor, start, end: Infinity, reply: undefined, operations: new Set() };
+  history.calls.push(call);
+  const { method, path, body } = write ? requestOf(write) : { method: "GET", path: `/v1/vaults/${vault}/items/${item}` };
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    "User-Agent": String(number), // identifies the call in its operations (worker.ts)
+    ...(write?.tag === undefined ? {} : { "If-Match": write.tag }),
+    ...(write?.keyed ? { "Idempotency-Key": write.value } : {}),
+  };
+  call.reply = await gateway.send(method, path, { headers, body }, call);
+  call.end = world.tick();
+  return call;
+}
+
+/** Runs a client until `more` says that there are enough requests. */
+export async function runClient(
+  world: World,
+  name: string,
+  vault: Vault,
+  parts: { bindings: Env; coordinators: Coordinators; history: History; admin: Admin; more: () => boolean },
+): Promise<void> {
+  const { random, pick, clock, faults } = world;
+  const { history, admin, more } = parts;
+  const gateway = createGateway(world, name, parts.bindings, parts.coordinators, history);
+  const acknowledged: Write[] = [];
+  let writes = 0;
+
+  async function renewToken(): Promise<void> {
+    vault.tokens.set(name, await admin.issueToken(vault.id));
+    acknowledged.length = 0; // a key belongs to a token (contract 10.1)
+  }
+
+  const send = (sent: Write | string) => sendCall({ history, world }, gateway, vault.id, vault.tokens.get(name)!, sent);
+
+  /** Out: `undefined` to read instead. */
+  function nextWrite(): Write | undefined {
+    const kind = vault.hot.length < 2 ? "create" : drawKind(random());
+    if (kind === "again") return acknowledged.length > 0 ? pick(acknowledged) : undefined;
+    if (kind === "read") return undefined;
+    const file = kind === "delete-file" && vault.files.length > 0 ? pick(vault.files) : undefined;
+    if (kind === "delete-file" && !file) return undefined;
+    const item =
+      file?.item ?? (kind === "create" ? undefined : pick(random() < 0.9 && vault.hot.length > 0 ? vault.hot : vault.items));
+    const tag = item !== undefined && random() < 0.3 ? vault.tags.get(item) : undefined;
+    const drawn = faults.draw(SPOILED) as Spoiled | undefined;
+    const spoiled = drawn === "value that D1 refuses" && !WITH_VALUE.has(kind) ? undefined : drawn;
+    return { kind, vault: vault.id, item, value: `${name}-${++writes}`, file, keyed: random() < 0.6, tag, spoiled };
+  }
+
+  function learn({ write, item, reply }: Call): void {
+    const isGone = reply?.status === 404 || (reply?.status === 204 && write?.kind === "delete");
+    if (isGone && vault.hot.includes(item!)) vault.hot.splice(vault.hot.indexOf(item!), 1);
+    if (!reply || reply.status >= 300) return;
+    if (write?.kind === "add-file") vault.files.push({ item: item!, id: reply.body.id, name: write.value });
+    if (write?.keyed) acknowledged.push(write);
+    if (write?.kind === "create" && !vault.items.includes(reply.body.id)) {
+      vault.items.push(reply.body.id);
+      vault.hot[vault.hot.length < HOT ? vault.hot.length : Math.floor(random() * HOT)] = reply.body.id;
+    }
+    const shown: string | undefined = write?.kind === "create" ? reply.body.id : item;
+    if (shown !== undefined && reply.tag) vault.tags.set(shown, reply.tag);
+  }
+
+  await renewToken();
+  while (more()) {
+    await clock.sleep(PAUSE * random());
+    const write = nextWrite();
+    for (let retries = write ? RETRIES : 0; retries >= 0; retries--) {
+      const call = await send(write ?? pick(random() < 0.9 && vault.hot.length > 0 ? vault.hot : vault.items));
+      learn(call);
+      if (call.reply?.status === 401) await renewToken();
+      if (!more() || !mayRepeat(write, call.reply)) break;
+      await clock.sleep(PAUSE * random());
+    }
+    if (faults.draw(["vault renamed"])) await admin.renameVault(vault.id);
+    // That of any client of the vault, whose requests go on meanwhile.
+    if (faults.draw(["token revoked"])) await admin.revokeToken(pick([...vault.tokens.values()]).id);
+  }
+}
+
+/** Whether a write may be sent again (contract 10.14 and 10.15): it did not happen, or its key makes it happen once. */
+function mayRepeat(write: Write | undefined, reply: Reply | undefined): boolean {
+  if (!write) return false;
+  if (reply?.status === 503 && reply.retryAfter !== null) return true;
+  return write.keyed && (!reply || reply.status === 503);
+}

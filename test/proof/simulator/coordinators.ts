@@ -1,0 +1,111 @@
+import { VaultCoordinator } from "../../../src/index.ts";
+import type { ContentPlace } from "../../../src/model/file.ts";
+import type { Answer, Operation } from "../../../src/model/operation.ts";
+import type { Result } from "../../../src/model/result.ts";
+import { connectDatabase } from "./faulty-database.ts";
+import { faultyBucket } from "./faulty-bucket.ts";
+import { createStorage, type Storage, storageOf } from "./storage.ts";
+import type { World } from "./world.ts";
+
+/** The instances of the coordinators: those that ship, one after the other for each vault, and for a while two at a time. */
+
+export interface Instance {
+  readonly name: string;
+  readonly write: (operation: Operation) => Promise<Result<Answer>>;
+  readonly expect: (place: ContentPlace) => Promise<void>;
+  readonly hasEnded: () => boolean;
+  readonly evict: () => void;
+  /** The ids of the operations in the order in which they arrived. */
+  readonly arrived: string[];
+}
+
+export interface Coordinators {
+  /** The instance that a new stub reaches: the newest one, or for a while the one before it. */
+  readonly instanceFor: (vault: string) => Instance;
+  /** Starts a new instance beside the current one, which ends some time later. */
+  readonly replace: (vault: string) => void;
+  /** Every instance that there was. */
+  readonly instances: readonly Instance[];
+  /** Runs the alarm of each vault that is due. Out: whether there was one. */
+  readonly runAlarms: () => Promise<boolean>;
+  readonly storages: ReadonlyMap<string, Storage>;
+}
+
+/** Milliseconds for which an old instance may still work beside a new one. */
+const OVERLAP = 30_000;
+
+/** In: the variables of the Worker. */
+export function createCoordinators(world: World, bindings: Env): Coordinators {
+  const { clock, random } = world;
+  const storages = new Map<string, Storage>();
+  const current = new Map<string, Instance[]>();
+  const instances: Instance[] = [];
+
+  function start(vault: string): Instance {
+    const storage = storages.get(vault) ?? createStorage();
+    storages.set(vault, storage);
+    const name = `coordinator ${instances.length}`;
+    let ended = false;
+    const lost = Promise.withResolvers<never>();
+    lost.promise.catch(() => undefined); // an instance without callers may end too
+    const evict = (): void => {
+      ended = true;
+      lost.reject(new Error("Durable Object reset because its code was updated."));
+    };
+    const hasEnded = () => ended;
+    const env: Env = {
+      ...bindings,
+      DB: connectDatabase(world, { name, hasEnded, evict }),
+      FILES: faultyBucket(world, hasEnded),
+    };
+    const coordinator = new VaultCoordinator({ storage: storageOf(storage, hasEnded) } as DurableObjectState, env);
+    const arrived: string[] = [];
+    const instance: Instance = {
+      name,
+      write(operation) {
+        arrived.push(operation.id);
+        return Promise.race([coordinator.write(operation), lost.promise]);
+      },
+      expect: (place) => Promise.race([coordinator.expect(place), lost.promise]),
+      hasEnded,
+      evict,
+      arrived,
+    };
+    alarms.set(instance, () => coordinator.alarm());
+    instances.push(instance);
+    return instance;
+  }
+
+  const alarms = new Map<Instance, () => Promise<void>>();
+  const alive = (vault: string): Instance[] => (current.get(vault) ?? []).filter((one) => !one.hasEnded());
+
+  function instanceFor(vault: string): Instance {
+    const found = alive(vault);
+    const known = found.length > 0 ? found : [start(vault)];
+    current.set(vault, known);
+    // The newest comes first.
+    return known.length > 1 && random() < 0.4 ? known[1]! : known[0]!;
+  }
+
+  return {
+    instanceFor,
+    instances,
+    storages,
+    replace(vault) {
+      const [old, ...others] = alive(vault);
+      for (const other of others) other.evict();
+      current.set(vault, [start(vault), ...(old ? [old] : [])]);
+      if (old) clock.after(OVERLAP * random() * random() * random(), old.evict);
+    },
+    async runAlarms() {
+      let found = false;
+      for (const [vault, storage] of storages) {
+        if (storage.alarm === null || storage.alarm > clock.now()) continue;
+        storage.alarm = null;
+        found = true;
+        await alarms.get(instanceFor(vault))!();
+      }
+      return found;
+    },
+  };
+}

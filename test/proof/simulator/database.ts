@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+
+/** D1 as an SQLite in this process: the schema of migrations/, and batches that are transactions. */
+
+/** A write that took effect, as the activity log has it. */
+export interface Effect {
+  /** When, on the clock of the history. */
+  readonly tick: number;
+  /** `log`: an entry of a write. `revoked`: a token is no longer in the allow-list. */
+  readonly kind: "log" | "revoked";
+  readonly vault: string;
+  /** The operation's, or the token's. */
+  readonly id: string;
+  readonly action: "CREATE" | "UPDATE" | "DELETE";
+  readonly actor: string;
+  readonly item: string | null;
+  readonly version: number | null;
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+
+export interface Database {
+  /** Runs the statements as one transaction. Out: D1's results. Throws D1's errors. */
+  readonly batch: (statements: readonly Statement[]) => D1Result[];
+  readonly query: <Row>(sql: string, ...values: (string | number)[]) => Row[];
+  /** The effects in the order in which the transactions were committed. */
+  readonly effects: () => Effect[];
+  readonly close: () => void;
+}
+
+/** Characters of a value that D1 refuses: here fewer than the 2 MB of Cloudflare, so that a request reaches them. */
+const LARGEST_VALUE = 64 * 1024;
+
+const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
+
+/** The record that wrangler keeps of the applied migrations. */
+const RECORD = "CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY, name TEXT UNIQUE, applied_at TEXT)";
+
+/** Temporary triggers record the order of effects, whatever statements have them. They are part of each transaction. */
+const TRIGGERS = `
+  CREATE TEMP TABLE effects (tick INTEGER, kind TEXT, vault TEXT, id TEXT, action TEXT, actor TEXT, item TEXT, version INTEGER);
+  CREATE TEMP TRIGGER logged AFTER INSERT ON main.activity WHEN new.result = 'SUCCESS' AND new.action <> 'READ' BEGIN
+    INSERT INTO effects
+    VALUES (tick(), 'log', new.vault_id, new.id, new.action, new.actor, new.item_id, new.version);
+  END;
+  CREATE TEMP TRIGGER revoked AFTER DELETE ON main.tokens BEGIN
+    INSERT INTO effects VALUES (tick(), 'revoked', '', old.id, 'DELETE', '', NULL, NULL);
+  END;`;
+
+/** The names of SQLite's result codes in D1's messages. */
+const CODES: Readonly<Record<number, string>> = { 18: "SQLITE_TOOBIG", 19: "SQLITE_CONSTRAINT", 20: "SQLITE_MISMATCH" };
+
+function errorOf(error: unknown): Error {
+  const { errcode = 1, message } = error as { errcode?: number; message: string };
+  return new Error(`D1_ERROR: ${message}: ${CODES[errcode & 255] ?? "SQLITE_ERROR"}`);
+}
+
+/** In: a function that gives the next tick of the history's clock. */
+export function createDatabase(tick: () => number): Database {
+  const db = new DatabaseSync(":memory:");
+  const files = readdirSync(MIGRATIONS).toSorted();
+  for (const name of files) db.exec(readFileSync(join(MIGRATIONS, name), "utf8"));
+  db.exec(RECORD);
+  for (const name of files) db.prepare("INSERT INTO d1_migrations (name) VALUES (?1)").run(name);
+  db.function("tick", tick);
+  db.exec(TRIGGERS);
+
+  const prepared = new Map<string, StatementSync>();
+  const statementOf = (sql: string): StatementSync => {
+    const known = prepared.get(sql) ?? db.prepare(sql);
+    prepared.set(sql, known);
+    return known;
+  };
+  const [begin, commit, rollback] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map(statementOf);
+
+  function runStatement({ sql, values }: Statement): D1Result {
+    if (values.some((value) => typeof value === "string" && value.length > LARGEST_VALUE)) {
+      throw Object.assign(new Error("string or blob too big"), { errcode: 18 });
+    }
+    const results = statementOf(sql).all(...(values as string[]));
+    const meta = {
+      duration: 0,
+      size_after: 1_000_000,
+      rows_read: 0,
+      rows_written: 0,
+      last_row_id: 0,
+      changed_db: true,
+      changes: 0,
+    };
+    return { success: true, results, meta };
+  }
+
+  return {
+    batch(statements) {
+      begin!.run();
+      try {
+        const results = statements.map(runStatement);
+        commit!.run();
+        return results;
+      } catch (error) {
+        rollback!.run();
+        throw errorOf(error);
+      }
+    },
+    query: <Row>(sql: string, ...values: (string | number)[]) => statementOf(sql).all(...values) as Row[],
+    effects: () => db.prepare("SELECT * FROM effects ORDER BY rowid").all() as unknown as Effect[],
+    close: () => db.close(),
+  };
+}

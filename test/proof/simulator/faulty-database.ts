@@ -1,0 +1,78 @@
+import type { FaultName } from "./faults.ts";
+import type { Statement } from "./database.ts";
+import { never, type World } from "./world.ts";
+
+/** D1 as one Worker or one coordinator reaches it: over a network, and with faults. */
+
+/** Who calls D1. The code of an owner that has ended goes no further. */
+export interface Owner {
+  readonly name: string;
+  readonly hasEnded: () => boolean;
+  /** Ends a coordinator in the middle of a call; absent for a Worker. */
+  readonly evict?: () => void;
+}
+
+/** How a call went wrong: whether and when D1 runs the batch, and what the caller gets. */
+interface Course {
+  readonly runs: boolean;
+  /** Milliseconds before D1 runs the batch, and before its answer arrives. */
+  readonly before: number;
+  readonly after: number;
+  readonly answer: "result" | "lost" | "overloaded" | "nothing";
+}
+
+const DEADLINE = 10_000; // src/store/deadline.ts
+const USUAL: Course = { runs: true, before: 0, after: 0, answer: "result" };
+
+const COURSES = {
+  "D1 failed before the batch": { ...USUAL, runs: false, answer: "lost" },
+  "D1 failed after the batch": { ...USUAL, answer: "lost" },
+  "D1 overloaded": { ...USUAL, runs: false, answer: "overloaded" },
+  "D1 executed the batch after the deadline": { ...USUAL, before: DEADLINE, answer: "nothing" },
+  "D1 answered after the deadline": { ...USUAL, after: DEADLINE },
+  "D1 lost the batch": { ...USUAL, runs: false, answer: "nothing" },
+} satisfies Partial<Record<FaultName, Course>>;
+
+const D1_FAULTS = Object.keys(COURSES) as (keyof typeof COURSES)[];
+
+/** Milliseconds of one way between two data centers or within one; a batch that is late is late by up to half a minute. */
+const WAY = 4;
+const LATE = 3;
+
+export function connectDatabase(world: World, owner: Owner): D1Database {
+  const { random, clock, database, faults, plant, trace } = world;
+
+  async function batch(statements: readonly Statement[]): Promise<D1Result[]> {
+    if (owner.hasEnded()) return never();
+    const fault = faults.draw(D1_FAULTS) as keyof typeof COURSES | undefined;
+    const course: Course = fault ? COURSES[fault] : USUAL;
+    const evicts = owner.evict && faults.draw(["coordinator evicted during a D1 call"]);
+    if (evicts) clock.after(3 * WAY * random(), owner.evict);
+    await clock.sleep(WAY * random() + course.before * (1 + LATE * random()));
+    // D1 runs a batch that was sent, whatever has become of its sender.
+    const result = course.runs ? run(statements) : [];
+    await clock.sleep(WAY * random() + course.after * (1 + LATE * random()));
+    if (course.answer === "nothing" || owner.hasEnded()) return never();
+    if (course.answer === "lost") throw faults.lostError();
+    if (course.answer === "overloaded") throw faults.overloadedError();
+    if (result instanceof Error) throw result;
+    return result;
+  }
+
+  function run(statements: readonly Statement[]): D1Result[] | Error {
+    try {
+      const results = database.batch(statements);
+      trace(`${owner.name} ${statements.length}`);
+      return results;
+    } catch (error) {
+      trace(`${owner.name} ${String(error)}`);
+      return error as Error;
+    }
+  }
+
+  const prepare = (text: string) => {
+    const sql = plant.rewrite(text);
+    return { sql, values: [], bind: (...values: unknown[]) => ({ sql, values }) };
+  };
+  return { prepare, batch } as unknown as D1Database;
+}

@@ -1,0 +1,65 @@
+/** The history of a run: what the clients sent, and what they were answered. check.ts compares it with the effects. */
+
+export type WriteKind = "create" | "put" | "patch" | "delete" | "add-file" | "delete-file";
+
+/** A write: one or more requests with the same content. With an Idempotency-Key they are one write for the service too. */
+export interface Write {
+  readonly kind: WriteKind;
+  readonly vault: string;
+  /** Absent for a creation. */
+  readonly item?: string | undefined;
+  /** Unique. `create` and `put` set the content of an Item to it, `patch` appends it, and it is the name of a new File. */
+  readonly value: string;
+  /** The File that is deleted. */
+  readonly file?: { readonly id: string; readonly name: string } | undefined;
+  /** Whether its requests have an Idempotency-Key, which is the value. */
+  readonly keyed: boolean;
+  /** `If-Match`. */
+  readonly tag?: string | undefined;
+  /**
+   * Makes every coordinator refuse the operation or fail on it. D1 never gets a value that it would refuse when the next
+   * operation of the group replaces it: then the write takes effect.
+   */
+  readonly spoiled?: Spoiled | undefined;
+}
+
+/** How the operations of a write are spoiled on their way, and the status that answers them. */
+export type Spoiled =
+  | "operation that throws"
+  | "operation of a newer format"
+  | "operation of a newer kind"
+  | "value that D1 refuses";
+
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+  /** The parsed text; `undefined` when it is empty. */
+  readonly body: any;
+  readonly tag: string | null;
+  readonly retryAfter: string | null;
+  /** `Item-Vault-Error`: the kind of the failure (contract 4.3). */
+  readonly failure: string | null;
+}
+
+/** One request. */
+export interface Call {
+  readonly number: number;
+  /** Absent for a read of an Item. */
+  readonly write: Write | undefined;
+  readonly vault: string;
+  readonly item: string | undefined;
+  /** The id of the token. */
+  readonly actor: string;
+  readonly start: number;
+  end: number;
+  /** Absent when the Worker ended before it answered. */
+  reply: Reply | undefined;
+  /** The ids of the operations that the Worker sent. */
+  readonly operations: Set<string>;
+}
+
+export interface History {
+  readonly calls: Call[];
+  /** How often each operation arrived at a coordinator, by its id. */
+  readonly deliveries: Map<string, number>;
+}

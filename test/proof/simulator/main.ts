@@ -1,0 +1,62 @@
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { registerService } from "./register.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * The long run: `npm run simulate [operations] [first seed]`, 1,000,000 operations by default, on two threads.
+ * A seed that violates a rule is printed; `npm run simulate 5000 <seed>` repeats it.
+ */
+
+const PER_SEED = 5_000;
+const THREADS = 2;
+/** A line of the summary for so many operations. */
+const REPORTED = 100_000;
+
+const [most = 1_000_000, first = 1] = process.argv.slice(2).map(Number);
+
+/** Runs every second seed, and sends each run to the main thread. */
+async function work({ thread, seeds }: { thread: number; seeds: number }): Promise<void> {
+  registerService();
+  const { runSeed } = await import("./run.ts");
+  for (let n = thread; n < seeds; n += THREADS) parentPort!.postMessage(await runSeed(first + n, Math.min(PER_SEED, most)), []);
+}
+
+/** Prints the runs. Out: how many violations there are. */
+function supervise(): Promise<number> {
+  const started = performance.now();
+  const totals = { operations: 0, effects: 0, faults: 0, lost: 0, doubled: 0, violations: 0 };
+  const add = ({ seed, operations, effects, faults, violations }: Run): void => {
+    const before = totals.operations;
+    totals.operations += operations;
+    totals.effects += effects;
+    totals.faults += [...faults.values()].reduce((sum, count) => sum + count, 0);
+    totals.lost += violations.filter(({ rule }) => rule === "acknowledged write is lost").length;
+    totals.doubled += violations.filter(({ rule }) => rule === "write took effect twice").length;
+    totals.violations += violations.length;
+    for (const { rule, detail } of violations.slice(0, 10)) console.log(`seed ${seed}: ${rule}: ${detail}`);
+    if (Math.floor(before / REPORTED) < Math.floor(totals.operations / REPORTED)) print();
+  };
+  const print = (): void => {
+    const seconds = (performance.now() - started) / 1000;
+    const counts = Object.entries(totals).map(([name, count]) => `${count} ${name}`);
+    console.log(
+      `simulator: ${counts.join(", ")} in ${Math.round(seconds)} s: ${Math.round(totals.operations / seconds)} a second`,
+    );
+  };
+  const seeds = Math.ceil(most / PER_SEED);
+  const threads = Array.from({ length: Math.min(THREADS, seeds) }, (_, thread) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const worker = new Worker(import.meta.filename, { workerData: { thread, seeds }, argv: process.argv.slice(2) });
+    worker.on("message", add);
+    worker.on("error", reject);
+    worker.on("exit", () => resolve());
+    return promise;
+  });
+  return Promise.all(threads).then(() => {
+    print();
+    return totals.violations;
+  });
+}
+
+if (isMainThread) process.exitCode = (await supervise()) > 0 ? 1 : 0;
+else await work(workerData as { thread: number; seeds: number });

@@ -1,0 +1,64 @@
+import type { FileRow } from "../../../src/store/files.ts";
+import type { ItemRow } from "../../../src/store/items.ts";
+import type { RowCache } from "../../../src/store/write/cache.ts";
+import type { createQueue } from "../../../src/vault/queue.ts";
+import { withoutFence, withoutLog, withoutRecords } from "../../support/rewrites.ts";
+
+/** Bugs that a test plants, by changing what is passed between the parts that ship. */
+export interface Plant {
+  /** Changes the SQL of each statement. */
+  readonly rewrite: (sql: string) => string;
+  /** Changes the cache of each coordinator. */
+  readonly cache: (cache: RowCache) => RowCache;
+  /** Changes the queue of each coordinator. */
+  readonly queue: (create: typeof createQueue) => typeof createQueue;
+}
+
+export const NO_PLANT: Plant = { rewrite: (sql) => sql, cache: (cache) => cache, queue: (create) => create };
+
+/** The cache keeps the rows of Items when another coordinator has changed the vault. */
+function cacheThatKeepsItems(cache: RowCache): RowCache {
+  const items = new Map<string, ItemRow>();
+  const filesOf = new Map<string, readonly FileRow[]>();
+  return {
+    get(request) {
+      const rows = cache.get({ ...request, items: [] });
+      const kept = request.items.flatMap((id) => items.get(id) ?? []);
+      return rows && kept.length === request.items.length ? { ...rows, items: kept, filesOf } : cache.get(request);
+    },
+    put(rows) {
+      for (const row of rows.items) if (!items.has(row.id)) items.set(row.id, row);
+      for (const [id, files] of rows.filesOf) filesOf.set(id, files);
+      cache.put(rows);
+    },
+    update(written) {
+      for (const row of written?.items ?? []) items.set(row.id, row);
+      for (const id of written?.unknown ?? []) items.delete(id);
+      cache.update(written);
+    },
+  };
+}
+
+/** The queue carries out two groups at a time. */
+const twoGroups: Plant["queue"] = (create) => (options) => {
+  const queues = [create(options), create(options)];
+  let arrived = 0;
+  return { submit: (operation) => queues[arrived++ % 2]!.submit(operation) };
+};
+
+/** The queue carries out a group in the reverse order. */
+const reversedGroups: Plant["queue"] = (create) => (options) =>
+  create({ ...options, commit: async (group) => (await options.commit(group.toReversed())).toReversed() });
+
+/** Each bug changes one mechanism that docs/consistency.md names. */
+export const PLANTS: Readonly<Record<string, Plant>> = {
+  "fence: its condition on the versions always holds": { ...NO_PLANT, rewrite: withoutFence },
+  "cache: Items stay in it when the vault has changed": { ...NO_PLANT, cache: cacheThatKeepsItems },
+  "idempotency: no statement finds a record": { ...NO_PLANT, rewrite: withoutRecords },
+  "idempotency: the log refuses no operation that took effect": { ...NO_PLANT, rewrite: withoutLog },
+  "order: two groups at a time": { ...NO_PLANT, queue: twoGroups },
+  "order: groups in the reverse order": { ...NO_PLANT, queue: reversedGroups },
+};
+
+/** The bug that the modules of this process have, for the parts that the coordinators make themselves. */
+export const planted: { plant: Plant } = { plant: NO_PLANT };

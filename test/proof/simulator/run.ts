@@ -1,0 +1,145 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { installGlobals } from "./globals.ts";
+import { forgetSchemaVersion } from "../../../src/store/schema.ts";
+import { type Outcome, outcomeOf } from "./answers.ts";
+import { checkHistory } from "./check.ts";
+import { type Admin, runClient, sendCall, type Vault } from "./clients.ts";
+import { createCoordinators } from "./coordinators.ts";
+import type { FaultName } from "./faults.ts";
+import type { History, Reply } from "./history.ts";
+import { checkStored, sweepContents } from "./stored.ts";
+import { NO_PLANT, type Plant, planted } from "./plants.ts";
+import type { Violation } from "./violations.ts";
+import { createGateway } from "./worker.ts";
+import { createWorld, type World } from "./world.ts";
+
+/** Runs the service under one seed: clients of some vaults, with faults, and then the checks. */
+
+export interface Run {
+  readonly seed: number;
+  /** The requests of the clients. */
+  readonly operations: number;
+  /** The writes that took effect. */
+  readonly effects: number;
+  readonly faults: ReadonlyMap<FaultName, number>;
+  /** How many requests had each outcome. */
+  readonly outcomes: ReadonlyMap<Outcome, number>;
+  readonly violations: readonly Violation[];
+  /** Of everything that happened, in order. */
+  readonly hash: string;
+}
+
+const VAULTS = 2;
+const CLIENTS = 10;
+const ADMIN_TRIES = 50;
+/** Milliseconds after which nothing is on its way any more. */
+const REST = 120_000;
+
+const ADMIN_TOKEN = "simulated-admin-token";
+const ROOT_KEY = Buffer.from("0123456789abcdef0123456789abcdef").toString("base64");
+
+/** The variables of wrangler.toml. */
+function variables(): Record<string, unknown> {
+  const toml = readFileSync(join(import.meta.dirname, "../../../wrangler.toml"), "utf8");
+  const section = /^\[vars\]\n([^[]*)/m.exec(toml)![1]!;
+  return Object.fromEntries([...section.matchAll(/^(\w+) = (.*)$/gm)].map(([, name, value]) => [name, JSON.parse(value!)]));
+}
+
+/** In: how many requests the clients send; a bug to plant. */
+export async function runSeed(seed: number, operations: number, plant: Plant = NO_PLANT): Promise<Run> {
+  const world = createWorld(seed, plant);
+  const restore = installGlobals(world.clock, world.random);
+  planted.plant = plant;
+  forgetSchemaVersion(); // the run before this one has loaded it
+  try {
+    const played = play(world, operations);
+    const state = { over: false };
+    played.then(
+      () => (state.over = true),
+      () => (state.over = true),
+    );
+    await world.clock.run(() => state.over);
+    return await played;
+  } finally {
+    planted.plant = NO_PLANT;
+    restore();
+    world.database.close();
+  }
+}
+
+async function play(world: World, operations: number): Promise<Run> {
+  const { clock, random, faults, database } = world;
+  const limiter = { limit: async () => ({ success: true }) };
+  const keys = JSON.stringify({ active: "k1", keys: { k1: ROOT_KEY }, seed: world.seed });
+  const bindings = {
+    ...variables(),
+    ADMIN_TOKEN,
+    ROOT_KEYS: keys,
+    TOKEN_RATE: limiter,
+    FAILURE_RATE: limiter,
+    ACTIVITY: { send: async () => undefined },
+  } as unknown as Env;
+  const coordinators = createCoordinators(world, bindings);
+  const history: History = { calls: [], deliveries: new Map() };
+  const gateway = createGateway(world, "admin", bindings, coordinators, history);
+
+  /** Sends a request of the admin until it is carried out. A token that is revoked again does not exist. */
+  async function asAdmin(method: string, path: string, body?: object): Promise<Reply> {
+    for (let tries = 0; tries < ADMIN_TRIES; tries++) {
+      const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
+      const reply = await gateway.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
+      if (reply && (reply.status < 300 || reply.status === 404)) return reply;
+      await clock.sleep(100 * random());
+    }
+    throw new Error(`${method} ${path} was refused ${ADMIN_TRIES} times`);
+  }
+
+  const admin: Admin = {
+    issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rw" } })).body,
+    revokeToken: async (id) => void (await asAdmin("DELETE", `tokens/${id}`)),
+    renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
+  };
+
+  const makeVault = async (): Promise<Vault> => {
+    const { id } = (await asAdmin("POST", "vaults", { name: "Simulated" })).body;
+    return { id, items: [], hot: [], tags: new Map(), files: [], tokens: new Map() };
+  };
+
+  const vaults = await Promise.all(Array.from({ length: VAULTS }, makeVault));
+  const more = () => history.calls.length < operations;
+  const parts = { bindings, coordinators, history, admin, more };
+  const clients = vaults.flatMap((vault, v) =>
+    Array.from({ length: CLIENTS }, (_, n) => runClient(world, `client-${v}-${n}`, vault, parts)),
+  );
+  await Promise.all(clients);
+  const sent = history.calls.length;
+
+  faults.stop();
+  await clock.sleep(REST);
+  await readEverything();
+  const effects = database.effects();
+  const arrivals = coordinators.instances.map(({ arrived }) => arrived);
+  const { violations, reference } = checkHistory(history, effects, arrivals);
+  violations.push(...checkStored(world, reference));
+  violations.push(...(await sweepContents(world, coordinators)));
+  for (const storage of coordinators.storages.values()) storage.close();
+  const outcomes = new Map<Outcome, number>();
+  for (const { reply } of history.calls) outcomes.set(outcomeOf(reply), (outcomes.get(outcomeOf(reply)) ?? 0) + 1);
+  return {
+    seed: world.seed,
+    operations: sent,
+    effects: effects.length,
+    faults: faults.counts,
+    outcomes,
+    violations,
+    hash: world.hash(),
+  };
+
+  /** Reads every Item that there ever was, so that the check compares the last states too. */
+  async function readEverything(): Promise<void> {
+    const tokens = new Map(await Promise.all(vaults.map(async ({ id }) => [id, await admin.issueToken(id)] as const)));
+    const items = new Map(database.effects().flatMap(({ item, vault }) => (item === null ? [] : [[item, vault] as const])));
+    for (const [item, vault] of items) await sendCall({ history, world }, gateway, vault, tokens.get(vault)!, item);
+  }
+}

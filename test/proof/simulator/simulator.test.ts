@@ -1,0 +1,48 @@
+import { describe, expect, it, vi } from "vitest";
+import type * as cache from "../../../src/store/write/cache.ts";
+import type * as queue from "../../../src/vault/queue.ts";
+import { planted, PLANTS } from "./plants.ts";
+import { type Run, runSeed } from "./run.ts";
+
+/**
+ * The service that ships, from its front door to its SQL, on node:sqlite in virtual time: a seed determines everything that
+ * happens. `npm run soak` runs 1,000,000 operations (main.ts).
+ */
+
+// The coordinators make their cache and their queue themselves: a planted bug changes them here.
+vi.mock("../../../src/store/write/cache.ts", async (original) => {
+  const real = await original<typeof cache>();
+  return { ...real, createRowCache: (limit: number) => planted.plant.cache(real.createRowCache(limit)) };
+});
+vi.mock("../../../src/vault/queue.ts", async (original) => {
+  const real = await original<typeof queue>();
+  const createQueue: typeof queue.createQueue = (options) => planted.plant.queue(real.createQueue)(options);
+  return { ...real, createQueue };
+});
+
+/** The requests of a run, and the most after which a planted bug has to be found. */
+const SIZE = 300;
+const MOST = 100_000;
+
+describe("the service under faults of every kind", () => {
+  it.each([1, 2, 3, 4])("loses, doubles and reorders no write, and answers the truth: seed %i", async (seed) => {
+    const { violations, effects } = await runSeed(seed, SIZE);
+    expect(violations).toEqual([]);
+    expect(effects).toBeGreaterThan(SIZE / 4);
+  });
+});
+
+describe("a planted bug is found, and the same seed has no violation without it", () => {
+  it.each(Object.entries(PLANTS))("%s", async (name, plant) => {
+    let operations = 0;
+    let found: Run | undefined;
+    for (let seed = 1; !found && operations < MOST; seed++) {
+      const run = await runSeed(seed, SIZE, plant);
+      operations += run.operations;
+      if (run.violations.length > 0) found = run;
+    }
+    expect(found, `not found in ${operations} operations`).toBeDefined();
+    console.log(`${name}: found after ${operations} operations: ${found!.violations[0]!.rule}`);
+    expect((await runSeed(found!.seed, SIZE)).violations).toEqual([]);
+  });
+});

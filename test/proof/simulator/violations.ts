@@ -1,0 +1,37 @@
+/** The rules that a run can violate. */
+export type Rule =
+  // What took effect.
+  | "effect without a request"
+  | "effect before its request"
+  | "effect in another place"
+  | "effect on a missing Item"
+  | "effect on a missing File"
+  | "effect after the revocation of its token"
+  | "write took effect twice"
+  | "version without its write"
+  | "If-Match ignored"
+  | "refused write took effect"
+  | "not in the order of arrival"
+  // What was answered.
+  | "acknowledged write is lost"
+  | "effect after its answer"
+  | "answer of another state"
+  | "different answers to one write"
+  | "one entity tag of two versions"
+  | "read of no current state"
+  | "overtaken by no other write"
+  | "missing without a deletion"
+  | "refused although If-Match matched"
+  | "refused although the token was not revoked"
+  | "accepted although the token was revoked"
+  | "unexpected answer"
+  // What is left at the end.
+  | "stored state differs"
+  | "stored contents differ";
+
+export interface Violation {
+  readonly rule: Rule;
+  readonly detail: string;
+}
+
+export const violation = (rule: Rule, detail: string): Violation => ({ rule, detail });

@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { seeded } from "../../support/seeded.ts";
+import { type Clock, createClock } from "./clock.ts";
+import { createDatabase, type Database } from "./database.ts";
+import { createFaults, type Faults } from "./faults.ts";
+import { createObjects, type Objects } from "./objects.ts";
+import type { Plant } from "./plants.ts";
+
+/** What the parts of a run share: time, randomness, D1, R2, the faults, and the record of what happened. */
+export interface World {
+  readonly seed: number;
+  readonly random: () => number;
+  /** One of the entries. */
+  readonly pick: <T>(from: readonly T[]) => T;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly objects: Objects;
+  readonly faults: Faults;
+  readonly plant: Plant;
+  /** The next tick of the history's clock, which orders requests, effects and answers. */
+  readonly tick: () => number;
+  /** Adds a line to what happened. */
+  readonly trace: (line: string) => void;
+  /** A hash of everything that happened: equal for two runs of one seed. */
+  readonly hash: () => string;
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+/** The runs of an isolate begin at different times, because the service keeps what it knows of tokens for a minute. */
+const startOf = (seed: number): number => Date.UTC(2027, 0, 1) + seed * DAY;
+
+export function createWorld(seed: number, plant: Plant): World {
+  const random = seeded(seed);
+  const hash = createHash("sha256");
+  let lines: string[] = [];
+  const trace = (line: string): void => {
+    if (lines.push(line) < 1_000) return;
+    hash.update(lines.join("\n"));
+    lines = [];
+  };
+  let ticks = 0;
+  const tick = (): number => ++ticks;
+  return {
+    seed,
+    random,
+    pick: (from) => from[Math.floor(random() * from.length)]!,
+    clock: createClock(startOf(seed), random, (time) => trace(String(time))),
+    database: createDatabase(tick),
+    objects: createObjects(),
+    faults: createFaults(random),
+    plant,
+    tick,
+    trace,
+    hash: () => hash.copy().update(lines.join("\n")).digest("hex"),
+  };
+}
+
+/** A step that never ends: the code that awaits it goes no further. */
+export const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
