@@ -76,7 +76,8 @@ export function recordAttempt(group: Group, { commit, answers, entries, time }: 
  */
 export function settle(group: Group, snapshot: Snapshot, answers: Answers): void {
   const { operations, settled } = group;
-  group.open = group.open.filter((before) => isSameState(before, snapshot.opened?.vault));
+  const { vault } = snapshot.opened ?? snapshot.broken ?? {};
+  group.open = group.open.filter((before) => isSameState(before, vault));
   group.uncertain = group.open.length > 0;
   for (const [index, { id }] of operations.entries()) {
     if (snapshot.applied.has(id) && !settled.has(id)) settled.set(id, answers[index]!);

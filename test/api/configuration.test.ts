@@ -129,7 +129,8 @@ describe("/health", () => {
     const bindings = { ...env, DB: db, FILES };
     const ask = async () => {
       const response = await worker.fetch(new Request("https://vault.test/health"), bindings, createExecutionContext());
-      return (await response.json<any>()).dependencies[2].status as string;
+      const { dependencies } = await response.json<{ dependencies: { service: string; status: string }[] }>();
+      return dependencies.find(({ service }) => service === "r2")!.status;
     };
     const now = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now });

@@ -4,7 +4,7 @@ import { recordDatabaseSize } from "../../src/store/database-size.ts";
 import { rebindCoordinator, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { freshFile, objectsOf, pattern } from "../support/files.ts";
 import { pendingRecordsOf } from "../support/faults.ts";
-import { admin, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 
 /** A database that is nearly full: it holds 10,000 MB, and from 95 % on no write may make it grow (contract 12.7). */
 
@@ -182,7 +182,7 @@ describe("the size of the database", () => {
   });
 
   it("is in /metrics beside its limit", async () => {
-    const { text } = await send("GET", "/metrics", { env: { DB: sizedDatabase(() => 123) } });
+    const { text } = await client(env.METRICS_TOKEN)("GET", "/metrics", { env: { DB: sizedDatabase(() => 123) } });
     expect(text).toContain("\nitem_vault_database_bytes 123\n");
     expect(text).toContain("\nitem_vault_database_limit_bytes 10000000000\n");
   });

@@ -181,6 +181,7 @@ describe("the hourly clean-up", () => {
     const { count, db } = countingDatabase();
     await worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, DB: db });
     for (const { vault } of vaults) expect(await stateOf(vault)).toMatchObject({ stored: 0, counted: 0 });
-    expect(count.calls).toBeLessThan(12);
+    // The other parts of the clean-up make one or two calls each.
+    expect(count.calls).toBeLessThan(15);
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
 import { freshItem, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
-import { admin, freshVault, LOGIN, send } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN } from "../support/service.ts";
 
 /** `vaults.sealed_bytes`: the bytes of the sealed texts of a vault, which its quota bounds (contract 12.6). */
 
@@ -43,7 +43,7 @@ const group = fc.record({ writes: fc.array(write, { maxLength: 4 }), evict: fc.b
 
 type Write = { kind: string; item?: number; text?: string; size?: number };
 
-const uncounted = async () => Number(/_uncounted (\d+)/.exec((await send("GET", "/metrics")).text)![1]);
+const uncounted = async () => Number(/_uncounted (\d+)/.exec((await client(env.METRICS_TOKEN)("GET", "/metrics")).text)![1]);
 
 describe("the counter of sealed bytes", () => {
   it("is 0 for a new vault", async () => {
@@ -96,7 +96,7 @@ describe("the counter of sealed bytes", () => {
     await forget(vault);
     await call("POST", items, { body: LOGIN });
     expect((await bytesOf(vault)).counted).toBe(null);
-    expect((await send("GET", "/metrics")).text).toMatch(/\nitem_vault_vaults_uncounted [1-9]/);
+    expect((await client(env.METRICS_TOKEN)("GET", "/metrics")).text).toMatch(/\nitem_vault_vaults_uncounted [1-9]/);
     await cleanUp(env, Date.now());
     await expectExact(vault);
     await call("POST", items, { body: LOGIN });

@@ -154,8 +154,11 @@ describe("after an attempt of unknown outcome", () => {
 });
 
 describe("without an attempt of unknown outcome", () => {
-  it.each(["unavailable", "full"] as const)("a write that D1 answers with `%s` is sent once", async (outcome) => {
-    expect(await run({ write: () => outcome })).toMatchObject({ answer: "unavailable", effects: 0, writes: 1, reads: 0 });
+  it.each([
+    ["unavailable", "unavailable"],
+    ["full", "database_full"],
+  ] as const)("a write that D1 answers with `%s` is sent once", async (outcome, answer) => {
+    expect(await run({ write: () => outcome })).toMatchObject({ answer, effects: 0, writes: 1, reads: 0 });
   });
 
   it("a D1 that is overloaded gets one read", async () => {
@@ -183,7 +186,13 @@ describe("a D1 that never answers, so that each call ends at its deadline of 10 
 });
 
 /** How often an operation with this answer may have taken effect. */
-const POSSIBLE: Readonly<Record<string, readonly number[]>> = { ok: [1], uncertain: [0, 1], unavailable: [0], internal: [0] };
+const POSSIBLE: Readonly<Record<string, readonly number[]>> = {
+  ok: [1],
+  uncertain: [0, 1],
+  unavailable: [0],
+  internal: [0],
+  database_full: [0],
+};
 
 describe("a D1 of random outcomes and durations", () => {
   it("gets an answer within 40 s that is true, and takes effect at most once", async () => {
