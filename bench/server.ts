@@ -5,8 +5,11 @@ import { createTestHarness } from "wrangler";
 import { fetchJson, setServer } from "./load.ts";
 
 const ADMIN_TOKEN = randomBytes(16).toString("hex");
+const METRICS_TOKEN = randomBytes(16).toString("hex");
 const ROOT_KEYS = JSON.stringify({ active: "k1", keys: { k1: randomBytes(32).toString("base64") } });
-const server = createTestHarness({ workers: [{ configPath: "bench/wrangler.toml", secrets: { ADMIN_TOKEN, ROOT_KEYS } }] });
+const server = createTestHarness({
+  workers: [{ configPath: "bench/wrangler.toml", secrets: { ADMIN_TOKEN, ROOT_KEYS, METRICS_TOKEN } }],
+});
 
 const TABLE_PATH = "/bench/table";
 

@@ -3,7 +3,7 @@ import { parseSettings } from "../settings.ts";
 import type { ActivityRow } from "./activity.ts";
 import { archiveActivity } from "./activity-archive.ts";
 import { insertActivity, isCounted } from "./activity-insert.ts";
-import { databaseLevel } from "./database-size.ts";
+import { reachesLevel } from "./database-size.ts";
 
 /**
  * The consumer of the queue: inserts the rows of a batch. While the database is nearly full, reads and denials go to R2, so
@@ -12,8 +12,7 @@ import { databaseLevel } from "./database-size.ts";
 export async function consumeActivity(env: Env, rows: readonly ActivityRow[]): Promise<void> {
   const settings = parseSettings(env);
   if (!settings.ok) throw new Error(settings.failure.detail);
-  const level = databaseLevel(settings.value);
-  const archived = level === "archive" || level === "refuse" ? rows.filter(isCounted) : [];
+  const archived = reachesLevel(settings.value, "archive") ? rows.filter(isCounted) : [];
   if (archived.length > 0) {
     const keyring = await openKeyring(env.ROOT_KEYS);
     if (!keyring.ok) throw new Error(keyring.failure.detail);

@@ -2,7 +2,7 @@ import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Settings } from "../settings.ts";
 import { runBatch } from "./database.ts";
-import { type DatabaseLevel, databaseLevel, databaseSize } from "./database-size.ts";
+import { type DatabaseLevel, databaseLevel, databaseSize, reachesLevel } from "./database-size.ts";
 
 /** The check of /health on the size of the database. */
 
@@ -17,6 +17,7 @@ const EFFECTS: Readonly<Record<DatabaseLevel, string | undefined>> = {
   warning: "it is nearly full",
   archive: "it is nearly full",
   refuse: "writes that grow are refused",
+  shrink: "only deletions and writes that make an Item smaller are accepted",
 };
 
 export interface Capacity {
@@ -33,6 +34,6 @@ export async function probeCapacity(db: D1Database, settings: Settings): Promise
   const used = `The database takes ${inMegabytes(databaseSize() ?? 0)} of ${inMegabytes(settings.databaseLimit)} MB`;
   const effect = EFFECTS[level] === undefined ? "" : `: ${EFFECTS[level]}`;
   const message = `${used}${effect}. The quotas of ${vaults} vaults add up to ${inMegabytes(quotas)} MB`;
-  if (level === "refuse") return fail("database_full", message);
+  if (reachesLevel(settings, "refuse")) return fail("database_full", message);
   return ok({ status: level === "ok" ? "ACTIVE" : "WARNING", message });
 }

@@ -2,20 +2,20 @@ import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { joinedItem, loadFromVault, type VaultAccess } from "./authorized.ts";
 import type { Store } from "./database.ts";
-import { databaseLevel } from "./database-size.ts";
+import { reachesLevel } from "./database-size.ts";
 import { probeDatabase } from "./probes.ts";
 
 /** Refusals of writes that grow, before their cost arises. The commit loop decides: see vault/growth.ts. */
 
 /** Errors: `database_full`, `unavailable`. When the last known size refuses, D1 is asked for the current one. */
 export async function requireRoom({ db, settings }: Store): Promise<Result<undefined>> {
-  if (databaseLevel(settings) !== "refuse") return ok(undefined);
+  if (!reachesLevel(settings, "refuse")) return ok(undefined);
   const asked = await probeDatabase(db);
   return asked.ok ? checkLevel(settings) : asked;
 }
 
 const checkLevel = (settings: Store["settings"]): Result<undefined> =>
-  databaseLevel(settings) === "refuse" ? fail("database_full") : ok(undefined);
+  reachesLevel(settings, "refuse") ? fail("database_full") : ok(undefined);
 
 interface Usage {
   readonly item: string | null;

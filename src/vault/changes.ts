@@ -66,7 +66,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     // The id is derived from the Idempotency-Key. A request with the same key after a day, or after the deletion of the
     // vault, finds that the key was used, but no record of the answer.
     if (working.vault || working.everExisted) return fail("idempotency");
-    if (growth === "refused") return fail("database_full");
+    if (growth === "refused" || growth === "shrinking") return fail("database_full");
     const own = { quota: changeQuota(DEFAULT_QUOTA, quota ?? {}), sealedBytes: 0 };
     const counts = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, files: 0, fileBytes: 0 };
     return putVault(working, "CREATE", { id, name, description, ...counts, ...own, createdAt: now, updatedAt: now });

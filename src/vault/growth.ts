@@ -6,17 +6,21 @@ import type { DatabaseLevel } from "../store/database-size.ts";
 
 /**
  * Whether an operation may make its vault larger (contract 12.6 and 12.7). `bounded`: up to the quotas. `refused`: not at
- * all, because the database is nearly full. `admitted`: without a bound, because an attempt to write the operation had an
+ * all, because the database is nearly full. `shrinking`: it has to make it smaller. `admitted`: without a bound, because an attempt to write the operation had an
  * unknown outcome. It may still take effect, and a refusal would state that it does not.
  */
-export type Growth = "bounded" | "refused" | "admitted";
+export type Growth = "bounded" | "refused" | "shrinking" | "admitted";
 
 export const GROWTH: Readonly<Record<DatabaseLevel, Growth>> = {
   ok: "bounded",
   warning: "bounded",
   archive: "bounded",
   refuse: "refused",
+  shrink: "shrinking",
 };
+
+/** By how many bytes the sealed texts of an operation may grow. */
+const MOST: Readonly<Record<Exclude<Growth, "admitted">, number>> = { bounded: Infinity, refused: LIMITS.growth, shrinking: -1 };
 
 /**
  * Refuses an operation that makes its vault too large. In: the vault before and after the operation, and by how many bytes
@@ -24,6 +28,6 @@ export const GROWTH: Readonly<Record<DatabaseLevel, Growth>> = {
  */
 export function refuseGrowth(growth: Growth, before: Vault, after: Vault, bytes: number): Refusal | undefined {
   if (growth === "admitted") return undefined;
-  if (growth === "refused" && bytes > LIMITS.growth) return fail("database_full");
+  if (bytes > MOST[growth]) return fail("database_full");
   return checkQuota(before, after);
 }

@@ -139,6 +139,31 @@ describe("at 95 % of the database's limit", () => {
   });
 });
 
+describe("at 98 % of the database's limit", () => {
+  const fuller = { DB: sizedDatabase(() => 9.8 * GB) };
+
+  async function fullerVault() {
+    const fresh = await nearlyFullVault();
+    await rebindCoordinator(fresh.vault, fuller);
+    recordDatabaseSize(9.8 * GB);
+    return fresh;
+  }
+
+  it("a write of the same size is a 507, because its log entry takes space", async () => {
+    const { call, path } = await fullerVault();
+    const reply = await call("PATCH", path, { body: [{ op: "replace", path: "/favorite", value: false }], env: fuller });
+    expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([507, "database_full"]);
+  });
+
+  it("deletions and writes that make an Item smaller take effect", async () => {
+    const { call, path, one } = await fullerVault();
+    const remove = [{ op: "remove", path: "/fields/note" }];
+    expect((await call("PATCH", path, { body: remove, env: fuller })).status).toBe(200);
+    expect((await call("DELETE", one, { env: fuller })).status).toBe(204);
+    expect((await call("DELETE", path, { env: fuller })).status).toBe(204);
+  });
+});
+
 describe("a D1 that has reached its own limit", () => {
   it.each(["Exceeded maximum DB size", "Exceeded maximum account storage", "database or disk is full: SQLITE_FULL"])(
     "makes a write a 507: %s",

@@ -11,7 +11,9 @@ it.each([
   [900, "archive"],
   [949, "archive"],
   [950, "refuse"],
-  [2000, "refuse"],
+  [979, "refuse"],
+  [980, "shrink"],
+  [2000, "shrink"],
 ] as const)("a database of %d bytes with a limit of 1,000 has the level %s", (size, level) => {
   recordDatabaseSize(size);
   expect(databaseLevel({ databaseLimit: 1000 })).toBe(level);
