@@ -8,6 +8,7 @@ import {
   largeVault,
   ownVault,
   manyVaults,
+  tokenOfFullLogs,
   tokenOfManyVaults,
   vaultWithContents,
   vaultWithFiles,
@@ -129,12 +130,7 @@ const reads: readonly WorstRequest[] = [
     endpoint: "GET /v1/activity",
     why: "1,000 entries of 100 vaults, most of them in few logs",
     prepare: async (world) => {
-      const { token, vaults } = await tokenOfManyVaults(world);
-      await fillLogs(
-        world,
-        vaults,
-        vaults.map((_, index) => Math.max(40, 2_400 >> index)),
-      );
+      const { token } = await tokenOfFullLogs(world);
       return { path: `/v1/activity?limit=1000`, token };
     },
   },

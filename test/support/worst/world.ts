@@ -128,3 +128,14 @@ export async function fillLogs({ env }: World, logs: readonly string[], counts: 
     await env.DB.batch([env.DB.prepare(INSERT).bind(JSON.stringify(rows))]);
   }
 }
+
+/** A token that reads as many vaults as a token may. Most of their entries are in few logs, the others are short. */
+export async function tokenOfFullLogs(world: World): Promise<{ token: string }> {
+  const { token, vaults } = await tokenOfManyVaults(world);
+  await fillLogs(
+    world,
+    vaults,
+    vaults.map((_, index) => Math.max(40, 2_400 >> index)),
+  );
+  return { token };
+}
