@@ -17,7 +17,7 @@ const QUOTAS: { readonly [K in keyof Quota]: readonly [usage: (vault: Vault) => 
     fileBytes: [({ fileBytes }) => fileBytes, LIMITS.vaultFileBytes, "bytes of Files"],
   };
 
-export const QUOTA_NAMES = Object.keys(QUOTAS) as (keyof Quota)[];
+const QUOTA_NAMES = Object.keys(QUOTAS) as (keyof Quota)[];
 
 /** The quotas that hold for a vault. A coordinator of release 0.1.0 answers without them. */
 export const quotaOf = ({ quota }: Partial<Vault>): Quota =>
