@@ -41,10 +41,14 @@ const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 /** The record that wrangler keeps of the applied migrations. */
 const RECORD = "CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY, name TEXT UNIQUE, applied_at TEXT)";
 
-/** Temporary triggers record the order of effects, whatever statements have them. They are part of each transaction. */
+/**
+ * Temporary triggers record the order of effects, whatever statements have them. They are part of each transaction. The admin's
+ * log, whose entries have a resource, tells of tokens.
+ */
 const TRIGGERS = `
   CREATE TEMP TABLE effects (tick INTEGER, kind TEXT, vault TEXT, id TEXT, action TEXT, actor TEXT, item TEXT, version INTEGER);
-  CREATE TEMP TRIGGER logged AFTER INSERT ON main.activity WHEN new.result = 'SUCCESS' AND new.action <> 'READ' BEGIN
+  CREATE TEMP TRIGGER logged AFTER INSERT ON main.activity WHEN new.result = 'SUCCESS' AND new.action <> 'READ' AND new.resource IS NULL
+  BEGIN
     INSERT INTO effects
     VALUES (tick(), 'log', new.vault_id, new.id, new.action, new.actor, new.item_id, new.version);
   END;
