@@ -30,6 +30,8 @@ const FAILURES: Readonly<Record<string, Outcome>> = {
   busy: "refused",
   unavailable: "refused",
   version_skew: "refused",
+  database_full: "refused",
+  quota: "refused",
   uncertain: "unknown",
   overtaken: "overtaken",
   internal: "failed",

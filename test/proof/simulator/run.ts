@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installGlobals } from "./globals.ts";
+import { recordDatabaseSize } from "../../../src/store/database-size.ts";
 import { forgetSchemaVersion } from "../../../src/store/schema.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
@@ -52,6 +53,7 @@ export async function runSeed(seed: number, operations: number, plant: Plant = N
   const restore = installGlobals(world.clock, world.random);
   planted.plant = plant;
   forgetSchemaVersion(); // the run before this one has loaded it
+  recordDatabaseSize(0);
   try {
     const played = play(world, operations);
     const state = { over: false };
