@@ -113,6 +113,7 @@ export async function runClient(
   function learn({ write, item, reply }: Call): void {
     const isGone = reply?.status === 404 || (reply?.status === 204 && write?.kind === "delete");
     if (isGone && vault.hot.includes(item!)) vault.hot.splice(vault.hot.indexOf(item!), 1);
+    if (reply?.failure === "quota" && vault.hot.length < 2) vault.hot.push(pick(vault.items)); // creations do not help
     if (!reply || reply.status >= 300) return;
     if (write?.kind === "add-file") vault.files.push({ item: item!, id: reply.body.id, name: write.value });
     if (write?.keyed) acknowledged.push(write);
@@ -135,7 +136,7 @@ export async function runClient(
       if (!more() || !mayRepeat(write, call.reply)) break;
       await clock.sleep(PAUSE * random());
     }
-    drawShortage(world);
+    drawShortage(world, history);
     if (faults.draw(["vault renamed"])) await admin.renameVault(vault.id);
     // That of any client of the vault, whose requests go on meanwhile.
     if (faults.draw(["token revoked"])) await admin.revokeToken(pick([...vault.tokens.values()]).id);
