@@ -12,6 +12,8 @@ export type Outcome =
   | "revoked"
   /** Nothing happened, and a retry helps. */
   | "refused"
+  /** The database or the vault had no room, and nothing happened. */
+  | "no room"
   /** The write took effect, and a later one has changed the Item. */
   | "overtaken"
   /** The service has a defect, or D1 refuses the row; nothing happened. */
@@ -30,6 +32,8 @@ const FAILURES: Readonly<Record<string, Outcome>> = {
   busy: "refused",
   unavailable: "refused",
   version_skew: "refused",
+  database_full: "no room",
+  quota: "no room",
   uncertain: "unknown",
   overtaken: "overtaken",
   internal: "failed",
@@ -50,5 +54,6 @@ export const WITHOUT_EFFECT: ReadonlySet<Outcome> = new Set<Outcome>([
   "precondition failed",
   "revoked",
   "refused",
+  "no room",
   "failed",
 ]);

@@ -24,7 +24,7 @@ export function checkHistory(
       violations.push(violation(rule, `${describe(call)}: ${call.reply?.status} ${call.reply?.text.slice(0, 300)}`));
     for (const rule of call.write ? checkWrite(call, call.write, outcome, reference) : checkRead(call, outcome, reference))
       report(rule);
-    for (const rule of checkRefusal(call, outcome, reference)) report(rule);
+    for (const rule of checkRefusal(call, outcome, reference, history)) report(rule);
     if (!call.write || outcome !== "ok") continue;
     const first = firstAnswers.get(call.write) ?? call.reply!.text;
     firstAnswers.set(call.write, first);
@@ -38,8 +38,14 @@ const describe = ({ number, write, item, start, end }: Call): string =>
   `call ${number}, ${write ? `${write.kind} ${write.value} (If-Match ${write.tag})` : "read"} of ${item} at ticks ${start}–${end}`;
 
 /** The states that an Item had at some moment of a call. */
-function* statesDuring({ item, start, end }: Pick<Call, "item" | "start" | "end">, { states }: Reference): Generator<State> {
-  const known = states.get(item ?? "") ?? [];
+const statesDuring = (call: Pick<Call, "item" | "start" | "end">, { states }: Reference): Generator<State> =>
+  during(call, states.get(call.item ?? "") ?? []);
+
+/** In: what was known from one tick until that of the next. */
+function* during<T extends { readonly tick: number }>(
+  { start, end }: Pick<Call, "start" | "end">,
+  known: readonly T[],
+): Generator<T> {
   for (let n = known.length - 1; n >= 0; n--) {
     const state = known[n]!;
     if (state.tick < end) yield state;
@@ -80,7 +86,7 @@ function* checkRead(call: Call, outcome: Outcome, reference: Reference): Iterabl
 }
 
 /** A refusal was justified at some moment of the call. */
-function* checkRefusal(call: Call, outcome: Outcome, reference: Reference): Iterable<Rule> {
+function* checkRefusal(call: Call, outcome: Outcome, reference: Reference, history: History): Iterable<Rule> {
   const { write, reply, actor, end } = call;
   const states = () => statesDuring(call, reference);
   const matches = ({ version }: State) => version === reference.versionOf(call.item!, write!.tag!);
@@ -88,29 +94,38 @@ function* checkRefusal(call: Call, outcome: Outcome, reference: Reference): Iter
   if (outcome === "failed" && !write?.spoiled) yield "unexpected answer";
   if (outcome === "revoked" && !((reference.revoked.get(actor) ?? Infinity) < end))
     yield "refused although the token was not revoked";
+  if (outcome === "no room" && !LACKS_ROOM[reply!.failure!]!(call, reference, history)) yield "refused although there was room";
   if (outcome === "missing" && !states().some((state) => isMissing(state, call, reply!.failure!)))
     yield "missing without a deletion";
   if (outcome === "precondition failed" && !states().some((state) => state.version !== undefined && !matches(state)))
     yield "refused although If-Match matched";
 }
 
+/** By the kind of the failure, whether the service may have refused a write for lack of room, in an attempt at least. */
+const LACKS_ROOM: Readonly<Record<string, (call: Call, reference: Reference, history: History) => boolean>> = {
+  database_full: (call, _, { shortages }) => during(call, shortages).some(({ running }) => running > 0),
+  quota: (call, { counts }, { quotas }) =>
+    call.write?.kind === "create" &&
+    during(call, counts.get(call.vault) ?? []).some(({ items }) => items >= quotas.get(call.vault)!),
+};
+
 const isMissing = ({ version, files }: State, { write }: Call, failure: string): boolean =>
   version === undefined || (failure === "file_not_found" && !files.includes(write!.file!.name));
 
 /**
  * The operations that arrived once, and at one coordinator, took effect in the order of their arrival there (vault/queue.ts).
+ * One that lacked room in an attempt of unknown outcome may take effect after those that made room: its caller waits still, and
+ * so do theirs.
  * In: the ids of the operations that arrived at each coordinator, in order.
  */
-function* checkArrivals(
-  { deliveries }: History,
-  arrivals: readonly (readonly string[])[],
-  { operations }: Reference,
-): Iterable<Violation> {
+function* checkArrivals(history: History, arrivals: readonly (readonly string[])[], reference: Reference): Iterable<Violation> {
+  const { operations, calls } = reference;
+  const mayLackRoom = (call: Call) => Object.values(LACKS_ROOM).some((lacks) => lacks(call, reference, history));
   for (const arrived of arrivals) {
     let last = 0;
     for (const id of arrived) {
       const effect = operations.get(id);
-      if (!effect || deliveries.get(id) !== 1) continue;
+      if (!effect || history.deliveries.get(id) !== 1 || mayLackRoom(calls.get(id)!)) continue;
       if (effect.tick < last)
         yield violation("not in the order of arrival", `operation ${id} at tick ${effect.tick}, after ${last}`);
       last = Math.max(last, effect.tick);

@@ -1,6 +1,7 @@
 import type { Coordinators } from "./coordinators.ts";
 import type { Call, History, Reply, Spoiled, Write } from "./history.ts";
 import { drawKind, requestOf } from "./requests.ts";
+import { drawShortage } from "./shortages.ts";
 import { createGateway, type Gateway } from "./worker.ts";
 import type { World } from "./world.ts";
 
@@ -112,6 +113,7 @@ export async function runClient(
   function learn({ write, item, reply }: Call): void {
     const isGone = reply?.status === 404 || (reply?.status === 204 && write?.kind === "delete");
     if (isGone && vault.hot.includes(item!)) vault.hot.splice(vault.hot.indexOf(item!), 1);
+    if (reply?.failure === "quota" && vault.hot.length < 2) vault.hot.push(pick(vault.items)); // creations do not help
     if (!reply || reply.status >= 300) return;
     if (write?.kind === "add-file") vault.files.push({ item: item!, id: reply.body.id, name: write.value });
     if (write?.keyed) acknowledged.push(write);
@@ -134,6 +136,7 @@ export async function runClient(
       if (!more() || !mayRepeat(write, call.reply)) break;
       await clock.sleep(PAUSE * random());
     }
+    drawShortage(world, history);
     if (faults.draw(["vault renamed"])) await admin.renameVault(vault.id);
     // That of any client of the vault, whose requests go on meanwhile.
     if (faults.draw(["token revoked"])) await admin.revokeToken(pick([...vault.tokens.values()]).id);
@@ -143,6 +146,6 @@ export async function runClient(
 /** Whether a write may be sent again (contract 10.14 and 10.15): it did not happen, or its key makes it happen once. */
 function mayRepeat(write: Write | undefined, reply: Reply | undefined): boolean {
   if (!write) return false;
-  if (reply?.status === 503 && reply.retryAfter !== null) return true;
+  if (reply?.status === 507 || (reply?.status === 503 && reply.retryAfter !== null)) return true;
   return write.keyed && (!reply || reply.status === 503);
 }

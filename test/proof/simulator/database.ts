@@ -24,27 +24,41 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
+/** `little`: D1 reports that the database is nearly full. `none`: it has no further page, as when the account is full. */
+export type Room = "enough" | "little" | "none";
+
 export interface Database {
   /** Runs the statements as one transaction. Out: D1's results. Throws D1's errors. */
   readonly batch: (statements: readonly Statement[]) => D1Result[];
   readonly query: <Row>(sql: string, ...values: (string | number)[]) => Row[];
   /** The effects in the order in which the transactions were committed. */
   readonly effects: () => Effect[];
+  readonly setRoom: (room: Room) => void;
   readonly close: () => void;
 }
 
 /** Characters of a value that D1 refuses: here fewer than the 2 MB of Cloudflare, so that a request reaches them. */
 const LARGEST_VALUE = 64 * 1024;
 
+/** The size of the database that D1 reports, in bytes: that of a small one, or more than any DATABASE_LIMIT_MB. */
+const REPORTED: Readonly<Record<Room, number>> = { enough: 1_000_000, little: 1e15, none: 1_000_000 };
+
+/** SQLite's own limit of the number of pages. */
+const PAGES = 4_294_967_294;
+
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 
 /** The record that wrangler keeps of the applied migrations. */
 const RECORD = "CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY, name TEXT UNIQUE, applied_at TEXT)";
 
-/** Temporary triggers record the order of effects, whatever statements have them. They are part of each transaction. */
+/**
+ * Temporary triggers record the order of effects, whatever statements have them. They are part of each transaction. The admin's
+ * log, whose entries have a resource, tells of tokens.
+ */
 const TRIGGERS = `
   CREATE TEMP TABLE effects (tick INTEGER, kind TEXT, vault TEXT, id TEXT, action TEXT, actor TEXT, item TEXT, version INTEGER);
-  CREATE TEMP TRIGGER logged AFTER INSERT ON main.activity WHEN new.result = 'SUCCESS' AND new.action <> 'READ' BEGIN
+  CREATE TEMP TRIGGER logged AFTER INSERT ON main.activity WHEN new.result = 'SUCCESS' AND new.action <> 'READ' AND new.resource IS NULL
+  BEGIN
     INSERT INTO effects
     VALUES (tick(), 'log', new.vault_id, new.id, new.action, new.actor, new.item_id, new.version);
   END;
@@ -53,7 +67,12 @@ const TRIGGERS = `
   END;`;
 
 /** The names of SQLite's result codes in D1's messages. */
-const CODES: Readonly<Record<number, string>> = { 18: "SQLITE_TOOBIG", 19: "SQLITE_CONSTRAINT", 20: "SQLITE_MISMATCH" };
+const CODES: Readonly<Record<number, string>> = {
+  13: "SQLITE_FULL",
+  18: "SQLITE_TOOBIG",
+  19: "SQLITE_CONSTRAINT",
+  20: "SQLITE_MISMATCH",
+};
 
 function errorOf(error: unknown): Error {
   const { errcode = 1, message } = error as { errcode?: number; message: string };
@@ -76,6 +95,7 @@ export function createDatabase(tick: () => number): Database {
     prepared.set(sql, known);
     return known;
   };
+  let room: Room = "enough";
   const [begin, commit, rollback] = ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map(statementOf);
 
   function runStatement({ sql, values }: Statement): D1Result {
@@ -85,7 +105,7 @@ export function createDatabase(tick: () => number): Database {
     const results = statementOf(sql).all(...(values as string[]));
     const meta = {
       duration: 0,
-      size_after: 1_000_000,
+      size_after: REPORTED[room],
       rows_read: 0,
       rows_written: 0,
       last_row_id: 0,
@@ -103,12 +123,17 @@ export function createDatabase(tick: () => number): Database {
         commit!.run();
         return results;
       } catch (error) {
-        rollback!.run();
+        if (db.isTransaction) rollback!.run(); // SQLite rolls a full database back itself
         throw errorOf(error);
       }
     },
     query: <Row>(sql: string, ...values: (string | number)[]) => statementOf(sql).all(...values) as Row[],
     effects: () => db.prepare("SELECT * FROM effects ORDER BY rowid").all() as unknown as Effect[],
+    setRoom(next) {
+      room = next;
+      const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
+      db.exec(`PRAGMA max_page_count = ${next === "none" ? pages : PAGES}`);
+    },
     close: () => db.close(),
   };
 }

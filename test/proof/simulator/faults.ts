@@ -28,6 +28,8 @@ export const FAULT_RATES = {
   "token revoked": 0.002,
   "vault renamed": 0.003,
   "value that D1 refuses": 0.003,
+  "database nearly full": 0.002,
+  "database full": 0.002,
 } as const;
 
 export type FaultName = keyof typeof FAULT_RATES;

@@ -60,6 +60,10 @@ export interface Call {
 
 export interface History {
   readonly calls: Call[];
+  /** By vault, the Items that it may have. */
+  readonly quotas: Map<string, number>;
+  /** How many shortages of room in D1 there were at a time, from one tick until that of the next number. */
+  readonly shortages: { readonly tick: number; readonly running: number }[];
   /** How often each operation arrived at a coordinator, by its id. */
   readonly deliveries: Map<string, number>;
 }

@@ -21,12 +21,22 @@ export interface Applied {
   readonly state: State;
 }
 
+/** How many Items a vault has from a tick on. */
+export interface Count {
+  readonly tick: number;
+  readonly items: number;
+}
+
 export interface Reference {
   /** The states of each Item, in order. The first is that before its creation. */
   readonly states: ReadonlyMap<string, readonly State[]>;
   readonly applied: ReadonlyMap<Write, Applied>;
+  /** How many Items each vault had, from one tick until that of the next number. */
+  readonly counts: ReadonlyMap<string, readonly Count[]>;
   /** The ids of the operations that took effect. */
   readonly operations: ReadonlyMap<string, Effect>;
+  /** The calls by the ids of their operations. */
+  readonly calls: ReadonlyMap<string, Call>;
   /** When each token was revoked. */
   readonly revoked: ReadonlyMap<string, number>;
   /** The version that the `If-Match` of a write to an Item names; `undefined` when no answer has shown it. */
@@ -41,6 +51,7 @@ export const contentOfState = ({ values, files }: State): string => formatConten
 export function applyEffects(history: History, effects: readonly Effect[], violations: Violation[]): Reference {
   const states = new Map<string, State[]>();
   const applied = new Map<Write, Applied>();
+  const counts = new Map<string, Count[]>();
   const operations = new Map<string, Effect>();
   const revoked = new Map<string, number>();
   const calls = new Map<string, Call>();
@@ -81,11 +92,20 @@ export function applyEffects(history: History, effects: readonly Effect[], viola
     }
     if (effect.item === null) continue; // the vault itself, which is made before the clients start
     operations.set(effect.id, effect);
+    count(counts, effect);
     const call = calls.get(effect.id);
     if (call?.write) apply(effect, call.write, effect.item, effect.actor);
     else violations.push(violation("effect without a request", effect.id));
   }
-  return { states, applied, operations, revoked, versionOf };
+  return { states, applied, counts, operations, calls, revoked, versionOf };
+}
+
+const CHANGES: Readonly<Record<Effect["action"], number>> = { CREATE: 1, UPDATE: 0, DELETE: -1 };
+
+function count(counts: Map<string, Count[]>, { vault, tick, action }: Effect): void {
+  const known = counts.get(vault) ?? [{ tick: 0, items: 0 }];
+  counts.set(vault, known);
+  known.push({ tick, items: known.at(-1)!.items + CHANGES[action] });
 }
 
 function stateAfter({ version = 0, values, files }: State, { kind, value, file }: Write, tick: number): State {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installGlobals } from "./globals.ts";
+import { recordDatabaseSize } from "../../../src/store/database-size.ts";
 import { forgetSchemaVersion } from "../../../src/store/schema.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
@@ -30,7 +31,8 @@ export interface Run {
   readonly hash: string;
 }
 
-const VAULTS = 2;
+/** The quota of each vault: Items. */
+const QUOTAS = [100_000, 20];
 const CLIENTS = 10;
 const ADMIN_TRIES = 50;
 /** Milliseconds after which nothing is on its way any more. */
@@ -52,6 +54,7 @@ export async function runSeed(seed: number, operations: number, plant: Plant = N
   const restore = installGlobals(world.clock, world.random);
   planted.plant = plant;
   forgetSchemaVersion(); // the run before this one has loaded it
+  recordDatabaseSize(0);
   try {
     const played = play(world, operations);
     const state = { over: false };
@@ -81,7 +84,7 @@ async function play(world: World, operations: number): Promise<Run> {
     ACTIVITY: { send: async () => undefined },
   } as unknown as Env;
   const coordinators = createCoordinators(world, bindings);
-  const history: History = { calls: [], deliveries: new Map() };
+  const history: History = { calls: [], quotas: new Map(), shortages: [{ tick: 0, running: 0 }], deliveries: new Map() };
   const gateway = createGateway(world, "admin", bindings, coordinators, history);
 
   /** Sends a request of the admin until it is carried out. A token that is revoked again does not exist. */
@@ -101,12 +104,13 @@ async function play(world: World, operations: number): Promise<Run> {
     renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
   };
 
-  const makeVault = async (): Promise<Vault> => {
-    const { id } = (await asAdmin("POST", "vaults", { name: "Simulated" })).body;
+  const makeVault = async (items: number): Promise<Vault> => {
+    const { id } = (await asAdmin("POST", "vaults", { name: "Simulated", quota: { items } })).body;
+    history.quotas.set(id, items);
     return { id, items: [], hot: [], tags: new Map(), files: [], tokens: new Map() };
   };
 
-  const vaults = await Promise.all(Array.from({ length: VAULTS }, makeVault));
+  const vaults = await Promise.all(QUOTAS.map(makeVault));
   const more = () => history.calls.length < operations;
   const parts = { bindings, coordinators, history, admin, more };
   const clients = vaults.flatMap((vault, v) =>

@@ -15,7 +15,9 @@ const SQL = {
   counters: `
     SELECT coalesce(sum(items), 0) AS items, coalesce(sum(created), 0) AS created, coalesce(sum(content_version), 0) AS writes,
       coalesce(sum(files), 0) AS files, coalesce(sum(file_bytes), 0) AS bytes FROM vaults`,
-  log: "SELECT count(*) AS entries FROM activity WHERE result = 'SUCCESS' AND action <> 'READ' AND item_id IS NOT NULL",
+  log: `
+    SELECT count(*) AS entries FROM activity
+    WHERE result = 'SUCCESS' AND action <> 'READ' AND item_id IS NOT NULL AND resource IS NULL`,
   files: "SELECT vault_id AS vault, item_id AS item, id AS file, generation FROM files",
 };
 

@@ -23,6 +23,7 @@ export type Rule =
   | "missing without a deletion"
   | "refused although If-Match matched"
   | "refused although the token was not revoked"
+  | "refused although there was room"
   | "accepted although the token was revoked"
   | "unexpected answer"
   // What is left at the end.
