@@ -39,8 +39,10 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 server.on("exit", (code) => process.exit(stopping ? 0 : (code ?? 1)));
 
 await waitForServer();
-const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json").catch((error: Error) => {
+const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json").catch(async (error: Error) => {
+  const fault = await findSettingsFault();
   stop();
+  if (fault !== undefined) exit(`A setting in wrangler.toml or .dev.vars is malformed: ${fault}`);
   exit(
     `The demo could not be created: ${error.message}\nThe data in .wrangler/state needs the .dev.vars that it was created with. If that file is lost, delete .wrangler.`,
   );
@@ -74,6 +76,13 @@ async function waitForServer(): Promise<void> {
   }
   stop();
   exit("The server did not start within a minute.");
+}
+
+/** Out: what /health says about a malformed setting, which the demo fails at; `undefined` when the settings are well-formed. */
+async function findSettingsFault(): Promise<string | undefined> {
+  const response = await fetch(`${base}/health`);
+  const { dependencies } = (await response.json()) as { dependencies: { service: string; status: string; message: string }[] };
+  return dependencies.find(({ service, status }) => service === "settings" && status === "ERROR")?.message;
 }
 
 function stop(): void {
