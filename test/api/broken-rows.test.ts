@@ -113,7 +113,9 @@ describe.each(DAMAGES)("a vault that does not open, because %s,", (_, damage, ki
     const before = (statements: number) => {
       // Only the commit of a deletion has four statements.
       if (statements !== 4) return;
-      throw new Error(++attempts === 1 ? "D1_ERROR: Network connection lost." : "D1_ERROR: D1 DB is overloaded. Too many requests queued.");
+      throw new Error(
+        ++attempts === 1 ? "D1_ERROR: Network connection lost." : "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
+      );
     };
     await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
     const reply = await admin("DELETE", `/v1/admin/vaults/${vault}`);
