@@ -35,7 +35,8 @@ export interface IssuedToken {
 
 /**
  * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token with the
- * same name, dialect, vaults and lifetime, that token. In: the entry of the admin's log. Errors: `idempotency`, when it is in use otherwise; those of `refusalOf`.
+ * same name, dialect, vaults and lifetime, that token. In: the entry of the admin's log.
+ * Errors: `idempotency`, when it is in use otherwise; those of `refusalOf`.
  */
 export async function insertToken(store: Store, claims: Claims, entry: Activity): Promise<Result<IssuedToken>> {
   const { db, keyring } = store;
