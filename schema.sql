@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS ended_tokens (
   ended_at    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/fence.ts.
+-- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/write/fence.ts.
 CREATE TABLE IF NOT EXISTS vaults (
   id                TEXT    NOT NULL PRIMARY KEY,
   root_key_id       TEXT    NOT NULL, -- the root key that wraps the two keys below
@@ -109,7 +109,7 @@ CREATE TABLE IF NOT EXISTS logs (
   trimmed  TEXT    NOT NULL -- no read or denial has an id up to this one
 ) STRICT, WITHOUT ROWID;
 
--- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. Kept a day.
+-- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. They are kept for a day.
 CREATE TABLE IF NOT EXISTS replays (
   vault_id TEXT NOT NULL,
   key      TEXT NOT NULL, -- a hash of the token's id and the Idempotency-Key

@@ -1,5 +1,6 @@
 import { type JWTPayload, jwtVerify, SignJWT } from "jose";
 import { type Dialect, isDialect } from "../model/dialect.ts";
+import { isId } from "../model/ids.ts";
 import type { Permission } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { createCache } from "./cache.ts";
@@ -120,6 +121,8 @@ function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
   const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults } = payload;
   if (typeof id !== "string" || typeof name !== "string" || typeof issuedAt !== "number" || typeof expiresAt !== "number")
     return undefined;
+  // The admin acts under an id that is no UUID, and the coordinator looks up no row for it.
+  if (!isId(id)) return undefined;
   if (issuedAt * 1000 > now + MINUTE || !isDialect(dialect) || typeof vaults !== "object" || !vaults) return undefined;
   return { id, name, dialect, vaults: vaults as Record<string, Permission>, issuedAt, expiresAt };
 }

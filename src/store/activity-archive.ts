@@ -19,7 +19,10 @@ interface Archived {
   readonly sealed: string;
 }
 
-/** Writes a batch of rows, at least one. The key contains a hash of the rows, so a batch that is delivered again has one object. Throws when R2 fails. */
+/**
+ * Writes a batch of rows, at least one. The key contains a hash of the rows, so the same batch, delivered again, has one object.
+ * Throws when R2 fails.
+ */
 export async function archiveActivity(bucket: R2Bucket, { active }: Keyring, rows: readonly ActivityRow[]): Promise<void> {
   const text = JSON.stringify(rows);
   const id = uuidOf(Uint8Array.fromBase64(await fingerprint(text)));

@@ -1,6 +1,6 @@
 import { type Claims, hashToken, signToken } from "../crypto/token.ts";
 import type { Activity } from "../model/activity.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { adminEntryStatement } from "./admin-activity.ts";
 import { runBatch, type Store } from "./database.ts";
 import { checkRootKeys } from "./root-keys.ts";
@@ -24,7 +24,7 @@ const SQL = {
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at)
     SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2) FROM tokens WHERE id = ?1
     ON CONFLICT (id) DO NOTHING`,
-  delete: "DELETE FROM tokens WHERE id = ?1",
+  delete: "DELETE FROM tokens WHERE id = ?1 RETURNING id",
 };
 
 /** A token that was issued, with its claims. */
@@ -35,7 +35,8 @@ export interface IssuedToken {
 
 /**
  * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token with the
- * same name, dialect, vaults and lifetime, that token. In: the entry of the admin's log. Errors: `idempotency`, when it is in use otherwise; `unavailable`.
+ * same name, dialect, vaults and lifetime, that token. In: the entry of the admin's log.
+ * Errors: `idempotency`, when it is in use otherwise; those of `refusalOf`.
  */
 export async function insertToken(store: Store, claims: Claims, entry: Activity): Promise<Result<IssuedToken>> {
   const { db, keyring } = store;
@@ -50,11 +51,15 @@ export async function insertToken(store: Store, claims: Claims, entry: Activity)
     db.prepare(SQL.live).bind(id),
     await adminEntryStatement(store, entry, { id, hash }),
   );
-  if (!done.ok) return done;
+  if (!done.ok) return refusalOf(done);
   const [inserted, [row]] = done.value;
   if (inserted.length > 0) return ok({ claims, token });
   return row && row.expires_at > store.now ? issueAgain(store, claims, row) : fail("idempotency");
 }
+
+/** The refusal of a batch that writes: `uncertain` when D1 may have carried it out (contract 10.15), else its own failure. */
+const refusalOf = (refused: Refusal): Refusal =>
+  refused.failure.kind === "unavailable" && refused.retry !== false ? fail("uncertain") : refused;
 
 /** The token of a row, for a request that was repeated. Errors: `idempotency`, `misconfigured`, `integrity`. */
 async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<IssuedToken>> {
@@ -124,8 +129,9 @@ async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<List
 }
 
 /**
- * Revokes a token: the next request with it finds no row. Its row moves to the ended tokens. A token that has ended stays as it
- * is. In: the entry of the admin's log. Errors: `token_not_found`, `unavailable`.
+ * Revokes a token: the next request with it finds no row. Its row moves to the ended tokens, unless D1 has no room for it:
+ * then its name is lost, and the entry of the log is that of the queue.
+ * A token that has ended stays as it is. In: the entry of the admin's log. Errors: `token_not_found`, those of `refusalOf`.
  */
 export async function deleteToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, now } = store;
@@ -136,6 +142,8 @@ export async function deleteToken(store: Store, id: string, entry: Activity): Pr
     db.prepare(SQL.delete).bind(id),
     db.prepare(SQL.ended).bind(id),
   );
-  if (!done.ok) return done;
-  return done.value[3].length > 0 ? ok(undefined) : fail("token_not_found");
+  const full = !done.ok && done.failure.kind === "database_full";
+  const ended = full ? await runBatch<[{ id: string }]>(db, db.prepare(SQL.delete).bind(id)) : done;
+  if (!ended.ok) return refusalOf(ended);
+  return ended.value.at(-1)!.length > 0 ? ok(undefined) : fail("token_not_found");
 }

@@ -72,17 +72,18 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /**
-   * Deletes rows of the vault when that was deleted, and sweeps the pending contents that are due. After an error they are due
-   * again in an hour.
+   * Deletes rows of the vault when that was deleted; then it sweeps the pending contents that are due. After an error they are
+   * due again in an hour.
    */
   override async alarm(): Promise<void> {
     const delay = await this.#deleteRows();
+    // Not while rows are left: with a retention of 0 the sweep deletes the record that names the vault.
+    if (delay !== undefined) return this.ctx.storage.setAlarm(Date.now() + delay);
     const { sql } = this.ctx.storage;
     const due = pending.listDue(sql, Date.now());
     const swept = due.length > 0 ? await this.#sweep(due) : [];
     for (const { record, next } of swept) pending.updateRecord(sql, record, next);
     await this.#setAlarm();
-    if (delay !== undefined) await this.ctx.storage.setAlarm(Date.now() + delay);
   }
 
   /** Out: milliseconds until the next slice; `undefined` when no rows are left. */

@@ -61,7 +61,8 @@ interface Attempt {
 
 export function recordAttempt(group: Group, { commit, answers, entries, time }: Attempt): void {
   if (group.attempted.size === 0) group.until = time + PATIENCE;
-  group.open = [...group.open, commit.before?.vault];
+  // A vault that does not open is not `before`, and can only be deleted.
+  group.open = [...group.open, commit.before?.vault ?? commit.deleted];
   group.uncertain = true;
   for (const [index, { id }] of group.operations.entries()) {
     const [answer, entry] = [answers[index]!, entries.get(id)];

@@ -133,6 +133,24 @@ describe("issuing and revoking a token", () => {
     expect((body as Entry[])[0]!.requestId).toBe(revoked.headers.get("Request-Id"));
   });
 
+  it.each([
+    ["D1_ERROR: Network connection lost.", "uncertain", null],
+    ["D1_ERROR: D1 DB is overloaded. Too many requests queued.", "unavailable", "1"],
+  ])("are answered by what D1 says of their outcome (contract 10.14 and 10.15): %s", async (error, kind, retryAfter) => {
+    const { id } = await makeToken({});
+    const fault = (statements: number) => {
+      if (statements > 1) throw new Error(error); // not the check of the root keys
+    };
+    // A lost answer may be that of a batch that took effect.
+    const DB = wrapDatabase(env.DB, kind === "uncertain" ? { after: ({ length }) => fault(length) } : { before: fault });
+    for (const reply of [
+      await admin("POST", "/v1/admin/tokens", { body: { name: "T", vaults: {} }, env: { DB } }),
+      await admin("DELETE", `/v1/admin/tokens/${id}`, { env: { DB } }),
+    ]) {
+      expect([reply.headers.get("Item-Vault-Error"), reply.headers.get("Retry-After")]).toEqual([kind, retryAfter]);
+    }
+  });
+
   it("are not logged when D1 does not do them", async () => {
     const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
     const { id } = await makeToken({});

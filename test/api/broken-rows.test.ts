@@ -105,6 +105,23 @@ describe.each(DAMAGES)("a vault that does not open, because %s,", (_, damage, ki
     expect(reply.headers.get("Item-Vault-Error")).toBe(expected);
   });
 
+  it("answers its deletion as uncertain when an attempt may still take effect and D1 takes no further write", async () => {
+    skipWaits();
+    const { vault } = await freshVault();
+    await sql(damage, vault);
+    let attempts = 0;
+    const before = (statements: number) => {
+      // Only the commit of a deletion has four statements.
+      if (statements !== 4) return;
+      throw new Error(
+        ++attempts === 1 ? "D1_ERROR: Network connection lost." : "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
+      );
+    };
+    await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+    const reply = await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    expect([attempts, reply.headers.get("Item-Vault-Error")]).toEqual([2, "uncertain"]);
+  });
+
   it("is the failure for a token that reads it, also in a list with others", async () => {
     const [broken, other] = [await makeVault(), await makeVault()];
     const holder = client((await makeToken({ [broken]: "r", [other]: "r" })).token);

@@ -102,6 +102,18 @@ describe("at 95 % of the database's limit", () => {
     }
   });
 
+  it("a token can be revoked also when D1 has no room for its name and the entry of the log", async () => {
+    const { items, vault } = await freshVault();
+    const { id, token } = await makeToken({ [vault]: "r" });
+    const before = (statements: number) => {
+      if (statements > 1) throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
+    };
+    const full = { DB: wrapDatabase(env.DB, { before }) };
+    expect((await admin("DELETE", `/v1/admin/tokens/${id}`, { env: full })).status).toBe(204);
+    expect((await client(token)("GET", items)).status).toBe(401);
+    expect((await admin("DELETE", `/v1/admin/tokens/${id}`, { env: full })).status).toBe(404);
+  });
+
   it("deletions and revocations take effect", async () => {
     const { call, path, one, vault } = await nearlyFullVault();
     expect((await call("DELETE", one)).status).toBe(204);

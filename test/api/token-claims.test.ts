@@ -124,6 +124,14 @@ describe("a token that is signed with the service's key under the id of an issue
     expect((await call("GET", items)).body).toHaveLength(9);
   });
 
+  it("under the id of the admin, who has no row, is a 401 on every route", async () => {
+    const forged = await forge(writer.token, { id: "admin" });
+    for (const request of REQUESTS) {
+      expect([request.join(" "), ...summaryOf(await send(forged, request))]).toEqual([request.join(" "), ...REFUSED]);
+    }
+    expect((await client(writer.token)("GET", target.path)).body).toMatchObject({ title: LOGIN.title, version: 2 });
+  });
+
   it("in a vault that it does not name is a 401 also for a write that it may not make", async () => {
     const forged = await forge(writer.token, { vaults: { [other]: "rw" } });
     expect(summaryOf(await forged("POST", `/v1/vaults/${other}/items`, { body: LOGIN }))).toEqual(REFUSED);

@@ -7,6 +7,7 @@ import { openArchive } from "../../src/store/activity-archive.ts";
 import type { ActivityRow } from "../../src/store/activity.ts";
 import { recordDatabaseSize } from "../../src/store/database-size.ts";
 import { deliver, recordingQueue } from "../support/activity.ts";
+import { sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
 import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
@@ -14,11 +15,13 @@ import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-/** Delivers rows while the database is nearly full. The size is set before each delivery, because D1 calls record the real one. */
+const NEARLY_FULL = 9_900_000_000;
+
+/** Delivers rows while the database is nearly full. */
 async function deliverNearlyFull(rows: readonly ActivityRow[], bindings: Partial<Env> = {}): Promise<void> {
-  recordDatabaseSize(9_900_000_000);
+  recordDatabaseSize(NEARLY_FULL);
   try {
-    await deliver(rows, bindings);
+    await deliver(rows, { DB: sizedDatabase(() => NEARLY_FULL), ...bindings });
   } finally {
     recordDatabaseSize(0);
   }
@@ -70,6 +73,21 @@ describe("while the database is nearly full", () => {
     expect(await archived()).toHaveLength(before + 1);
   });
 
+  it("a batch whose entries of writes D1 does not take is not archived: the queue may deliver it again in other parts", async () => {
+    const { rows } = await makeRows();
+    const before = (await archived()).length;
+    const DB = wrapDatabase(
+      sizedDatabase(() => NEARLY_FULL),
+      {
+        before: (statements) => {
+          if (statements > 1) throw new Error("D1_ERROR: D1 DB is overloaded.");
+        },
+      },
+    );
+    await expect(deliverNearlyFull(rows, { DB })).rejects.toThrow("inserted");
+    expect(await archived()).toHaveLength(before);
+  });
+
   it("a batch that R2 does not take is delivered again", async () => {
     const { counted } = await makeRows();
     const FILES = wrapBucket({ put: () => Promise.reject(new Error("R2")) });
@@ -86,6 +104,14 @@ describe("while the database is nearly full", () => {
     const other = key!.replace(/.{36}$/, crypto.randomUUID());
     expect(await openArchive(keyring.value, other, text)).toMatchObject({ failure: { kind: "integrity" } });
   });
+});
+
+it("reads and denials go to D1 again as soon as the database has room", async () => {
+  const { vault, counted } = await makeRows();
+  recordDatabaseSize(NEARLY_FULL);
+  await deliver(counted); // the isolate has made no D1 call since
+  const ids = await idsIn(vault);
+  expect(counted.map(({ id }) => ids.includes(id))).toEqual(counted.map(() => true));
 });
 
 it("the objects are deleted after the retention", async () => {

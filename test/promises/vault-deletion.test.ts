@@ -1,9 +1,10 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
 import { SLICE } from "../../src/store/write/deleted-vaults.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { advanceClock } from "../support/faults.ts";
 import { removeRows } from "../support/restore.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 
@@ -51,6 +52,10 @@ async function watchSlices(vault: string): Promise<Slices> {
   await rebindCoordinator(vault, { DB });
   return slices;
 }
+
+const MINUTE = 60_000;
+
+afterEach(() => void vi.useRealTimers());
 
 const deletion = (vault: string) => admin("DELETE", `/v1/admin/vaults/${vault}`);
 const ring = (vault: string) => runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
@@ -130,6 +135,21 @@ it("a slice ends at 8 MiB of sealed texts, and a larger row goes alone", async (
   // The texts of Files count as well as those of Items.
   expect(Math.max(...slices.changed)).toBeLessThanOrEqual(3 * 8);
   expect(await countRows(vault)).toEqual([0, 0, 0]);
+});
+
+it("with a retention of 0 the contents are swept after the rows are gone, because the sweep ends the deletion by the alarm", async () => {
+  const { vault } = await freshVault();
+  await addRows(vault, 11 * SLICE.rows);
+  await rebindCoordinator(vault, { FILE_RETENTION_DAYS: 0 as Env["FILE_RETENTION_DAYS"] });
+  await deletion(vault);
+  advanceClock(2 * MINUTE);
+  await ring(vault);
+  expect(await countRows(vault)).toEqual([SLICE.rows, SLICE.rows, SLICE.rows]);
+  await ring(vault);
+  expect(await countRows(vault)).toEqual([0, 0, 0]);
+  expect(await isListed(vault)).toBe(false);
+  // Nothing is left to do.
+  expect(await ring(vault)).toBe(false);
 });
 
 it("the id of a deleted vault is not used again, before and after its rows are gone", async () => {
