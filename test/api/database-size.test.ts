@@ -42,6 +42,11 @@ async function nearlyFullVault() {
   return { ...fresh, call, state };
 }
 
+/** D1 without room for a batch. A statement alone, which deletes a row, has room. */
+const refuseBatches = (statements: number): void => {
+  if (statements > 1) throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
+};
+
 const MESSAGE = "The database is nearly full: only reads, deletions and writes that do not grow are accepted";
 
 describe("at 95 % of the database's limit", () => {
@@ -105,10 +110,7 @@ describe("at 95 % of the database's limit", () => {
   it("a token can be revoked also when D1 has no room for its name and the entry of the log", async () => {
     const { items, vault } = await freshVault();
     const { id, token } = await makeToken({ [vault]: "r" });
-    const before = (statements: number) => {
-      if (statements > 1) throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
-    };
-    const full = { DB: wrapDatabase(env.DB, { before }) };
+    const full = { DB: wrapDatabase(env.DB, { before: refuseBatches }) };
     expect((await admin("DELETE", `/v1/admin/tokens/${id}`, { env: full })).status).toBe(204);
     expect((await client(token)("GET", items)).status).toBe(401);
     expect((await admin("DELETE", `/v1/admin/tokens/${id}`, { env: full })).status).toBe(404);

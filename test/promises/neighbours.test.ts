@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshVault, LOGIN, type Reply, send } from "../support/service.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
 import { type Attack, ATTACKS } from "../support/worst/attacks.ts";
-import { ask, headersOf, sizeOf } from "../support/worst/asking.ts";
+import { ask, coordinatorsWith, headersOf, sizeOf } from "../support/worst/asking.ts";
 import type { World } from "../support/worst/world.ts";
 
 /** One token does its worst. The clients of another vault notice nothing, and D1 grows by no more than the bounds. */
@@ -13,16 +13,19 @@ const KIB = 1024;
 const WRITES = 12;
 const world: World = { env, ask, sizes: { items: 100, content: 1024, vaults: 1 } };
 
-/** A vault with one Item, and the number of operations in each of its commits from now on. */
+/** The statements of a commit of one PATCH: the log entry, the Item and the vault. */
+const COMMIT = 3;
+
+/** A vault with one Item, and the numbers of statements in the D1 calls of its coordinator from now on. */
 async function neighbour() {
-  const { vault, items, call } = await freshVault();
+  const { items, call } = await freshVault();
   const { body: item } = await call("POST", items, { body: LOGIN });
   const path = `${items}/${item.id}`;
-  const rename = (title: string) => call("PATCH", path, { body: [{ op: "replace", path: "/title", value: title }] });
-  await rename("the Item is cached from now on");
   const calls: number[] = [];
   const before = (statements: number) => void calls.push(statements);
-  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+  const bindings = { COORDINATOR: coordinatorsWith(wrapDatabase(env.DB, { before })) };
+  const rename = (title: string) =>
+    call("PATCH", path, { body: [{ op: "replace", path: "/title", value: title }], env: bindings });
   return { call, path, rename, calls };
 }
 
@@ -53,8 +56,10 @@ async function expectUnharmed(requests: Awaited<ReturnType<Attack["prepare"]>>):
   const sent = requests.reduce((sum, { body }) => sum + 4 * sizeOf(body) + 4 * KIB, 0);
   expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 200));
   expect(reads.map(({ body }) => body.title)).toEqual(writes.map((_, index) => `title ${index}`));
-  // Each write waited for no other: one D1 call, with the statements of one write.
-  expect(calls).toEqual(writes.map(() => calls[0]));
+  // Each write waited for no other: one commit with the statements of one write. A coordinator that the platform has evicted
+  // meanwhile makes another call, which fills its cache.
+  expect(calls.filter((statements) => statements === COMMIT)).toHaveLength(writes.length);
+  expect(calls.length).toBeLessThanOrEqual(writes.length + 3);
   expect([...statuses].filter((status) => !ALLOWED.has(status))).toEqual([]);
   const grown = (await storedBytes()) - before;
   expect(grown).toBeLessThanOrEqual(sent + (writes.length + reads.length) * KIB);

@@ -140,7 +140,7 @@ it("a slice ends at 8 MiB of sealed texts, and a larger row goes alone", async (
 it("with a retention of 0 the contents are swept after the rows are gone, because the sweep ends the deletion by the alarm", async () => {
   const { vault } = await freshVault();
   await addRows(vault, 11 * SLICE.rows);
-  await rebindCoordinator(vault, { FILE_RETENTION_DAYS: 0 as Env["FILE_RETENTION_DAYS"] });
+  await rebindCoordinator(vault, { FILE_RETENTION_DAYS: 0 });
   await deletion(vault);
   advanceClock(2 * MINUTE);
   await ring(vault);

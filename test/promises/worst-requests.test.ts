@@ -1,13 +1,11 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { Operation } from "../../src/model/operation.ts";
-import type { ContentPlace } from "../../src/model/file.ts";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
-import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
+import { countingDatabase } from "../support/bindings.ts";
 import { send } from "../support/service.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
 import { WORST_REQUESTS } from "../support/worst/requests.ts";
-import { ask, headersOf, sizeOf } from "../support/worst/asking.ts";
+import { ask, coordinatorsWith, headersOf, sizeOf } from "../support/worst/asking.ts";
 import type { World } from "../support/worst/world.ts";
 
 /** Every endpoint is bounded: what its worst legal request costs. docs/limits.md shows the figures of a larger state. */
@@ -16,18 +14,6 @@ const MIB = 1024 * 1024;
 const KIB = 1024;
 
 const world: World = { env, ask, sizes: { items: 4_500, content: MIB, vaults: 10 } };
-
-/** The real coordinators, which use this D1. */
-function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {
-  const getByName = (name: string) => {
-    const rebound = rebindCoordinator(name, { DB: db }).then(() => env.COORDINATOR.getByName(name));
-    return {
-      write: async (operation: Operation) => (await rebound).write(operation),
-      expect: async (place: ContentPlace) => (await rebound).expect(place),
-    };
-  };
-  return { getByName } as unknown as Env["COORDINATOR"];
-}
 
 /** A queue that drops its messages: the log entry of a read has a test of its own. */
 const ACTIVITY = { send: async () => undefined } as unknown as Env["ACTIVITY"];

@@ -1,3 +1,7 @@
+import { env } from "cloudflare:workers";
+import type { ContentPlace } from "../../../src/model/file.ts";
+import type { Operation } from "../../../src/model/operation.ts";
+import { rebindCoordinator } from "../bindings.ts";
 import { send } from "../service.ts";
 import type { Sent } from "./requests.ts";
 import type { Ask } from "./world.ts";
@@ -19,3 +23,15 @@ export const ask: Ask = async (method, path, token, body, headers = {}) => {
 /** The bytes of a body as it is sent. */
 export const sizeOf = (body: Sent["body"]): number =>
   body === undefined ? 0 : body instanceof Uint8Array ? body.length : new TextEncoder().encode(JSON.stringify(body)).length;
+
+/** The real coordinators, which use this D1, also after they were evicted. */
+export function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {
+  const getByName = (name: string) => {
+    const rebound = rebindCoordinator(name, { DB: db }).then(() => env.COORDINATOR.getByName(name));
+    return {
+      write: async (operation: Operation) => (await rebound).write(operation),
+      expect: async (place: ContentPlace) => (await rebound).expect(place),
+    };
+  };
+  return { getByName } as unknown as Env["COORDINATOR"];
+}
