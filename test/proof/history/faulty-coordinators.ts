@@ -47,9 +47,9 @@ export function faultyCoordinators(plan: FaultPlan, names: readonly string[], re
     return again;
   }
 
-  /** Evicts a coordinator between two steps of an upload, as the plan says. */
-  async function evictDuringUpload(name: string, random: () => number, fault: Fault): Promise<void> {
-    if (random() >= evictUpload) return;
+  /** Evicts a coordinator between two steps of an upload, as the plan says. In: a number from 0 to 1. */
+  async function evictDuringUpload(name: string, drawn: number, fault: Fault): Promise<void> {
+    if (drawn >= evictUpload) return;
     plan.countFault(fault);
     await startEviction(name);
   }
@@ -60,11 +60,12 @@ export function faultyCoordinators(plan: FaultPlan, names: readonly string[], re
       ["coordinator reset before a write", reset / 2],
       ["coordinator reset after a write", reset / 2],
     );
+    const forEviction = random();
     if (fault) plan.countFault(fault);
     if (fault === "coordinator reset before a write") throw new Error("Network connection lost.");
     await env.COORDINATOR.getByName(name).expect(place);
     if (fault) throw new Error("Durable Object reset because its code was updated.");
-    await evictDuringUpload(name, random, "coordinator evicted between record and content");
+    await evictDuringUpload(name, forEviction, "coordinator evicted between record and content");
   }
 
   async function write(name: string, random: () => number, operation: Operation) {
@@ -96,7 +97,7 @@ export function faultyCoordinators(plan: FaultPlan, names: readonly string[], re
         return {
           async write(operation: Operation) {
             if ("file" in operation.change && operation.change.kind !== "delete-file")
-              await evictDuringUpload(name, random, "coordinator evicted between content and commit");
+              await evictDuringUpload(name, random(), "coordinator evicted between content and commit");
             return write(name, random, poison(operation));
           },
           expect: (place: ContentPlace) => expect(name, random, place),
