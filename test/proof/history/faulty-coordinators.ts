@@ -40,9 +40,10 @@ export function faultyCoordinators(plan: FaultPlan, names: readonly string[], re
 
   /** Evicts a coordinator and binds it again. */
   function startEviction(name: string): Promise<unknown> {
-    // The eviction waits for the object's calls to end. When the object is aborted meanwhile, the promise never settles.
-    const evicted = Promise.race([evictDurableObject(env.COORDINATOR.getByName(name)), sleep(200)]);
-    const again = evicted.then(() => bind(name));
+    // The eviction waits for the object's calls to end. When the object is aborted meanwhile, the promise never settles; when it
+    // was aborted before, it is rejected.
+    const evicted = evictDurableObject(env.COORDINATOR.getByName(name)).catch(() => undefined);
+    const again = Promise.race([evicted, sleep(200)]).then(() => bind(name));
     bound.set(name, again);
     return again;
   }
