@@ -1,7 +1,9 @@
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { DAY, expectNoOrphans, advanceClock, runDueAlarms } from "../support/faults.ts";
+import { DAY, expectNoOrphans, advanceClock, keyOf, runDueAlarms } from "../support/faults.ts";
+import { freshItem, pattern } from "../support/files.ts";
 import { isAllowed, runFiles } from "./history/files.ts";
-import { auditLog } from "./history/audit.ts";
+import { auditContents, auditLog } from "./history/audit.ts";
 import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
 
 beforeEach(() => {
@@ -31,6 +33,18 @@ describe("Files under faults of R2, D1 and the coordinators", () => {
       await expectNoOrphans(fixture);
     },
   );
+});
+
+describe("auditContents", () => {
+  it("finds a content without a row and a row without a content", async () => {
+    const { vault, upload } = await freshItem();
+    const { body: file } = await upload(pattern(10));
+    const key = await keyOf(vault, file.id);
+    expect(await auditContents(vault)).toEqual({ withoutRow: [], withoutContent: [] });
+    await env.FILES.put(`${vault}/other/generation`, "content");
+    await env.FILES.delete(key);
+    expect(await auditContents(vault)).toEqual({ withoutRow: [`${vault}/other/generation`], withoutContent: [key] });
+  });
 });
 
 const writeOf = (content: string | undefined, start: number, effect: boolean | undefined) => ({

@@ -1,4 +1,6 @@
 import { env } from "cloudflare:workers";
+import { rowsOf } from "../../support/faults.ts";
+import { objectsOf } from "../../support/files.ts";
 import type { Call } from "./calls.ts";
 
 /**
@@ -54,4 +56,11 @@ export async function auditLog(vault: string, history: readonly Call[]): Promise
     if (!found) lost!.push(`${item}: ${value} was acknowledged at version ${state?.version}, and is not in the log`);
   }
   return { lost: lost!, doubled: doubled! };
+}
+
+/** Out: the contents in R2 without a row in D1, and the rows without a content, by their keys. */
+export async function auditContents(vault: string): Promise<{ withoutRow: string[]; withoutContent: string[] }> {
+  const rows = new Set((await rowsOf(vault)).map(({ id, generation }) => `${vault}/${id}/${generation}`));
+  const objects = new Set(await objectsOf(vault));
+  return { withoutRow: [...objects.difference(rows)], withoutContent: [...rows.difference(objects)] };
 }

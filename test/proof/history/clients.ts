@@ -3,7 +3,9 @@ import { createRecorder, type PlannedCall, type Recorder } from "./recorder.ts";
 import { drawKind, requestFor } from "./requests.ts";
 import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from "./fault-plan.ts";
 import { faultyCoordinators } from "./faulty-coordinators.ts";
-import { admin, type Client, client, makeToken, makeVault } from "../../support/service.ts";
+import { writeFiles } from "./files.ts";
+import { freshItem } from "../../support/files.ts";
+import { admin, type Client, client, makeToken } from "../../support/service.ts";
 
 /** The load: many clients of a few Items of one vault, with two coordinators and the faults of a plan. Records the history. */
 
@@ -11,6 +13,8 @@ export interface Load {
   readonly seed: number;
   readonly operations: number;
   readonly clients: number;
+  /** How many further clients write and read Files of one more Item of the vault, with as many operations each. */
+  readonly fileClients: number;
   readonly rates: FaultRates;
   /** Changes the SQL of the coordinators' D1 calls. */
   readonly rewrite?: Hooks["rewrite"];
@@ -20,6 +24,10 @@ export interface Run {
   readonly vault: string;
   readonly recorder: Recorder;
   readonly plan: FaultPlan;
+  /** The names of the coordinators. */
+  readonly names: readonly string[];
+  /** Descriptions of wrong answers to the clients that write Files. */
+  readonly fileErrors: readonly string[];
 }
 
 /** The number of Items to which most requests go. */
@@ -28,6 +36,8 @@ const SLOTS = 4;
 const RETRIES = 3;
 /** How many 401 answers a client gets before it takes another token. */
 const DENIALS = 3;
+/** The share of the large Items among those that a POST or PUT writes. */
+const LARGE = 0.05;
 
 /** A client with its token. */
 interface Session {
@@ -40,12 +50,13 @@ interface Session {
   readonly keyed: PlannedCall[];
 }
 
-export async function runLoad({ seed, operations, clients, rates, rewrite }: Load): Promise<Run> {
+export async function runLoad({ seed, operations, clients, fileClients, rates, rewrite }: Load): Promise<Run> {
   const plan = createFaultPlan(seed, rates);
-  const recorder = createRecorder();
-  const vault = await makeVault();
-  const items = `/v1/vaults/${vault}/items`;
-  const coordinators = faultyCoordinators(plan, [vault, `${vault} again`], rewrite);
+  const fixture = await freshItem();
+  const { vault, items } = fixture;
+  const recorder = createRecorder(plan.poisoned, fixture.item);
+  const names = [vault, `${vault} again`];
+  const coordinators = faultyCoordinators(plan, names, rewrite);
   const slots: string[] = [];
   const sessions = new Map<number, Session>();
 
@@ -95,7 +106,8 @@ export async function runLoad({ seed, operations, clients, rates, rewrite }: Loa
     for (let step = 0; step < steps; step++) {
       if (sessions.get(name)!.denials >= DENIALS) sessions.set(name, await login());
       const session = sessions.get(name)!;
-      const [forKind, forItem, forSlot, forIfMatch, forKey, forRepeat] = [
+      const [forKind, forItem, forSlot, forIfMatch, forKey, forRepeat, forSize] = [
+        random(),
         random(),
         random(),
         random(),
@@ -106,9 +118,11 @@ export async function runLoad({ seed, operations, clients, rates, rewrite }: Loa
       const all = [...recorder.knownItems];
       const item = (forSlot < 0.9 ? slots[Math.floor(forItem * slots.length)] : all[Math.floor(forItem * all.length)])!;
       const ifMatch = forIfMatch < 0.3 ? versions.get(item) : undefined;
-      const value = `c${name}n${step}`;
       const repeated = session.keyed[Math.floor(forRepeat * session.keyed.length)];
       const kind = drawKind(forKind);
+      const large = forSize < LARGE && (kind === "create" || kind === "put");
+      if (large) plan.countFault("large Item");
+      const value = `${large ? "large-" : ""}c${name}n${step}`;
       if (kind === "list") await recorder.recordList(session, () => session.call("GET", items, { env: bindings }));
       else if (kind === "repeat" && repeated) await send(session, repeated, true, bindings);
       else if (kind === "repeat" || kind === "read") await send(session, { kind: "read", item }, false, bindings);
@@ -133,9 +147,12 @@ export async function runLoad({ seed, operations, clients, rates, rewrite }: Loa
 
   const first = await login();
   for (let n = 0; n < SLOTS; n++) slots[n] = (await send(first, { kind: "create", value: `first${n}` }, false, {})).body.id;
-  const share = Math.ceil(operations / clients);
-  await Promise.all(Array.from({ length: clients }, (_, name) => work(name, share)));
+  const share = Math.ceil(operations / (clients + fileClients));
+  const writers = Array.from({ length: clients }, (_, name) => work(name, share));
+  const load = { fixture, plan, coordinators, clients: fileClients, steps: share };
+  const [{ errors: fileErrors }] = await Promise.all([writeFiles(load), ...writers]);
+  await coordinators.release();
   await recorder.recordList(first, () => first.call("GET", items));
   for (const item of recorder.knownItems) await send(first, { kind: "read", item }, false, {});
-  return { vault, recorder, plan };
+  return { vault, recorder, plan, names, fileErrors };
 }

@@ -9,10 +9,14 @@ import { delayedDatabase } from "../../support/concurrent-patches.ts";
 
 /** The probability of each fault, 0 to 1, per call of D1, R2 or a coordinator. */
 export interface FaultRates {
-  /** D1 throws before the batch; D1 throws after the batch; D1 is overloaded; D1 executes the batch after the deadline. */
+  /**
+   * D1 throws before the batch; D1 throws after the batch; D1 is overloaded; D1 has no room for a batch of a coordinator; D1
+   * executes the batch after the deadline.
+   */
   readonly before: number;
   readonly after: number;
   readonly overloaded: number;
+  readonly full: number;
   readonly late: number;
   /** R2 throws before or after the call takes effect; R2 returns a truncated object. */
   readonly r2: number;
@@ -21,24 +25,32 @@ export interface FaultRates {
   readonly abort: number;
   readonly evict: number;
   readonly reset: number;
+  /** The coordinator is evicted between two steps of an upload. */
+  readonly evictUpload: number;
+  /** An operation is one that the coordinator must refuse (poisoned-operations.ts): of each kind. */
+  readonly poisoned: number;
 }
 
 export const FAULT_RATES: FaultRates = {
   before: 0.05,
   after: 0.05,
   overloaded: 0.01,
+  full: 0.005,
   late: 0.01,
   r2: 0.15,
   r2Truncated: 0.2,
   abort: 0.02,
   evict: 0.005,
   reset: 0.01,
+  evictUpload: 0.03,
+  poisoned: 0.005,
 };
 
 export type Fault =
   | "D1 failed before the batch"
   | "D1 failed after the batch"
   | "D1 overloaded"
+  | "D1 full"
   | "D1 late"
   | "R2 failed before the call"
   | "R2 failed after the call"
@@ -46,14 +58,46 @@ export type Fault =
   | "coordinator aborted during a D1 call"
   | "coordinator aborted after a D1 call"
   | "coordinator evicted"
+  | "coordinator evicted between record and content"
+  | "coordinator evicted between content and commit"
   | "coordinator reset before a write"
   | "coordinator reset after a write"
   | "coordinator overloaded"
-  | "token revoked";
+  | Poison
+  | "token revoked"
+  | "large Item";
+
+/** Why a coordinator must refuse an operation. */
+export type Poison = "operation throws" | "rows refused" | "unknown format" | "unknown kind";
+
+/** The words of D1's errors, as src/store/d1-errors.ts tells them apart. */
+const LOST = [
+  "Network connection lost.",
+  "D1 DB storage operation exceeded timeout which caused object to be reset.",
+  "Internal error in D1 DB storage caused object to be reset.",
+  "D1 DB reset because its code was updated.",
+  "D1 DB's isolate exceeded its memory limit and was reset.",
+];
+const WORDS: { readonly [F in Fault]?: readonly string[] } = {
+  "D1 failed before the batch": [
+    ...LOST,
+    "Internal error while starting up D1 DB storage caused object to be reset.",
+    "Cannot resolve D1 DB due to transient issue on remote node.",
+  ],
+  "D1 failed after the batch": LOST,
+  "D1 overloaded": [
+    "D1 DB is overloaded. Requests queued for too long.",
+    "D1 DB is overloaded. Too many requests queued.",
+    "Your account has exceeded D1's free tier daily row write limit. Upgrade to a paid plan or wait until tomorrow",
+  ],
+  "D1 full": ["Exceeded maximum DB size", "Exceeded maximum account storage limit", "database or disk is full: SQLITE_FULL"],
+};
 
 export interface FaultPlan {
   readonly rates: FaultRates;
   readonly counts: ReadonlyMap<Fault, number>;
+  /** The ids of the operations that were poisoned. */
+  readonly poisoned: Set<string>;
   /** The random sequence of that name: numbers from 0 to 1. */
   readonly randomFor: (name: string) => () => number;
   readonly countFault: (fault: Fault) => void;
@@ -65,6 +109,7 @@ export function createFaultPlan(seed: number, rates: FaultRates): FaultPlan {
   return {
     rates,
     counts,
+    poisoned: new Set(),
     randomFor: (name) => sequences.getOrInsertComputed(name, () => seeded(hash(`${seed} ${name}`))),
     countFault: (fault) => void counts.set(fault, (counts.get(fault) ?? 0) + 1),
   };
@@ -98,6 +143,12 @@ export function shortenDeadlines(): void {
   });
 }
 
+/** Throws an error in the words of D1, if the fault is one. In: a number from 0 to 1 that chooses the words. */
+function throwWords(fault: Fault | undefined, random: number): void {
+  const words = fault && WORDS[fault];
+  if (words) throw new Error(`D1_ERROR: ${words[Math.floor(random * words.length)]}`);
+}
+
 interface Owner {
   readonly name: string;
   readonly rewrite?: Hooks["rewrite"];
@@ -110,22 +161,24 @@ export function faultyDatabase(plan: FaultPlan, { name, rewrite, abort }: Owner)
   const { rates, countFault } = plan;
   const random = plan.randomFor(`the D1 calls of ${name}`);
   const aborts = abort ? rates.abort / 2 : 0;
-  const planned: { before?: Fault | undefined; after?: Fault | undefined; lateness: number } = { lateness: 0 };
+  const planned: { before?: Fault | undefined; after?: Fault | undefined; lateness: number; words: number } = {
+    lateness: 0,
+    words: 0,
+  };
 
   const slow = delayedDatabase(plan.randomFor(`the waits of ${name}`), {
     rewrite,
     async before() {
-      const { before: fault, lateness } = planned;
+      const { before: fault, lateness, words } = planned;
       if (fault) countFault(fault);
-      if (fault === "D1 failed before the batch") throw new Error("D1_ERROR: Network connection lost.");
-      if (fault === "D1 overloaded") throw new Error("D1_ERROR: D1 DB is overloaded. Requests queued for too long.");
+      throwWords(fault, words);
       if (fault === "D1 late") await sleep(lateness);
       if (fault === "coordinator aborted during a D1 call") void abort!();
     },
     async after() {
-      const { after: fault } = planned;
+      const { after: fault, words } = planned;
       if (fault) countFault(fault);
-      if (fault === "D1 failed after the batch") throw new Error("D1_ERROR: Network connection lost.");
+      throwWords(fault, words);
       if (fault === "coordinator aborted after a D1 call") await abort!();
     },
   });
@@ -135,6 +188,7 @@ export function faultyDatabase(plan: FaultPlan, { name, rewrite, abort }: Owner)
       random,
       ["D1 failed before the batch", rates.before],
       ["D1 overloaded", rates.overloaded],
+      ["D1 full", abort ? rates.full : 0],
       ["D1 late", rates.late],
       ["coordinator aborted during a D1 call", aborts],
     );
@@ -144,6 +198,7 @@ export function faultyDatabase(plan: FaultPlan, { name, rewrite, abort }: Owner)
       ["coordinator aborted after a D1 call", aborts],
     );
     planned.lateness = SHORT_DEADLINE * (1 + 3 * random());
+    planned.words = random();
     nextIsLate = planned.before === "D1 late";
   };
   return wrapDatabase(slow, { before: drawFaults });

@@ -1,9 +1,9 @@
-import { rebindCoordinator } from "../../support/bindings.ts";
 import { byteStream } from "../../support/faults.ts";
 import { bytesOf, freshItem, lengthOf } from "../../support/files.ts";
 import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from "./fault-plan.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
-import { faultyCoordinators } from "./faulty-coordinators.ts";
+import { faultyCoordinators, type FaultyCoordinators } from "./faulty-coordinators.ts";
+import { isRefusedAlone } from "./recorder.ts";
 import { fetchRaw, type Reply } from "../../support/service.ts";
 
 /**
@@ -46,10 +46,25 @@ export async function runFiles({
   steps: number;
   rates: FaultRates;
 }) {
-  const plan: FaultPlan = createFaultPlan(seed, rates);
+  const plan = createFaultPlan(seed, rates);
   const fixture = await freshItem();
   const names = [fixture.vault, `${fixture.vault} again`];
   const coordinators = faultyCoordinators(plan, names);
+  const written = await writeFiles({ fixture, plan, coordinators, clients, steps });
+  await coordinators.release();
+  return { fixture, names, ...written };
+}
+
+interface FileLoad {
+  readonly fixture: Awaited<ReturnType<typeof freshItem>>;
+  readonly plan: FaultPlan;
+  readonly coordinators: FaultyCoordinators;
+  readonly clients: number;
+  readonly steps: number;
+}
+
+/** Writes and reads Files of one Item. Out: descriptions of the wrong answers, and how the reads ended. */
+export async function writeFiles({ fixture, plan, coordinators, clients, steps }: FileLoad) {
   const files = new Map<string, FileWrite[]>();
   /** Contents of uploads with an unknown outcome. */
   const unknownUploads = new Set<string>();
@@ -88,7 +103,8 @@ export async function runFiles({
       const retryEffect = effectOf(reply);
       effect = retryEffect === false && effect === undefined ? undefined : retryEffect;
     }
-    if (![200, 204, 409, 503].includes(reply.status)) errors.push(`${method}: ${reply.status} ${reply.text}`);
+    const allowed = [200, 204, 409, 503, 507].includes(reply.status) || isRefusedAlone(reply, plan.poisoned);
+    if (!allowed) errors.push(`${method}: ${reply.status} ${reply.text}`);
     const id: string | undefined = file ?? reply.body?.id;
     const base64 = content?.toBase64();
     if (id) files.set(id, [...(files.get(id) ?? []), { content: base64, start, end: ++tick, effect }]);
@@ -130,8 +146,7 @@ export async function runFiles({
     }
   }
 
-  await Promise.all(Array.from({ length: clients }, (_, n) => work(`client ${n}`)));
-  for (const name of names) await rebindCoordinator(name, {});
+  await Promise.all(Array.from({ length: clients }, (_, n) => work(`files client ${n}`)));
   // The last reads have no faults: of every known File, and of the Files of uploads with an unknown outcome.
   for (const file of files.keys()) await read(file, {});
   for (const { file, content, start, end } of reads) {
@@ -144,5 +159,5 @@ export async function runFiles({
     if (!unknownUploads.delete(content) && content !== "")
       errors.push(`${id}: nobody uploaded its content, or one upload took effect twice`);
   }
-  return { fixture, names, plan, errors, readCounts };
+  return { errors, readCounts };
 }

@@ -1,4 +1,5 @@
 import type { Call, Outcome } from "./calls.ts";
+import { largeFields } from "./requests.ts";
 import type { Reply } from "../../support/service.ts";
 
 /** Records the requests of clients and the answers as a history, for check.ts. */
@@ -27,7 +28,11 @@ export interface Recorder {
   recordList(sender: Sender, send: () => Promise<Reply>): Promise<void>;
 }
 
-export function createRecorder(): Recorder {
+/**
+ * In: the ids of the operations that a coordinator must refuse (poisoned-operations.ts); the id of an Item that the history
+ * leaves out.
+ */
+export function createRecorder(poisoned: ReadonlySet<string>, hidden?: string): Recorder {
   const history: Call[] = [];
   const unexpected: string[] = [];
   const knownItems = new Set<string>();
@@ -43,7 +48,11 @@ export function createRecorder(): Recorder {
     const end = ++ticks;
     const denied = reply.status === 401 && sender.revocation !== "none";
     const outcome =
-      denied || (afterRevocation && reply.status === 503) ? "refused" : afterRevocation ? undefined : outcomeOf(reply);
+      denied || (afterRevocation && (reply.status === 503 || reply.status === 507)) || isRefusedAlone(reply, poisoned)
+        ? "refused"
+        : afterRevocation
+          ? undefined
+          : outcomeOf(reply);
     if (!outcome) unexpected.push(`${kind}${afterRevocation ? " with a revoked token" : ""}: ${reply.status} ${reply.text}`);
     return { start, end, reply, outcome: outcome ?? "unknown" };
   }
@@ -63,7 +72,7 @@ export function createRecorder(): Recorder {
       const state = outcome === "ok" && body ? { version: body.version as number, tag, content: contentOf(body) } : undefined;
       if (item !== undefined && state && tag !== undefined) entityTags.set(nameOf(item, state.version), tag);
       if (item !== undefined && (outcome === "not found" || (outcome === "ok" && !state))) deletedItems.add(item);
-      history.push({ ...planned, item, start, end, outcome, state, text: state && text });
+      history.push({ ...planned, item, start, end, outcome, state, text: state && planned.value && text });
       return reply;
     },
     async recordList(sender, send) {
@@ -73,6 +82,7 @@ export function createRecorder(): Recorder {
       const read = { kind: "read", start, end } as const;
       for (const { id, version, tags } of reply.body as { id: string; version: number; tags: string[] }[]) {
         missing.delete(id);
+        if (id === hidden) continue;
         knownItems.add(id);
         history.push({ ...read, item: id, outcome: "ok", state: { version, content: tags } });
       }
@@ -85,11 +95,20 @@ const nameOf = (item: string, version: number): string => `${item} ${version}`;
 
 /** The content of an Item: its tags. Its fields, which are in another sealed text, must contain the same values. */
 function contentOf({ tags, fields }: { tags: string[]; fields: { id: string; value: string }[] }): readonly string[] {
-  const fieldValues = fields.map(({ id, value }) => (id === value ? id : `${id} with the value ${value}`));
+  const large = new Map(largeFields(tags[0] ?? "").map(({ id, value }) => [id, value]));
+  const small = fields.filter(({ id, value }) => large.get(id) !== value);
+  if (fields.length - small.length !== large.size) return [`torn write: the large fields of ${tags.join()}`];
+  const fieldValues = small.map(({ id, value }) => (id === value ? id : `${id} with the value ${value}`));
   return fieldValues.join() === tags.join() ? tags : [`torn write: the tags ${tags.join()}, the fields ${fieldValues.join()}`];
 }
 
+/** Whether the answer refuses a poisoned operation. */
+export const isRefusedAlone = ({ status, headers }: Reply, poisoned: ReadonlySet<string>): boolean =>
+  (status === 500 || status === 503) && poisoned.has(headers.get("Request-Id") ?? "");
+
 function outcomeOf({ status, headers, body }: Reply): Outcome | undefined {
+  if (headers.get("Item-Vault-Error") === "version_skew") return undefined;
+  if (status === 507) return "refused"; // full (contract 4.3)
   if (status === 200 || status === 204) return "ok";
   if (status === 404 && (body.message as string).startsWith("item ")) return "not found";
   if (status === 412) return "precondition failed";

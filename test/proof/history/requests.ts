@@ -15,10 +15,16 @@ export const drawKind = (random: number): Kind | "list" | "repeat" => {
   return "repeat";
 };
 
+/** The fields of an Item of 490 KiB sealed, near the limit of 512 KiB, when its first value begins with `large`; else none. */
+export const largeFields = (value: string): { id: string; value: string }[] =>
+  value.startsWith("large")
+    ? Array.from({ length: 6 }, (_, n) => ({ id: `${value}-text${n}`, value: value.padEnd((n === 0 ? 44 : 64) * 1024, "x") }))
+    : [];
+
 /** The request of a call. It writes the value into the tags and into the fields, which are in another sealed text. */
 export function requestFor(items: string, vault: string, { kind, item, value }: PlannedCall) {
   const path = kind === "create" ? items : `${items}/${item}`;
-  const whole = { ...LOGIN, vault: { id: vault }, tags: [value], fields: [{ id: value, value }] };
+  const whole = { ...LOGIN, vault: { id: vault }, tags: [value], fields: [{ id: value, value }, ...largeFields(value ?? "")] };
   const added = [
     { op: "add", path: "/tags/-", value },
     { op: "add", path: `/fields/${value}`, value: { value } },
