@@ -1,10 +1,9 @@
 import { openKeyring } from "../crypto/keyring.ts";
-import { parseSettings, type Settings } from "../settings.ts";
+import { parseSettings } from "../settings.ts";
 import type { ActivityRow } from "./activity.ts";
 import { archiveActivity } from "./activity-archive.ts";
 import { insertActivity, isCounted } from "./activity-insert.ts";
-import { reachesLevel } from "./database-size.ts";
-import { probeDatabase } from "./probes.ts";
+import { confirmLevel } from "./room.ts";
 
 /**
  * The consumer of the queue: inserts the rows of a batch. While the database is nearly full, reads and denials go to R2, so
@@ -13,7 +12,9 @@ import { probeDatabase } from "./probes.ts";
 export async function consumeActivity(env: Env, rows: readonly ActivityRow[]): Promise<void> {
   const settings = parseSettings(env);
   if (!settings.ok) throw new Error(settings.failure.detail);
-  const archived = (await isNearlyFull(env.DB, settings.value)) ? rows.filter(isCounted) : [];
+  const nearlyFull = await confirmLevel({ db: env.DB, settings: settings.value }, "archive");
+  // While D1 does not answer, the last known size counts.
+  const archived = !nearlyFull.ok || nearlyFull.value ? rows.filter(isCounted) : [];
   const inserted = archived.length > 0 ? rows.filter((row) => !isCounted(row)) : rows;
   // Before the archive: D1 inserts a row once, however often the queue delivers it.
   if (inserted.length > 0) await insertActivity(env.DB, inserted, settings.value.activityRows);
@@ -21,11 +22,4 @@ export async function consumeActivity(env: Env, rows: readonly ActivityRow[]): P
   const keyring = await openKeyring(env.ROOT_KEYS);
   if (!keyring.ok) throw new Error(keyring.failure.detail);
   await archiveActivity(env.FILES, keyring.value, archived);
-}
-
-/** When the last known size is that of a nearly full database, D1 is asked for the current one: batches in R2 do not tell it. */
-async function isNearlyFull(db: D1Database, settings: Settings): Promise<boolean> {
-  if (!reachesLevel(settings, "archive")) return false;
-  await probeDatabase(db);
-  return reachesLevel(settings, "archive");
 }

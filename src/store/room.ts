@@ -2,20 +2,30 @@ import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { joinedItem, loadFromVault, type VaultAccess } from "./authorized.ts";
 import type { Store } from "./database.ts";
-import { reachesLevel } from "./database-size.ts";
+import { type DatabaseLevel, reachesLevel } from "./database-size.ts";
 import { probeDatabase } from "./probes.ts";
 
 /** Refusals of writes that grow, before their cost arises. The commit loop decides: see vault/growth.ts. */
 
-/** Errors: `database_full`, `unavailable`. When the last known size refuses, D1 is asked for the current one. */
-export async function requireRoom({ db, settings }: Store): Promise<Result<undefined>> {
-  if (!reachesLevel(settings, "refuse")) return ok(undefined);
+/**
+ * Whether the database has reached a level. When the last known size has, D1 is asked for the current one, because this isolate
+ * may have made no D1 call since. Errors: `unavailable`, when D1 does not answer.
+ */
+export async function confirmLevel(
+  { db, settings }: Pick<Store, "db" | "settings">,
+  level: DatabaseLevel,
+): Promise<Result<boolean>> {
+  if (!reachesLevel(settings, level)) return ok(false);
   const asked = await probeDatabase(db);
-  return asked.ok ? checkLevel(settings) : asked;
+  return asked.ok ? ok(reachesLevel(settings, level)) : asked;
 }
 
-const checkLevel = (settings: Store["settings"]): Result<undefined> =>
-  reachesLevel(settings, "refuse") ? fail("database_full") : ok(undefined);
+/** Errors: `database_full`, `unavailable`. */
+export async function requireRoom(store: Store): Promise<Result<undefined>> {
+  const refuses = await confirmLevel(store, "refuse");
+  if (!refuses.ok) return refuses;
+  return refuses.value ? fail("database_full") : ok(undefined);
+}
 
 interface Usage {
   readonly item: string | null;
@@ -38,8 +48,7 @@ export async function requireRoomForFile(
   if (!read.ok) return read;
   const { item: found, file_bytes, quota_file_bytes } = read.value.joined;
   if (found === null) return fail("item_not_found");
-  const level = checkLevel(store.settings);
-  if (!level.ok) return level;
+  if (reachesLevel(store.settings, "refuse")) return fail("database_full");
   const quota = quota_file_bytes ?? LIMITS.vaultFileBytes;
   // An empty File does not grow.
   return file_bytes + (length ?? 1) > quota && length !== 0 ? fail("quota", `${quota} bytes of Files`) : ok(undefined);
