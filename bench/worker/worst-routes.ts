@@ -1,4 +1,5 @@
 import service from "../../src/index.ts";
+import { storedBytes } from "../../test/support/stored-bytes.ts";
 import { ATTACKS } from "../../test/support/worst/attacks.ts";
 import { type Sent, WORST_REQUESTS } from "../../test/support/worst/requests.ts";
 import type { Ask, World } from "../../test/support/worst/world.ts";
@@ -50,17 +51,5 @@ export const worstRoutes: Readonly<Record<string, BenchRoute>> = {
   },
 
   /** Out: the bytes of all values in the tables of D1. */
-  "/bench/worst/stored": async ({ DB }) => {
-    const { results: columns } = await DB.prepare(
-      `SELECT tables.name AS name, group_concat('coalesce(octet_length("' || columns.name || '"), 0)', ' + ') AS length
-       FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns
-       WHERE tables.type = 'table' AND tables.name NOT LIKE '\\_cf%' ESCAPE '\\' AND tables.name NOT LIKE 'sqlite%'
-         AND tables.name <> 'baseline'
-       GROUP BY tables.name`,
-    ).all<{ name: string; length: string }>();
-    const totals = await DB.batch<{ bytes: number }>(
-      columns.map(({ name, length }) => DB.prepare(`SELECT total(${length}) AS bytes FROM "${name}"`)),
-    );
-    return Response.json(totals.reduce((sum, { results }) => sum + results[0]!.bytes, 0));
-  },
+  "/bench/worst/stored": async ({ DB }) => Response.json(await storedBytes(DB)),
 };

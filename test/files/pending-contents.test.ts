@@ -4,16 +4,16 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import {
   DAY,
+  freshContent,
   expectNoOrphans,
   HOUR,
-  keyOf,
   advanceClock,
   type Place,
   runDueAlarms,
   pendingRecordsOf,
   wrapBucket,
 } from "../support/faults.ts";
-import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { bytesOf, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { alternatingCoordinators } from "../support/concurrent-patches.ts";
 import { passDays } from "../support/restore.ts";
 import { admin } from "../support/service.ts";
@@ -31,9 +31,7 @@ let file: string;
 let key: string;
 
 beforeEach(async () => {
-  at = await freshItem();
-  file = (await at.upload(BYTES)).body.id;
-  key = await keyOf(at.vault, file);
+  ({ at, file, key } = await freshContent(BYTES));
 });
 
 afterEach(() => {

@@ -2,8 +2,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { rebindCoordinator } from "../support/bindings.ts";
-import { DAY, keyOf, type Place, pendingRecordsOf } from "../support/faults.ts";
-import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { DAY, freshContent, type Place, pendingRecordsOf } from "../support/faults.ts";
+import { bytesOf, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { passDays, removeRows } from "../support/restore.ts";
 
 /** D1 that was restored to an earlier minute, perhaps only for a while: no content is deleted that a row may need again. */
@@ -16,9 +16,7 @@ let file: string;
 let key: string;
 
 beforeEach(async () => {
-  at = await freshItem();
-  file = (await at.upload(BYTES)).body.id;
-  key = await keyOf(at.vault, file);
+  ({ at, file, key } = await freshContent(BYTES));
 });
 
 afterEach(() => {

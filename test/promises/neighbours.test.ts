@@ -51,7 +51,7 @@ async function answersDuring(requests: Awaited<ReturnType<Attack["prepare"]>>) {
 const ALLOWED: ReadonlySet<number> = new Set([200, 204, 401, 404, 409, 429, 503]);
 
 async function expectUnharmed(requests: Awaited<ReturnType<Attack["prepare"]>>): Promise<void> {
-  const before = await storedBytes();
+  const before = await storedBytes(env.DB);
   const { writes, reads, calls, statuses } = await answersDuring(requests);
   const sent = requests.reduce((sum, { body }) => sum + 4 * sizeOf(body) + 4 * KIB, 0);
   expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 200));
@@ -61,7 +61,7 @@ async function expectUnharmed(requests: Awaited<ReturnType<Attack["prepare"]>>):
   expect(calls.filter((statements) => statements === COMMIT)).toHaveLength(writes.length);
   expect(calls.length).toBeLessThanOrEqual(writes.length + 3);
   expect([...statuses].filter((status) => !ALLOWED.has(status))).toEqual([]);
-  const grown = (await storedBytes()) - before;
+  const grown = (await storedBytes(env.DB)) - before;
   expect(grown).toBeLessThanOrEqual(sent + (writes.length + reads.length) * KIB);
 }
 

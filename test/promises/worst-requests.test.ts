@@ -23,12 +23,12 @@ describe.each(WORST_REQUESTS.map((request) => [request.endpoint, request.why, re
     const sent = await worst.prepare(world);
     const { path, body } = sent;
     const { count, db } = countingDatabase();
-    const before = await storedBytes();
+    const before = await storedBytes(env.DB);
     const bindings = { DB: db, COORDINATOR: coordinatorsWith(db), ACTIVITY };
     const [method = ""] = worst.endpoint.split(" ");
     const reply = await send(method, path, { headers: headersOf(sent), body, env: bindings });
     expect([reply.status, reply.text.slice(0, 200)]).toEqual([expect.toBeOneOf([200, 204]), expect.anything()]);
-    const stored = (await storedBytes()) - before;
+    const stored = (await storedBytes(env.DB)) - before;
     console.log(`${worst.endpoint}, ${worst.why}: ${JSON.stringify({ ...count, stored, body: sizeOf(body) })}`);
     expect(count.rowsRead).toBeLessThanOrEqual(worst.streams ? Infinity : 10_000);
     expect(stored).toBeLessThanOrEqual(worst.stores ? MIB : 4 * sizeOf(body) + 4 * KIB);

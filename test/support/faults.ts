@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
-import { bytesOf, type freshItem, objectsOf } from "./files.ts";
+import { bytesOf, freshItem, objectsOf } from "./files.ts";
 import { fetchRaw } from "./service.ts";
 
 /** Fault injection for Files: a real R2 with failing methods, a shifted clock, alarms, and checks of the state afterwards. */
@@ -40,6 +40,13 @@ export const rowsOf = async (vault: string): Promise<Row[]> =>
 export async function keyOf(vault: string, file: string): Promise<string> {
   const row = (await rowsOf(vault)).find(({ id }) => id === file)!;
   return `${vault}/${row.id}/${row.generation}`;
+}
+
+/** An Item with one File in a new vault: the place, the id of the File, and the R2 key of its content. */
+export async function freshContent(bytes: Uint8Array): Promise<{ at: Place; file: string; key: string }> {
+  const at = await freshItem();
+  const { id: file } = (await at.upload(bytes)).body as { id: string };
+  return { at, file, key: await keyOf(at.vault, file) };
 }
 
 /** The pending contents that the coordinator of that name has recorded, the earliest due first. */

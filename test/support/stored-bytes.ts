@@ -1,14 +1,11 @@
-import { env } from "cloudflare:workers";
-
-/** The bytes that D1 stores: the sum of the lengths of all values in all tables, except tables whose names are excluded. */
-export async function storedBytes(...excluded: readonly string[]): Promise<number> {
-  const { results: tables } = await env.DB.prepare("PRAGMA table_list").all<{ name: string; schema: string }>();
-  const own = tables.filter(({ name }) => !/^(sqlite_|_cf_|d1_migrations$)/.test(name) && !excluded.includes(name));
-  let total = 0;
-  for (const { name } of own) {
-    const { results: columns } = await env.DB.prepare(`PRAGMA table_info(${name})`).all<{ name: string }>();
-    const length = columns.map((column) => `coalesce(octet_length("${column.name}"), 0)`).join(" + ");
-    total += (await env.DB.prepare(`SELECT total(${length}) AS bytes FROM ${name}`).first<number>("bytes"))!;
-  }
-  return total;
+/** The bytes that D1 stores: the sum of the lengths of all values in all tables of the service. */
+export async function storedBytes(db: D1Database): Promise<number> {
+  const sql = `SELECT t.name AS "table", c.name AS "column" FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
+               WHERE t.type = 'table' AND t.name NOT LIKE '\\_%' ESCAPE '\\' AND t.name NOT LIKE 'sqlite%'`;
+  const { results } = await db.prepare(sql).all<{ table: string; column: string }>();
+  const sums = [...Map.groupBy(results, ({ table }) => table)].map(([table, columns]) => {
+    const bytes = columns.map(({ column }) => `ifnull(octet_length("${column}"), 0)`).join(" + ");
+    return `SELECT ifnull(sum(${bytes}), 0) FROM "${table}"`;
+  });
+  return (await db.prepare(`SELECT (${sums.join(") + (")}) AS bytes`).first<number>("bytes"))!;
 }
