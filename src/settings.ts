@@ -1,7 +1,11 @@
 import * as z from "zod";
 import { fail, ok, type Result } from "./model/result.ts";
+import { DAY } from "./model/time.ts";
 
-/** The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting refuses every data route. */
+/**
+ * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting refuses
+ * every data route.
+ */
 export interface Settings {
   /** Unix seconds. A token that was issued before is refused. */
   readonly tokensNotBefore: number;
@@ -18,8 +22,6 @@ export interface Settings {
   /** Bytes that the database may hold: the limit of the operator's plan. */
   readonly databaseLimit: number;
 }
-
-const DAY = 24 * 60 * 60 * 1000;
 
 /** A variable that is a number. `unit` converts it to the unit of the setting. */
 interface Numeric {

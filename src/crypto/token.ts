@@ -3,6 +3,7 @@ import { type Dialect, isDialect } from "../model/dialect.ts";
 import { isId } from "../model/ids.ts";
 import type { Permission } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import type { Keyring, RootKey } from "./keyring.ts";
 import { fingerprint } from "./seal.ts";
@@ -31,7 +32,6 @@ export interface VerifiedClaims extends Claims {
 const ISSUER = "item-vault";
 const AUDIENCE = "item-vault";
 const LONGEST = 16 * 1024;
-const MINUTE = 60_000;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
 const header = (key: RootKey) => ({ alg: "EdDSA", typ: "JWT", kid: key.id });

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../model/result.ts";
+import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import type { Keyring, RootKey } from "./keyring.ts";
 import { openBytes, type Place, sealBytes } from "./seal.ts";
@@ -22,8 +23,7 @@ export interface WrappedKeys {
   readonly indexKey: string;
 }
 
-const MINUTES = 60_000;
-const unwrapped = createCache<{ wrapped: string; keys: VaultKeys }>(512, 5 * MINUTES);
+const unwrapped = createCache<{ wrapped: string; keys: VaultKeys }>(512, 5 * MINUTE);
 
 /** A wrapped key is bound to its vault, to its own id and to that of the root key. */
 const place = (kind: "dataKey" | "indexKey", vault: string, id: string, root: RootKey): Place => ({

@@ -2,6 +2,7 @@ import { type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { covers } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { MINUTE, SECOND } from "../model/time.ts";
 import { openStore, type Store } from "../store/database.ts";
 import { checkRootKeys } from "../store/root-keys.ts";
 import { checkSchema } from "../store/schema.ts";
@@ -60,8 +61,6 @@ const callerOf = (c: Context, store: Store, claims: VerifiedClaims): Caller => {
   return { c, store, actor: id, claims, dialect, vaults };
 };
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 let lastCheck: { keyring: Store["keyring"]; until: number; refusal: Refusal } | undefined;
 
 /**

@@ -1,4 +1,5 @@
 import { ok, type Result } from "../model/result.ts";
+import { DAY } from "../model/time.ts";
 import { type Vault, writesOf } from "../model/vault.ts";
 import { runBatch } from "./database.ts";
 
@@ -42,7 +43,6 @@ const SQL = {
 };
 
 const DAYS = [1, 7, 30] as const;
-const DAY = 24 * 60 * 60 * 1000;
 
 interface TokenCounts {
   readonly tokens: number;

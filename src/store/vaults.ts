@@ -16,7 +16,10 @@ export async function loadVault(store: Store, access: VaultAccess): Promise<Resu
   return opened.ok ? ok(opened.value.vault) : opened;
 }
 
-/** The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked), and when one does not open those of opening it. */
+/**
+ * The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked); those of opening a vault,
+ * when one does not open.
+ */
 export async function loadVaults(store: Store, token: TokenIdentity, ids: readonly string[]): Promise<Result<Vault[]>> {
   const read = await loadForToken<[VaultRow]>(
     store,

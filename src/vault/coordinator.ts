@@ -4,6 +4,7 @@ import type { ContentPlace } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
+import { HOUR, MINUTE, SECOND } from "../model/time.ts";
 import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
@@ -24,10 +25,10 @@ const GROUP_BYTES = 4 * LIMITS.body;
 const CACHED = 1024 * 1024;
 
 /** Milliseconds until the alarm deletes rows of a deleted vault: the answer to the deletion goes out first. */
-const SOON = 1_000;
+const SOON = SECOND;
 
 /** Milliseconds until the alarm tries again after D1 has failed. */
-const LATER = 60_000;
+const LATER = MINUTE;
 
 /**
  * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its only
@@ -103,7 +104,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     } catch (error) {
       logFailure("R2", error);
     }
-    const until = Date.now() + pending.HOUR;
+    const until = Date.now() + HOUR;
     return records.map((record) => ({ record, next: pending.postponed(record, until) }));
   }
 

@@ -6,8 +6,8 @@ import type { DatabaseLevel } from "../store/database-size.ts";
 
 /**
  * Whether an operation may make its vault larger (contract 12.6 and 12.7). `bounded`: up to the quotas. `refused`: not at
- * all, because the database is nearly full. `shrinking`: it has to make it smaller. `admitted`: without a bound, because an attempt to write the operation had an
- * unknown outcome. It may still take effect, and a refusal would state that it does not.
+ * all, because the database is nearly full. `shrinking`: it has to make it smaller. `admitted`: without a bound, because an
+ * attempt to write the operation had an unknown outcome: it may still take effect, and a refusal would state that it does not.
  */
 export type Growth = "bounded" | "refused" | "shrinking" | "admitted";
 

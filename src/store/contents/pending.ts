@@ -1,4 +1,5 @@
 import type { ContentPlace } from "../../model/file.ts";
+import { DAY, MINUTE } from "../../model/time.ts";
 import { contentKey } from "./place.ts";
 
 /**
@@ -7,10 +8,6 @@ import { contentKey } from "./place.ts";
  * commit deletes the row. The alarm sweeps the records: see sweep.ts. So an object is created before its row and deleted
  * after it, and an interruption between the two leaves a record.
  */
-
-const MINUTE = 60 * 1000;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;
 
 export interface Pending {
   /** A key of R2; with an empty `item` the prefix of all keys of a deleted vault. */

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../model/result.ts";
+import { DAY, HOUR } from "../../model/time.ts";
 import { runBatch, type Store } from "../database.ts";
-import { DAY, HOUR, type PendingRecord, postponed, type Schedule } from "./pending.ts";
+import { type PendingRecord, postponed, type Schedule } from "./pending.ts";
 
 /**
  * The sweep of pending contents. D1 may be a database that was restored, perhaps only for a while, or an empty one. So a

@@ -3,6 +3,7 @@ import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Answer, Change, Idempotency } from "../../model/operation.ts";
 import { firstIdAt } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
 import { deleteExpired } from "../expiry.ts";
 
 /**
@@ -34,8 +35,6 @@ export interface RecordRow {
   id: string;
   sealed: string;
 }
-
-const DAY = 24 * 60 * 60 * 1000;
 
 /** The first operation id of a day ago. Older records are ignored, and deleted by the cron trigger. */
 export const oldestRecord = (now: number): string => firstIdAt(now - DAY);
