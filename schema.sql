@@ -48,7 +48,12 @@ CREATE TABLE IF NOT EXISTS vaults (
   sealed_bytes      INTEGER,          -- of the sealed columns of its Items and Files; NULL: not yet counted
   quota_items       INTEGER,          -- the vault's own quotas; NULL: the default
   quota_bytes       INTEGER,
-  quota_file_bytes  INTEGER
+  quota_file_bytes  INTEGER,
+  deleted           INTEGER NOT NULL DEFAULT 0, -- deleted Items that are kept
+  restored          INTEGER NOT NULL DEFAULT 0, -- deleted Items that were ever restored
+  destroyed         INTEGER NOT NULL DEFAULT 0, -- writes that destroyed versions or deleted Items
+  versions_kept     INTEGER NOT NULL DEFAULT 0, -- no Item keeps more earlier versions
+  fold              INTEGER NOT NULL DEFAULT 0  -- all Items have a folded_index of this version of the fold; 0: not all have one
 ) STRICT, WITHOUT ROWID;
 
 -- Deleted vaults whose rows are still being deleted, in slices.
@@ -70,10 +75,34 @@ CREATE TABLE IF NOT EXISTS items (
   title_index TEXT    NOT NULL,
   overview    TEXT    NOT NULL, -- sealed: the summary
   details     TEXT    NOT NULL, -- sealed: sections and fields
+  folded_index TEXT,            -- the blind index of the folded title; NULL: of a release before the column
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS items_by_title ON items (vault_id, title_index);
+CREATE INDEX IF NOT EXISTS items_by_folded_title ON items (vault_id, folded_index);
+
+-- The earlier versions of Items, and all versions of deleted Items, sealed as they were in items.
+CREATE TABLE IF NOT EXISTS item_versions (
+  vault_id TEXT    NOT NULL,
+  item_id  TEXT    NOT NULL,
+  version  INTEGER NOT NULL,
+  overview TEXT    NOT NULL,
+  details  TEXT    NOT NULL,
+  PRIMARY KEY (vault_id, item_id, version)
+) STRICT, WITHOUT ROWID;
+
+-- Deleted Items. Their content is their last version in item_versions.
+CREATE TABLE IF NOT EXISTS deleted_items (
+  vault_id   TEXT    NOT NULL,
+  id         TEXT    NOT NULL,
+  version    INTEGER NOT NULL, -- the last one
+  deleted_at INTEGER NOT NULL, -- Unix milliseconds
+  deleted_by TEXT    NOT NULL, -- a token's id
+  PRIMARY KEY (vault_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS deleted_items_by_time ON deleted_items (deleted_at);
 
 -- The content lies in R2 under <vault>/<id>/<generation>.
 CREATE TABLE IF NOT EXISTS files (
@@ -83,7 +112,21 @@ CREATE TABLE IF NOT EXISTS files (
   generation TEXT    NOT NULL,
   size       INTEGER NOT NULL, -- bytes, before sealing
   sealed     TEXT    NOT NULL, -- name, section, the content's key
+  since      INTEGER,          -- the Item's first version with this row; NULL: of a release before the column, counts as 0
   PRIMARY KEY (vault_id, item_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The Files of earlier versions: a row belongs to each version n with since <= n < until. Several rows may share a content.
+CREATE TABLE IF NOT EXISTS file_versions (
+  vault_id   TEXT    NOT NULL,
+  item_id    TEXT    NOT NULL,
+  id         TEXT    NOT NULL,
+  until      INTEGER NOT NULL,
+  since      INTEGER NOT NULL,
+  generation TEXT    NOT NULL,
+  size       INTEGER NOT NULL,
+  sealed     TEXT    NOT NULL,
+  PRIMARY KEY (vault_id, item_id, id, until)
 ) STRICT, WITHOUT ROWID;
 
 -- One row a request. A write's is inserted in the batch that has its effect; its id is the operation's UUIDv7, so one
@@ -99,8 +142,13 @@ CREATE TABLE IF NOT EXISTS activity (
   root_key_id TEXT NOT NULL,
   sealed      TEXT NOT NULL, -- the client's name and address
   resource    TEXT,          -- what the entry is about, unless that is an Item or the vault
+  sequence    INTEGER,       -- of a write: content_version + attribute_version of the vault after it
+  at          INTEGER,       -- of a write: updated_at of the vault after it
+  event       TEXT,          -- the type of the event, where action and item_id do not tell it
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS activity_by_sequence ON activity (vault_id, sequence) WHERE sequence IS NOT NULL;
 
 -- How many reads and denials a log holds, which ACTIVITY_MAX_ROWS bounds.
 CREATE TABLE IF NOT EXISTS logs (
@@ -119,3 +167,12 @@ CREATE TABLE IF NOT EXISTS replays (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS replays_by_id ON replays (id);
+
+-- The webhooks of a vault. The cursor of each is in the coordinator's storage.
+CREATE TABLE IF NOT EXISTS webhooks (
+  vault_id   TEXT    NOT NULL,
+  id         TEXT    NOT NULL,
+  sealed     TEXT    NOT NULL, -- URL, signing secret, state
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (vault_id, id)
+) STRICT, WITHOUT ROWID;
