@@ -21,6 +21,10 @@ export interface Settings {
   readonly activityDayKeys: boolean;
   /** Bytes that the database may hold: the limit of the operator's plan. */
   readonly databaseLimit: number;
+  /** Earlier versions that an Item keeps, besides the current one. */
+  readonly versionsKept: number;
+  /** Milliseconds that a deleted Item can be restored; 0: a deletion destroys the Item at once. */
+  readonly deletedRetention: number;
 }
 
 /** A variable that is a number. `unit` converts it to the unit of the setting. */
@@ -30,8 +34,11 @@ interface Numeric {
     | "FILE_RETENTION_DAYS"
     | "ACTIVITY_RETENTION_DAYS"
     | "ACTIVITY_MAX_ROWS"
-    | "DATABASE_LIMIT_MB";
+    | "DATABASE_LIMIT_MB"
+    | "VERSIONS_KEPT"
+    | "DELETED_RETENTION_DAYS";
   readonly least: number;
+  readonly most?: number;
   readonly unit: number;
   /** The value of an absent variable, for a wrangler.toml of the release before. Without it the variable is required. */
   readonly absent?: number;
@@ -44,6 +51,8 @@ const NUMBERS = {
   activityRetention: { variable: "ACTIVITY_RETENTION_DAYS", least: 1, unit: DAY },
   activityRows: { variable: "ACTIVITY_MAX_ROWS", least: 100, unit: 1, absent: 100_000 },
   databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000, absent: 10_000 },
+  versionsKept: { variable: "VERSIONS_KEPT", least: 0, most: 100, unit: 1, absent: 10 },
+  deletedRetention: { variable: "DELETED_RETENTION_DAYS", least: 0, unit: DAY, absent: 30 },
 } satisfies Readonly<Record<string, Numeric>>;
 
 const parsed = new WeakMap<object, Result<Settings>>();
@@ -96,10 +105,11 @@ function parseSwitch(value: unknown, variable: string): Result<boolean> {
 }
 
 /** wrangler.toml gives numbers, the dashboard gives texts. `Number` alone would accept the empty text as 0. */
-function parseNumber(given: unknown, { variable, least, unit, absent }: Numeric): Result<number> {
+function parseNumber(given: unknown, { variable, least, most = Infinity, unit, absent }: Numeric): Result<number> {
   const value: unknown = given === undefined ? absent : given;
   const number = /^\d{1,9}(\.\d{1,9})?$/.test(String(value)) ? Number(value) : Number.NaN;
   // A fraction of a millisecond would give operation ids and due times that no comparison expects.
+  if (number > most) return fail("misconfigured", `${variable} is more than ${most}`);
   return number >= least
     ? ok(Math.round(number * unit))
     : fail("misconfigured", `${variable} is not a number, or less than ${least}`);

@@ -1,6 +1,6 @@
 import { fingerprint } from "../crypto/seal.ts";
 import type { ContentPlace } from "../model/file.ts";
-import { type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
+import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./request-id.ts";
@@ -28,7 +28,7 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
 export async function tryChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Tried<Answer>> {
   const { c, actor, claims } = call;
   const operation: Operation = {
-    format: OPERATION_FORMAT,
+    format: formatOf(change),
     // A new id: the body may have taken minutes, and the log lists writes in the order in which they were sent.
     id: setRequestId(c),
     vault,

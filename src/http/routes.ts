@@ -1,3 +1,4 @@
+import type { Permission } from "../model/permission.ts";
 import { ok } from "../model/result.ts";
 import { listActivity, listAdminActivity } from "./endpoints/activity.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
@@ -25,7 +26,7 @@ const BY_ADMIN_SEALING: Access = { by: "admin", seals: true };
 const BY_TOKEN: Access = { by: "token" };
 
 /** A token with a permission in the vault of the path; outside of its scope a 403. */
-const may = (permission: "r" | "w" | "rw"): Access => ({ by: "token", permission, outside: "out_of_scope" });
+const may = (permission: Permission): Access => ({ by: "token", permission, outside: "out_of_scope" });
 /** As `may("r")`, with a 404 outside of the scope. */
 const MAY_FIND: Access = { by: "token", permission: "r", outside: "vault_not_found" };
 

@@ -1,3 +1,5 @@
+import type { SpecialEvent } from "./event.ts";
+
 /** The activity log: who did or tried what in a vault, and from where. It holds ids, versions and times, no value of an Item. */
 
 /** The origin of a request. */
@@ -28,5 +30,11 @@ export interface Activity {
   readonly version: number | null;
   /** Only in the admin's log. */
   readonly resource?: AdminResource | null;
+  /** Only of a write: its number in the order of the writes to its vault. See event.ts. */
+  readonly sequence?: number | null;
+  /** Only of a write: when the vault was updated by it, in Unix milliseconds. */
+  readonly at?: number | null;
+  /** Only of a write whose action does not tell what it did. */
+  readonly event?: SpecialEvent | null;
   readonly origin: Origin;
 }

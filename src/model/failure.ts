@@ -8,6 +8,7 @@ export interface Names {
   readonly vault?: string | undefined;
   readonly item?: string | undefined;
   readonly file?: string | undefined;
+  readonly version?: string | undefined;
   readonly token?: string | undefined;
 }
 
@@ -31,10 +32,12 @@ const failures = {
   vault_not_found: [404, (names) => `vault ${echo(names.vault)} not found`],
   item_not_found: [404, (names) => `item ${echo(names.item)} not found`],
   file_not_found: [404, (names) => `file ${echo(names.file)} not found`],
+  version_not_found: [404, (names) => `version ${echo(names.version)} of item ${echo(names.item)} not found`],
   token_not_found: [404, (names) => `token ${echo(names.token)} not found`],
   route_not_found: [404, text("Not found")],
   method_not_allowed: [405, (_, allowed) => `Method not allowed; this path serves ${allowed}`],
   idempotency: [409, text("This Idempotency-Key came with another request before")],
+  cursor_gone: [410, text("The log has no entry of this cursor any more: begin again with after=latest")],
   overtaken: [409, text("The write took effect and was overtaken by a later one: read the item")],
   precondition: [412, text("If-Match names another version than the current one")],
   too_large_to_inline: [

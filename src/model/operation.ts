@@ -7,10 +7,23 @@ import type { QuotaChange } from "./quota.ts";
 import type { Vault } from "./vault.ts";
 
 /**
- * The format of operations that this release sends, and the newest that its coordinators accept. A release that adds a
- * kind of change increments the number. The release before it must already refuse that number (docs/decisions, 0011).
+ * The newest format of operations that the coordinators of this release accept. A release that adds a kind of change increments
+ * the number. The release before it must already refuse that number (docs/decisions, 0011).
  */
-export const OPERATION_FORMAT = 1;
+export const OPERATION_FORMAT = 2;
+
+/** The kinds of changes that release 0.2.0 does not know. All others have format 1, so that its coordinators accept them. */
+const FORMAT_2: ReadonlySet<string> = new Set<Change["kind"]>([
+  "restore-version",
+  "destroy-version",
+  "restore-item",
+  "destroy-item",
+  "archive-item",
+  "unarchive-item",
+]);
+
+/** The format of an operation with this change. */
+export const formatOf = ({ kind }: Change): number => (FORMAT_2.has(kind) ? 2 : 1);
 
 /** One write on its way from the edge to the vault's coordinator: plain data, because it crosses Durable Object RPC. */
 export interface Operation {
@@ -64,6 +77,16 @@ export type Change =
       readonly file: NewContent;
       readonly ifMatch?: Precondition | undefined;
     }
+  | {
+      readonly kind: "restore-version";
+      readonly item: string;
+      /** The version that becomes the content of a new version. */
+      readonly version: number;
+      readonly ifMatch?: Precondition | undefined;
+    }
+  | { readonly kind: "destroy-version"; readonly item: string; readonly version: number }
+  | { readonly kind: "restore-item" | "destroy-item"; readonly item: string }
+  | { readonly kind: "archive-item" | "unarchive-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
   | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
   | {
       readonly kind: "create-vault";

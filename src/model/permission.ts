@@ -1,7 +1,18 @@
 /** What a token may do in a vault (contract 8). */
 
-/** Each permission, with the operations that it grants: `r` reads, `w` writes. */
-export const PERMISSIONS = { r: ["r"], w: ["w"], rw: ["r", "w"] } as const;
+/**
+ * Each permission, with the operations that it grants: `r` reads, `w` writes, `d` destroys versions and deleted Items. A token
+ * that was issued before there was a `d` lacks it.
+ */
+export const PERMISSIONS = {
+  r: ["r"],
+  w: ["w"],
+  d: ["d"],
+  rw: ["r", "w"],
+  rd: ["r", "d"],
+  wd: ["w", "d"],
+  rwd: ["r", "w", "d"],
+} as const;
 
 export type Permission = keyof typeof PERMISSIONS;
 

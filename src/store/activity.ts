@@ -53,8 +53,8 @@ async function keyOf(
 
 /** The columns, and the expressions that read them from a JSON object called `value`. */
 export const ACTIVITY = {
-  columns: "vault_id, id, action, result, actor, item_id, version, root_key_id, sealed, resource",
-  values: ["id", "action", "result", "actor", "item", "version", "root_key_id", "sealed", "resource"]
+  columns: "vault_id, id, action, result, actor, item_id, version, root_key_id, sealed, resource, sequence, at, event",
+  values: ["id", "action", "result", "actor", "item", "version", "root_key_id", "sealed", "resource", "sequence", "at", "event"]
     .map((name) => `value ->> '${name}'`)
     .join(", "),
 };

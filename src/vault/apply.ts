@@ -1,4 +1,5 @@
 import type { Activity } from "../model/activity.ts";
+import { sequenceOf } from "../model/event.ts";
 import type { Item } from "../model/item.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
@@ -89,9 +90,10 @@ function applyOne(
   if (known) return known;
   const changed = applyChange(working, change, { vault, actor, now, random, growth: growth(id) });
   if (!changed.ok) return changed;
-  const { answer, action, item = null, version = null } = changed.value;
+  const { answer, action, item = null, version = null, event = null } = changed.value;
   if (!action) return ok(answer);
-  activities.push({ id, log: vault, action, result: "SUCCESS", actor, item, version, origin });
+  const order = working.vault && { sequence: sequenceOf(working.vault), at: working.vault.updatedAt };
+  activities.push({ id, log: vault, action, result: "SUCCESS", actor, item, version, origin, event, ...order });
   if (idempotency) {
     const record = { ...idempotency, id, effect: effectOf(change, item, version) };
     records.set(record.key, record);

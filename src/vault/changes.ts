@@ -6,7 +6,7 @@ import { countWrite } from "../model/vault.ts";
 import { complete } from "./complete.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
-import { currentItem, drawNonce, editFiles, editItem, putItem, putVault } from "./steps.ts";
+import { currentItem, drawNonce, editFiles, editItem, putItem, putVault, setState } from "./steps.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The effect of each kind of operation on the working copy of its vault. A refused operation leaves the copy as it was. */
@@ -52,6 +52,15 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     working.stored.delete(id);
     return ok({ answer: {}, action: "DELETE", item: id });
   },
+
+  "archive-item": (working, { item, ifMatch }, context) => setState(working, context, item, ifMatch, "ARCHIVED"),
+
+  "unarchive-item": (working, { item, ifMatch }, context) => setState(working, context, item, ifMatch, undefined),
+
+  "restore-version": () => fail("version_skew"),
+  "destroy-version": () => fail("version_skew"),
+  "restore-item": () => fail("version_skew"),
+  "destroy-item": () => fail("version_skew"),
 
   "add-file": (working, { item, file, ifMatch }, context) =>
     editFiles(working, context, item, ifMatch, (current) => addFile(current, file)),

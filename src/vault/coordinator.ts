@@ -4,13 +4,11 @@ import type { ContentPlace } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
-import { HOUR, MINUTE, SECOND } from "../model/time.ts";
 import * as pending from "../store/contents/pending.ts";
-import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
-import { deleteRows } from "../store/write/deleted-vaults.ts";
+import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
 import { commitGroup } from "./group.ts";
 import { committedContents, databasePorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
@@ -23,12 +21,6 @@ const GROUP_BYTES = 4 * LIMITS.body;
 
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
 const CACHED = 1024 * 1024;
-
-/** Milliseconds until the alarm deletes rows of a deleted vault: the answer to the deletion goes out first. */
-const SOON = SECOND;
-
-/** Milliseconds until the alarm tries again after D1 has failed. */
-const LATER = MINUTE;
 
 /**
  * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its only
@@ -69,43 +61,11 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Records a content before its upload. The commit of its row deletes the record, else the alarm sweeps it after a day. */
   expect(place: ContentPlace): Promise<void> {
     pending.recordUpload(this.ctx.storage.sql, place, Date.now());
-    return this.#setAlarm();
+    return setAlarm(this.ctx.storage);
   }
 
-  /**
-   * Deletes rows of the vault when that was deleted; then it sweeps the pending contents that are due. After an error they are
-   * due again in an hour.
-   */
-  override async alarm(): Promise<void> {
-    const delay = await this.#deleteRows();
-    // Not while rows are left: with a retention of 0 the sweep deletes the record that names the vault.
-    if (delay !== undefined) return this.ctx.storage.setAlarm(Date.now() + delay);
-    const { sql } = this.ctx.storage;
-    const due = pending.listDue(sql, Date.now());
-    const swept = due.length > 0 ? await this.#sweep(due) : [];
-    for (const { record, next } of swept) pending.updateRecord(sql, record, next);
-    await this.#setAlarm();
-  }
-
-  /** Out: milliseconds until the next slice; `undefined` when no rows are left. */
-  async #deleteRows(): Promise<number | undefined> {
-    const vault = pending.deletedVault(this.ctx.storage.sql);
-    if (vault === undefined) return undefined;
-    const left = await deleteRows(this.env.DB, vault);
-    if (!left.ok) return LATER;
-    return left.value ? SOON : undefined;
-  }
-
-  async #sweep(records: readonly pending.PendingRecord[]): Promise<readonly Swept[]> {
-    try {
-      const store = await openStore(this.env, Date.now());
-      const swept = store.ok ? await sweep(store.value, this.env.FILES, records) : store;
-      if (swept.ok) return swept.value;
-    } catch (error) {
-      logFailure("R2", error);
-    }
-    const until = Date.now() + HOUR;
-    return records.map((record) => ({ record, next: pending.postponed(record, until) }));
+  override alarm(): Promise<void> {
+    return runAlarm({ storage: this.ctx.storage, env: this.env });
   }
 
   async #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {
@@ -118,23 +78,14 @@ export class VaultCoordinator extends DurableObject<Env> {
         const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
         if (contents.length === 0) return;
         pending.recordReleased(sql, contents, Date.now(), fileRetention);
-        await this.#setAlarm();
+        await setAlarm(this.ctx.storage);
       },
       deleteCommitted: (commit) => {
         pending.deleteCommitted(sql, committedContents(commit));
-        return commit.after ? undefined : this.ctx.storage.setAlarm(Date.now() + SOON);
+        return commit.after ? undefined : startRowDeletion(this.ctx.storage);
       },
       clock: () => Date.now(),
     });
     return commitGroup(ports, group);
-  }
-
-  /** Sets the alarm for the next sweep, unless it is set for an earlier time. */
-  async #setAlarm(): Promise<void> {
-    const { storage } = this.ctx;
-    const next = pending.nextSweep(storage.sql);
-    if (next === undefined) return;
-    const alarm = await storage.getAlarm();
-    if (alarm === null || next < alarm) await storage.setAlarm(next);
   }
 }

@@ -36,6 +36,21 @@ export function editItem(
   return putItem(working, "UPDATE", complete(input.value, attributes, item, random), context);
 }
 
+/** Archives or unarchives an Item. An Item that has the state already stays as it is. */
+export function setState(
+  working: WorkingVault,
+  context: ChangeContext,
+  id: string,
+  ifMatch: Precondition | undefined,
+  state: Item["state"],
+): Result<ChangeResult> {
+  const current = currentItem(working, id, ifMatch);
+  if (!current.ok) return current;
+  if (current.value.state === state) return ok({ answer: { item: current.value } });
+  const { actor, now, random } = context;
+  return putItem(working, "UPDATE", ok({ ...current.value, state, ...nextVersion(current.value, actor, now, random) }), context);
+}
+
 /** A write to the Files of an Item. In: `edit` makes the Item with its new Files. */
 export function editFiles(
   working: WorkingVault,

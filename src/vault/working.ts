@@ -1,4 +1,5 @@
 import type { Action } from "../model/activity.ts";
+import type { SpecialEvent } from "../model/event.ts";
 import type { ContentPlace } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import type { Answer } from "../model/operation.ts";
@@ -62,4 +63,6 @@ export interface ChangeResult {
   readonly action?: Action;
   readonly item?: string;
   readonly version?: number;
+  /** What the change did, where the action does not tell it. */
+  readonly event?: SpecialEvent;
 }

@@ -95,7 +95,7 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["D1 and R2 objects", /\b(D1Database|D1PreparedStatement|R2Bucket)\b/, /^store\//],
   ["writes to vaults, Items and Files", /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|files)\b/, /^store\/write\//],
   ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(write\/|activity-|admin-activity\.ts)/],
-  ["the clock", /Date\.now\(/, /^(http\/|vault\/coordinator\.ts)/],
+  ["the clock", /Date\.now\(/, /^(http\/|vault\/(coordinator|alarm)\.ts)/],
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|crypto)\/|^vault\/ports\.ts/],
   ["classes", /^export (default )?class\b|^class\b/m, /^vault\/coordinator\.ts/],
   ["logs", /console\./, /^log\.ts/],

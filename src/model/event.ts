@@ -1,0 +1,26 @@
+/** Events (contract 15): what the writes to a vault did, in commit order. They hold ids and versions, never a value. */
+
+/** What a write did, where the action of its log entry does not tell it. */
+export type SpecialEvent = "restored" | "version_destroyed" | "destroyed";
+
+/** What a write did to an Item or to the vault. */
+export type EventVerb = "created" | "updated" | "deleted" | SpecialEvent;
+
+const VERBS = { CREATE: "created", UPDATE: "updated", DELETE: "deleted" } as const;
+
+/** The parts of a log entry that tell what a write did. */
+interface LoggedWrite {
+  readonly action: keyof typeof VERBS;
+  /** The id of the Item; `null`: the write was to the vault itself. */
+  readonly item: string | null;
+  readonly event?: SpecialEvent | null;
+}
+
+/** The type of the event of a write. In: the parts of its log entry; `event` is the column of that name. */
+export function eventType({ action, item, event }: LoggedWrite): string {
+  return `${item === null ? "vault" : "item"}.${event ?? VERBS[action]}`;
+}
+
+/** The number of the last write to a vault: every write increments one of the two versions. */
+export const sequenceOf = (vault: { readonly contentVersion: number; readonly attributeVersion: number }): number =>
+  vault.contentVersion + vault.attributeVersion;

@@ -1,0 +1,80 @@
+import { logFailure } from "../log.ts";
+import { HOUR, MINUTE, SECOND } from "../model/time.ts";
+import * as pending from "../store/contents/pending.ts";
+import { sweep, type Swept } from "../store/contents/sweep.ts";
+import { openStore } from "../store/database.ts";
+import { deleteRows } from "../store/write/deleted-vaults.ts";
+
+/** The alarm of a coordinator: what it does without a request. A coordinator has one alarm, for the task that is due first. */
+
+/** Milliseconds until the alarm deletes rows of a deleted vault: the answer to the deletion goes out first. */
+const SOON = SECOND;
+
+/** Milliseconds until the alarm tries again after D1 has failed. */
+const LATER = MINUTE;
+
+/** The coordinator's storage and bindings. */
+export interface AlarmContext {
+  readonly storage: DurableObjectStorage;
+  readonly env: Env;
+}
+
+interface Task {
+  /** When the task is due next: Unix milliseconds; `undefined` when it has nothing to do. */
+  readonly next: (sql: SqlStorage) => number | undefined;
+  /** Does what is due, and postpones what failed. */
+  readonly run: (context: AlarmContext) => Promise<void>;
+}
+
+const TASKS: readonly Task[] = [{ next: pending.nextSweep, run: sweepContents }];
+
+/** Deletes rows of the vault when that was deleted; then it runs the tasks. */
+export async function runAlarm(context: AlarmContext): Promise<void> {
+  const { storage, env } = context;
+  const delay = await deleteVaultRows(storage.sql, env);
+  // Not while rows are left: with a retention of 0 the sweep deletes the record that names the vault.
+  if (delay !== undefined) return storage.setAlarm(Date.now() + delay);
+  for (const { next, run } of TASKS) {
+    const due = next(storage.sql);
+    if (due !== undefined && due <= Date.now()) await run(context);
+  }
+  await setAlarm(storage);
+}
+
+/** Sets the alarm for the task that is due first, unless it is set for an earlier time. */
+export async function setAlarm(storage: DurableObjectStorage): Promise<void> {
+  const next = TASKS.flatMap((task) => task.next(storage.sql) ?? []).reduce((first, due) => Math.min(first, due), Infinity);
+  if (next === Infinity) return;
+  const alarm = await storage.getAlarm();
+  if (alarm === null || next < alarm) await storage.setAlarm(next);
+}
+
+/** Starts the deletion of the rows of the vault, which was deleted. */
+export const startRowDeletion = (storage: DurableObjectStorage): Promise<void> => storage.setAlarm(Date.now() + SOON);
+
+/** Out: milliseconds until the next slice; `undefined` when no rows are left. */
+async function deleteVaultRows(sql: SqlStorage, { DB }: Env): Promise<number | undefined> {
+  const vault = pending.deletedVault(sql);
+  if (vault === undefined) return undefined;
+  const left = await deleteRows(DB, vault);
+  if (!left.ok) return LATER;
+  return left.value ? SOON : undefined;
+}
+
+/** Sweeps the pending contents that are due. After an error they are due again in an hour. */
+async function sweepContents({ storage: { sql }, env }: AlarmContext): Promise<void> {
+  const due = pending.listDue(sql, Date.now());
+  for (const { record, next } of await trySweep(env, due)) pending.updateRecord(sql, record, next);
+}
+
+async function trySweep(env: Env, records: readonly pending.PendingRecord[]): Promise<readonly Swept[]> {
+  try {
+    const store = await openStore(env, Date.now());
+    const swept = store.ok ? await sweep(store.value, env.FILES, records) : store;
+    if (swept.ok) return swept.value;
+  } catch (error) {
+    logFailure("R2", error);
+  }
+  const until = Date.now() + HOUR;
+  return records.map((record) => ({ record, next: pending.postponed(record, until) }));
+}
