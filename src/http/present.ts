@@ -28,6 +28,12 @@ export function presentSummary(item: Summary, dialect: Dialect): object {
   };
 }
 
+/** A summary with the user name, where the Item has one and its row is of a release that seals it there (contract 11.8). */
+export const presentWithUsername = (item: Summary, dialect: Dialect): object => ({
+  ...presentSummary(item, dialect),
+  username: item.username,
+});
+
 /** A full Item. In: Unix milliseconds, for the codes of OTP fields. */
 export function presentItem(item: AnsweredItem, dialect: Dialect, now: number): object {
   const files = item.files.map((file) => presentFile(file, item, dialect));

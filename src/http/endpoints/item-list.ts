@@ -2,11 +2,11 @@ import { writeId } from "../../model/dialect.ts";
 import { type Filter, parseFilter, titleOf } from "../../model/filter.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type Page, parsePage } from "../../model/query.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
 import { logFailure } from "../../log.ts";
 import { loadSlice, type Slice } from "../../store/item-list.ts";
 import { pump } from "../../streams.ts";
-import { presentSummary } from "../present.ts";
+import { presentSummary, presentWithUsername } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
@@ -15,14 +15,22 @@ interface ListInput {
   /** The readings of the filter, the preferred one first. */
   readonly readings: readonly Filter[];
   readonly page: Page;
+  /** Whether the summaries have the user name (contract 11.8). */
+  readonly withUsername: boolean;
 }
+
+/** The one value of the parameter `include`. */
+const USERNAME = "username";
 
 export const listItems = {
   parse({ query }: ParseCall): Result<ListInput> {
     const readings = parseFilter(query.filter, "items");
     if (!readings.ok) return readings;
     const page = parsePage(query);
-    return page.ok ? ok({ readings: readings.value, page: page.value }) : page;
+    if (!page.ok) return page;
+    const included = query.rest.getAll("include");
+    if (included.some((name) => name !== USERNAME)) return invalid(`include: is not ${USERNAME}`);
+    return ok({ readings: readings.value, page: page.value, withUsername: included.length > 0 });
   },
   async handle(call: Call, input: ListInput): Promise<Result<Reply>> {
     const chosen = await chooseReadings(call, input.readings);
@@ -54,15 +62,17 @@ async function chooseReadings(call: Call, readings: readonly Filter[]): Promise<
 const JSON_TYPE = { "Content-Type": "application/json" };
 
 /** The summaries of a slice as JSON texts. */
-const present = ({ summaries }: Slice, { dialect }: Call): string[] =>
-  summaries.map((summary) => JSON.stringify(presentSummary(summary, dialect)));
+function present({ summaries }: Slice, { dialect }: Call, { withUsername }: ListInput): string[] {
+  const presentOne = withUsername ? presentWithUsername : presentSummary;
+  return summaries.map((summary) => JSON.stringify(presentOne(summary, dialect)));
+}
 
 /** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
 async function sendAll(call: Call, list: ListInput): Promise<Result<Response>> {
   const { c } = call;
   const first = await load(call, list.readings, list.page.after);
   if (!first.ok) return first;
-  if (first.value.next === undefined) return ok(c.body(`[${present(first.value, call).join()}]`, 200, JSON_TYPE));
+  if (first.value.next === undefined) return ok(c.body(`[${present(first.value, call, list).join()}]`, 200, JSON_TYPE));
   if (c.req.method === "HEAD") return ok(c.body(null, 200, JSON_TYPE));
   const { readable, writable } = new IdentityTransformStream();
   pump(streamList(call, list, first.value), writable).catch((error: unknown) => logFailure("A list", error));
@@ -74,7 +84,7 @@ async function* streamList(call: Call, list: ListInput, first: Slice): AsyncGene
   let slice = first;
   let separator = "[";
   for (;;) {
-    const texts = present(slice, call);
+    const texts = present(slice, call, list);
     if (texts.length > 0) {
       yield encoder.encode(separator + texts.join());
       separator = ",";
@@ -101,7 +111,7 @@ async function sendPage(call: Call, list: ListInput, limit: number): Promise<Res
   while (next !== undefined && texts.length < limit && size < LIMITS.pageSize && rows < LIMITS.pageRows) {
     const slice = await load(call, readings, next, filtered ? undefined : limit - texts.length);
     if (!slice.ok) return slice;
-    const presented = present(slice.value, call);
+    const presented = present(slice.value, call, list);
     rows += slice.value.rows;
     size += presented.reduce((sum, text) => sum + text.length, 0);
     texts.push(...presented);
@@ -110,13 +120,14 @@ async function sendPage(call: Call, list: ListInput, limit: number): Promise<Res
   }
   // The Items of the last slice beyond the limit belong to the next page.
   if (texts.length > limit) next = ids[limit - 1];
-  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, limit, next) };
+  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, list, limit, next) };
   return ok(call.c.body(`[${texts.slice(0, limit).join()}]`, 200, { ...JSON_TYPE, ...link }));
 }
 
-function linkTo({ c, query, dialect }: Call, limit: number, cursor: string): string {
+function linkTo({ c, query, dialect }: Call, { withUsername }: ListInput, limit: number, cursor: string): string {
   const url = new URL(c.req.url);
   const { filter } = query;
-  url.search = `${filter === undefined ? "" : `filter=${filter}&`}limit=${limit}&cursor=${writeId(cursor, dialect)}`;
+  const include = withUsername ? `include=${USERNAME}&` : "";
+  url.search = `${filter === undefined ? "" : `filter=${filter}&`}${include}limit=${limit}&cursor=${writeId(cursor, dialect)}`;
   return `<${url.href}>; rel="next"`;
 }
