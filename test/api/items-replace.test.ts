@@ -9,7 +9,7 @@ const FULL = {
   tags: ["t"],
   urls: [{ href: "u" }],
   sections: [{ id: "s", label: "S" }],
-  fields: [{ id: "f", type: "EMAIL", purpose: "", label: "F", value: "v", section: { id: "s" } }],
+  fields: [{ id: "f", type: "EMAIL", purpose: "", label: "F", value: "v", section: { id: "s", label: "S" } }],
 };
 
 /** A fresh vault with one Item. `put` replaces the Item and names the vault, as PUT needs it, unless the body overrides that. */
