@@ -42,6 +42,15 @@ describe("POST /v1/admin/tokens", () => {
     expect((await admin("GET", `/v1/admin/tokens/${body.id}`)).body).toMatchObject({ id: body.id, vaults: { [vault]: "r" } });
   });
 
+  it("answers with a vault id that names nothing as the request wrote it, and GET /v1/token too", async () => {
+    for (const dialect of ["uuid", "connect"]) {
+      const vaults = { ["1".repeat(26)]: "r" };
+      const { status, body } = await requestToken({ dialect, vaults });
+      expect([status, body.vaults]).toEqual([200, vaults]);
+      expect((await client(body.token)("GET", "/v1/token")).body.vaults).toEqual(vaults);
+    }
+  });
+
   it.each([undefined, null])("uses 90 days and the dialect uuid when expiresIn and dialect are %j", async (absent) => {
     const { body } = await requestToken({ expiresIn: absent, dialect: absent });
     expect(lifetime(body)).toBe(90 * DAY);
