@@ -1,4 +1,5 @@
 import { ADMIN } from "../model/operation.ts";
+import { missing } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { loadForToken } from "../store/authorized.ts";
 import { loadFile } from "../store/files.ts";
@@ -24,7 +25,7 @@ export async function serve(route: Route, c: Context): Promise<Response> {
   const target = parseTarget(c);
   if (!target.ok) return refuse(c, target.failure);
   const allowed = isAllowed(route.access, caller.value, target.value);
-  const result = allowed ? await answer(route, caller.value, target.value) : refuseOutsider(route);
+  const result = allowed ? await answer(route, caller.value, target.value) : refuseOutsider(route, caller.value, target.value);
   audit(route, caller.value, target.value, allowed, result);
   return result.ok ? result.value.response : refuse(c, result.failure);
 }
@@ -37,7 +38,11 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
   return route.handle(parsed.value.call, parsed.value.input);
 }
 
-const refuseOutsider = ({ access }: Route): Refusal => fail("outside" in access ? access.outside : "out_of_scope");
+/** The refusal says which permission is missing, but only to a token that names the vault. */
+function refuseOutsider({ access }: Route, { vaults }: Caller, { vault }: Target): Refusal {
+  if (!("outside" in access)) return fail("out_of_scope");
+  return fail(access.outside, access.outside === "out_of_scope" ? missing(vaults[vault], access.permission) : undefined);
+}
 
 /**
  * A bad request is refused after a revoked token and after a vault, Item or File that does not exist. The check costs one

@@ -9,14 +9,23 @@ const time = (milliseconds: number): string => new Date(milliseconds).toISOStrin
 /** The time at which a token expires, in the header `Token-Expires` and in bodies. */
 export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => time(expiresAt * 1000);
 
+/** The permissions of a token by vault, with the ids in the form of a dialect. */
+const presentScope = ({ vaults }: Claims, dialect: Dialect): object =>
+  Object.fromEntries(Object.entries(vaults).map(([vault, permission]) => [writeId(vault, dialect), permission]));
+
+/** For the admin, in the answer that issues a token: its vaults have the ids that its holder will send. */
+export const presentIssuedToken = (claims: Claims): object => ({
+  ...presentToken(claims, "uuid"),
+  vaults: presentScope(claims, claims.dialect),
+});
+
 export function presentToken(claims: Claims, dialect: Dialect): object {
-  const { id, name, vaults, issuedAt } = claims;
-  const scope = Object.fromEntries(Object.entries(vaults).map(([vault, permission]) => [writeId(vault, dialect), permission]));
+  const { id, name, issuedAt } = claims;
   return {
     id: writeId(id, dialect),
     name,
     dialect: claims.dialect,
-    vaults: scope,
+    vaults: presentScope(claims, dialect),
     createdAt: time(issuedAt * 1000),
     expiresAt: expiryOf(claims),
   };

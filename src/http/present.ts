@@ -2,6 +2,7 @@ import { type Dialect, DIALECTS, writeId } from "../model/dialect.ts";
 import { typeRules } from "../model/field-types.ts";
 import type { File } from "../model/file.ts";
 import type { Field, Summary } from "../model/item.ts";
+import { fits, LIMITS } from "../model/limits.ts";
 import type { AnsweredItem } from "../model/operation.ts";
 import { quotaOf, usageOf } from "../model/quota.ts";
 import type { Vault } from "../model/vault.ts";
@@ -28,13 +29,21 @@ export function presentSummary(item: Summary, dialect: Dialect): object {
   };
 }
 
+/** A summary with the user name, where the Item has one and its row is of a release that seals it there (contract 11.8). */
+export const presentWithUsername = (item: Summary, dialect: Dialect): object => ({
+  ...presentSummary(item, dialect),
+  username: item.username,
+});
+
 /** A full Item. In: Unix milliseconds, for the codes of OTP fields. */
 export function presentItem(item: AnsweredItem, dialect: Dialect, now: number): object {
   const files = item.files.map((file) => presentFile(file, item, dialect));
+  // An Item has up to 1,000 fields, so a long label is not repeated in each of them.
+  const labels = new Map(item.sections.map(({ id, label }) => [id, fits(label, LIMITS.repeatedLabel) ? label : ""]));
   return {
     ...presentSummary(item, dialect),
     sections: item.sections,
-    fields: item.fields.map((field) => presentField(field, dialect, now)),
+    fields: item.fields.map((field) => presentField(field, labels, dialect, now)),
     files,
   };
 }
@@ -44,10 +53,16 @@ export function presentReplaced(item: AnsweredItem, dialect: Dialect, now: numbe
   return presentItem({ ...item, version: DIALECTS[dialect].versionAfterPut(item.version) }, dialect, now);
 }
 
-function presentField({ section, ...field }: Field, dialect: Dialect, now: number): object {
+/** In: the labels of the Item's sections, by their ids. Clients such as vals look for a field by the label of its section. */
+function presentField({ section, ...field }: Field, labels: ReadonlyMap<string, string>, dialect: Dialect, now: number): object {
   const value = DIALECTS[dialect].fieldValue(field.type, field.value);
   const totp = typeRules(field.type).code?.(field.value, now);
-  return { ...field, value, section: section === undefined ? undefined : { id: section }, totp };
+  return {
+    ...field,
+    value,
+    section: section === undefined ? undefined : { id: section, label: labels.get(section) || undefined },
+    totp,
+  };
 }
 
 /** A File of an Item. In: `content`, its bytes, where the request asks for them. */

@@ -1,5 +1,5 @@
 import { type FieldType, typeRules } from "./field-types.ts";
-import { base32, idBytes } from "./ids.ts";
+import { base32, idBytes, isId } from "./ids.ts";
 
 /** The two dialects in which tokens are issued (contract 3): all that differs between them. */
 
@@ -23,7 +23,8 @@ export const DIALECTS = {
   },
   /** What the SDKs of Connect and the Terraform provider accept. */
   connect: {
-    id: (id) => base32(idBytes(id)),
+    // A token may name vaults by texts that have the form of an id and name nothing (contract 3.3): they stay as they are.
+    id: (id) => (isId(id) ? base32(idBytes(id)) : id),
     contentPath: (path) => `/${path}`,
     // The Terraform provider waits for this version + 1.
     versionAfterPut: (version) => version - 1,
@@ -37,5 +38,5 @@ export const DIALECT_NAMES = Object.keys(DIALECTS) as [Dialect, ...Dialect[]];
 
 export const isDialect = (value: unknown): value is Dialect => typeof value === "string" && Object.hasOwn(DIALECTS, value);
 
-/** An id in the form of the dialect. In: a canonical UUID. */
+/** An id in the form of the dialect. In: a canonical UUID, or a text that names nothing. */
 export const writeId = (id: string, dialect: Dialect): string => DIALECTS[dialect].id(id);

@@ -28,7 +28,11 @@ const failures = {
   missing_field: [400, (_, detail) => `The item doesn't have a ${echo(detail)} field.`],
   filter: [400, text("Unsupported request filter")],
   unauthorized: [401, text("Invalid token signature")],
-  out_of_scope: [403, (names) => `vault ${echo(names.vault)} is not in scope`],
+  out_of_scope: [
+    403,
+    // In: what the token may not do, when the vault is in its scope.
+    ({ vault }, lacks) => (lacks ? `the token may not ${lacks} vault ${echo(vault)}` : `vault ${echo(vault)} is not in scope`),
+  ],
   vault_not_found: [404, (names) => `vault ${echo(names.vault)} not found`],
   item_not_found: [404, (names) => `item ${echo(names.item)} not found`],
   file_not_found: [404, (names) => `file ${echo(names.file)} not found`],

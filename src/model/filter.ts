@@ -1,3 +1,4 @@
+import { parseId } from "./ids.ts";
 import { CATEGORIES, type Summary } from "./item.ts";
 import { fits, LIMITS } from "./limits.ts";
 import { decodeFilter } from "./query.ts";
@@ -38,20 +39,43 @@ const VAULTS: Readonly<Record<string, Rule<Vault>>> = {
   "title eq": { operand: TEXT, passes: isNamed },
 };
 
-/** Whether an Item matches. Titles and tags are compared exactly. */
-export const itemPasses = (filter: Filter, item: Summary): boolean =>
-  filter.every(({ words, value }) => ITEMS[words]!.passes(item, value));
+/** Whether an Item matches one of the readings. Titles and tags are compared exactly. */
+export const itemPasses = (readings: readonly Filter[], item: Summary): boolean =>
+  readings.some((filter) => filter.every(({ words, value }) => ITEMS[words]!.passes(item, value)));
 
-/** Whether a Vault matches. Names are compared without regard to case. */
-export const vaultPasses = (filter: Filter, vault: Vault): boolean =>
-  filter.every(({ words, value }) => VAULTS[words]!.passes(vault, value));
+/** The title that a filter of Items asks for, if it does. */
+export const titleOf = (filter: Filter): string | undefined => filter.find(({ words }) => words === "title eq")?.value;
+
+/**
+ * The Vaults that the first reading finds that finds any. Names are compared without regard to case. Without one, the Vault
+ * whose id a `title eq` gives: the `op` command asks for a vault by its id in this way (contract 5.10).
+ */
+export function passingVaults(readings: readonly Filter[], vaults: readonly Vault[]): readonly Vault[] {
+  for (const filter of readings) {
+    const passing = vaults.filter((vault) => filter.every(({ words, value }) => VAULTS[words]!.passes(vault, value)));
+    if (passing.length > 0) return passing;
+  }
+  const [first] = readings[0]!;
+  const id = first?.words === "title eq" ? parseId(first.value) : undefined;
+  return id === undefined ? [] : vaults.filter((vault) => vault.id === id);
+}
 
 const LISTS = { items: ITEMS, vaults: VAULTS };
 
 /**
- * Parses a filter as the client wrote it into the query. Out: its readings; the first that finds an Item counts.
- * `title eq "a" and tag eq "b"` has two readings, because clients do not escape quotes in titles: one title first, and two
- * terms if no Item has that title (contract 5). Every other filter has one reading; without a filter it has no terms.
+ * Clients escape quotes and backslashes in a value, or quotes alone, or nothing, so a value with a backslash is read in each of
+ * these ways, literally first (contract 5.9).
+ */
+const UNESCAPED: readonly ((value: string) => string)[] = [
+  (value) => value,
+  (value) => value.replace(/\\(["\\])/g, "$1"),
+  (value) => value.replaceAll('\\"', '"'),
+];
+
+/**
+ * Parses a filter as the client wrote it into the query. Out: its readings, the preferred one first; without a filter one
+ * without terms. A filter without a backslash has one reading, or two: `title eq "a" and tag eq "b"` is first one title and then
+ * two terms, because clients do not escape quotes in titles (contract 5.6). Three times as many are the most.
  * Errors: 400 `Unsupported request filter`, or the limit.
  */
 export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): Result<readonly Filter[]> {
@@ -61,9 +85,15 @@ export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): 
   if (text.length > 2 * LIMITS.filter) return tooLong;
   const terms = parseTerms(text, list, TERMS[list]);
   const whole = parseTerms(text, list, LAST);
-  if (!terms.ok || !whole.ok) return terms.ok ? ok([terms.value]) : whole.ok ? ok([whole.value]) : terms;
+  if (!terms.ok || !whole.ok) return terms.ok ? ok(readingsOf(terms.value)) : whole.ok ? ok(readingsOf(whole.value)) : terms;
   const isTitle = terms.value.length > 1 && whole.value[0]?.words === "title eq";
-  return ok(isTitle ? [whole.value, terms.value] : [terms.value]);
+  return ok([...(isTitle ? readingsOf(whole.value) : []), ...readingsOf(terms.value)]);
+}
+
+/** The different readings of terms whose values are as the client wrote them. */
+function readingsOf(terms: Filter): Filter[] {
+  const readings = UNESCAPED.map((unescape) => terms.map(({ words, value }) => ({ words, value: unescape(value) })));
+  return [...new Map(readings.map((reading) => [JSON.stringify(reading), reading])).values()];
 }
 
 function parseTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Result<Filter> {
@@ -74,8 +104,8 @@ function parseTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Re
     const [whole = "", attribute = "", operator = "", operand = ""] = pattern.exec(text) ?? [];
     const words = `${attribute} ${operator}`.toLowerCase();
     if (!rules.get(words)?.operand.test(operand)) return fail("filter");
-    const value = operand.replace(/^"([^]*)"$/, "$1").replaceAll('\\"', '"');
-    if (!fits(value, LIMITS.filter)) return tooLong;
+    const value = operand.replace(/^"([^]*)"$/, "$1");
+    if (!fits(UNESCAPED[1]!(value), LIMITS.filter)) return tooLong;
     if (!value.isWellFormed()) return fail("filter");
     terms.push({ words, value });
     from += whole.length;
@@ -91,11 +121,17 @@ const tooLong = invalid(`filter: is longer than ${LIMITS.filter} bytes`);
  */
 const LAST = /\s*(\w+)\s+(\w+)\s+("[^]*"|\w+)\s*$/y;
 
-/** The next term. It is the last, or ends at an unescaped quote that ` and <attribute> <operator>` follows. */
+/**
+ * The next term. It is the last, or ends at an unescaped quote that ` and <attribute> <operator>` follows. An odd number of
+ * backslashes before a quote escapes it.
+ */
 function termOf(known: readonly string[]): RegExp {
   const term = `(?:${known.map((words) => words.replace(" ", String.raw`\s+`)).join("|")})`;
   const and = String.raw`\s+and\s+(?=${term}\s)`;
-  return new RegExp(String.raw`\s*(\w+)\s+(\w+)\s+("[^]*?(?<!\\)"(?=${and})|"[^]*"(?=\s*$)|\w+)(?:${and}|\s*$)`, "iy");
+  return new RegExp(
+    String.raw`\s*(\w+)\s+(\w+)\s+("[^]*?(?<!(?<!\\)(?:\\\\)*\\)"(?=${and})|"[^]*"(?=\s*$)|\w+)(?:${and}|\s*$)`,
+    "iy",
+  );
 }
 
 const TERMS = { items: termOf(Object.keys(ITEMS)), vaults: LAST };

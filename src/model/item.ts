@@ -69,9 +69,12 @@ export interface Summary {
   readonly updatedAt: number;
   /** The id of the token that wrote last. */
   readonly lastEditedBy: string;
+  /** The value of the USERNAME field; absent when that is empty, and in the rows of releases before it. */
+  readonly username?: string | undefined;
 }
 
-export interface Item extends Summary {
+/** A full Item has its user name among its fields only. */
+export interface Item extends Omit<Summary, "username"> {
   /** 16 hexadecimal digits, drawn for each version: the first 8 bytes of the nonce of the sealed details (decision 0015). */
   readonly nonce: string;
   readonly sections: readonly Section[];

@@ -6,6 +6,7 @@ export const LIMITS = {
   generated: 64, // values that one request generates
   string: 64 * 1024,
   sectionId: 255,
+  repeatedLabel: 1024, // the label of a section that each of its fields repeats in answers
   title: 1024,
   filter: 4 * 1024,
   page: 1_000, // entries of a list

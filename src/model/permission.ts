@@ -19,6 +19,21 @@ export type Permission = keyof typeof PERMISSIONS;
 export const isPermission = (value: unknown): value is Permission =>
   typeof value === "string" && Object.hasOwn(PERMISSIONS, value);
 
+type Operation = (typeof PERMISSIONS)[Permission][number];
+
+/** Each operation, as the refusal of a token without it names it: "the token may not … vault <v>". */
+const WORDS: Readonly<Record<Operation, string>> = { r: "read", w: "write to" };
+
+/**
+ * The first operation that a permission lacks of another, in words. Out: `undefined` when it lacks none, or grants nothing at
+ * all: then the vault is outside of the token.
+ */
+export function missing(granted: unknown, needed: Permission): string | undefined {
+  if (!isPermission(granted)) return undefined;
+  const lacks = PERMISSIONS[needed].find((operation) => !covers(granted, operation));
+  return lacks && WORDS[lacks];
+}
+
 /** Whether a permission grants everything that another grants. An absent permission, or one of a newer release, grants nothing. */
 export function covers(granted: unknown, needed: Permission): boolean {
   const operations: readonly string[] = isPermission(granted) ? PERMISSIONS[granted] : [];

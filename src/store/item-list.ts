@@ -1,6 +1,6 @@
 import { blindIndex } from "../crypto/seal.ts";
 import { cachedVaultKeys } from "../crypto/vault-keys.ts";
-import { type Filter, itemPasses } from "../model/filter.ts";
+import { type Filter, itemPasses, titleOf } from "../model/filter.ts";
 import type { Summary } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
@@ -47,17 +47,18 @@ type Row = Omit<ItemRow, "details">;
 
 /**
  * The summaries of a vault after an id, in one D1 call; a slice may hold less than there is.
- * In: the id (the empty text for the first slice), and how many rows to look at at most.
+ * In: the readings of a filter, which differ in no title; the id (the empty text for the first slice); and how many rows to look
+ * at at most.
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `integrity`.
  */
 export async function loadSlice(
   store: Store,
   access: VaultAccess,
-  filter: Filter,
+  readings: readonly Filter[],
   after: string,
   most: number = ROWS,
 ): Promise<Result<Slice>> {
-  const title = filter.find(({ words }) => words === "title eq")?.value;
+  const title = titleOf(readings[0]!);
   // The first slice of a title is expected to hold few Items.
   const limit = title !== undefined && after === "" ? FEW : most;
   const found = await (title === undefined
@@ -70,7 +71,7 @@ export async function loadSlice(
   const summaries: Summary[] = [];
   for (const summary of opening) {
     if (!summary.ok) return summary;
-    if (itemPasses(filter, summary.value)) summaries.push(summary.value);
+    if (itemPasses(readings, summary.value)) summaries.push(summary.value);
   }
   return ok({ summaries, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
 }

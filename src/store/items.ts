@@ -51,9 +51,13 @@ const namesOf = ({ files }: Item): string[] =>
   files.length === 0 ? [] : [JSON.stringify(files.map(({ name, section }) => ({ name, section })))];
 
 const textsOf = ({ id: _id, vault: _vault, version: _version, nonce: _nonce, files: _files, ...item }: Item) => {
-  const { sections, fields, ...summary } = item;
+  const { sections, fields, ...attributes } = item;
+  const summary = { ...attributes, username: usernameOf(fields) };
   return [JSON.stringify(summary), JSON.stringify({ sections, fields })] as const;
 };
+
+const usernameOf = (fields: Item["fields"]): string | undefined =>
+  fields.find(({ purpose }) => purpose === "USERNAME")?.value || undefined;
 
 /** Opens the summary of a row of this vault. Errors: `integrity`. */
 export async function openSummary(keys: VaultKeys, vault: string, row: Omit<ItemRow, "details">): Promise<Result<Summary>> {
@@ -80,7 +84,8 @@ export async function openItem(
   const files = keyed.value.map(({ key: _key, ...file }) => file);
   if (!text.ok) return text;
   const details = JSON.parse(text.value) as Pick<Item, "sections" | "fields">;
-  return ok({ ...summary.value, ...details, files, nonce: noncePrefix(row.details).toHex() });
+  const { username: _username, ...attributes } = summary.value;
+  return ok({ ...attributes, ...details, files, nonce: noncePrefix(row.details).toHex() });
 }
 
 type JoinedItem = Omit<ItemRow, "id"> | { version: null };

@@ -87,13 +87,14 @@ function checkWhole({ category, fields, sections, tags, urls }: Item): Result<ne
   for (const [name, list] of Object.entries({ fields, sections, tags, urls })) {
     if (list.length > LIMITS.list) return invalid(`${name}: has more than ${LIMITS.list} entries`);
   }
+  // Before the ids: fields of one purpose and without ids have one id, which the request does not contain.
+  const purposes = fields.map((field, index) => field.purpose || String(index));
+  const repeated = firstRepeated(purposes);
+  if (repeated !== undefined) return invalid(`fields[${repeated}].purpose: another field has the purpose ${purposes[repeated]}`);
   for (const [name, list] of Object.entries({ fields, sections })) {
     const twice = firstRepeated(list.map((entry) => entry.id));
     if (twice !== undefined) return invalid(`${name}[${twice}].id: another one has this id`);
   }
-  const purposes = fields.map((field, index) => field.purpose || String(index));
-  const twice = firstRepeated(purposes);
-  if (twice !== undefined) return invalid(`fields[${twice}].purpose: another field has this purpose`);
   return category === "PASSWORD" && !purposes.includes("PASSWORD") ? fail("missing_field", "password") : undefined;
 }
 

@@ -36,6 +36,21 @@ describe("POST /v1/admin/tokens", () => {
     expect((await client(body.token)("GET", `/v1/vaults/${vault}`)).status).toBe(200);
   });
 
+  it("answers with the vault ids in the form of the token's dialect, and with the token's own id as a UUID", async () => {
+    const { vault, body } = await requestToken({ dialect: "connect" });
+    expect(body.vaults).toEqual({ [writeId(vault, "connect")]: "r" });
+    expect((await admin("GET", `/v1/admin/tokens/${body.id}`)).body).toMatchObject({ id: body.id, vaults: { [vault]: "r" } });
+  });
+
+  it("answers with a vault id that names nothing as the request wrote it, and GET /v1/token too", async () => {
+    for (const dialect of ["uuid", "connect"]) {
+      const vaults = { ["1".repeat(26)]: "r" };
+      const { status, body } = await requestToken({ dialect, vaults });
+      expect([status, body.vaults]).toEqual([200, vaults]);
+      expect((await client(body.token)("GET", "/v1/token")).body.vaults).toEqual(vaults);
+    }
+  });
+
   it.each([undefined, null])("uses 90 days and the dialect uuid when expiresIn and dialect are %j", async (absent) => {
     const { body } = await requestToken({ expiresIn: absent, dialect: absent });
     expect(lifetime(body)).toBe(90 * DAY);
@@ -111,7 +126,8 @@ describe("POST /v1/admin/tokens", () => {
 
 describe("GET /v1/admin/tokens", () => {
   it("returns the tokens as they were issued, without `token`", async () => {
-    const { token, ...rest } = (await requestToken({ name: "Listed", dialect: "connect" })).body;
+    const { vault, body: issued } = await requestToken({ name: "Listed", dialect: "connect" });
+    const { token, ...rest } = { ...issued, vaults: { [vault]: "r" } };
     const { status, text, body } = await admin("GET", "/v1/admin/tokens");
     expect(status).toBe(200);
     expect(body).toContainEqual(rest);

@@ -103,8 +103,10 @@ function expected({ endpoint, permission, vault, item, file }: Case, ids: Ids): 
   const [needed, statusOutside] = CONTRACT[endpoint.name]!;
   const isNamed = vault === "own" || vault === "deleted";
   const allowed = isNamed && [...needed].every((letter) => permission.includes(letter));
-  if (!allowed)
-    return statusOutside === 404 ? [404, `vault ${ids.vault} not found`] : [403, `vault ${ids.vault} is not in scope`];
+  if (!allowed && statusOutside === 404) return [404, `vault ${ids.vault} not found`];
+  if (!allowed && (!isNamed || permission === "")) return [403, `vault ${ids.vault} is not in scope`];
+  const lacks = [...needed].find((letter) => !permission.includes(letter));
+  if (!allowed) return [403, `the token may not ${lacks === "r" ? "read" : "write to"} vault ${ids.vault}`];
   if (vault === "deleted") return [404, `vault ${ids.vault} not found`];
   if (item !== "own") return [404, `item ${ids.item} not found`];
   if (file !== "own") return [404, `file ${ids.file} not found`];

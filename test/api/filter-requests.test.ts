@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { writeId } from "../../src/model/dialect.ts";
 import { client, freshVault, makeToken, makeVault } from "../support/service.ts";
 
 /** Filters in requests: the records that a filter finds, and the filters that are refused (contract section 5). */
@@ -105,6 +106,28 @@ describe("the filter of Items", () => {
     },
   );
 
+  it("title eq finds a title with backslashes as it is, else the title whose quotes and backslashes it escapes", async () => {
+    const [bare, escaped] = [String.raw`DOMAIN\user`, String.raw`DOMAIN\\user`];
+    const { items, call, created, findEncoded } = await vaultWith(escaped, bare, 'a"b', String.raw`a\"b`);
+    expect(await findEncoded(`title eq "${bare}"`)).toEqual([bare]);
+    expect(await findEncoded(`title eq "${escaped}"`)).toEqual([escaped]);
+    expect(await findEncoded(String.raw`title eq "a\"b"`)).toEqual([String.raw`a\"b`]);
+    expect(await findEncoded(String.raw`title eq "a\\\"b"`)).toEqual([String.raw`a\"b`]);
+    for (const item of [created[0], created[3]]) await call("DELETE", `${items}/${item.id}`);
+    expect(await findEncoded(`title eq "${escaped}"`)).toEqual([bare]);
+    expect(await findEncoded(String.raw`title eq "a\"b"`)).toEqual(['a"b']);
+    expect(await findEncoded(`title eq "${escaped}" and tag eq "${escaped}!"`)).toEqual([bare]);
+  });
+
+  it("title co and tag eq find texts with backslashes as they are, and those whose escapes are undone", async () => {
+    const [bare, escaped] = [String.raw`a\b`, String.raw`a\\b`];
+    const { findEncoded } = await vaultWith(bare, escaped, "ab");
+    for (const filter of [(text: string) => `title co "${text}"`, (text: string) => `tag eq "${text}!"`]) {
+      expect(await findEncoded(filter(bare))).toEqual([bare]);
+      expect(await findEncoded(filter(escaped))).toEqual(sorted([bare, escaped]));
+    }
+  });
+
   it.each([
     "title eq 'x'",
     'title eq "x',
@@ -141,12 +164,40 @@ async function vaultsNamed(...names: string[]) {
   };
 }
 
+/** The ids of the vaults that a filter finds for a token of these vaults. */
+async function idsFound(filter: string, ...scope: string[]) {
+  const { token } = await makeToken(Object.fromEntries(scope.map((id) => [id, "r"])));
+  const { body } = await client(token)("GET", `/v1/vaults?filter=${encodeURIComponent(filter)}`);
+  return idsOf(body);
+}
+
 describe("the filter of Vaults", () => {
   it("name eq and title eq compare the whole name without regard to case", async () => {
     const findEncoded = await vaultsNamed("Team Ä", "team ä", "Team");
     expect(await findEncoded('name eq "TEAM Ä"')).toEqual(["Team Ä", "team ä"]);
     expect(await findEncoded('Title EQ "team"')).toEqual(["Team"]);
     expect(await findEncoded('name eq "tea"')).toEqual([]);
+  });
+
+  it("finds a name with backslashes as it is, else the name whose quotes and backslashes it escapes", async () => {
+    const [bare, escaped] = [String.raw`D\u`, String.raw`D\\u`];
+    const both = await vaultsNamed(bare, escaped);
+    expect(await both(`name eq "${bare}"`)).toEqual([bare]);
+    expect(await both(`name eq "${escaped}"`)).toEqual([escaped]);
+    expect(await (await vaultsNamed(bare))(`title eq "${escaped}"`)).toEqual([bare]);
+  });
+
+  it("title eq with the id of a vault finds that vault, if no name of a vault is equal to the id", async () => {
+    const [first, second] = [await makeVault("First"), await makeVault("Second")];
+    const named = await makeVault(writeId(second, "connect"));
+    for (const dialect of ["uuid", "connect"] as const) {
+      const [a, b] = [writeId(first, dialect), writeId(second, dialect)];
+      expect(await idsFound(`title eq "${a}"`, first, second)).toEqual([first]);
+      expect(await idsFound(`title eq "${a}"`, second)).toEqual([]);
+      expect(await idsFound(`name eq "${a}"`, first)).toEqual([]);
+      expect(await idsFound(`title eq "${b}"`, second, named)).toEqual([dialect === "uuid" ? second : named]);
+    }
+    expect(await idsFound(`title eq "${"0".repeat(26)}"`, first)).toEqual([]);
   });
 
   it.each(['name co "x"', 'tag eq "x"', "name eq 'x'", 'id eq "x"'])("that is %j is a 400", async (filter) => {

@@ -77,7 +77,12 @@ describe("The purpose of a field", () => {
   it.each(["USERNAME", "PASSWORD", "NOTES"])("%s is a 400 on a second field", async (purpose) => {
     const { status, body } = await create({ id: "a", purpose }, { id: "b", purpose: purpose.toLowerCase() });
     expect(status).toBe(400);
-    expect(body.message).toContain("fields[1]");
+    expect(body.message).toBe(`fields[1].purpose: another field has the purpose ${purpose}`);
+  });
+
+  it("is what the 400 names for two fields of one purpose without ids", async () => {
+    const { status, body } = await create({ purpose: "PASSWORD" }, { purpose: "PASSWORD" });
+    expect([status, body.message]).toEqual([400, "fields[1].purpose: another field has the purpose PASSWORD"]);
   });
 
   it("may be each of the three once, beside fields without a purpose", async () => {

@@ -9,7 +9,7 @@ const FULL = {
   tags: ["t"],
   urls: [{ href: "u" }],
   sections: [{ id: "s", label: "S" }],
-  fields: [{ id: "f", type: "EMAIL", purpose: "", label: "F", value: "v", section: { id: "s" } }],
+  fields: [{ id: "f", type: "EMAIL", purpose: "", label: "F", value: "v", section: { id: "s", label: "S" } }],
 };
 
 /** A fresh vault with one Item. `put` replaces the Item and names the vault, as PUT needs it, unless the body overrides that. */
@@ -31,6 +31,28 @@ describe("PUT /v1/vaults/{v}/items/{i}", () => {
     expect(body).toEqual({ ...item, ...next, category: "SERVER", version: 2, updatedAt: body.updatedAt });
     expect((await call("GET", path)).body).toEqual(body);
   });
+
+  it.each(["uuid", "connect"] as const)(
+    "keeps every type and value of an SSH_KEY Item when it sends back what GET answered: %s (1Password/connect#107)",
+    async (dialect) => {
+      const { vault, items, call } = await freshVault(dialect);
+      const fields = [
+        ["notesPlain", "STRING", "NOTES", ""],
+        ["public_key", "STRING", "", "ssh-ed25519 AAAAC3Nza ada@example"],
+        ["fingerprint", "STRING", "", "SHA256:h8SXUtOpl5UzEhV3nEjWNDQmxdZHrk7bgHCkpqsSsxs"],
+        ["private_key", "SSHKEY", "", "-----BEGIN PRIVATE KEY-----\nMFMC\n-----END PRIVATE KEY-----\n"],
+        ["key_type", "STRING", "", "ed25519"],
+      ].map(([id, type, purpose, value]) => ({ id, type, purpose, label: id, value }));
+      const { body: created } = await call("POST", items, { body: { title: "key", category: "SSH_KEY", fields } });
+      const path = `${items}/${created.id}`;
+      const { body: got } = await call("GET", path);
+      expect([got.category, got.fields]).toEqual(["SSH_KEY", fields]);
+      const { status } = await call("PUT", path, { body: { ...got, title: "renamed", vault: { id: vault } } });
+      const { updatedAt, ...after } = (await call("GET", path)).body;
+      expect([status, after]).toEqual([200, { ...got, title: "renamed", version: 2, updatedAt: undefined }]);
+      expect(updatedAt >= got.updatedAt).toBe(true);
+    },
+  );
 
   it("resets the attributes that the body does not contain", async () => {
     const { item, put } = await makeItem();

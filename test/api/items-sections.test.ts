@@ -43,7 +43,7 @@ describe("The sections of an Item", () => {
       { id: "__proto__", label: "" },
       { id: "constructor", label: "" },
     ]);
-    expect(body.fields.map((field: { section: unknown }) => field.section)).toEqual(named.map((id) => ({ id })));
+    expect(body.fields.map((field: { section: { id: string } }) => field.section.id)).toEqual(named);
   });
 
   it("may share an id with a field", async () => {
@@ -58,5 +58,54 @@ describe("The section of a field", () => {
     const { body } = await create(undefined, [{ id: "f", section }]);
     expect(body.sections).toEqual([]);
     expect(body.fields).toEqual([{ id: "f", type: "STRING", purpose: "", label: "", value: "" }]);
+  });
+
+  it("has the label of the section in answers, where the section has one of at most 1 KiB", async () => {
+    const [longest, tooLong] = ["é".repeat(512), "x".repeat(1025)];
+    const sections = Object.entries({ a: "A", b: "", c: longest, d: tooLong }).map(([id, label]) => ({ id, label }));
+    const { body } = await create(
+      sections,
+      sections.map(({ id }) => ({ section: { id } })),
+    );
+    expect(body.fields.map(({ section }: any) => section)).toEqual([
+      { id: "a", label: "A" },
+      { id: "b" },
+      { id: "c", label: longest },
+      { id: "d" },
+    ]);
+    expect(body.sections).toEqual(sections);
+  });
+
+  it("changes nothing in a PUT of what GET answered, and renames no section", async () => {
+    const { items, call } = await freshVault();
+    const sections = [{ id: "a", label: "A" }, { id: "b" }];
+    const fields = [
+      { id: "f", section: { id: "a" } },
+      { section: { id: "b" } },
+      { section: { id: "c", label: "C" } },
+      { id: "g" },
+    ];
+    const { body: created } = await call("POST", items, { body: { ...LOGIN, sections, fields } });
+    const path = `${items}/${created.id}`;
+    const got = (await call("GET", path)).body;
+    expect(got).toEqual(created);
+    const { body: put } = await call("PUT", path, { body: got });
+    expect([put.sections, put.fields]).toEqual([got.sections, got.fields]);
+    const renamed = await call("PUT", path, {
+      body: { ...got, sections: [{ id: "a", label: "New" }, ...got.sections.slice(1)] },
+    });
+    expect(renamed.body.sections[0]).toEqual({ id: "a", label: "New" });
+    expect(renamed.body.fields[0].section).toEqual({ id: "a", label: "New" });
+    const patch = [{ op: "replace", path: "/fields/f/section", value: { id: "a", label: "Other" } }];
+    const patched = (await call("PATCH", path, { body: patch })).body;
+    expect(patched.fields[0].section).toEqual({ id: "a", label: "New" });
+    expect(patched.sections).toEqual(renamed.body.sections);
+  });
+
+  it("is declared with its label by a PUT without the list of sections", async () => {
+    const { vault, items, call } = await freshVault();
+    const { body: created } = await call("POST", items, { body: { ...LOGIN, fields: [{ section: { id: "a", label: "A" } }] } });
+    const body = { ...created, vault: { id: vault }, sections: undefined };
+    expect((await call("PUT", `${items}/${created.id}`, { body })).body.sections).toEqual([{ id: "a", label: "A" }]);
   });
 });

@@ -29,8 +29,15 @@ async function patchItem(...operations: Op[]) {
   const path = `${items}/${before.id}`;
   const body = operations.map(([op, to, value]) => ({ op, path: to, value }));
   const reply = await call("PATCH", path, { body });
-  return { before, reply, after: (await call("GET", path)).body };
+  const after = withoutLabels((await call("GET", path)).body);
+  return { before: withoutLabels(before), reply: { ...reply, body: withoutLabels(reply.body) }, after };
 }
+
+/** The Item without the labels that its fields' sections have in answers: they are those of its sections (contract 2.22). */
+const withoutLabels = (item: any) => ({
+  ...item,
+  fields: item.fields.map(({ section, ...field }: any) => ({ ...field, section: section && { id: section.id } })),
+});
 
 const NEW = { id: "new", label: "New", value: "n" };
 const NEW_FIELD = { ...NEW, type: "STRING", purpose: "" };

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { writeId } from "../../src/model/dialect.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { admin, client, makeVault } from "../support/service.ts";
 
@@ -31,6 +32,13 @@ describe("POST /v1/admin/tokens with an Idempotency-Key", () => {
     expect([second.status, second.body]).toEqual([200, first.body]);
     expect(await tokensOf(name)).toHaveLength(1);
     expect((await client(second.body.token)("GET", `/v1/vaults/${vault}`)).status).toBe(200);
+  });
+
+  it("that is sent again gets the same vaults in a token of the dialect connect", async () => {
+    const { vault, post } = await newRequest();
+    const first = await post({ dialect: "connect" });
+    expect(first.body.vaults).toEqual({ [writeId(vault, "connect")]: "rw" });
+    expect((await post({ dialect: "connect" })).text).toBe(first.text);
   });
 
   it("that is sent twice at the same time issues one token, which both answers contain", async () => {

@@ -99,6 +99,22 @@ describe("connect-sdk-go", () => {
     expect(after.fields.map(({ value }: { value: string }) => value)).toEqual(before.fields.map((field: any) => field.value));
   });
 
+  it("gives a field's section its label, by which vals names the value", async () => {
+    const { request, items, call } = await sdk();
+    const sections = [
+      { id: "s1", label: "db" },
+      { id: "s2", label: "" },
+    ];
+    const fields = [
+      { label: "host", value: "h", section: { id: "s1" } },
+      { label: "port", value: "p", section: { id: "s2" } },
+    ];
+    const made = (await call("POST", items, { body: { title: "x", category: "SERVER", sections, fields } })).body;
+    const item = throughGo(ITEM, (await request("GET", `${items}/${made.id}`)).body);
+    const keys = item.fields.map(({ section, label }: any) => `${section.label || section.id}.${label}`);
+    expect(keys).toEqual(["db.host", "s2.port"]);
+  });
+
   it("creates a section that a field names and the Item does not declare", async () => {
     const { request, items } = await sdk();
     const sectioned = SECRET.replace('"type":"STRING"', '"section":{"id":"s1"},"type":"STRING","label":"host"');

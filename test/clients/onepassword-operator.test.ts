@@ -40,11 +40,11 @@ describe("the 1Password operator", () => {
     ]);
   });
 
-  it("reads an Item by ids, after it found no vault whose title is the id", async () => {
+  it("reads an Item by ids, after it found the vault by its id in the place of a title", async () => {
     const { request, make, vault, items } = await operator();
     const { id } = await make("my-item");
     const { status, body } = await request("GET", `/v1/vaults?${goTitle(vault)}`);
-    expect([status, body]).toEqual([200, []]);
+    expect([status, body]).toMatchObject([200, [{ id: vault }]]);
     expect((await request("GET", `${items}/${id}`)).status).toBe(200);
   });
 

@@ -85,7 +85,7 @@ describe("terraform apply", () => {
     for (const one of [item, (await request("GET", path)).body]) {
       expect(one).toMatchObject({
         sections: [section],
-        fields: [username, notes, { ...dated("1761912060"), section: { id: FIRST } }],
+        fields: [username, notes, { ...dated("1761912060"), section }],
       });
     }
   });

@@ -45,10 +45,12 @@ function expectedArray(shown: readonly unknown[], actual: readonly unknown[], bi
   return [...entries.map((entry, index) => expectedValue(entry, actual[index], bindings)), ...rest];
 }
 
+/** The name of an attribute that is a placeholder without a value matches the attribute at its place. */
 function expectedObject(shown: object, actual: object, bindings: Bindings): object {
   const attributes = Object.entries(shown).filter(([name]) => name !== REST);
-  const expected = attributes.map(([name, value]) => {
-    const key = fillKnown(name, bindings);
+  const expected = attributes.map(([name, value], index) => {
+    const known = fillKnown(name, bindings);
+    const key = /^\{\w+\}$/.test(known) ? expectedText(name, Object.keys(actual)[index] ?? "", bindings) : known;
     return [key, expectedValue(value, Reflect.get(actual, key), bindings)] as const;
   });
   return { ...(REST in shown && actual), ...Object.fromEntries(expected) };

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { itemPasses, parseFilter, vaultPasses } from "../../src/model/filter.ts";
+import { itemPasses, parseFilter, passingVaults } from "../../src/model/filter.ts";
 import type { Summary } from "../../src/model/item.ts";
 import type { Vault } from "../../src/model/vault.ts";
 import { runs } from "../support/runs.ts";
@@ -98,7 +98,7 @@ const term = fc.oneof(
   })),
   fc.boolean().map((value) => ({ text: `favorite eq ${value}`, passes: ({ favorite }: Summary) => favorite === value })),
 );
-const escaped = (value: string) => value.replaceAll('"', '\\"');
+const escaped = (value: string) => value.replaceAll(/["\\]/g, "\\$&");
 
 describe("an Item", () => {
   it("passes a filter if and only if it passes each of its terms", () => {
@@ -106,12 +106,13 @@ describe("an Item", () => {
     const terms = fc.array(term, { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(item, terms, (one, all) => {
-        // A backslash before the closing quote escapes the quote, so a filter cannot contain a value that ends in a backslash.
-        fc.pre(!all.some(({ text }) => text.endsWith('\\"')));
         const parsed = parseFilter(encodeURIComponent(all.map(({ text }) => text).join(" and ")), "items");
+        // Of the readings of so many terms, the second undoes the escapes, if there are any.
+        const readings = parsed.ok ? parsed.value.filter(({ length }) => length === all.length) : [];
+        const reading = readings[1] ?? readings[0];
         const passes = all.every((each) => each.passes(one));
         counts[passes ? "passed" : "excluded"]++;
-        expect(parsed.ok && itemPasses(parsed.value.at(-1)!, one)).toBe(passes);
+        expect(reading && itemPasses([reading], one)).toBe(passes);
       }),
       { numRuns: runs(1000) },
     );
@@ -125,8 +126,8 @@ describe("a Vault", () => {
     fc.assert(
       fc.property(letters, letters, fc.constantFrom("name", "Title"), (name, filterValue, attribute) => {
         const parsed = parseFilter(encodeURIComponent(`${attribute} eq "${filterValue}"`), "vaults");
-        const passes = parsed.ok && vaultPasses(parsed.value[0]!, { name } as Vault);
-        expect(passes).toBe(name.toLowerCase() === filterValue.toLowerCase());
+        const passing = parsed.ok && passingVaults(parsed.value, [{ name } as Vault]);
+        expect(passing && passing.length > 0).toBe(name.toLowerCase() === filterValue.toLowerCase());
       }),
       { numRuns: runs(500) },
     );

@@ -61,6 +61,7 @@ async function sendEveryInput(): Promise<{ accepted: Reply[]; refused: Reply[] }
     await call("DELETE", path, { headers: { "If-Match": `"${canary()}"` } }),
     await call("GET", `${items}?filter=${canary()}`),
     await call("GET", `${items}?filter=title+ne+"${canary()}"`),
+    await call("GET", `${items}?include=${canary()}`),
     await send("GET", items, { headers: { Authorization: `Bearer ${canary()}` } }),
     await admin("POST", "/v1/admin/tokens", { body: { name: canary(), vaults: { [vault.id]: canary() } } }),
     await admin("POST", "/v1/admin/vaults", { body: { name: 1, description: canary() } }),

@@ -39,6 +39,21 @@ describe("a read", () => {
     expect(count.calls).toBe(1);
   });
 
+  it.each([
+    ["a title without escapes", String.raw`title eq "C:\x"`, 1],
+    ["an escaped title", String.raw`title eq "C:\\x"`, 2],
+    ["an escaped tag", String.raw`tag eq "C:\\x"`, 1],
+    ["the most readings", String.raw`title eq "\\\"" and tag eq "C:\\x"`, 6],
+  ])("with a backslash in its filter takes a D1 call for each title that it may mean: %s", async (_, filter, calls) => {
+    const { items, call } = await countedVault(1);
+    const read = () => call("GET", `${items}?filter=${encodeURIComponent(filter)}`, { env: { DB: db } });
+    await call("GET", `${items}?filter=${encodeURIComponent('title eq "x"')}`); // the isolate then has the key of the index
+    const { count, db } = countingDatabase();
+    expect((await read()).body).toEqual([]);
+    expect(count.calls).toBe(calls);
+    expect(count.rowsRead).toBeLessThanOrEqual(8 * calls);
+  });
+
   // The number varies by one: SQLite also reads the index entry after the last match, if there is one.
   it("reads at most 8 rows for a GET and a title eq, in a vault of 2 Items and in one of 60", async () => {
     expect(await rowsRead(2)).toBeLessThanOrEqual(8);

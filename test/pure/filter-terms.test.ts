@@ -12,6 +12,7 @@ const readings = (...all: Terms[]) => ({
   value: all.map((terms) => terms.map(([words, value]) => ({ words, value }))),
 });
 const terms = (...all: Terms) => readings(all);
+/** The last reading: several terms, with the escapes of quotes undone. */
 const lastReading = (filter: string) => {
   const parsed = parse(filter);
   return parsed.ok ? { ok: true, value: parsed.value.slice(-1) } : parsed;
@@ -79,7 +80,27 @@ describe("several terms with and between them", () => {
     ["a term with an unknown category", 'title eq "a" and category eq "NOPE"', 'a" and category eq "NOPE'],
     ["escaped quotes", 'title eq "a\\" and tag eq \\"b"', 'a" and tag eq "b'],
   ])("are not recognized in a title that contains %s", (_, filter, title) => {
-    expect(parse(filter)).toEqual(terms(["title eq", title]));
+    expect(lastReading(filter)).toEqual(terms(["title eq", title]));
+  });
+
+  it("are recognized after an escaped backslash, not after an escaped quote", () => {
+    expect(parse(String.raw`tag eq "C:\\" and tag eq "b"`)).toEqual(
+      readings(
+        [
+          ["tag eq", String.raw`C:\\`],
+          ["tag eq", "b"],
+        ],
+        [
+          ["tag eq", "C:\\"],
+          ["tag eq", "b"],
+        ],
+      ),
+    );
+    expect(parse(String.raw`tag eq "C:\" and tag eq "b"`)).toMatchObject({ value: [{ length: 1 }, { length: 1 }] });
+  });
+
+  it("have at most six readings, with a title of backslashes and quotes", () => {
+    expect(parse(String.raw`title eq "\\\"" and tag eq "b"`)).toMatchObject({ value: { length: 6 } });
   });
 
   it.each([
@@ -94,13 +115,25 @@ describe("several terms with and between them", () => {
     expect(parse(filter)).toEqual(REFUSED);
   });
 
-  it("are parsed to the same terms, for any values with escaped quotes", () => {
-    const text = fc.string({ unit: "grapheme", maxLength: 20 }).filter((value) => value.isWellFormed() && !value.endsWith("\\"));
-    const words = fc.constantFrom("title eq", "title co", "tag eq");
+  it.each([
+    ["quotes and backslashes", /["\\]/g, 1],
+    ["quotes", /"/g, 2],
+  ])("are parsed to the same terms, for any values with escaped %s", (_, escaped, place) => {
+    const text = fc
+      .string({
+        unit: fc.oneof(fc.constantFrom('"', "\\", " and "), fc.string({ unit: "grapheme", maxLength: 1 })),
+        maxLength: 20,
+      })
+      // A filter whose backslashes are not escaped cannot contain a value that ends in one, or has one before a quote.
+      .filter((value) => value.isWellFormed() && (place === 1 || !/\\(?:"|$)/.test(value)));
+    const words = fc.constantFrom("title co", "tag eq");
     fc.assert(
       fc.property(fc.array(fc.tuple(words, text), { minLength: 1, maxLength: 4 }), (expected) => {
-        const filter = expected.map(([word, value]) => `${word} "${value.replaceAll('"', '\\"')}"`).join(" and ");
-        expect(lastReading(filter)).toEqual(terms(...expected));
+        const filter = expected.map(([word, value]) => `${word} "${value.replaceAll(escaped, "\\$&")}"`).join(" and ");
+        const parsed = parse(filter);
+        const found = parsed.ok ? parsed.value.map((reading) => reading.map(({ words: word, value }) => [word, value])) : [];
+        expect(found.length).toBeLessThanOrEqual(3);
+        expect(found.slice(0, place + 1)).toContainEqual(expected);
       }),
       { numRuns: 1000 },
     );

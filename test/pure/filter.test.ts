@@ -4,7 +4,8 @@ import { parseQuery } from "../../src/model/query.ts";
 
 /** Contract 5: filters, in the URL encodings that clients use. */
 
-const titleFilter = (value: string) => ({ ok: true, value: [[{ words: "title eq", value }]] });
+/** The result of parseFilter with these titles as readings, the preferred one first. */
+const titleFilter = (...titles: string[]) => ({ ok: true, value: titles.map((value) => [{ words: "title eq", value }]) });
 const REFUSED = { ok: false, failure: { kind: "filter" } };
 
 describe("parseFilter parses a title eq filter", () => {
@@ -25,7 +26,6 @@ describe("parseFilter parses a title eq filter", () => {
     ["a client that does not escape a final %", 'filter=title%20eq%20"100%"', "100%"],
     ["a client that does not escape a % without hexadecimal digits after it", 'filter=title%20eq%20"%zz%4"', "%zz%4"],
     ["a client that does not escape a quote in the title", 'filter=title%20eq%20"say%20"hi""', 'say "hi"'],
-    ["a client that escapes a quote in the title", "filter=title%20eq%20%22say%20%5C%22hi%5C%22%22", 'say "hi"'],
     ["a client with a backslash at the end of the title", "filter=title%20eq%20%22C:%5C%22", "C:\\"],
     ["a client with an empty title", "filter=title+eq+%22%22", ""],
     ["a client with a title of one quote", "filter=title+eq+%22%22%22", '"'],
@@ -38,6 +38,21 @@ describe("parseFilter parses a title eq filter", () => {
     ["a client with a byte order mark in the title", "filter=title%20eq%20%22a%EF%BB%BFb%22", "a\ufeffb"],
   ])("as encoded by %s", (_, query, value) => {
     expect(parseFilter(parseQuery(query).filter, "items")).toEqual(titleFilter(value));
+  });
+});
+
+describe("parseFilter reads a value with backslashes literally first, then with its escapes undone", () => {
+  it.each([
+    ["an escaped quote", 'say \\"hi\\"', ['say \\"hi\\"', 'say "hi"']],
+    ["an escaped backslash", String.raw`DOMAIN\\user`, [String.raw`DOMAIN\\user`, String.raw`DOMAIN\user`]],
+    ["a bare backslash, which escapes nothing", String.raw`DOMAIN\user`, [String.raw`DOMAIN\user`]],
+    ["a bare backslash at the end", "C:\\", ["C:\\"]],
+    ["both", String.raw`\\\"`, [String.raw`\\\"`, String.raw`\"`, String.raw`\\"`]],
+    ["a run of backslashes", String.raw`\\\\x`, [String.raw`\\\\x`, String.raw`\\x`]],
+    ["backslashes before a bare quote", String.raw`a\\"b`, [String.raw`a\\"b`, String.raw`a\"b`]],
+  ])("%s", (_, value, titles) => {
+    expect(parseFilter(encodeURIComponent(`title eq "${value}"`), "items")).toEqual(titleFilter(...titles));
+    expect(parseFilter(encodeURIComponent(`title eq "${value}"`), "vaults")).toEqual(titleFilter(...titles));
   });
 });
 
@@ -88,6 +103,14 @@ describe("parseFilter", () => {
     for (const query of ["", "limit=5", "filters=x", "xfilter=title", "FILTER=x"]) {
       expect(parseFilter(parseQuery(query).filter, "items")).toEqual({ ok: true, value: [[]] });
     }
+  });
+
+  it("measures a value without its escapes", () => {
+    expect(parseFilter(encodeURIComponent(`title eq "${'\\"'.repeat(4080)}"`), "items")).toMatchObject({ ok: true });
+    expect(parseFilter(encodeURIComponent(`title eq "${"\\\\x".repeat(2049)}"`), "items")).toMatchObject({
+      ok: false,
+      failure: { kind: "invalid", detail: expect.stringContaining("4096") },
+    });
   });
 
   it("accepts a value of 4 KiB of UTF-8, and refuses a longer one with a message that names the limit", () => {

@@ -55,7 +55,7 @@ describe("a write with a token of permission r", () => {
   it.each(["createItem", "updateItem", "deleteItemById"])("is a 403: %s", async (name) => {
     const { canonical, vault } = await freshVault();
     const { token } = await makeToken({ [canonical]: "r" });
-    const refusal = { status: 403, message: `vault ${vault} is not in scope` };
+    const refusal = { status: 403, message: `the token may not write to vault ${vault}` };
     await expect(CALLS[name]!(connect(token), vault, UNUSED_ID)).rejects.toStrictEqual(refusal);
   });
 });

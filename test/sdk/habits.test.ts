@@ -29,10 +29,12 @@ describe("in a call of the SDK, a title", () => {
     expect((await fresh.op.getItemByTitle(fresh.vault, title)).id).toBe(shortened);
   });
 
-  it('with a \\" is read as a title with a ", because other clients escape quotes and the SDK does not', async () => {
+  it('with a \\" is a title with a " only if no Item has it as it is, because other clients escape quotes', async () => {
     const fresh = await freshVault();
-    const [, shortened] = await makeItems(fresh, 'a\\"b', 'a"b');
+    const [shortened] = await makeItems(fresh, 'a"b');
     expect((await fresh.op.getItemByTitle(fresh.vault, 'a\\"b')).id).toBe(shortened);
+    const [exact] = await makeItems(fresh, 'a\\"b');
+    expect((await fresh.op.getItemByTitle(fresh.vault, 'a\\"b')).id).toBe(exact);
   });
 
   it("with a term of a filter after a quote is read as two terms only if no Item has the title", async () => {

@@ -53,6 +53,9 @@ export const listAdminActivity = {
     present(call, limit, await loadPageBefore(call.store, { claims: ADMIN, logs: [NOWHERE] }, before, limit)),
 };
 
+/** net/http of Ruby does not decompress an answer with a `Content-Range`, so nothing on the way may compress it. */
+const UNCOMPRESSED = { "Cache-Control": "no-store, no-transform" };
+
 /** The answer, with a link to the next page (RFC 8288) unless it is the last. */
 function present(
   { c, dialect }: Call,
@@ -66,5 +69,5 @@ function present(
   url.search = `limit=${limit}&before=${next}`;
   const link: Record<string, string> = next === undefined ? {} : { Link: `<${url.href}>; rel="next"` };
   const presented = activities.map((activity) => presentActivity(activity, dialect));
-  return ok({ response: c.json(presented, 200, { ...headers, ...link }) });
+  return ok({ response: c.json(presented, 200, { ...UNCOMPRESSED, ...headers, ...link }) });
 }

@@ -10,7 +10,7 @@ import { requireRoom } from "../../store/room.ts";
 import { deleteToken, insertToken, loadToken, loadTokens } from "../../store/tokens.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
-import { presentListedToken, presentToken } from "../present-token.ts";
+import { presentIssuedToken, presentListedToken } from "../present-token.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/tokens: issues, lists and revokes tokens. */
@@ -60,7 +60,7 @@ export const createToken = {
     if (!issued.ok) return issued;
     // The token is not stored: only this answer, and that to a repeated request, contains it.
     const { token } = issued.value;
-    return ok({ response: c.json({ ...presentToken(issued.value.claims, "uuid"), token }), made: id });
+    return ok({ response: c.json({ ...presentIssuedToken(issued.value.claims), token }), made: id });
   },
 };
 

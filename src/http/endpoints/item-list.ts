@@ -1,81 +1,96 @@
 import { writeId } from "../../model/dialect.ts";
-import { type Filter, parseFilter } from "../../model/filter.ts";
+import { type Filter, parseFilter, titleOf } from "../../model/filter.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type Page, parsePage } from "../../model/query.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
 import { logFailure } from "../../log.ts";
 import { loadSlice, type Slice } from "../../store/item-list.ts";
 import { pump } from "../../streams.ts";
-import { presentSummary } from "../present.ts";
+import { presentSummary, presentWithUsername } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
 
 interface ListInput {
-  /** The readings of the filter; the first that finds an Item counts. */
+  /** The readings of the filter, the preferred one first. */
   readonly readings: readonly Filter[];
   readonly page: Page;
+  /** Whether the summaries have the user name (contract 11.8). */
+  readonly withUsername: boolean;
 }
+
+/** The one value of the parameter `include`. */
+const USERNAME = "username";
 
 export const listItems = {
   parse({ query }: ParseCall): Result<ListInput> {
     const readings = parseFilter(query.filter, "items");
     if (!readings.ok) return readings;
     const page = parsePage(query);
-    return page.ok ? ok({ readings: readings.value, page: page.value }) : page;
+    if (!page.ok) return page;
+    const included = query.rest.getAll("include");
+    if (included.some((name) => name !== USERNAME)) return invalid(`include: is not ${USERNAME}`);
+    return ok({ readings: readings.value, page: page.value, withUsername: included.length > 0 });
   },
-  async handle(call: Call, { readings, page }: ListInput): Promise<Result<Reply>> {
-    const filter = await chooseReading(call, readings);
-    if (!filter.ok) return filter;
-    const { limit, after } = page;
-    const response = await (limit === undefined
-      ? sendAll(call, filter.value, after)
-      : sendPage(call, filter.value, after, limit));
+  async handle(call: Call, input: ListInput): Promise<Result<Reply>> {
+    const chosen = await chooseReadings(call, input.readings);
+    if (!chosen.ok) return chosen;
+    const list = { ...input, readings: chosen.value };
+    const { limit } = input.page;
+    const response = await (limit === undefined ? sendAll(call, list) : sendPage(call, list, limit));
     return response.ok ? ok({ response: response.value }) : response;
   },
 };
 
-const load = ({ store, claims: token, vault }: Call, filter: Filter, after: string, most?: number) =>
-  loadSlice(store, { token, vault }, filter, after, most);
+const load = ({ store, claims: token, vault }: Call, readings: readonly Filter[], after: string, most?: number) =>
+  loadSlice(store, { token, vault }, readings, after, most);
 
-/** The first reading that finds an Item, else the last. A single reading costs no D1 call. */
-async function chooseReading(call: Call, [filter = [], ...others]: readonly Filter[]): Promise<Result<Filter>> {
-  if (others.length === 0) return ok(filter);
-  const slice = await load(call, filter, "");
+/**
+ * The readings of the first title that an Item has, else those of the last. They differ in no title, so one slice serves all of
+ * them. Each further title costs a D1 call; readings of one title, or without one, cost none.
+ */
+async function chooseReadings(call: Call, readings: readonly Filter[]): Promise<Result<readonly Filter[]>> {
+  const title = titleOf(readings[0]!);
+  const others = readings.filter((reading) => titleOf(reading) !== title);
+  if (others.length === 0) return ok(readings);
+  const slice = await load(call, [[{ words: "title eq", value: title! }]], "");
   if (!slice.ok) return slice;
-  return slice.value.summaries.length > 0 ? ok(filter) : chooseReading(call, others);
+  if (slice.value.summaries.length === 0) return chooseReadings(call, others);
+  return ok(readings.filter((reading) => titleOf(reading) === title));
 }
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
 /** The summaries of a slice as JSON texts. */
-const present = ({ summaries }: Slice, { dialect }: Call): string[] =>
-  summaries.map((summary) => JSON.stringify(presentSummary(summary, dialect)));
+function present({ summaries }: Slice, { dialect }: Call, { withUsername }: ListInput): string[] {
+  const presentOne = withUsername ? presentWithUsername : presentSummary;
+  return summaries.map((summary) => JSON.stringify(presentOne(summary, dialect)));
+}
 
 /** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
-async function sendAll(call: Call, filter: Filter, after: string): Promise<Result<Response>> {
+async function sendAll(call: Call, list: ListInput): Promise<Result<Response>> {
   const { c } = call;
-  const first = await load(call, filter, after);
+  const first = await load(call, list.readings, list.page.after);
   if (!first.ok) return first;
-  if (first.value.next === undefined) return ok(c.body(`[${present(first.value, call).join()}]`, 200, JSON_TYPE));
+  if (first.value.next === undefined) return ok(c.body(`[${present(first.value, call, list).join()}]`, 200, JSON_TYPE));
   if (c.req.method === "HEAD") return ok(c.body(null, 200, JSON_TYPE));
   const { readable, writable } = new IdentityTransformStream();
-  pump(streamList(call, filter, first.value), writable).catch((error: unknown) => logFailure("A list", error));
+  pump(streamList(call, list, first.value), writable).catch((error: unknown) => logFailure("A list", error));
   return ok(c.body(readable, 200, JSON_TYPE));
 }
 
-async function* streamList(call: Call, filter: Filter, first: Slice): AsyncGenerator<Uint8Array, void> {
+async function* streamList(call: Call, list: ListInput, first: Slice): AsyncGenerator<Uint8Array, void> {
   const encoder = new TextEncoder();
   let slice = first;
   let separator = "[";
   for (;;) {
-    const texts = present(slice, call);
+    const texts = present(slice, call, list);
     if (texts.length > 0) {
       yield encoder.encode(separator + texts.join());
       separator = ",";
     }
     if (slice.next === undefined) break;
-    const following = await load(call, filter, slice.next);
+    const following = await load(call, list.readings, slice.next);
     if (!following.ok) throw new Error(following.failure.kind);
     slice = following.value;
   }
@@ -86,15 +101,17 @@ async function* streamList(call: Call, filter: Filter, first: Slice): AsyncGener
  * A page, with a link to the next (RFC 8288) unless it is the last. It holds fewer Items than `limit` when more would be
  * too large, or when its filter has looked at many Items: any page with a filter may be empty.
  */
-async function sendPage(call: Call, filter: Filter, after: string, limit: number): Promise<Result<Response>> {
+async function sendPage(call: Call, list: ListInput, limit: number): Promise<Result<Response>> {
+  const { readings, page } = list;
+  const filtered = readings[0]!.length > 0;
   const ids: string[] = [];
   const texts: string[] = [];
-  let next: string | undefined = after;
+  let next: string | undefined = page.after;
   let [size, rows] = [0, 0];
   while (next !== undefined && texts.length < limit && size < LIMITS.pageSize && rows < LIMITS.pageRows) {
-    const slice = await load(call, filter, next, filter.length > 0 ? undefined : limit - texts.length);
+    const slice = await load(call, readings, next, filtered ? undefined : limit - texts.length);
     if (!slice.ok) return slice;
-    const presented = present(slice.value, call);
+    const presented = present(slice.value, call, list);
     rows += slice.value.rows;
     size += presented.reduce((sum, text) => sum + text.length, 0);
     texts.push(...presented);
@@ -103,13 +120,14 @@ async function sendPage(call: Call, filter: Filter, after: string, limit: number
   }
   // The Items of the last slice beyond the limit belong to the next page.
   if (texts.length > limit) next = ids[limit - 1];
-  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, limit, next) };
+  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, list, limit, next) };
   return ok(call.c.body(`[${texts.slice(0, limit).join()}]`, 200, { ...JSON_TYPE, ...link }));
 }
 
-function linkTo({ c, query, dialect }: Call, limit: number, cursor: string): string {
+function linkTo({ c, query, dialect }: Call, { withUsername }: ListInput, limit: number, cursor: string): string {
   const url = new URL(c.req.url);
   const { filter } = query;
-  url.search = `${filter === undefined ? "" : `filter=${filter}&`}limit=${limit}&cursor=${writeId(cursor, dialect)}`;
+  const include = withUsername ? `include=${USERNAME}&` : "";
+  url.search = `${filter === undefined ? "" : `filter=${filter}&`}${include}limit=${limit}&cursor=${writeId(cursor, dialect)}`;
   return `<${url.href}>; rel="next"`;
 }

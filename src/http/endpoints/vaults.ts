@@ -1,4 +1,4 @@
-import { type Filter, parseFilter, vaultPasses } from "../../model/filter.ts";
+import { type Filter, parseFilter, passingVaults } from "../../model/filter.ts";
 import { covers } from "../../model/permission.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults.ts";
@@ -11,16 +11,12 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 export const readableVaults = ({ vaults }: Call): string[] => Object.keys(vaults).filter((vault) => covers(vaults[vault], "r"));
 
 export const listVaults = {
-  /** A filter of vaults has one reading. */
-  parse({ query }: ParseCall): Result<Filter> {
-    const readings = parseFilter(query.filter, "vaults");
-    return readings.ok ? ok(readings.value[0]!) : readings;
-  },
-  async handle(call: Call, filter: Filter): Promise<Result<Reply>> {
+  parse: ({ query }: ParseCall): Result<readonly Filter[]> => parseFilter(query.filter, "vaults"),
+  async handle(call: Call, readings: readonly Filter[]): Promise<Result<Reply>> {
     const { c, store, claims, dialect } = call;
     const vaults = await loadVaults(store, claims, readableVaults(call));
     if (!vaults.ok) return vaults;
-    const passing = vaults.value.filter((vault) => vaultPasses(filter, vault));
+    const passing = passingVaults(readings, vaults.value);
     return ok({ response: c.json(passing.map((vault) => presentVault(vault, dialect))) });
   },
 };

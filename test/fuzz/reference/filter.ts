@@ -44,17 +44,20 @@ function readTerms(text: string, split: boolean, start = 0): Term[] | undefined 
   const quoted = text[from] === '"';
   const ends = quoted ? quotes(text).filter((at) => at > from) : [skip(text, from, isWord) - 1];
   for (const end of split ? ends : ends.slice(-1)) {
-    const next = quoted && text[end - 1] === "\\" ? undefined : nextTerm(text, end + 1);
+    const next = quoted && isEscaped(text, end) ? undefined : nextTerm(text, end + 1);
     const last = end === ends.at(-1);
     if (next === undefined && !(last && text.slice(end + 1).trim() === "")) continue;
     const operand = text.slice(from, end + 1);
     if (!allowed(name, operand)) return undefined;
-    const value = (quoted ? operand.slice(1, -1) : operand).replaceAll('\\"', '"');
+    const value = quoted ? operand.slice(1, -1) : operand;
     const rest = next === undefined ? [] : split ? readTerms(text, split, next) : undefined;
     return rest && [[name, value], ...rest];
   }
   return undefined;
 }
+
+/** Whether an odd number of backslashes is before the character. */
+const isEscaped = (text: string, at: number): boolean => text[at - 1] === "\\" && !isEscaped(text, at - 1);
 
 const quotes = (text: string) => text.split("").flatMap((character, at) => (character === '"' ? [at] : []));
 
@@ -65,12 +68,30 @@ function allowed(name: string, operand: string): boolean {
   return name !== "category eq" || CATEGORIES.has(bare.slice(1, -1));
 }
 
+/** The value without backslashes before one of the characters, which they escape. */
+function unescaped(value: string, escapable: string): string {
+  let out = "";
+  for (let at = 0; at < value.length; at++) {
+    if (value[at] === "\\" && at + 1 < value.length && escapable.includes(value[at + 1]!)) at++;
+    out += value[at]!;
+  }
+  return out;
+}
+
+/** The different readings of terms: literal, without the escapes of quotes and backslashes, without those of quotes. */
+function withoutEscapes(terms: Term[]): Term[][] {
+  const readings = ["", '"\\', '"'].map((escapable) => terms.map(([words, value]): Term => [words, unescaped(value, escapable)]));
+  return readings.filter((reading, at) => readings.findIndex((one) => String(one) === String(reading)) === at);
+}
+
 /**
- * The readings of a filter for Items in order of preference (contract 5.6): the whole filter as one title, then several terms.
+ * The readings of a filter for Items in order of preference (contract 5.6 and 5.9): the whole filter as one title, then several
+ * terms.
  */
 export function readingsOf(text: string): Term[][] | undefined {
   const terms = readTerms(text, true);
   const whole = readTerms(text, false);
-  if (!terms) return whole && [whole];
-  return whole?.[0]?.[0] === "title eq" && terms.length > 1 ? [whole, terms] : [terms];
+  if (!terms) return whole && withoutEscapes(whole);
+  const asTitle = whole?.[0]?.[0] === "title eq" && terms.length > 1 ? withoutEscapes(whole) : [];
+  return [...asTitle, ...withoutEscapes(terms)];
 }
