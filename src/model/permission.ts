@@ -22,7 +22,7 @@ export const isPermission = (value: unknown): value is Permission =>
 type Operation = (typeof PERMISSIONS)[Permission][number];
 
 /** Each operation, as the refusal of a token without it names it: "the token may not … vault <v>". */
-const WORDS: Readonly<Record<Operation, string>> = { r: "read", w: "write to" };
+const WORDS: Readonly<Record<Operation, string>> = { r: "read", w: "write to", d: "destroy in" };
 
 /**
  * The first operation that a permission lacks of another, in words. Out: `undefined` when it lacks none, or grants nothing at

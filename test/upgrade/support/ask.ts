@@ -64,7 +64,8 @@ export const summary = (bytes: Uint8Array) => ({
 function comparable(key: string, value: unknown): unknown {
   if (key === "section") return { id: (value as { id: unknown }).id };
   if (typeof value !== "string") return value;
-  if (key === "message") return value.replace(/^the token may not (?:read|write to) (vault \S+)$/, "$1 is not in scope");
+  if (key === "message")
+    return value.replace(/^the token may not (?:read|write to|destroy in) (vault \S+)$/, "$1 is not in scope");
   if (key === "totp") return value.replaceAll(/\d/g, "0");
   return key === "content" ? summary(Buffer.from(value, "base64")) : value;
 }
