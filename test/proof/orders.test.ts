@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "../support/bindings.ts";
-import { isLong, runs } from "../support/runs.ts";
+import { isLong } from "../support/runs.ts";
 import { checkHistory } from "./history/check.ts";
 import { play, type Scenario, WRITES, type Written } from "./exploration/writes.ts";
 import { awaitsOf, everyOrder, type Turns } from "./exploration/turns.ts";
@@ -132,6 +132,6 @@ describe("a random order of the awaits", () => {
       };
       expect(checkHistory(await s.waitFor(play(turns, { writes: operations, coordinators, faults })))).toEqual([]);
     });
-    await fc.assert(property, { numRuns: runs(300, 1_000) });
+    await fc.assert(property, { numRuns: isLong ? 1_000 : 300 });
   });
 });
