@@ -55,34 +55,33 @@ describe("a PUT that is concurrent with a DELETE", () => {
 });
 
 describe("a token that is revoked under load", () => {
-  it.each(times(runs(2, 3)).map((n) => n + 1))(
-    "is refused from the next request on, for reads and writes: seed %i",
-    async (seed) => {
-      const { vault, make, put, get } = await contested(seed);
-      const { id, token } = await makeToken({ [vault]: "rw" });
-      const [item, revokedClient] = [await make(), client(token)];
-      const lateReplies: Reply[] = [];
-      const state = { revoked: false, served: 0, newest: 0 };
-      const load = times(30).map(async (n) => {
-        for (let lateRequests = 5; lateRequests > 0;) {
-          const after = state.revoked;
-          const reply = await (n % 2 === 0
-            ? get(item, revokedClient)
-            : put(item, after ? "too late" : "in time", undefined, revokedClient));
-          if (after) lateReplies.push(reply);
-          if (after) lateRequests--;
-          if (reply.status !== 200) continue;
-          state.served++;
-          state.newest = Math.max(state.newest, reply.body.version);
-        }
-      });
-      while (state.served < 60) await sleep(1);
-      expect((await admin("DELETE", `/v1/admin/tokens/${id}`)).status).toBe(204);
-      state.revoked = true;
-      await Promise.all(load);
-      expect(new Set(lateReplies.map(({ status }) => status))).toEqual(new Set([401]));
-      expect(lateReplies).toHaveLength(150);
-      expect((await get(item)).body).toMatchObject({ title: "in time", version: state.newest });
-    },
-  );
+  const SEEDS = times(runs(2, 3)).map((n) => n + 1);
+
+  it.each(SEEDS)("is refused from the next request on, for reads and writes: seed %i", async (seed) => {
+    const { vault, make, put, get } = await contested(seed);
+    const { id, token } = await makeToken({ [vault]: "rw" });
+    const [item, revokedClient] = [await make(), client(token)];
+    const lateReplies: Reply[] = [];
+    const state = { revoked: false, served: 0, newest: 0 };
+    const load = times(30).map(async (n) => {
+      for (let lateRequests = 5; lateRequests > 0;) {
+        const after = state.revoked;
+        const reply = await (n % 2 === 0
+          ? get(item, revokedClient)
+          : put(item, after ? "too late" : "in time", undefined, revokedClient));
+        if (after) lateReplies.push(reply);
+        if (after) lateRequests--;
+        if (reply.status !== 200) continue;
+        state.served++;
+        state.newest = Math.max(state.newest, reply.body.version);
+      }
+    });
+    while (state.served < 60) await sleep(1);
+    expect((await admin("DELETE", `/v1/admin/tokens/${id}`)).status).toBe(204);
+    state.revoked = true;
+    await Promise.all(load);
+    expect(new Set(lateReplies.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(lateReplies).toHaveLength(150);
+    expect((await get(item)).body).toMatchObject({ title: "in time", version: state.newest });
+  });
 });
