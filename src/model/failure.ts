@@ -71,7 +71,7 @@ const failures = {
     text("The database has an older schema than this release serves: run `npx wrangler d1 migrations apply DB --remote`"),
     60,
   ],
-  database_full: [507, text("The database is nearly full: only reads, deletions and writes that do not grow are accepted")],
+  database_full: [507, text("The database is nearly full: reads, deletions and writes that make an Item smaller are accepted")],
   quota: [507, (_, quota) => `The vault has reached its quota of ${quota}`],
   misconfigured: [503, text("The service is not configured rightly: see /health"), 60],
 } satisfies Record<string, Row>;

@@ -47,7 +47,7 @@ const refuseBatches = (statements: number): void => {
   if (statements > 1) throw new Error("D1_ERROR: database or disk is full: SQLITE_FULL");
 };
 
-const MESSAGE = "The database is nearly full: only reads, deletions and writes that do not grow are accepted";
+const MESSAGE = "The database is nearly full: reads, deletions and writes that make an Item smaller are accepted";
 
 describe("at 95 % of the database's limit", () => {
   it.each([
@@ -166,7 +166,8 @@ describe("at 98 % of the database's limit", () => {
   it("a write of the same size is a 507, because its log entry takes space", async () => {
     const { call, path } = await fullerVault();
     const reply = await call("PATCH", path, { body: [{ op: "replace", path: "/favorite", value: false }], env: fuller });
-    expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([507, "database_full"]);
+    expect([reply.body.message, reply.headers.get("Item-Vault-Error")]).toEqual([MESSAGE, "database_full"]);
+    expect(reply.status).toBe(507);
   });
 
   it("deletions and writes that make an Item smaller take effect", async () => {

@@ -9,13 +9,14 @@ interface TestVault {
   readonly call: Client;
 }
 
-async function makeTestVault(): Promise<TestVault> {
-  const { items, call } = await freshVault();
+/** A new Item in that vault, or in a new one. */
+async function makeTestVault(own?: Pick<TestVault, "items" | "call">): Promise<TestVault> {
+  const { items, call } = own ?? (await freshVault());
   const { body } = await call("POST", items, { body: { ...LOGIN, fields: [{ id: "f", value: "x" }], urls: [{ href: "x" }] } });
   return { items, item: `${items}/${body.id}`, call };
 }
 
-/** Shared by the tests whose requests are refused and so change nothing. */
+/** Its Item is shared by the tests whose requests are refused and so change nothing. The others make one of their own in it. */
 let unchanged: TestVault;
 
 beforeAll(async () => {
@@ -156,7 +157,7 @@ const LIMITS: readonly (readonly [string, number, SendSized])[] = [
 
 describe("a limit", () => {
   it.each(LIMITS)("%s: %d is accepted, and so is one less", async (_, limit, sendSized) => {
-    const target = await makeTestVault();
+    const target = await makeTestVault(unchanged);
     for (const size of [limit - 1, limit]) expect((await sendSized(target, size)).status).toBe(200);
   });
 

@@ -75,7 +75,7 @@ describe("a download", () => {
     const writing = (async () => {
       for (let n = 1; n <= 20; n++) {
         expect((await replace(body.id, content(n % 8))).status).toBe(200);
-        await sleep(20);
+        await sleep(10);
       }
     })();
     const downloads = await downloadWhile(writing, () => body.id);
@@ -88,9 +88,9 @@ describe("a download", () => {
     const writing = (async () => {
       for (let n = 1; n <= 20; n++) {
         expect((await at.call("DELETE", `${at.files}/${id}`)).status).toBe(204);
-        await sleep(20);
+        await sleep(10);
         ({ id } = (await at.upload(content(n % 8))).body);
-        await sleep(20);
+        await sleep(10);
       }
     })();
     const downloads = await downloadWhile(writing, () => id);

@@ -68,7 +68,8 @@ const range = (file: string, start: number, end: number, place = at, bindings: P
 describe("an object of R2 that was cut, extended or deleted", () => {
   const size = sealedFileSize(THREE.length);
   const borders = [0, 24, 56, chunkOffset(1), chunkOffset(2), size];
-  const cuts = new Set(borders.flatMap((border) => [0, 1, 15, 16, 17].flatMap((by) => [border - by, border + by])));
+  const distances = isLong ? [0, 1, 15, 16, 17] : [0, 1, 16];
+  const cuts = new Set(borders.flatMap((border) => distances.flatMap((by) => [border - by, border + by])));
 
   it("is refused when it was cut near any border of its chunks", async () => {
     const file = await add(THREE);
@@ -145,7 +146,8 @@ describe("a flipped bit", () => {
     const whole = await stored(key);
     for (const index of whole.keys()) {
       await env.FILES.put(key, withFlippedBit(whole, index));
-      await expectRefusedEverywhere(file, SMALL, `byte ${index}`);
+      if (isLong || index % 4 === 0) await expectRefusedEverywhere(file, SMALL, `byte ${index}`);
+      else await expectRefused(await at.download(file), SMALL, `byte ${index}`);
       await expectRefused(await range(file, 3, 3), SMALL.slice(3, 4), `byte ${index}`);
     }
   });

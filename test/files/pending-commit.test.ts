@@ -7,6 +7,7 @@ import { otherTag } from "../support/etags.ts";
 import { keyOf, type Place, pendingRecordsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { passDays } from "../support/restore.ts";
+import { restoreWaits, skipWaits } from "../support/waits.ts";
 
 /** The pending record of a content: from before its upload to the commit of its row, and from the removal to its deletion. */
 
@@ -22,7 +23,15 @@ beforeEach(async () => {
 
 afterEach(() => {
   vi.useRealTimers();
+  restoreWaits();
 });
+
+/** Uploads while D1 is down. The commit loop gives up without its waits, and the upload is answered 503. */
+async function uploadInVain(): Promise<void> {
+  skipWaits();
+  expect((await at.upload(BYTES)).status).toBe(503);
+  restoreWaits();
+}
 
 const wrote = (results: D1Result[]) => results.some(({ meta }) => meta.rows_written > 0);
 const keysOf = async (name = at.vault) => (await pendingRecordsOf(name)).map(({ key }) => key);
@@ -64,7 +73,7 @@ describe("a pending record", () => {
 
   it("stays for an upload without an answer", async () => {
     await rebindCoordinator(at.vault, { DB: wrapDatabase(env.DB, { before: lost }) });
-    expect((await at.upload(BYTES)).status).toBe(503);
+    await uploadInVain();
     await rebindCoordinator(at.vault, {});
     expect(await keysOf()).toEqual(await objectsOf(at.vault));
     await passDays(at.vault, 31.9);
@@ -110,7 +119,7 @@ describe("FILE_RETENTION_DAYS = 0", () => {
 
   it("the first sweep deletes a content whose upload was not committed", async () => {
     await rebindCoordinator(at.vault, { DB: wrapDatabase(env.DB, { before: lost }), FILE_RETENTION_DAYS: 0 });
-    expect((await at.upload(BYTES)).status).toBe(503);
+    await uploadInVain();
     await rebindCoordinator(at.vault, { FILE_RETENTION_DAYS: 0 });
     await passDays(at.vault, 0.9);
     expect(await objectsOf(at.vault)).toHaveLength(1);

@@ -15,7 +15,7 @@ import {
 } from "../support/faults.ts";
 import { bytesOf, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { alternatingCoordinators } from "../support/concurrent-patches.ts";
-import { passDays } from "../support/restore.ts";
+import { passDaysQuickly as passDays } from "../support/restore.ts";
 import { admin } from "../support/service.ts";
 
 /**

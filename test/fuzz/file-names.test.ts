@@ -135,7 +135,7 @@ describe("the name of a download", () => {
         await request("DELETE", `${files}/${uploaded.id}`);
         expect([uploaded.name, parseStrictly(content.headers.get("Content-Disposition")!)]).toEqual([text, text]);
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(30) },
     );
   });
 });

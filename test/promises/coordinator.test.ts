@@ -1,11 +1,11 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
 import { fail } from "../../src/model/result.ts";
 import { rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
-import { skipWaits } from "../support/waits.ts";
+import { restoreWaits, skipWaits } from "../support/waits.ts";
 
 let call: Client;
 let vault: string;
@@ -15,10 +15,7 @@ beforeEach(async () => {
   ({ vault, items, call } = await freshVault());
 });
 
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
-});
+afterEach(restoreWaits);
 
 type Write = (operation: Operation) => Promise<unknown>;
 

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import type { Operation } from "../../src/model/operation.ts";
 import { recordOperations, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
-import { skipWaits } from "../support/waits.ts";
+import { restoreWaits, skipWaits } from "../support/waits.ts";
 
 /** Group commits: operations that share a commit do not affect each other (docs/consistency.md, A write). */
 
@@ -16,10 +16,7 @@ beforeEach(async () => {
   ({ vault, items, call } = await freshVault());
 });
 
-afterEach(() => {
-  vi.unstubAllGlobals();
-  vi.restoreAllMocks();
-});
+afterEach(restoreWaits);
 
 const d1Error = new Error("D1_ERROR: Network connection lost.");
 const wroteRows = (results: D1Result[]) => results.some((result) => result.meta.rows_written > 0);

@@ -29,8 +29,10 @@ async function neighbour() {
   return { call, path, rename, calls };
 }
 
+type Requests = Awaited<ReturnType<Attack["prepare"]>>;
+
 /** The answers that the clients of the other vault get while the requests are carried out, and these requests' statuses. */
-async function answersDuring(requests: Awaited<ReturnType<Attack["prepare"]>>) {
+async function answersDuring(requests: Requests) {
   const { call, path, rename, calls } = await neighbour();
   const attack = { running: true };
   const attacking = Promise.all(
@@ -48,9 +50,18 @@ async function answersDuring(requests: Awaited<ReturnType<Attack["prepare"]>>) {
   return { writes, reads, calls, statuses: new Set((await attacked).map(({ status }) => status)) };
 }
 
+/** The requests of the attacks that only read. They are sent again. */
+const reading = new Map<Attack, Requests>();
+
+async function requestsOf(attack: Attack): Promise<Requests> {
+  const requests = reading.get(attack) ?? (await attack.prepare(world));
+  if (requests.every(({ method }) => method === "GET")) reading.set(attack, requests);
+  return requests;
+}
+
 const ALLOWED: ReadonlySet<number> = new Set([200, 204, 401, 404, 409, 429, 503]);
 
-async function expectUnharmed(requests: Awaited<ReturnType<Attack["prepare"]>>): Promise<void> {
+async function expectUnharmed(requests: Requests): Promise<void> {
   const before = await storedBytes(env.DB);
   const { writes, reads, calls, statuses } = await answersDuring(requests);
   const sent = requests.reduce((sum, { body }) => sum + 4 * sizeOf(body) + 4 * KIB, 0);
@@ -66,13 +77,13 @@ async function expectUnharmed(requests: Awaited<ReturnType<Attack["prepare"]>>):
 }
 
 describe("the clients of another vault get every answer at the usual cost while one token sends", () => {
-  it.each(ATTACKS.map((attack) => [attack.name, attack] as const))("%s", async (_, { prepare }) => {
-    await expectUnharmed(await prepare(world));
+  it.each(ATTACKS.map((attack) => [attack.name, attack] as const))("%s", async (_, attack) => {
+    await expectUnharmed(await requestsOf(attack));
   });
 
   it("all of these at once", async () => {
     const requests = [];
-    for (const { prepare } of ATTACKS) requests.push(...(await prepare(world)));
+    for (const attack of ATTACKS) requests.push(...(await requestsOf(attack)));
     await expectUnharmed(requests);
   });
 });

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DAY, expectNoOrphans, advanceClock, keyOf, runDueAlarms } from "../support/faults.ts";
 import { freshItem, pattern } from "../support/files.ts";
+import { runs } from "../support/runs.ts";
 import { isAllowed, runFiles } from "./history/files.ts";
 import { auditContents, auditLog } from "./history/audit.ts";
 import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
@@ -21,7 +22,7 @@ describe("Files under faults of R2, D1 and the coordinators", () => {
   it.each([1, 2, 3, 4])(
     "a download is a current content or ends early, no write is lost, and no content is left without a row: seed %i",
     async (seed) => {
-      const { fixture, names, errors, readCounts } = await runFiles({ seed, clients: 8, steps: 12, rates: FAULT_RATES });
+      const { fixture, names, errors, readCounts } = await runFiles({ seed, clients: 8, steps: runs(8, 12), rates: FAULT_RATES });
       expect(readCounts.complete).toBeGreaterThan(10);
       expect({ seed, errors }).toEqual({ seed, errors: [] });
       expect(await auditLog(fixture.vault, [])).toEqual({ lost: [], doubled: [] });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { runs } from "../support/runs.ts";
 import { checkHistory } from "./history/check.ts";
 import type { Call } from "./history/calls.ts";
 import { generateHistory, STABLE_ITEM } from "./history/reference-store.ts";
@@ -6,7 +7,7 @@ import { WRONG_ANSWERS } from "./history/wrong-answers.ts";
 
 /** Tests checkHistory with random histories: it reports no violation in a linearizable history, and finds each wrong answer. */
 
-const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
+const SEEDS = Array.from({ length: runs(60, 200) }, (_, seed) => seed);
 
 /** The history with an added 412 between two reads of the version in its If-Match. */
 function withWrongRefusal(history: readonly Call[]): Call[] {

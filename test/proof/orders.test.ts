@@ -4,7 +4,7 @@ import { seeded } from "../support/bindings.ts";
 import { isLong } from "../support/runs.ts";
 import { checkHistory } from "./history/check.ts";
 import { play, type Scenario, WRITES, type Written } from "./exploration/writes.ts";
-import { everyOrder, type Turns } from "./exploration/turns.ts";
+import { awaitsOf, everyOrder, type Turns } from "./exploration/turns.ts";
 
 /**
  * Runs the queue and the commit loop of the coordinator over a store in memory: concurrent writes to one Item, in every
@@ -20,16 +20,26 @@ async function explore(scenario: Scenario): Promise<{ orders: number; violating:
   return { orders, violating };
 }
 
+/** Whether an order has violations. The search ends at the first of them. */
+async function isViolated(scenario: Scenario): Promise<boolean> {
+  let violated = false;
+  const check = async (turns: Turns) => void (violated = checkHistory(await play(turns, scenario)).length > 0);
+  await everyOrder(check, () => violated);
+  return violated;
+}
+
 const SINGLE = WRITES.filter((written) => written !== "twice" && written !== "again");
 const PAIRS = SINGLE.flatMap((one, at) => SINGLE.slice(at).map((other) => [one, other] as const));
 /** The pairs of the scenario with the most orders: all of them in the long run, those with a PATCH in `npm test`. */
 const CONCURRENT_PAIRS = PAIRS.filter((pair) => isLong || pair.includes("patch"));
+/** The awaits of the scenarios with the most orders. */
+const AWAITS = awaitsOf(["read", "write", "answer"], ["arrival", "late"]);
 /** Scenarios with writes, coordinators, faults and awaits, chosen so that each has thousands of orders and not millions. */
 const SCENARIOS: readonly (readonly [string, Omit<Scenario, "writes">, readonly (readonly Written[])[]])[] = [
   ["two writes, one coordinator, one fault", { coordinators: 1, faults: 1 }, PAIRS],
-  ["two writes, two coordinators, one fault", { coordinators: 2, faults: 1 }, CONCURRENT_PAIRS],
-  ["one operation that two coordinators get, two faults", { coordinators: 2, faults: 2 }, [["again"]]],
-  ["one write sent twice with one Idempotency-Key, two faults", { coordinators: 2, faults: 2 }, [["twice"]]],
+  ["two writes, two coordinators, one fault", { coordinators: 2, faults: 1, awaits: AWAITS }, CONCURRENT_PAIRS],
+  ["one operation that two coordinators get, two faults", { coordinators: 2, faults: 2, awaits: AWAITS }, [["again"]]],
+  ["one write sent twice with one Idempotency-Key, two faults", { coordinators: 2, faults: 2, awaits: AWAITS }, [["twice"]]],
   [
     "one write sent twice and another write, two coordinators, one fault",
     { coordinators: 2, faults: 1, awaits: ["read", "write", "answer"] },
@@ -99,12 +109,12 @@ describe("every order of the awaits", () => {
     ["the fence", { coordinators: 2, broken: { fence: true } }],
     ["the log of the operations that took effect", { coordinators: 1, faults: 1, broken: { log: true, before: true } }],
   ])("does not always give a linearizable history without %s", async (_, scenario) => {
-    expect((await explore({ ...scenario, writes: ["patch", "patch"] })).violating).toBeGreaterThan(0);
+    expect(await isViolated({ ...scenario, writes: ["patch", "patch"] })).toBe(true);
   });
 
   it("does not always give a linearizable history when the fence does not check which operations took effect before", async () => {
     const scenario = { coordinators: 2, faults: 1, awaits: ["arrival", "read", "write"], broken: { before: true } } as const;
-    expect((await explore({ ...scenario, writes: ["twice", "put"] })).violating).toBeGreaterThan(0);
+    expect(await isViolated({ ...scenario, writes: ["twice", "put"] })).toBe(true);
   });
 });
 
@@ -122,6 +132,6 @@ describe("a random order of the awaits", () => {
       };
       expect(checkHistory(await s.waitFor(play(turns, { writes: operations, coordinators, faults })))).toEqual([]);
     });
-    await fc.assert(property, { numRuns: 1_000 });
+    await fc.assert(property, { numRuns: isLong ? 1_000 : 300 });
   });
 });

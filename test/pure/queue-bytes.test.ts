@@ -1,36 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createQueue, type QueueOptions } from "../../src/vault/queue.ts";
+import { idsOf, type Op, queueOf, submitInAnyOrder } from "../support/queue.ts";
 import { runs } from "../support/runs.ts";
 
 /** A group of the queue closes at a number of bytes, beside the number of its operations. */
 
-interface Op {
-  readonly id: number;
-  readonly size: number;
-}
-
 const sum = (group: readonly Op[]) => group.reduce((bytes, { size }) => bytes + size, 0);
-const idsOf = (groups: readonly (readonly Op[])[]) => groups.map((group) => group.map(({ id }) => id));
-
-function queueOf(options: Partial<QueueOptions<Op, string>>) {
-  const groups: (readonly Op[])[] = [];
-  const queue = createQueue<Op, string>({
-    busy: "busy",
-    failed: () => "failed",
-    waiting: 256,
-    waitingBytes: 1_000_000,
-    group: 32,
-    ...options,
-    commit: async (group) => {
-      groups.push(group);
-      return options.commit ? options.commit(group) : group.map(({ id }) => `done ${id}`);
-    },
-  });
-  /** Submits operations of these sizes at once. */
-  const submitAll = (sizes: readonly number[]) => Promise.all(sizes.map((size, id) => queue.submit({ id, size })));
-  return { groups, queue, submitAll };
-}
 
 describe("a group", () => {
   it("closes before the operation with which it would have too many bytes", async () => {
@@ -67,25 +42,7 @@ describe("in every order of arrivals and commits", () => {
     const bound = fc.integer({ min: 1, max: 20 });
     const count = fc.integer({ min: 1, max: 4 });
     const property = fc.asyncProperty(fc.scheduler(), sizes, bound, count, async (s, given, groupBytes, group) => {
-      let running = 0;
-      const { queue, groups } = queueOf({
-        group,
-        groupBytes,
-        commit: async (ops) => {
-          expect(++running).toBe(1);
-          await s.schedule(Promise.resolve(), "commit");
-          running--;
-          return ops.map(({ id }) => `done ${id}`);
-        },
-      });
-      const order: number[] = [];
-      const submissions = given.map(async (size, id) => {
-        await s.schedule(Promise.resolve(), `arrival ${id}`);
-        order.push(id);
-        expect(await queue.submit({ id, size })).toBe(`done ${id}`);
-      });
-      await s.waitFor(Promise.all(submissions));
-      expect(idsOf(groups).flat()).toEqual(order);
+      const groups = await submitInAnyOrder(s, given, { group, groupBytes });
       for (const one of groups) {
         expect(one.length).toBeLessThanOrEqual(group);
         expect(one.length === 1 || sum(one) <= groupBytes).toBe(true);

@@ -27,11 +27,19 @@ export async function removeRows(vault: string, tables: readonly Table[]): Promi
 
 /** Advances the clock by days. After each day the alarms of the coordinator of that name run. */
 export async function passDays(name: string, days: number): Promise<void> {
-  for (let left = days; left > 0; left--) {
-    advanceClock(Math.min(left, 1) * DAY);
-    await runDurableObjectAlarm(env.COORDINATOR.getByName(name));
-    await runDueAlarms(name); // an alarm sweeps at most 100 records
-  }
+  for (let left = days; left > 0; left--) await passTime(name, Math.min(left, 1));
+}
+
+/** As `passDays`, but no alarm runs between the first two and the last two days: what is due in between is still due then. */
+export async function passDaysQuickly(name: string, days: number): Promise<void> {
+  if (days <= 4) return passDays(name, days);
+  for (const step of [1, 1, days - 4, 1, 1]) await passTime(name, step);
+}
+
+async function passTime(name: string, days: number): Promise<void> {
+  advanceClock(days * DAY);
+  await runDurableObjectAlarm(env.COORDINATOR.getByName(name));
+  await runDueAlarms(name); // an alarm sweeps at most 100 records
 }
 
 const TABLES = `

@@ -5,8 +5,7 @@ const DEADLINE = 10_000;
 
 /**
  * Skips every wait of this isolate: a timer fires at once, and the clock moves forward by its delay. So the commit loop gives
- * up after seconds of its own clock, and a test does not wait for it. Ends with `vi.unstubAllGlobals()` and
- * `vi.restoreAllMocks()`.
+ * up after seconds of its own clock, and a test does not wait for it. Ends with `restoreWaits()`.
  */
 export function skipWaits(): void {
   const { setTimeout: timeout } = globalThis;
@@ -18,4 +17,10 @@ export function skipWaits(): void {
     return timeout(run, 0);
   });
   vi.spyOn(Date, "now").mockImplementation(() => now() + Math.round(skipped));
+}
+
+/** Ends `skipWaits`, and restores everything else that a test has stubbed or mocked. */
+export function restoreWaits(): void {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 }

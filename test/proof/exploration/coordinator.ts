@@ -8,7 +8,7 @@ import type { CommitPorts } from "../../../src/vault/ports.ts";
 import { committedContents } from "../../../src/vault/ports.ts";
 import { WRITES } from "../../../src/vault/pacing.ts";
 import { createQueue } from "../../../src/vault/queue.ts";
-import { type Faults, never } from "./faults.ts";
+import { type Faults, never, RESET } from "./faults.ts";
 import { type ModelStore, sealedEntry } from "./store.ts";
 import type { Turns } from "./turns.ts";
 
@@ -57,7 +57,7 @@ function startCoordinator(
   const evict = (): void => {
     evicted = true;
     gone();
-    eviction.reject(new Error("reset"));
+    eviction.reject(RESET);
   };
   /** The code of an evicted coordinator stops at its next await. */
   const step = async (what: string): Promise<void> => {

@@ -26,5 +26,8 @@ export function createFaults(turns: Turns, most: number, kinds: readonly Fault[]
   };
 }
 
+/** Rejects the calls of an evicted coordinator. A single error, because the service reads its stack each time. */
+export const RESET = new Error("reset");
+
 /** A step that never ends: the code that awaits it runs no further. */
 export const never = <T>(): Promise<T> => new Promise<T>(() => undefined);

@@ -4,7 +4,7 @@ import type { Answer, Change, NewContent, Operation } from "../../../src/model/o
 import { ok, type Result } from "../../../src/model/result.ts";
 import type { CommitPorts } from "../../../src/vault/ports.ts";
 import { createCoordinator, type ModelCoordinator } from "./coordinator.ts";
-import { createFaults, type Fault, never } from "./faults.ts";
+import { createFaults, type Fault, never, RESET } from "./faults.ts";
 import { operationOf } from "./operations.ts";
 import { createStore, FILE, ITEM, tagsOf, VAULT } from "./store.ts";
 import type { Turns } from "./turns.ts";
@@ -151,6 +151,6 @@ const losing = (coordinator: ModelCoordinator, effects: Promise<void>[]): Pick<M
   write(operation: Operation) {
     const result = coordinator.write(operation);
     effects.push(result.then(() => undefined).catch(() => undefined));
-    return Promise.reject(new Error("reset"));
+    return Promise.reject(RESET);
   },
 });
