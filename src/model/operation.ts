@@ -32,7 +32,7 @@ export interface Operation {
   /** A UUIDv7, the id of the request. It is the key of the log entry, so the operation takes effect once. */
   readonly id: string;
   readonly vault: string;
-  /** The token's id, or `admin`. */
+  /** The token's id, or one of `WITHOUT_TOKEN`. */
   readonly actor: string;
   /**
    * The hash of the actor's token (crypto/token.ts), which the coordinator compares with the token's row. Absent in operations
@@ -47,6 +47,12 @@ export interface Operation {
 }
 
 export const ADMIN = "admin";
+
+/** The actor of what the service does by itself: the coordinator destroys what is past its retention. */
+export const SERVICE = "service";
+
+/** The actors that have no token, so that none is looked for. Every other actor is the id of a token. */
+export const WITHOUT_TOKEN: ReadonlySet<string> = new Set([ADMIN, SERVICE]);
 
 export interface Idempotency {
   /** A hash of the actor and the Idempotency-Key. */
@@ -111,6 +117,8 @@ export interface Answer {
   readonly file?: string | undefined;
   readonly item?: AnsweredItem | undefined;
   readonly vault?: Vault | undefined;
+  /** The Item had the requested state already: nothing was written, and the log has no entry. */
+  readonly unchanged?: true;
 }
 
 /** An Item in an answer. In an answer of release 0.1.0, also in one of its idempotency records, it has no nonce. */

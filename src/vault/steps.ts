@@ -46,7 +46,7 @@ export function setState(
 ): Result<ChangeResult> {
   const current = currentItem(working, id, ifMatch);
   if (!current.ok) return current;
-  if (current.value.state === state) return ok({ answer: { item: current.value } });
+  if (current.value.state === state) return ok({ answer: { item: current.value, unchanged: true } });
   const { actor, now, random } = context;
   return putItem(working, "UPDATE", ok({ ...current.value, state, ...nextVersion(current.value, actor, now, random) }), context);
 }
