@@ -20,6 +20,7 @@ const FORMAT_2: ReadonlySet<string> = new Set<Change["kind"]>([
   "destroy-item",
   "archive-item",
   "unarchive-item",
+  "expire-item",
 ]);
 
 /** The format of an operation with this change. */
@@ -93,6 +94,8 @@ export type Change =
   | { readonly kind: "destroy-version"; readonly item: string; readonly version: number }
   | { readonly kind: "restore-item" | "destroy-item"; readonly item: string }
   | { readonly kind: "archive-item" | "unarchive-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
+  /** Only by `SERVICE`: destroys what is kept of the Item beyond the settings. */
+  | { readonly kind: "expire-item"; readonly item: string }
   | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
   | {
       readonly kind: "create-vault";

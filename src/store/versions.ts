@@ -50,9 +50,10 @@ const joinedVersion = (item: string, version: number): Joined => ({
   values: [item, version],
 });
 
-const checkFound = ({ item, found }: Found): Result<undefined> => {
+/** In: the version, for the message: where the query names it, the path does not. */
+const checkFound = ({ item, found }: Found, version: number): Result<undefined> => {
   if (item === null) return fail("item_not_found");
-  return found === 1 ? ok(undefined) : fail("version_not_found");
+  return found === 1 ? ok(undefined) : fail("version_not_found", String(version));
 };
 
 /** Checks that a version exists, without opening it. Errors: as `loadVersion`. */
@@ -63,7 +64,7 @@ export async function requireVersion(
   version: number,
 ): Promise<Result<undefined>> {
   const read = await loadFromVault<Found, []>(store, access, joinedVersion(item, version));
-  return read.ok ? checkFound(read.value.joined) : read;
+  return read.ok ? checkFound(read.value.joined, version) : read;
 }
 
 /** One File of a version, with its key, in one D1 call. Errors: as `loadVersion`, with `file_not_found` before `integrity`. */
@@ -77,7 +78,7 @@ export async function loadFileOfVersion(
   const rows = store.db.prepare(fileOfVersion("?3")).bind(access.vault, item, version, file);
   const read = await loadFromVault<Found, [FileRow]>(store, access, joinedVersion(item, version), rows);
   if (!read.ok) return read;
-  const checked = checkFound(read.value.joined);
+  const checked = checkFound(read.value.joined, version);
   if (!checked.ok) return checked;
   const files = await openFiles(read.value.keys, access.vault, read.value.rows[0]);
   if (!files.ok) return files;

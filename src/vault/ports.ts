@@ -47,8 +47,10 @@ export const databasePorts = (store: Store, cache: RowCache, storage: StoragePor
   onDefect: (error) => logFailure("A write", error),
   databaseLevel: () => databaseLevel(store.settings),
   now: store.now,
-  random: (size) => crypto.getRandomValues(new Uint8Array(size)),
+  random: drawRandom,
 });
+
+export const drawRandom: Random = (size) => crypto.getRandomValues(new Uint8Array(size));
 
 /** The longest wait between two reads of a D1 that does not recover, in milliseconds. */
 const LONGEST_WAIT = 2_000;

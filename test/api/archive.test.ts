@@ -5,7 +5,7 @@ import { countingDatabase } from "../support/bindings.ts";
 import { client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 import { login, seedItems } from "../support/seed.ts";
 
-/** Archived Items (contract 14.2 to 14.4). */
+/** Archived Items (contract 14.14, 14.15). */
 
 async function vaultWith(...titles: string[]) {
   const fresh = await freshVault();

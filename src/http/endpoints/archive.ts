@@ -4,7 +4,7 @@ import { presentItem } from "../present.ts";
 import type { ParseCall } from "../route.ts";
 import { writeItem } from "./items.ts";
 
-/** Endpoint 17: an archived Item is left out of lists (contract 14.2). */
+/** Endpoint 17: an archived Item is left out of lists (contract 14.14). */
 
 const setState = (kind: "archive-item" | "unarchive-item") => ({
   parse: ({ item, ifMatch }: ParseCall): Result<Change> => ok({ kind, item, ifMatch }),

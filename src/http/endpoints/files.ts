@@ -40,7 +40,7 @@ export const getFile = {
   },
 };
 
-/** The content of a File of the current version, or of the version that the query names (contract 14.6). */
+/** The content of a File of the current version, or of the version that the query names (contract 14.5). */
 export const getContent = {
   parse: ({ query }: ParseCall): Result<number | undefined> => parseVersionOf(query.rest, "version"),
   async handle(call: Call, version: number | undefined): Promise<Result<Reply>> {

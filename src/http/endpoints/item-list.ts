@@ -16,7 +16,7 @@ interface ListInput {
   /** The readings of the filter; the first that finds an Item counts. */
   readonly readings: readonly Filter[];
   readonly page: Page;
-  /** Whether the list has the archived Items too (contract 14.2). */
+  /** Whether the list has the archived Items too (contract 14.15). */
   readonly archived: boolean;
 }
 
