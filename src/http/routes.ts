@@ -92,7 +92,7 @@ export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: DELETED_ITEMS, access: may("rw"), action: "READ", ...listDeletedItems }),
   row({ method: "GET", path: DELETED_ITEM, access: may("rw"), action: "READ", deleted: true, parse, handle: getDeletedItem }),
   row({ method: "DELETE", path: DELETED_ITEM, access: may("d"), action: "DELETE", ...DELETED, ...destroyItem }),
-  row({ method: "POST", path: `${DELETED_ITEM}/restore`, access: may("rw"), action: "CREATE", ...DELETED, ...restoreItem }),
+  row({ method: "POST", path: `${DELETED_ITEM}/restore`, access: may("rw"), action: "UPDATE", ...DELETED, ...restoreItem }),
   row({
     method: "GET",
     path: `${DELETED_ITEM}/files/:file/content`,

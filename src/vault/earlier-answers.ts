@@ -52,7 +52,14 @@ export function effectOf(change: Change, item: string | null, version: number | 
   return { kind: change.kind, item, version, file: typeof file === "object" ? file.id : file };
 }
 
-const DELETIONS: ReadonlySet<Change["kind"]> = new Set<Change["kind"]>(["delete-item", "delete-file", "delete-vault"]);
+const DELETIONS: ReadonlySet<Change["kind"]> = new Set<Change["kind"]>([
+  "delete-item",
+  "delete-file",
+  "delete-vault",
+  "destroy-version",
+  "destroy-item",
+  "expire-item",
+]);
 
 /**
  * The answer to a write that took effect, from the current rows: the Item while it is at the version of the write, the vault
