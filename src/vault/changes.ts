@@ -2,7 +2,7 @@ import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
 import { complete } from "./complete.ts";
-import { deleteItem, destroyItem, destroyVersion } from "./deletions.ts";
+import { deleteItem, destroyItem, destroyVersion, expireItem } from "./deletions.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
 import { restoreItem, restoreVersion } from "./restorations.ts";
@@ -50,6 +50,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
   "destroy-version": destroyVersion,
   "restore-item": restoreItem,
   "destroy-item": destroyItem,
+  "expire-item": expireItem,
 
   "add-file": (working, { item, file, ifMatch }, context) =>
     editFiles(working, context, item, ifMatch, (current) => addFile(current, file)),
