@@ -20,6 +20,18 @@ export const wrapBucket = (methods: { readonly [K in keyof R2Bucket]?: unknown }
     },
   });
 
+/** The contents that the rows of a vault reference, also those of earlier versions and of deleted Items: each once. */
+export const CONTENTS = `
+  SELECT item_id, id, generation, size FROM files WHERE vault_id = ?1
+  UNION SELECT item_id, id, generation, size FROM file_versions WHERE vault_id = ?1`;
+
+/** The bytes of the sealed texts that count towards the quota of a vault. */
+export const SEALED_BYTES = `
+  (SELECT total(length(overview) + length(details)) FROM items WHERE vault_id = ?1)
+    + (SELECT total(length(overview) + length(details)) FROM item_versions WHERE vault_id = ?1)
+    + (SELECT total(length(sealed)) FROM files WHERE vault_id = ?1)
+    + (SELECT total(length(sealed)) FROM file_versions WHERE vault_id = ?1)`;
+
 /** Sets the clock of the Worker and its coordinators forward. The test resets it with `vi.useRealTimers()`. */
 export function advanceClock(milliseconds: number): void {
   const now = Date.now() + milliseconds;
@@ -33,8 +45,7 @@ interface Row {
   readonly size: number;
 }
 
-export const rowsOf = async (vault: string): Promise<Row[]> =>
-  (await env.DB.prepare("SELECT item_id, id, generation, size FROM files WHERE vault_id = ?").bind(vault).all<Row>()).results;
+export const rowsOf = async (vault: string): Promise<Row[]> => (await env.DB.prepare(CONTENTS).bind(vault).all<Row>()).results;
 
 /** The key of the object that the row of a File names. */
 export async function keyOf(vault: string, file: string): Promise<string> {
