@@ -254,8 +254,7 @@ describe("a run", () => {
 
   it("succeeds while the coordinator is of release 0.2.0, which has no such method", async () => {
     const { vault } = await deletedItem(31);
-    const missing = () => Promise.reject(new TypeError('The RPC receiver does not implement the method "expire".'));
-    await run(expiring(missing));
+    await run(expiring(() => Promise.reject(new TypeError('The RPC receiver does not implement the method "expire".'))));
     expect(await countDeleted(vault)).toBe(1);
     await run();
     expect(await countDeleted(vault)).toBe(0);
