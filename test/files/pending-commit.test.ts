@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
-import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { KEEP_NOTHING, rebindCoordinator, setVariables, wrapDatabase } from "../support/bindings.ts";
 import { otherTag } from "../support/etags.ts";
 import { keyOf, type Place, pendingRecordsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
@@ -18,6 +18,7 @@ let at: Place;
 
 beforeEach(async () => {
   at = await freshItem();
+  await setVariables(at.vault, KEEP_NOTHING);
 });
 
 afterEach(() => {
