@@ -50,8 +50,8 @@ export const rowsOf = async (vault: string): Promise<Row[]> => (await env.DB.pre
 
 /** The key of the object that the row of a File names. */
 export async function keyOf(vault: string, file: string): Promise<string> {
-  const row = (await rowsOf(vault)).find(({ id }) => id === file)!;
-  return `${vault}/${row.id}/${row.generation}`;
+  const row = env.DB.prepare("SELECT generation FROM files WHERE vault_id = ? AND id = ?").bind(vault, file);
+  return `${vault}/${file}/${await row.first<string>("generation")}`;
 }
 
 /** An Item with one File in a new vault: the place, the id of the File, and the R2 key of its content. */
