@@ -87,7 +87,8 @@ describe("the counter of sealed bytes", () => {
     await cleanUp(env, Date.now());
     await evictDurableObject(env.COORDINATOR.getByName(vault));
     expect((await call("DELETE", path)).status).toBe(204);
-    expect(await bytesOf(vault)).toEqual({ counted: 0, stored: 0 });
+    expect((await bytesOf(vault)).counted).toBeGreaterThan(0);
+    await expectExact(vault);
   });
 
   it("is not known for a vault of release 0.1.0: a write leaves it so, and the cron trigger counts it", async () => {
