@@ -103,7 +103,7 @@ describe("FILE_RETENTION_DAYS = 0", () => {
       before: async (statements) => {
         if (rung || statements < 3) return;
         rung = true;
-        await ringOnce();
+        await runDurableObjectAlarm(coordinator());
       },
     });
     await rebindCoordinator(at.vault, { DB, FILE_RETENTION_DAYS: 0 });
