@@ -32,11 +32,14 @@ const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND tit
 /** The rows after an id, and one more, which shows only that this slice is not the last. */
 const smallPage = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
 
-/** The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound. */
-function largePage(listed: string): string {
+/**
+ * The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound.
+ * In: `FROM` and `WHERE`, and the columns.
+ */
+export function largePage(listed: string, columns = "id, version, overview"): string {
   const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
   return `
-    SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT CASE
+    SELECT ${columns} ${listed} AND id > ?3 ORDER BY id LIMIT CASE
       WHEN (SELECT sum(octets) FROM (SELECT octet_length(overview) AS octets ${rows})) <= ${OCTETS} THEN ?4 + 1
       ELSE 2 + (SELECT count(*) FROM (
         SELECT sum(octets) OVER (ORDER BY id) AS total FROM (SELECT id, octet_length(overview) AS octets ${rows})
@@ -47,8 +50,8 @@ type Row = Omit<ItemRow, "details">;
 
 /**
  * The summaries of a vault after an id, in one D1 call; a slice may hold less than there is.
- * In: the readings of a filter, which differ in no title; the id (the empty text for the first slice); and how many rows to look
- * at at most.
+ * In: the readings of a filter, which differ in no title; the id (the empty text for the first slice); how many rows to look at at
+ * most; whether archived Items pass (contract 14.15).
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `integrity`.
  */
 export async function loadSlice(
@@ -57,6 +60,7 @@ export async function loadSlice(
   readings: readonly Filter[],
   after: string,
   most: number = ROWS,
+  archived = false,
 ): Promise<Result<Slice>> {
   const title = titleOf(readings[0]!);
   // The first slice of a title is expected to hold few Items.
@@ -71,13 +75,13 @@ export async function loadSlice(
   const summaries: Summary[] = [];
   for (const summary of opening) {
     if (!summary.ok) return summary;
-    if (itemPasses(readings, summary.value)) summaries.push(summary.value);
+    if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(readings, summary.value)) summaries.push(summary.value);
   }
   return ok({ summaries, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
 }
 
 /** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
-function fitting(rows: readonly Row[], limit: number): number {
+export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): number {
   let octets = 0;
   const end = rows.findIndex(({ overview }) => (octets += overview.length) > OCTETS);
   return Math.min(limit, end < 0 ? rows.length : end + 1);

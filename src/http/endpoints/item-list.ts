@@ -1,11 +1,12 @@
 import { writeId } from "../../model/dialect.ts";
 import { type Filter, parseFilter, titleOf } from "../../model/filter.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type Page, parsePage } from "../../model/query.ts";
+import { type Page, parseBoolean, parsePage } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { logFailure } from "../../log.ts";
 import { loadSlice, type Slice } from "../../store/item-list.ts";
 import { pump } from "../../streams.ts";
+import { nextPage } from "../next-page.ts";
 import { presentSummary, presentWithUsername } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
@@ -21,11 +22,17 @@ interface ListInput {
 
 /** The one value of the parameter `include`. */
 const USERNAME = "username";
+/** The parameter with which a list has the archived Items too (contract 14.15). */
+const ARCHIVED = "archived";
+
+const hasArchived = ({ query }: Call): boolean => query.rest.get(ARCHIVED) === "true";
 
 export const listItems = {
   parse({ query }: ParseCall): Result<ListInput> {
     const readings = parseFilter(query.filter, "items");
     if (!readings.ok) return readings;
+    const archived = parseBoolean(query.rest, ARCHIVED);
+    if (!archived.ok) return archived;
     const page = parsePage(query);
     if (!page.ok) return page;
     const included = query.rest.getAll("include");
@@ -42,8 +49,10 @@ export const listItems = {
   },
 };
 
-const load = ({ store, claims: token, vault }: Call, readings: readonly Filter[], after: string, most?: number) =>
-  loadSlice(store, { token, vault }, readings, after, most);
+function load(call: Call, readings: readonly Filter[], after: string, most?: number): Promise<Result<Slice>> {
+  const { store, claims: token, vault } = call;
+  return loadSlice(store, { token, vault }, readings, after, most, hasArchived(call));
+}
 
 /**
  * The readings of the first title that an Item has, else those of the last. They differ in no title, so one slice serves all of
@@ -52,11 +61,14 @@ const load = ({ store, claims: token, vault }: Call, readings: readonly Filter[]
 async function chooseReadings(call: Call, readings: readonly Filter[]): Promise<Result<readonly Filter[]>> {
   const title = titleOf(readings[0]!);
   const others = readings.filter((reading) => titleOf(reading) !== title);
-  if (others.length === 0) return ok(readings);
-  const slice = await load(call, [[{ words: "title eq", value: title! }]], "");
-  if (!slice.ok) return slice;
-  if (slice.value.summaries.length === 0) return chooseReadings(call, others);
-  return ok(readings.filter((reading) => titleOf(reading) === title));
+  // Archived Items that are left out may fill a slice.
+  for (let after: string | undefined = ""; others.length > 0 && after !== undefined;) {
+    const slice: Result<Slice> = await load(call, [[{ words: "title eq", value: title! }]], after);
+    if (!slice.ok) return slice;
+    if (slice.value.summaries.length > 0) return ok(readings.filter((reading) => titleOf(reading) === title));
+    after = slice.value.next;
+  }
+  return others.length === 0 ? ok(readings) : chooseReadings(call, others);
 }
 
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -107,9 +119,10 @@ async function sendPage(call: Call, list: ListInput, limit: number): Promise<Res
   const ids: string[] = [];
   const texts: string[] = [];
   let next: string | undefined = page.after;
-  let [size, rows] = [0, 0];
+  let [size, rows, slices] = [0, 0, 0];
   while (next !== undefined && texts.length < limit && size < LIMITS.pageSize && rows < LIMITS.pageRows) {
-    const slice = await load(call, readings, next, filtered ? undefined : limit - texts.length);
+    // Where archived Items are left out, two small slices usually fill the page; any further one is large.
+    const slice = await load(call, readings, next, filtered || slices++ > 1 ? undefined : limit);
     if (!slice.ok) return slice;
     const presented = present(slice.value, call, list);
     rows += slice.value.rows;
@@ -124,10 +137,10 @@ async function sendPage(call: Call, list: ListInput, limit: number): Promise<Res
   return ok(call.c.body(`[${texts.slice(0, limit).join()}]`, 200, { ...JSON_TYPE, ...link }));
 }
 
-function linkTo({ c, query, dialect }: Call, { withUsername }: ListInput, limit: number, cursor: string): string {
-  const url = new URL(c.req.url);
+function linkTo(call: Call, { withUsername }: ListInput, limit: number, cursor: string): string {
+  const { c, query, dialect } = call;
   const { filter } = query;
-  const include = withUsername ? `include=${USERNAME}&` : "";
-  url.search = `${filter === undefined ? "" : `filter=${filter}&`}${include}limit=${limit}&cursor=${writeId(cursor, dialect)}`;
-  return `<${url.href}>; rel="next"`;
+  const included = `${hasArchived(call) ? `${ARCHIVED}=true&` : ""}${withUsername ? `include=${USERNAME}&` : ""}`;
+  const kept = `${filter === undefined ? "" : `filter=${filter}&`}${included}`;
+  return nextPage(c, `${kept}limit=${limit}&cursor=${writeId(cursor, dialect)}`);
 }

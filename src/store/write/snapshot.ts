@@ -1,6 +1,6 @@
-import type { FileRecord } from "../../model/file.ts";
 import type { Item } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
+import type { StoredItem } from "../../model/stored.ts";
 import type { Store } from "../database.ts";
 import { openItem } from "../items.ts";
 import { checkRootKeys } from "../root-keys.ts";
@@ -8,15 +8,9 @@ import { addHashes } from "../token-check.ts";
 import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vault-rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
+import type { VersionRef } from "./kept-rows.ts";
 import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
-
-/** Bytes of sealed texts. */
-export interface StoredBytes {
-  /** Of the Item's own row. */
-  readonly texts: number;
-  /** Of the rows of its Files. */
-  readonly files: number;
-}
+import { filesOfVersion, storedItems } from "./stored-rows.ts";
 
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
@@ -30,19 +24,23 @@ export interface Snapshot {
   readonly tokens: TokenHashes;
   /** A record that does not open fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
-  /** The rows of Files, by the ids of their Items. */
-  readonly filesOf: ReadonlyMap<string, readonly FileRecord[]>;
-  /** The bytes of the sealed texts of each Item that has a row, also of one that does not open. */
-  readonly stored: ReadonlyMap<string, StoredBytes>;
+  /** The earlier versions whose texts were requested, by `versionKey`. */
+  readonly versions: ReadonlyMap<string, Result<Item>>;
+  /** What D1 holds of each Item that has rows, also of a deleted one, and of one that does not open. */
+  readonly stored: ReadonlyMap<string, StoredItem>;
   /** The operations of the group that took effect already, by their ids. */
   readonly applied: ReadonlyMap<string, AppliedOperation>;
   /** The idempotency records of the last day, by their keys. */
   readonly records: ReadonlyMap<string, Result<IdempotencyRecord>>;
 }
 
+/** The key of a version in a map. */
+export const versionKey = (item: string, version: number): string => `${item}/${version}`;
+
 /**
  * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache. A second call loads it again when an
- * idempotency record names an Item that was not requested: each POST has a new Item id, and its repetition another one.
+ * operation of the group has taken effect before, and its answer needs other rows: those of an Item that was not requested (each
+ * POST has a new Item id, and its repetition another one), or the texts of the version that it wrote, which is not current any more.
  * Errors: `unavailable`; `misconfigured`, when the root keys are not those of the database.
  */
 export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
@@ -53,8 +51,10 @@ export async function loadSnapshot(store: Store, cache: RowCache, request: RowRe
   if (!tokens.ok) return tokens;
   const snapshot = await openRows(store, { ...rows.value, tokens: tokens.value });
   if (!snapshot.ok) return snapshot;
-  const missing = namedItems(snapshot.value.records).filter((id) => ![...request.items, ...request.created].includes(id));
-  return missing.length === 0 ? snapshot : loadSnapshot(store, cache, { ...request, items: [...request.items, ...missing] });
+  const missing = writtenVersions(snapshot.value).filter(isUnknown(request, snapshot.value));
+  if (missing.length === 0) return snapshot;
+  const items = [...new Set([...request.items, ...missing.map(([id]) => id)])];
+  return loadSnapshot(store, cache, { ...request, items, texts: [...request.texts, ...missing] });
 }
 
 /** Gives the rows of schema 1 among the tokens their hashes, which costs further D1 calls once. Errors: `unavailable`. */
@@ -65,8 +65,20 @@ async function withHashes(store: Store, tokens: TokenHashes): Promise<Result<Tok
   return added.ok ? ok(new Map([...tokens, ...added.value])) : added;
 }
 
-const namedItems = (records: Snapshot["records"]): string[] =>
-  [...records.values()].flatMap((record) => (record.ok && record.value.effect?.item) || []);
+/** The versions that earlier operations of the group have written, which their answers need. */
+function writtenVersions({ records, applied }: Snapshot): VersionRef[] {
+  const effects = [...records.values()].flatMap((record) => (record.ok && record.value.effect) || []);
+  return [...effects, ...applied.values()].flatMap(({ item, version }) => (item === null ? [] : [[item, version ?? 0] as const]));
+}
+
+/** Whether the rows of the Item are not loaded, or the version is a kept one whose texts are not. */
+const isUnknown =
+  ({ items, created }: RowRequest, { stored, versions }: Snapshot) =>
+  ([item, version]: VersionRef): boolean => {
+    if (!items.includes(item) && !created.includes(item)) return true;
+    const isKept = stored.get(item)?.versions.some((row) => row.version === version);
+    return isKept === true && !versions.has(versionKey(item, version!));
+  };
 
 /**
  * A snapshot out of the cache, without a D1 call; `undefined` when a row is missing there. It may be out of date, and it
@@ -97,13 +109,12 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
       (row) => row.id,
       (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
     ),
-    filesOf,
-    stored: new Map(
-      rows.items.map(({ id, overview, details }) => {
-        const files = (filesOf.get(id) ?? []).reduce((sum, { sealed }) => sum + sealed.length, 0);
-        return [id, { texts: overview.length + details.length, files }];
-      }),
+    versions: await openEach(
+      keys ? rows.texts : [],
+      ({ row }) => versionKey(row.id, row.version),
+      ({ row, ended }) => openItem(keys!, vault!.id, row, filesOfVersion(row, ended, filesOf)),
     ),
+    stored: storedItems(rows),
     applied: new Map(rows.applied.map((row) => [row.id, row])),
     records: await openEach(
       keys ? rows.records : [],

@@ -4,7 +4,7 @@ import type { Commit } from "../../../src/store/write/commit.ts";
 import { commitGroup } from "../../../src/vault/group.ts";
 import type { CommitPorts } from "../../../src/vault/ports.ts";
 import { changeOf, operationOf } from "./operations.ts";
-import { createStore, sealedEntry } from "./store.ts";
+import { createStore, NOTHING_KEPT, sealedEntry } from "./store.ts";
 
 /** One group of PATCHes, which the commit loop that ships writes into a model of D1. */
 
@@ -32,6 +32,7 @@ export function createPorts(fault: (commit: Commit, attempt: number) => BatchOut
     },
     now: 1,
     clock: () => 0,
+    retention: NOTHING_KEPT,
     random: (size) => new Uint8Array(size),
     ...others,
   };

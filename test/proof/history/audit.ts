@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { rowsOf } from "../../support/faults.ts";
+import { CONTENTS, rowsOf, SEALED_BYTES } from "../../support/faults.ts";
 import { objectsOf } from "../../support/files.ts";
 import type { Call } from "./calls.ts";
 
@@ -17,10 +17,9 @@ const SQL = {
     SELECT (SELECT count(*) FROM ${LOGGED}) AS writes,
       (SELECT count(*) FROM items WHERE vault_id = ?1) AS items,
       (SELECT count(*) FROM ${LOGGED} AND action = 'CREATE') AS created,
-      (SELECT count(*) FROM files WHERE vault_id = ?1) AS files,
-      (SELECT coalesce(sum(size), 0) FROM files WHERE vault_id = ?1) AS bytes,
-      (SELECT total(length(overview) + length(details)) FROM items WHERE vault_id = ?1)
-        + (SELECT total(length(sealed)) FROM files WHERE vault_id = ?1) AS sealed`,
+      (SELECT count(*) FROM files WHERE vault_id = ?1 AND item_id IN (SELECT id FROM items WHERE vault_id = ?1)) AS files,
+      (SELECT coalesce(sum(size), 0) FROM (${CONTENTS})) AS bytes,
+      ${SEALED_BYTES} AS sealed`,
   items: "SELECT id, version FROM items WHERE vault_id = ?1",
   log: `SELECT item_id AS item, action, version FROM ${LOGGED}`,
 };
