@@ -156,7 +156,7 @@ describe("the positions of several vaults as text", () => {
         const written = formatCursors(new Map(entries));
         expect(
           parseCursors(
-            text,
+            written,
             readable.map(([id]) => id),
           ),
         ).toEqual(new Map(readable));
@@ -172,18 +172,12 @@ describe("the positions of several vaults as text", () => {
   });
 
   it("are no other text, and reading one throws nothing", () => {
+    const given = fc.oneof(fc.string(), fc.base64String());
     fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.string(),
-          fc.base64String(),
-          fc.uint8Array().map((bytes) => bytes.toBase64()),
-        ),
-        (text) => {
-          const positions = parseCursors(text, []);
-          expect(positions === undefined || /^AQ|^AR|^AS|^AT|^AU/.test(text) || text.startsWith("A")).toBe(true);
-        },
-      ),
+      fc.property(given, (other) => {
+        // The version byte 1 is `AQ` to `Af` in base64.
+        expect(parseCursors(other, []) === undefined || /^A[Q-Za-f]/.test(other)).toBe(true);
+      }),
       { numRuns: runs(200) },
     );
   });

@@ -6,7 +6,7 @@ import { createSession, joinHub, type News } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
 import { presentVaultEvent, presentVaultId } from "../present-event.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
-import { openStream, startOf } from "./events.ts";
+import { openStream, parseSeconds, startOf } from "./events.ts";
 import { readableVaults } from "./vaults.ts";
 
 /** The events of all vaults that a token reads, as one stream: endpoint 18 (contract 15.9). */
@@ -23,13 +23,24 @@ const NAMED: ReadonlyMap<string, After> = new Map([
   ["latest", "latest"],
 ]);
 
-function parse(call: ParseCall): Result<Start[]> {
+interface Input {
+  readonly starts: readonly Start[];
+  readonly seconds: number;
+}
+
+function parse(call: ParseCall): Result<Input> {
   const vaults = readableVaults(call);
   const text = startOf(call) ?? "latest";
   const named = NAMED.get(text);
   const positions = named ? new Map<string, Cursor>() : parseCursors(text, vaults);
   if (!positions) return invalid("after: is not 0, latest or an id that this service gave");
-  return ok(vaults.map((vault) => ({ vault, after: positions.get(vault) ?? named ?? "latest", known: positions.has(vault) })));
+  const seconds = parseSeconds(call);
+  if (!seconds.ok) return seconds;
+  const starts = vaults.map((vault): Start => {
+    const position = positions.get(vault);
+    return { vault, after: position ?? named ?? "latest", known: position !== undefined };
+  });
+  return ok({ starts, seconds: seconds.value });
 }
 
 /** So many events of all vaults together are read at first. The stream reads on. */
@@ -38,7 +49,7 @@ const FIRST_READ = 1_000;
 export const streamAllEvents = {
   parse,
   /** Errors: `unauthorized` (revoked), `cursor_gone` (of one of the vaults), `rate`. */
-  async handle(call: Call, starts: readonly Start[]): Promise<Result<Reply>> {
+  async handle(call: Call, { starts, seconds }: Input): Promise<Result<Reply>> {
     const { c, store, claims, dialect } = call;
     const limit = Math.max(10, Math.floor(FIRST_READ / Math.max(1, starts.length)));
     const pages = await loadPages(
@@ -66,7 +77,7 @@ export const streamAllEvents = {
     const session = createSession({ env: c.env, store, claims }, positions);
     return openStream(call, () => {
       joinHub(session, (vault) => more.has(vault));
-      return streamNews(session, news, begins, {
+      return streamNews(session, news, begins, seconds, {
         id: formatCursors,
         event: (vault, event) => presentVaultEvent(vault, event, dialect),
         vault: (vault) => presentVaultId(vault, dialect),

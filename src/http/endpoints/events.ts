@@ -35,9 +35,15 @@ function parse(call: ParseCall): Result<Input> {
   if (after === undefined) return invalid("after: is not 0, latest or a cursor that this service gave");
   const limit = parseCount(rest, "limit", 1, LIMITS.page);
   if (!limit.ok) return limit;
-  const wait = parseCount(rest, "wait", 0, LIMITS.wait);
+  const wait = stream ? parseSeconds(call) : parseCount(rest, "wait", 0, LIMITS.wait);
   if (!wait.ok) return wait;
   return ok({ after, limit: stream ? LIMITS.page : (limit.value ?? 100), wait: wait.value ?? 0, stream });
+}
+
+/** `wait` of a stream: how many seconds it lasts. A client that did not ask for a stream gets one that ends. Errors: 400. */
+export function parseSeconds(call: ParseCall): Result<number> {
+  const wait = parseCount(call.query.rest, "wait", 0, LIMITS.stream);
+  return wait.ok ? ok(wait.value ?? (isStream(call) ? LIMITS.stream : 0)) : wait;
 }
 
 export const listEvents = {
@@ -46,7 +52,7 @@ export const listEvents = {
     const { c, store, claims, vault } = call;
     const page = await loadEvents(store, vault, after, limit, claims);
     if (!page.ok) return page;
-    if (stream) return streamEvents(call, page.value);
+    if (stream) return streamEvents(call, page.value, wait);
     if (page.value.events.length > 0 || wait === 0 || c.req.method === "HEAD") return presentPage(call, page.value);
     return waitForPage(call, page.value, limit, wait);
   },
@@ -80,13 +86,13 @@ async function waitForPage(call: Call, { last }: EventPage, limit: number, wait:
   }
 }
 
-function streamEvents(call: Call, { events, start, last, more }: EventPage): Result<Reply> {
+function streamEvents(call: Call, { events, start, last, more }: EventPage, seconds: number): Result<Reply> {
   const { c, store, claims, dialect, vault } = call;
   const session = createSession({ env: c.env, store, claims }, new Map([[vault, last]]));
   const news = events.length > 0 ? [{ kind: "events" as const, vault, events }] : [];
   return openStream(call, () => {
     joinHub(session, () => more);
-    return streamNews(session, news, new Map([[vault, start]]), {
+    return streamNews(session, news, new Map([[vault, start]]), seconds, {
       id: (positions) => formatCursor(positions.get(vault) ?? last),
       event: (_, event) => presentEvent(event, dialect),
       vault: (id) => presentVaultId(id, dialect),

@@ -1,6 +1,6 @@
 import type { Cursor } from "../../model/cursor.ts";
 import type { VaultEvent } from "../../model/event.ts";
-import { HOUR, SECOND } from "../../model/time.ts";
+import { SECOND } from "../../model/time.ts";
 import { closeSession, type News, type Session } from "./session.ts";
 import { waitForNews } from "./wait.ts";
 
@@ -21,25 +21,23 @@ export interface Format {
 /** A comment is sent after so many milliseconds without an event, so that both sides notice a lost connection. */
 const HEARTBEAT = 15 * SECOND;
 
-/** A stream ends after so long: a Worker with new settings then serves its reader. */
-const LIFETIME = HOUR;
-
 /** After so many milliseconds a reader connects again. */
 const RETRY = 2 * SECOND;
 
 /**
  * The body of a stream. Nothing is read ahead of the client: `pull` is called when it takes more. It ends when the token is
- * revoked, with `reset`, and after an hour. In: the session; the news that its first read has found; the position of each vault
- * before them.
+ * revoked, with `reset`, and when its time is over. In: the session; the news that its first read has found; the position of each
+ * vault before them; the seconds until it ends.
  */
 export function streamNews(
   session: Session,
   first: readonly News[],
   starts: ReadonlyMap<string, Cursor>,
+  seconds: number,
   format: Format,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const end = Date.now() + LIFETIME;
+  const end = Date.now() + seconds * SECOND;
   const sent = new Map(starts);
   let queue: readonly News[] | undefined = first;
   const write = (news: readonly News[]) => news.map((one) => textOf(one, sent, format)).join("");
