@@ -95,5 +95,6 @@ async function sleep(listener: Listener, milliseconds: number): Promise<void> {
   listener.resolve = resolve;
   const timer = setTimeout(resolve, milliseconds);
   await promise;
+  listener.resolve = undefined;
   clearTimeout(timer);
 }
