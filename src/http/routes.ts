@@ -3,8 +3,10 @@ import { ok } from "../model/result.ts";
 import { listActivity, listAdminActivity } from "./endpoints/activity.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
+import { streamAllEvents } from "./endpoints/all-events.ts";
 import { archiveItem, unarchiveItem } from "./endpoints/archive.ts";
 import { destroyItem, getDeletedContent, getDeletedItem, listDeletedItems, restoreItem } from "./endpoints/deleted-items.ts";
+import { listEvents } from "./endpoints/events.ts";
 import { removeFile, replaceFileContent, uploadFile } from "./endpoints/file-writes.ts";
 import { getContent, getFile, listFiles } from "./endpoints/files.ts";
 import { health, heartbeat } from "./endpoints/health.ts";
@@ -62,9 +64,11 @@ const row = <Input>(route: Route<Input>): Route => route;
 
 export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
+  row({ method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED", ...streamAllEvents }),
   row({ method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED", parse, handle: getOwnToken }),
   row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
   row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),
+  row({ method: "GET", path: `${VAULT}/events`, access: may("r"), action: "READ", ...listEvents }),
 
   row({ method: "GET", path: ITEMS, access: MAY_FIND, action: "READ", ...listItems }),
   row({ method: "POST", path: ITEMS, access: may("w"), action: "CREATE", json: true, idempotent: true, ...createItem }),

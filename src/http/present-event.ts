@@ -1,0 +1,22 @@
+import { type Dialect, writeId } from "../model/dialect.ts";
+import type { VaultEvent } from "../model/event.ts";
+import { ADMIN } from "../model/operation.ts";
+
+/** An event (contract 15.2), in the dialect of the token. */
+export const presentEvent = ({ sequence, type, item, version, actor, at }: VaultEvent, dialect: Dialect): object => ({
+  sequence,
+  type,
+  item: item === null ? undefined : writeId(item, dialect),
+  version: version ?? undefined,
+  actor: actor === ADMIN ? ADMIN : writeId(actor, dialect),
+  at: new Date(at).toISOString(),
+});
+
+/** An event among those of several vaults. */
+export const presentVaultEvent = (vault: string, event: VaultEvent, dialect: Dialect): object => ({
+  ...presentVaultId(vault, dialect),
+  ...presentEvent(event, dialect),
+});
+
+/** What is told of a whole vault (contract 15.8). */
+export const presentVaultId = (vault: string, dialect: Dialect): object => ({ vault: writeId(vault, dialect) });
