@@ -2,6 +2,7 @@ import { fingerprint } from "../crypto/seal.ts";
 import type { ContentPlace } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
+import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./request-id.ts";
 import { callCoordinator, type Tried, tryCoordinator } from "./retry.ts";
@@ -55,6 +56,12 @@ export const recordContent = (call: Call, place: ContentPlace): Promise<Result<u
     await coordinator.expect(place);
     return ok(undefined);
   });
+
+/** Sends a request about the webhooks of the vault. Errors: those of the coordinator; `unavailable`; `uncertain`, for a write. */
+export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
+  callCoordinator(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
+    coordinator.webhooks(call.vault, request),
+  );
 
 const connect =
   ({ c }: Call, vault: string) =>

@@ -14,14 +14,15 @@ import type { Call, Caller, Route, Target } from "./route.ts";
 const idOf = (c: Context, name: string): string | undefined =>
   parseId(c.req.param(name) ?? "") ?? (c.req.param(name) ? undefined : "");
 
-/** The ids of the path, except the Item's, whose form is checked after the vault was found. Errors: `vault_id`, `token_id`. */
+/** The ids of the path, except the Item's, whose form is checked after the vault was found. Errors: `vault_id`, `token_id`, `webhook_id`. */
 export function parseTarget(c: Context): Result<Target> {
-  const [vault, token] = [idOf(c, "vault"), idOf(c, "token")];
+  const [vault, token, webhook] = [idOf(c, "vault"), idOf(c, "token"), idOf(c, "webhook")];
   if (vault === undefined) return fail("vault_id");
   if (token === undefined) return fail("token_id");
+  if (webhook === undefined) return fail("webhook_id");
   // The id of a File is a plain string (contract 3): a text that is no id names nothing.
   const file = idOf(c, "file") ?? c.req.param("file")!;
-  return ok({ vault, token, file, item: idOf(c, "item") ?? "" });
+  return ok({ vault, token, webhook, file, item: idOf(c, "item") ?? "" });
 }
 
 /** Errors: `item_id`. */

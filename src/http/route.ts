@@ -42,6 +42,7 @@ export interface Target {
   readonly item: string;
   readonly file: string;
   readonly token: string;
+  readonly webhook: string;
 }
 
 /** What a route parses its input from: a request of an authorized caller. */
@@ -66,7 +67,7 @@ export interface Reply {
   readonly version?: number;
   /** Replaces the action of the route: an empty PATCH only reads. */
   readonly action?: Action | "UNLOGGED";
-  /** The id of the vault or token that an admin route made. */
+  /** The id of the vault, token or webhook that an admin route made. */
   readonly made?: string;
 }
 

@@ -4,14 +4,18 @@ import type { ContentPlace } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
+import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
 import { commitGroup } from "./group.ts";
-import { committedContents, databasePorts } from "./ports.ts";
+import { committedContents, databasePorts, webhookPorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
+import { answerWebhooks } from "./webhooks/admin.ts";
+import { prepareFarewells } from "./webhooks/farewell.ts";
+import { announceCommit } from "./webhooks/task.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP = 32;
@@ -64,6 +68,17 @@ export class VaultCoordinator extends DurableObject<Env> {
     return setAlarm(this.ctx.storage);
   }
 
+  /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */
+  async webhooks(vault: string, request: WebhookRequest): Promise<Result<readonly Webhook[]>> {
+    const store = await openStore(this.env, Date.now());
+    if (!store.ok) return store;
+    const { storage } = this.ctx;
+    const ports = webhookPorts(storage.sql, store.value, () => Date.now());
+    const answer = await answerWebhooks(ports, vault, request);
+    await setAlarm(storage);
+    return answer;
+  }
+
   override alarm(): Promise<void> {
     return runAlarm({ storage: this.ctx.storage, env: this.env });
   }
@@ -73,8 +88,10 @@ export class VaultCoordinator extends DurableObject<Env> {
     if (!store.ok) return group.map(() => store);
     const { fileRetention } = store.value.settings;
     const { sql } = this.ctx.storage;
+    const forWebhooks = webhookPorts(sql, store.value, () => Date.now());
     const ports = databasePorts(store.value, this.#cache, {
       recordReleased: async ({ vault, after, released }) => {
+        if (!after) await prepareFarewells(forWebhooks, vault);
         const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
         if (contents.length === 0) return;
         pending.recordReleased(sql, contents, Date.now(), fileRetention);
@@ -86,6 +103,8 @@ export class VaultCoordinator extends DurableObject<Env> {
       },
       clock: () => Date.now(),
     });
-    return commitGroup(ports, group);
+    const answers = await commitGroup(ports, group);
+    await announceCommit(this.ctx.storage, Date.now());
+    return answers;
   }
 }

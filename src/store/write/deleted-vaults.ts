@@ -23,6 +23,7 @@ const TABLES = [
   ["items", "id", "octet_length(overview) + octet_length(details)"],
   ["files", "item_id, id", "octet_length(sealed)"],
   ["replays", "key", "octet_length(sealed)"],
+  ["webhooks", "id", "octet_length(sealed)"],
 ] as const;
 
 const SQL = {
