@@ -13,6 +13,7 @@ import {
 } from "../../store/webhook-rows.ts";
 import { deleteWebhook, insertWebhook, replaceWebhook } from "../../store/write/webhooks.ts";
 import type { WebhookPorts } from "./ports.ts";
+import { idle } from "./schedule.ts";
 import { newProgress, reconcile } from "./task.ts";
 
 /** The admin's requests about webhooks. Only the coordinator of the vault answers them, because the progress is in its storage. */
@@ -79,7 +80,7 @@ async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks,
   const row = { id, createdAt: clock(), sealed: await sealWebhook(loaded.keys, vault, id, definition) };
   // Before the row of D1, so that no webhook is without progress.
   const state = webhook.enabled ? "ACTIVE" : "DISABLED";
-  insertProgress(sql, { ...newProgress(vault, row, loaded.head, clock()), state });
+  insertProgress(sql, { ...idle(newProgress(vault, row, loaded.head, clock()), clock()), state });
   const inserted = await insertWebhook(store, vault, row);
   if (!inserted.ok) return inserted;
   return inserted.value ? answerOne(ports, loaded, { ...row, definition }, definition.secret) : fail("busy");

@@ -34,14 +34,19 @@ export async function sendMessage(
 }
 
 async function post(url: string, request: RequestInit): Promise<Omit<DeliveryError, "at"> | undefined> {
+  const controller = new AbortController();
+  // AbortSignal.timeout() has a timer that cannot be cleared, and that keeps the coordinator from being evicted.
+  const timer = setTimeout(() => controller.abort(), TIMEOUT);
   try {
-    const { status, body } = await fetch(url, { ...request, signal: AbortSignal.timeout(TIMEOUT) });
+    const { status, body } = await fetch(url, { ...request, signal: controller.signal });
     // The body is not read: the receiver could send one without end.
     void body?.cancel().catch(() => undefined);
     if (status >= 200 && status < 300) return undefined;
     return { kind: status >= 300 && status < 400 ? "redirect" : "status", status };
-  } catch (error) {
+  } catch {
     // The error may quote the URL, which may contain a secret.
-    return { kind: error instanceof Error && error.name === "TimeoutError" ? "timeout" : "network" };
+    return { kind: controller.signal.aborted ? "timeout" : "network" };
+  } finally {
+    clearTimeout(timer);
   }
 }
