@@ -32,7 +32,7 @@ const CACHED = 1024 * 1024;
  * continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
  * store/write/fence.ts and docs/consistency.md.
  *
- * During a deployment, Workers of one release call coordinators of another: the names `write` and `expect` stay.
+ * During a deployment, Workers of one release call coordinators of another: the names `write`, `expect` and `webhooks` stay.
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED);

@@ -62,6 +62,17 @@ describe("a sealed text", () => {
     expect((await other.call("GET", `${other.items}/${one}`)).body).toEqual(INTEGRITY);
   });
 
+  it("of a webhook does not open under another id, nor in another vault", async () => {
+    const { id } = (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: "https://hooks.example.com" } }))
+      .body;
+    const other = await freshVault();
+    await sql("INSERT INTO webhooks SELECT vault_id, ?2, sealed, 0 FROM webhooks WHERE id = ?1", id, crypto.randomUUID());
+    await sql("INSERT INTO webhooks SELECT ?2, id, sealed, 0 FROM webhooks WHERE id = ?1 AND created_at > 0", id, other.vault);
+    const list = async (of: string) => (await admin("GET", `/v1/admin/vaults/${of}/webhooks`)).body;
+    expect((await list(vault)).map(({ broken }: any) => broken)).toEqual(["integrity", undefined]);
+    expect((await list(other.vault)).map(({ broken }: any) => broken)).toEqual(["integrity"]);
+  });
+
   it("does not open under another id", async () => {
     const id = crypto.randomUUID();
     await sql("UPDATE items SET id = ?1 WHERE id = ?2", id, one);

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { signWebhook } from "../../src/crypto/webhook-signature.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { canary, captureLog, dumpOfDatabase, found } from "../support/canary.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 import {
@@ -478,6 +479,36 @@ describe("a restored database", () => {
     await ring(vault);
     expect(await progressOf(vault)).toEqual([]);
     expect(await receiver.received()).toEqual([]);
+  });
+});
+
+describe("what is stored and logged of a webhook", () => {
+  const lines = captureLog();
+
+  it("contains no part of its URL, its secret or the answers of the receiver", async () => {
+    const { vault, items, call, hook, hooks, secret } = await hookedVault();
+    const word = canary();
+    const url = `${newReceiver().url}/${word}?key=${canary()}`;
+    const replies = [
+      await admin("PATCH", hook, { body: { url, rotateSecret: true } }),
+      await admin("POST", hooks, { body: { url: `${url}#${canary()}` } }),
+      await admin("POST", hooks, { body: { url: `http://${canary()}.com/` } }),
+      await admin("POST", hooks, { body: { url: `https://hooks.example.com/${canary()}`, enabled: false } }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([200, 400, 400, 200]);
+    await fetch(`${env.WEBHOOK_TEST_ORIGIN}/control${new URL(url).pathname}`, { method: "PUT", body: '["die",500]' });
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    expect((await progressOf(vault)).filter(({ farewell }) => farewell !== null)).toHaveLength(2);
+    const own = await withStorage(vault, ({ sql }) => JSON.stringify(sql.exec("SELECT * FROM webhooks").toArray()));
+    const dump = await dumpOfDatabase();
+    const refused = replies.map(({ status, text }) => (status === 400 ? text : "")).join("");
+    for (const place of [own, dump, refused, lines.join("\n")]) {
+      expect(found(place)).toEqual([]);
+      for (const one of [secret, replies[0]!.body.secret]) expect(place).not.toContain(one.replace("whsec_", ""));
+    }
+    for (let n = 0; n < 5 && (await progressOf(vault)).length > 0; n++) await ringWhenDue(vault);
   });
 });
 
