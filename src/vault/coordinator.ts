@@ -104,7 +104,9 @@ export class VaultCoordinator extends DurableObject<Env> {
       clock: () => Date.now(),
     });
     const answers = await commitGroup(ports, group);
-    await announceCommit(this.ctx.storage, Date.now());
+    // An uncertain one may have taken effect.
+    if (answers.some((answer) => answer.ok || answer.failure.kind === "uncertain"))
+      await announceCommit(this.ctx.storage, Date.now());
     return answers;
   }
 }

@@ -8,7 +8,7 @@ import { addWebhook, hookedVault } from "../support/webhooks.ts";
 
 /** The admin's routes of webhooks (contract 17). */
 
-const URL_ = "https://hooks.example.com/a?key=b";
+const HOOK = "https://hooks.example.com/a?key=b";
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const DATE = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
@@ -26,11 +26,11 @@ beforeAll(async () => {
 describe("POST …/webhooks", () => {
   it("returns the webhook and its secret", async () => {
     const other = hooksOf(await makeVault());
-    const { status, body } = await admin("POST", other, { body: { url: URL_ } });
+    const { status, body } = await admin("POST", other, { body: { url: HOOK } });
     expect(status).toBe(200);
     expect(body).toEqual({
       id: expect.stringMatching(/^[\da-f]{8}-/),
-      url: URL_,
+      url: HOOK,
       enabled: true,
       state: "ACTIVE",
       createdAt: expect.stringMatching(DATE),
@@ -41,7 +41,7 @@ describe("POST …/webhooks", () => {
   });
 
   it("makes a disabled one with enabled: false", async () => {
-    const { body } = await admin("POST", hooksOf(await makeVault()), { body: { url: URL_, enabled: false } });
+    const { body } = await admin("POST", hooksOf(await makeVault()), { body: { url: HOOK, enabled: false } });
     expect([body.enabled, body.state]).toEqual([false, "DISABLED"]);
   });
 
@@ -53,7 +53,7 @@ describe("POST …/webhooks", () => {
     ["http", { url: "http://hooks.example.com/" }],
     ["an address", { url: "https://127.0.0.1/" }],
     ["a local name", { url: "https://vault.internal/" }],
-    ["a text as enabled", { url: URL_, enabled: "yes" }],
+    ["a text as enabled", { url: HOOK, enabled: "yes" }],
   ])("refuses %s with a 400", async (_, body) => {
     expect(outcome(await admin("POST", hooks, { body }))).toEqual([400, "invalid"]);
     expect((await admin("GET", hooks)).body).toEqual([]);
@@ -73,59 +73,59 @@ describe("POST …/webhooks", () => {
   it.each(["*", "true", "http://10.0.0.1:80", "http://127.0.0.1", "http://127.0.0.1:80/", "https://example.com:443"])(
     "answers 503 with WEBHOOK_TEST_ORIGIN = %s",
     async (origin) => {
-      const reply = await admin("POST", hooks, { body: { url: URL_ }, env: { WEBHOOK_TEST_ORIGIN: origin } });
+      const reply = await admin("POST", hooks, { body: { url: HOOK }, env: { WEBHOOK_TEST_ORIGIN: origin } });
       expect(outcome(reply)).toEqual([503, "misconfigured"]);
     },
   );
 
   it("makes at most 10 webhooks of a vault, also at the same time", async () => {
     const full = hooksOf(await makeVault());
-    const replies = await Promise.all(Array.from({ length: 12 }, () => admin("POST", full, { body: { url: URL_ } })));
+    const replies = await Promise.all(Array.from({ length: 12 }, () => admin("POST", full, { body: { url: HOOK } })));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
-    const last = await admin("POST", full, { body: { url: URL_ } });
+    const last = await admin("POST", full, { body: { url: HOOK } });
     expect(last.body).toEqual({ status: 507, message: "The vault has reached its quota of 10 webhooks" });
     expect((await admin("GET", full)).body).toHaveLength(10);
   });
 
   it("is a 404 in a vault that does not exist", async () => {
-    expect(outcome(await admin("POST", hooksOf(crypto.randomUUID()), { body: { url: URL_ } }))).toEqual([404, "vault_not_found"]);
+    expect(outcome(await admin("POST", hooksOf(crypto.randomUUID()), { body: { url: HOOK } }))).toEqual([404, "vault_not_found"]);
   });
 
   it("is a 507 while the database is full", async () => {
     const DB = wrapDatabase(env.DB, { after: (results) => results.forEach(({ meta }) => (meta.size_after = 9_900_000_000)) });
     await admin("GET", "/v1/admin/vaults", { env: { DB } });
-    const reply = await admin("POST", hooks, { body: { url: URL_ }, env: { DB } });
+    const reply = await admin("POST", hooks, { body: { url: HOOK }, env: { DB } });
     await admin("GET", "/v1/admin/vaults");
     expect(outcome(reply)).toEqual([507, "database_full"]);
   });
 });
 
-describe("POST …/webhooks with an Idempotency-Key", () => {
-  const post = (path: string, key: string, url = URL_) =>
-    admin("POST", path, { body: { url }, headers: { "Idempotency-Key": key } });
+const postWithKey = (path: string, key: string, url = HOOK) =>
+  admin("POST", path, { body: { url }, headers: { "Idempotency-Key": key } });
 
+describe("POST …/webhooks with an Idempotency-Key", () => {
   it("makes one webhook, and answers again with its secret", async () => {
     const path = hooksOf(await makeVault());
-    const [first, second] = [await post(path, "k"), await post(path, "k")];
+    const [first, second] = [await postWithKey(path, "k"), await postWithKey(path, "k")];
     expect(second.body).toEqual(first.body);
     expect((await admin("GET", path)).body).toHaveLength(1);
   });
 
   it("is a 409 with another URL", async () => {
     const path = hooksOf(await makeVault());
-    await post(path, "k");
-    expect(outcome(await post(path, "k", `${URL_}&more`))).toEqual([409, "idempotency"]);
+    await postWithKey(path, "k");
+    expect(outcome(await postWithKey(path, "k", `${HOOK}&more`))).toEqual([409, "idempotency"]);
   });
 
   it("makes another webhook in another vault", async () => {
-    const ids = [await post(hooksOf(await makeVault()), "k"), await post(hooksOf(await makeVault()), "k")];
+    const ids = [await postWithKey(hooksOf(await makeVault()), "k"), await postWithKey(hooksOf(await makeVault()), "k")];
     expect(new Set(ids.map(({ body }) => body.id)).size).toBe(2);
   });
 
   it("is a 409 for a day after the webhook was deleted", async () => {
     const path = hooksOf(await makeVault());
-    await admin("DELETE", `${path}/${(await post(path, "k")).body.id}`);
-    expect(outcome(await post(path, "k"))).toEqual([409, "idempotency"]);
+    await admin("DELETE", `${path}/${(await postWithKey(path, "k")).body.id}`);
+    expect(outcome(await postWithKey(path, "k"))).toEqual([409, "idempotency"]);
   });
 });
 
@@ -135,18 +135,18 @@ describe("GET …/webhooks", () => {
     const made = [];
     for (let n = 0; n < 3; n++) {
       advanceClock(10);
-      made.push((await admin("POST", path, { body: { url: `${URL_}${n}` } })).body);
+      made.push((await admin("POST", path, { body: { url: `${HOOK}${n}` } })).body);
     }
     vi.useRealTimers();
     const { status, body } = await admin("GET", path);
-    expect([status, body]).toEqual([200, made.map(({ secret: _, ...rest }) => rest)]);
+    expect([status, body]).toEqual([200, made.map(({ secret, ...rest }) => (secret ? rest : undefined))]);
     expect((await admin("GET", `${path}/${made[1].id}`)).body).toEqual(body[1]);
   });
 
   it("counts the events that are not delivered yet", async () => {
     const { vault: own, items, call } = await freshVault();
     const path = hooksOf(own);
-    const { id } = (await admin("POST", path, { body: { url: URL_, enabled: false } })).body;
+    const { id } = (await admin("POST", path, { body: { url: HOOK, enabled: false } })).body;
     await call("POST", items, { body: LOGIN });
     await call("POST", items, { body: LOGIN });
     expect((await admin("GET", `${path}/${id}`)).body.pending).toBe(2);
@@ -154,7 +154,7 @@ describe("GET …/webhooks", () => {
 
   it("shows a webhook whose row does not open as broken; it can be deleted", async () => {
     const own = await makeVault();
-    const { hook, id, hooks: path } = await addWebhook(own, URL_);
+    const { hook, id, hooks: path } = await addWebhook(own, HOOK);
     await env.DB.prepare("UPDATE webhooks SET sealed = 'AAAA' WHERE id = ?").bind(id).run();
     const { body } = await admin("GET", path);
     expect(body).toMatchObject([{ id, broken: "integrity" }]);
@@ -172,26 +172,26 @@ describe("GET …/webhooks", () => {
   });
 
   it("does not find the webhook of another vault", async () => {
-    const { id } = await addWebhook(await makeVault(), URL_);
+    const { id } = await addWebhook(await makeVault(), HOOK);
     expect(outcome(await admin("GET", `${hooks}/${id}`))).toEqual([404, "webhook_not_found"]);
   });
 });
 
 describe("PATCH …/webhooks/{w}", () => {
   it("replaces the URL", async () => {
-    const { hook } = await addWebhook(await makeVault(), URL_);
+    const { hook } = await addWebhook(await makeVault(), HOOK);
     const { status, body } = await admin("PATCH", hook, { body: { url: "https://other.example.com" } });
     expect([status, body.url, body.secret]).toEqual([200, "https://other.example.com/", undefined]);
   });
 
   it("disables and enables", async () => {
-    const { hook } = await addWebhook(await makeVault(), URL_);
+    const { hook } = await addWebhook(await makeVault(), HOOK);
     const patch = async (enabled: boolean) => (await admin("PATCH", hook, { body: { enabled } })).body.state;
     expect([await patch(false), await patch(false), await patch(true)]).toEqual(["DISABLED", "DISABLED", "ACTIVE"]);
   });
 
   it("makes a new secret, and shows it once", async () => {
-    const { hook, secret } = await addWebhook(await makeVault(), URL_);
+    const { hook, secret } = await addWebhook(await makeVault(), HOOK);
     const { body } = await admin("PATCH", hook, { body: { rotateSecret: true } });
     expect(body.secret).toMatch(SECRET);
     expect(body.secret).not.toBe(secret);
@@ -199,7 +199,7 @@ describe("PATCH …/webhooks/{w}", () => {
   });
 
   it("with an Idempotency-Key makes one new secret", async () => {
-    const { hook } = await addWebhook(await makeVault(), URL_);
+    const { hook } = await addWebhook(await makeVault(), HOOK);
     const rotate = () => admin("PATCH", hook, { body: { rotateSecret: 0 }, headers: { "Idempotency-Key": "k" } });
     expect((await rotate()).body.secret).toBe((await rotate()).body.secret);
   });
@@ -213,14 +213,14 @@ describe("PATCH …/webhooks/{w}", () => {
     ["false as rotateSecret", { rotateSecret: false }],
     ["a secret of one's own", { rotateSecret: "whsec_AAAA" }],
   ])("refuses %s with a 400", async (_, body) => {
-    const { hook } = await addWebhook(await makeVault(), URL_);
+    const { hook } = await addWebhook(await makeVault(), HOOK);
     const before = (await admin("GET", hook)).body;
     expect(outcome(await admin("PATCH", hook, { body }))).toEqual([400, "invalid"]);
     expect((await admin("GET", hook)).body).toEqual(before);
   });
 
   it("at the same time loses no change", async () => {
-    const { hook } = await addWebhook(await makeVault(), URL_);
+    const { hook } = await addWebhook(await makeVault(), HOOK);
     const replies = await Promise.all([
       admin("PATCH", hook, { body: { url: "https://other.example.com/" } }),
       admin("PATCH", hook, { body: { rotateSecret: true } }),
@@ -233,7 +233,7 @@ describe("PATCH …/webhooks/{w}", () => {
 
 describe("DELETE …/webhooks/{w}", () => {
   it("deletes the webhook; again it is a 204 for a day", async () => {
-    const { hook, hooks: path } = await addWebhook(await makeVault(), URL_);
+    const { hook, hooks: path } = await addWebhook(await makeVault(), HOOK);
     const remove = () => admin("DELETE", hook);
     expect([(await remove()).status, (await remove()).status]).toEqual([204, 204]);
     expect(outcome(await admin("GET", hook))).toEqual([404, "webhook_not_found"]);
@@ -242,9 +242,9 @@ describe("DELETE …/webhooks/{w}", () => {
 
   it("makes room for another one", async () => {
     const path = hooksOf(await makeVault());
-    const made = await Promise.all(Array.from({ length: 10 }, () => admin("POST", path, { body: { url: URL_ } })));
+    const made = await Promise.all(Array.from({ length: 10 }, () => admin("POST", path, { body: { url: HOOK } })));
     await admin("DELETE", `${path}/${made[0]!.body.id}`);
-    expect((await admin("POST", path, { body: { url: URL_ } })).status).toBe(200);
+    expect((await admin("POST", path, { body: { url: HOOK } })).status).toBe(200);
   });
 });
 
@@ -258,9 +258,9 @@ describe("the routes of webhooks", () => {
   ] as const;
 
   it.each(ROUTES)("refuse the tokens of the vault: %s …/webhooks%s", async (method, path) => {
-    const { hooks: own, id } = await addWebhook(vault, URL_);
+    const { hooks: own, id } = await addWebhook(vault, HOOK);
     const { token } = await makeToken({ [vault]: "rw" });
-    const request = { body: method === "POST" || method === "PATCH" ? { url: URL_ } : undefined };
+    const request = { body: method === "POST" || method === "PATCH" ? { url: HOOK } : undefined };
     expect(outcome(await client(token)(method, own + path.replace(":id", id), request))).toEqual([401, "unauthorized"]);
     expect(outcome(await send(method, own + path.replace(":id", id), request))).toEqual([401, "unauthorized"]);
     await admin("DELETE", `${own}/${id}`);
@@ -275,7 +275,7 @@ describe("the routes of webhooks", () => {
   it("have entries in the admin's log", async () => {
     const { rows, bindings } = recordingQueue();
     const path = hooksOf(await makeVault());
-    const { id } = (await admin("POST", path, { body: { url: URL_ }, env: bindings })).body;
+    const { id } = (await admin("POST", path, { body: { url: HOOK }, env: bindings })).body;
     await admin("GET", path, { env: bindings });
     await admin("GET", `${path}/${id}`, { env: bindings });
     await admin("PATCH", `${path}/${id}`, { body: { enabled: false }, env: bindings });
@@ -303,10 +303,10 @@ describe("the routes of webhooks", () => {
       },
     });
     await rebindCoordinator(own, { DB });
-    const post = () => admin("POST", hooksOf(own), { body: { url: URL_ }, headers: { "Idempotency-Key": "k" } });
+    const post = () => admin("POST", hooksOf(own), { body: { url: HOOK }, headers: { "Idempotency-Key": "k" } });
     expect(outcome(await post())).toEqual([503, "uncertain"]);
     lose = false;
-    expect((await post()).body).toMatchObject({ url: URL_, state: "ACTIVE" });
+    expect((await post()).body).toMatchObject({ url: HOOK, state: "ACTIVE" });
     expect((await admin("GET", hooksOf(own))).body).toHaveLength(1);
   });
 });

@@ -1,7 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { listProgress, type Progress } from "../../src/store/webhook-progress.ts";
-import { nextDue } from "../../src/store/webhook-progress.ts";
+import { listProgress, nextDue, type Progress } from "../../src/store/webhook-progress.ts";
 import { admin, type Client, freshVault } from "./service.ts";
 import { advanceClock } from "./faults.ts";
 
@@ -37,7 +36,7 @@ export function newReceiver(): Receiver {
       void (await (await fetch(control, { method: "PUT", body: JSON.stringify(behaviours) })).text()),
     received: async () => {
       const received = await (await fetch(control)).json<Omit<Delivery, "event">[]>();
-      return received.map((delivery) => ({ ...delivery, event: JSON.parse(delivery.body) }));
+      return received.map(({ headers, body }) => ({ headers, body, event: JSON.parse(body) }));
     },
   };
 }

@@ -12,8 +12,8 @@ import { sendMessage } from "./send.ts";
 
 /** Delivers events to one webhook, one at a time and in order. */
 
-/** The most events, and about the most milliseconds, of one run of the alarm. */
-export const RUN = { events: 50, time: 20 * SECOND };
+/** The most messages, and about the most milliseconds, of one run of the alarm. On the free plan an invocation sends at most 50. */
+export const RUN = { messages: 40, time: 20 * SECOND };
 
 /** What the webhooks of a run have in common. */
 export interface Run extends WebhookPorts {
@@ -22,6 +22,8 @@ export interface Run extends WebhookPorts {
   readonly head: Cursor;
   /** No delivery begins after this time: Unix milliseconds. */
   readonly until: number;
+  /** The messages that the run may still send. */
+  readonly budget: { messages: number };
   /** Loads the events after a position, once a run. */
   readonly load: (after: Cursor) => Promise<Result<EventPage>>;
 }
@@ -31,7 +33,7 @@ export function pageLoader({ store }: WebhookPorts, vault: string): Run["load"] 
   const pages = new Map<string, Promise<Result<EventPage>>>();
   return (after) => {
     const key = `${after.sequence} ${after.at}`;
-    const page = pages.get(key) ?? loadEvents(store, vault, after, RUN.events);
+    const page = pages.get(key) ?? loadEvents(store, vault, after, RUN.messages);
     pages.set(key, page);
     return page;
   };
@@ -44,12 +46,18 @@ export async function deliverEvents(run: Run, webhook: StoredWebhook, progress: 
   if (!page.ok) return void replaceProgress(run.sql, progress, postponed(progress, run.clock()));
   let current: Progress | undefined = progress;
   for (const { message, position } of page.value.steps) {
-    if (run.clock() >= run.until) return; // due since its last delivery
+    if (run.clock() >= run.until || run.budget.messages <= 0) return continueSoon(run, current);
+    run.budget.messages--;
     current = await deliver(run, webhook, current, { message, position });
     if (!current) return;
   }
-  if (!page.value.more) replaceProgress(run.sql, current, idle(current, run.clock()));
+  if (page.value.more) continueSoon(run, current);
+  else replaceProgress(run.sql, current, idle(current, run.clock()));
 }
+
+/** The next run goes on, which begins at once. */
+const continueSoon = ({ sql, clock }: Run, progress: Progress): void =>
+  void replaceProgress(sql, progress, { ...progress, due: clock() });
 
 interface Step {
   readonly message: (progress: Progress) => Promise<Message>;

@@ -42,7 +42,14 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
   if (!loaded.ok) return postponeAll(ports);
   const { vault } = any;
   reconcile(ports, vault, loaded.value);
-  const run = { ...ports, vault, head: loaded.value.head, until: clock() + RUN.time, load: pageLoader(ports, vault) };
+  const run = {
+    ...ports,
+    vault,
+    head: loaded.value.head,
+    until: clock() + RUN.time,
+    budget: { messages: RUN.messages },
+    load: pageLoader(ports, vault),
+  };
   const known = new Map(loaded.value.webhooks.map((webhook) => [webhook.id, webhook]));
   await inParallel(dueRows(ports), async (progress) => {
     const webhook = known.get(progress.id);
@@ -51,11 +58,11 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
   });
 }
 
-/** Those with something to do. Receivers that fail come last, so that they delay no other one. */
+/** Those with something to do. Receivers that fail come last, so that they delay no other one; those that are furthest behind come first. */
 const dueRows = ({ sql, clock }: WebhookPorts): Progress[] =>
   listProgress(sql)
     .filter(({ state, failures, due }) => due <= clock() || (state === "ACTIVE" && failures === 0))
-    .toSorted((a, b) => a.failures - b.failures);
+    .toSorted((a, b) => a.failures - b.failures || a.sequence - b.sequence);
 
 /** When D1 did not answer. */
 export function postponeAll({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">): void {
