@@ -5,6 +5,8 @@ import { signWebhook } from "../../src/crypto/webhook-signature.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { canary, captureLog, dumpOfDatabase, found } from "../support/canary.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
+import { runs } from "../support/runs.ts";
+import { seeded } from "../support/seeded.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 import {
   addWebhook,
@@ -340,6 +342,41 @@ describe("a restart of the coordinator", () => {
     expect(sequencesOf(received)).toEqual([2, 2, 3]);
     expect(new Set(idsOf(received)).size).toBe(2);
   });
+});
+
+/** What a receiver does, at random. */
+const BEHAVIOURS: readonly Behaviour[] = [204, 200, 200, 500, 302, "die", 404];
+
+describe("under failures of the receiver and the coordinator", () => {
+  it.each(Array.from({ length: runs(3, 100) }, (_, index) => index + 1))(
+    "each event arrives, in order and repeated only with the same webhook-id: seed %i",
+    async (seed) => {
+      const random = seeded(seed);
+      const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
+      const { vault, items, call, receiver } = await hookedVault();
+      const others = [newReceiver(), newReceiver()];
+      for (const other of others) await addWebhook(vault, other.url);
+      const receivers = [receiver, ...others];
+      for (const one of receivers) await one.behave(...Array.from({ length: 30 }, () => pick(BEHAVIOURS)), 204);
+      let written = 0;
+      for (let step = 0; step < 40; step++) {
+        const what = random();
+        if (what < 0.6) written += (await call("POST", items, { body: LOGIN })).status === 200 ? 1 : 0;
+        else if (what < 0.8) await ringWhenDue(vault);
+        else if (what < 0.9) await crash(vault);
+        else await evictDurableObject(env.COORDINATOR.getByName(vault)).catch(() => undefined); // it may not run yet
+      }
+      const isBehind = ({ sequence }: { sequence: number }) => sequence < written + 1;
+      for (let n = 0; n < 200 && (await progressOf(vault)).some(isBehind); n++) await ringWhenDue(vault);
+      for (const one of receivers) {
+        const received = await one.received();
+        const firsts = [...new Map(received.map((delivery) => [idOf(delivery), delivery])).values()];
+        expect(sequencesOf(firsts)).toEqual(Array.from({ length: written }, (_, index) => index + 2));
+        // A repetition follows the event that it repeats.
+        expect(sequencesOf(received)).toEqual(sequencesOf(received).toSorted((a, b) => a - b));
+      }
+    },
+  );
 });
 
 describe("an event that no commit has announced", () => {
