@@ -4,6 +4,7 @@ import { listActivity, listAdminActivity } from "./endpoints/activity.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
+import { streamAllEvents } from "./endpoints/all-events.ts";
 import { listEvents } from "./endpoints/events.ts";
 import { removeFile, replaceFileContent, uploadFile } from "./endpoints/file-writes.ts";
 import { getContent, getFile, listFiles } from "./endpoints/files.ts";
@@ -59,6 +60,7 @@ const row = <Input>(route: Route<Input>): Route => route;
 
 export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
+  row({ method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED", ...streamAllEvents }),
   row({ method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED", parse, handle: getOwnToken }),
   row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
   row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),

@@ -11,6 +11,7 @@ import { openStore } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
 import { commitGroup } from "./group.ts";
+import { acceptListener, notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, webhookPorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
@@ -79,6 +80,11 @@ export class VaultCoordinator extends DurableObject<Env> {
     return answer;
   }
 
+  /** Accepts the WebSocket of a Worker that waits for events. */
+  override fetch(request: Request): Response {
+    return acceptListener(this.ctx, request);
+  }
+
   override alarm(): Promise<void> {
     return runAlarm({ storage: this.ctx.storage, env: this.env });
   }
@@ -98,6 +104,7 @@ export class VaultCoordinator extends DurableObject<Env> {
         await setAlarm(this.ctx.storage);
       },
       deleteCommitted: (commit) => {
+        notifyListeners(this.ctx.getWebSockets(), commit.after);
         pending.deleteCommitted(sql, committedContents(commit));
         return commit.after ? undefined : startRowDeletion(this.ctx.storage);
       },
