@@ -168,11 +168,11 @@ CREATE TABLE IF NOT EXISTS replays (
 
 CREATE INDEX IF NOT EXISTS replays_by_id ON replays (id);
 
--- The webhooks of a vault. The cursor of each is in the coordinator's storage.
+-- The webhooks of a vault. The state and the cursor of each are in the coordinator's storage.
 CREATE TABLE IF NOT EXISTS webhooks (
   vault_id   TEXT    NOT NULL,
   id         TEXT    NOT NULL,
-  sealed     TEXT    NOT NULL, -- URL, signing secret, state
+  sealed     TEXT    NOT NULL, -- URL and signing secrets
   created_at INTEGER NOT NULL,
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;

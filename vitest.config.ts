@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
+import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 
@@ -23,6 +24,8 @@ process.env["WRANGLER_LOG"] ??= "warn";
 const shuffled = process.argv.some((argument) => argument.startsWith("--sequence.shuffle"));
 /** The files of migrations/, each split into its statements. */
 const MIGRATIONS = await readD1Migrations("migrations");
+/** A server of this process to which webhooks deliver. */
+const WEBHOOK_TEST_ORIGIN = await startReceiver();
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -51,7 +54,7 @@ export default defineConfig({
             verbose: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
-              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN },
+              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, WEBHOOK_TEST_ORIGIN },
               // A second database, which test/promises/migrations.test.ts creates from schema.sql.
               d1Databases: { SCHEMA_DB: "schema" },
               // The queue with a shorter delay than in wrangler.toml.

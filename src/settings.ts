@@ -25,6 +25,8 @@ export interface Settings {
   readonly versionsKept: number;
   /** Milliseconds that a deleted Item can be restored; 0: a deletion destroys the Item at once. */
   readonly deletedRetention: number;
+  /** The origin of a receiver on this machine, to which webhooks may also deliver. */
+  readonly webhookTestOrigin: string | undefined;
 }
 
 /** A variable that is a number. `unit` converts it to the unit of the setting. */
@@ -72,6 +74,8 @@ function parseAll(env: Env): Result<Settings> {
   if (!tokensNotBefore.ok) return tokensNotBefore;
   const activityDayKeys = parseSwitch(env.ACTIVITY_DAY_KEYS, "ACTIVITY_DAY_KEYS");
   if (!activityDayKeys.ok) return activityDayKeys;
+  const webhookTestOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
+  if (!webhookTestOrigin.ok) return webhookTestOrigin;
   const numbers: Record<string, number> = {};
   for (const [name, rule] of Object.entries<Numeric>(NUMBERS)) {
     const number = parseNumber(env[rule.variable], rule);
@@ -81,6 +85,7 @@ function parseAll(env: Env): Result<Settings> {
   return ok({
     tokensNotBefore: tokensNotBefore.value,
     activityDayKeys: activityDayKeys.value,
+    webhookTestOrigin: webhookTestOrigin.value,
     ...(numbers as Record<keyof typeof NUMBERS, number>),
   });
 }
@@ -103,6 +108,12 @@ function parseSwitch(value: unknown, variable: string): Result<boolean> {
   const on = SWITCH.get(value);
   return on === undefined ? fail("misconfigured", `${variable} is neither on nor off`) : ok(on);
 }
+
+/** Only this machine: the setting must not open a private network to webhooks. */
+const parseTestOrigin = (text: string | undefined): Result<string | undefined> =>
+  !text || /^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/.test(text)
+    ? ok(text || undefined)
+    : fail("misconfigured", "WEBHOOK_TEST_ORIGIN is not the origin of a port of this machine");
 
 /** wrangler.toml gives numbers, the dashboard gives texts. `Number` alone would accept the empty text as 0. */
 function parseNumber(given: unknown, { variable, least, most = Infinity, unit, absent }: Numeric): Result<number> {

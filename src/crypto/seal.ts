@@ -24,6 +24,7 @@ export const KINDS = {
   activity: 10,
   activityOfDay: 11,
   activityArchive: 12,
+  webhook: 13,
 } as const;
 
 /** The place of a sealed text: its associated data. The text opens in no other place. */

@@ -38,7 +38,7 @@ export async function auditRefusal(route: Route, c: Context, { kind }: Failure):
   if (store.ok) c.executionCtx.waitUntil(send(c, store.value, adminEntry(route, c, action, null, "DENY")));
 }
 
-/** An entry of the admin's log. In: the id of the vault or token, if there is one. */
+/** An entry of the admin's log. In: the id of the vault, token or webhook, if there is one. */
 export function adminEntry(
   { resource = "VAULT" }: Pick<Route, "resource">,
   c: Context,
@@ -50,10 +50,13 @@ export function adminEntry(
   return { id: c.get("requestId"), ...what, actor: ADMIN, origin: originOf(c) };
 }
 
+/** The id of the path that names what an admin route is about. */
+const NAMED = { VAULT: "vault", TOKEN: "token", WEBHOOK: "webhook" } as const;
+
 /** The entry of a request of the admin that succeeded. */
-function adminActivity(route: Route, { c }: Caller, { vault, token }: Target, result: Result<Reply>): Activity | undefined {
+function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {
   if (route.action === "UNLOGGED" || !result.ok) return undefined;
-  const id = result.value.made ?? (token || vault);
+  const id = result.value.made ?? target[NAMED[route.resource ?? "VAULT"]];
   return adminEntry(route, c, route.action, isId(id) ? id : null);
 }
 

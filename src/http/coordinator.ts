@@ -1,7 +1,8 @@
 import { fingerprint } from "../crypto/seal.ts";
 import type { ContentPlace } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
-import { ok, type Result } from "../model/result.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./request-id.ts";
 import { callCoordinator, type Tried, tryCoordinator } from "./retry.ts";
@@ -55,6 +56,24 @@ export const recordContent = (call: Call, place: ContentPlace): Promise<Result<u
     await coordinator.expect(place);
     return ok(undefined);
   });
+
+/**
+ * Sends a request about the webhooks of the vault. Errors: those of the coordinator; `unavailable`; `uncertain`, for a write;
+ * `version_skew`, when the coordinator is of release 0.2.0.
+ */
+export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
+  callCoordinator(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", async (coordinator) => {
+    try {
+      return await coordinator.webhooks(call.vault, request);
+    } catch (error) {
+      if (isMissingMethod(error)) return fail("version_skew");
+      throw error;
+    }
+  });
+
+/** The words of workerd's error for a method that the class of the object does not have. */
+const isMissingMethod = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith("The RPC receiver does not implement ");
 
 const connect =
   ({ c }: Call, vault: string) =>

@@ -7,6 +7,11 @@ import type { Call } from "./route.ts";
  * The id of something that the admin creates. It is derived from the Idempotency-Key, so that a repeated request finds what the
  * first one has created; without a key it is random. In: what is created.
  */
-export async function newId({ idempotencyKey: key }: Call, what: "new vault" | "new token"): Promise<string> {
-  return key === undefined ? crypto.randomUUID() : uuidOf(Uint8Array.fromBase64(await fingerprint(ADMIN, what, key)));
+export async function newId({ idempotencyKey: key, vault }: Call, what: keyof typeof SCOPES): Promise<string> {
+  if (key === undefined) return crypto.randomUUID();
+  const scope = SCOPES[what] ? [vault] : [];
+  return uuidOf(Uint8Array.fromBase64(await fingerprint(ADMIN, what, ...scope, key)));
 }
+
+/** Whether the id belongs to the vault of the path. */
+const SCOPES = { "new vault": false, "new token": false, "new webhook": true } as const;

@@ -14,14 +14,19 @@ import type { Call, Caller, Route, Target } from "./route.ts";
 const idOf = (c: Context, name: string): string | undefined =>
   parseId(c.req.param(name) ?? "") ?? (c.req.param(name) ? undefined : "");
 
-/** The parts of the path. The forms of the Item's id and of the version are checked later (contract 4.5). Errors: `vault_id`, `token_id`. */
+/**
+ * The parts of the path. The forms of the Item's id and of the version are checked later (contract 4.5). Errors: `vault_id`,
+ * `token_id`, `webhook_id`.
+ */
 export function parseTarget(c: Context): Result<Target> {
-  const [vault, token] = [idOf(c, "vault"), idOf(c, "token")];
+  const [vault, token, webhook] = [idOf(c, "vault"), idOf(c, "token"), idOf(c, "webhook")];
   if (vault === undefined) return fail("vault_id");
   if (token === undefined) return fail("token_id");
+  if (webhook === undefined) return fail("webhook_id");
   // The id of a File is a plain string (contract 3): a text that is no id names nothing.
   const file = idOf(c, "file") ?? c.req.param("file")!;
-  return ok({ vault, token, file, item: idOf(c, "item") ?? "", version: parseVersion(c.req.param("version") ?? "") ?? 0 });
+  const version = parseVersion(c.req.param("version") ?? "") ?? 0;
+  return ok({ vault, token, webhook, file, item: idOf(c, "item") ?? "", version });
 }
 
 /** Errors: `item_id`. */

@@ -44,6 +44,7 @@ export interface Target {
   readonly token: string;
   /** The number of a version; 0 where the path has none. */
   readonly version: number;
+  readonly webhook: string;
 }
 
 /** What a route parses its input from: a request of an authorized caller. */
@@ -68,7 +69,7 @@ export interface Reply {
   readonly version?: number;
   /** Replaces the action of the route: an empty PATCH only reads. */
   readonly action?: Action | "UNLOGGED";
-  /** The id of the vault or token that an admin route made. */
+  /** The id of the vault, token or webhook that an admin route made. */
   readonly made?: string;
 }
 

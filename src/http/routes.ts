@@ -3,6 +3,7 @@ import { ok } from "../model/result.ts";
 import { listActivity, listAdminActivity } from "./endpoints/activity.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
 import { streamAllEvents } from "./endpoints/all-events.ts";
 import { archiveItem, unarchiveItem } from "./endpoints/archive.ts";
 import { destroyItem, getDeletedContent, getDeletedItem, listDeletedItems, restoreItem } from "./endpoints/deleted-items.ts";
@@ -58,6 +59,11 @@ const ADMIN_VAULT = `${ADMIN_VAULTS}/:vault`;
 const ADMIN_TOKENS = "/v1/admin/tokens";
 const ADMIN_TOKEN = `${ADMIN_TOKENS}/:token`;
 const TOKEN = "TOKEN";
+const WEBHOOKS = `${ADMIN_VAULT}/webhooks`;
+const WEBHOOK = `${WEBHOOKS}/:webhook`;
+
+/** What the routes of webhooks have in common. */
+const BY_ADMIN_OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
 
 /** Checks a row against the types of its own parser and handler. */
 const row = <Input>(route: Route<Input>): Route => route;
@@ -140,5 +146,26 @@ export const ROUTES: readonly Route[] = [
   }),
   row({ method: "GET", path: ADMIN_TOKEN, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: getToken }),
   row({ method: "DELETE", path: ADMIN_TOKEN, access: BY_ADMIN, action: "DELETE", resource: TOKEN, parse, handle: revokeToken }),
+  row({ method: "GET", path: WEBHOOKS, ...BY_ADMIN_OF_WEBHOOK, action: "READ", parse, handle: listWebhooks }),
+  row({
+    method: "POST",
+    path: WEBHOOKS,
+    ...BY_ADMIN_OF_WEBHOOK,
+    action: "CREATE",
+    json: true,
+    idempotent: true,
+    ...createWebhook,
+  }),
+  row({ method: "GET", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "READ", parse, handle: getWebhook }),
+  row({
+    method: "PATCH",
+    path: WEBHOOK,
+    ...BY_ADMIN_OF_WEBHOOK,
+    action: "UPDATE",
+    json: true,
+    idempotent: true,
+    ...updateWebhook,
+  }),
+  row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
   row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
 ];

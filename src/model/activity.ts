@@ -12,7 +12,7 @@ export interface Origin {
 export type Action = "READ" | "CREATE" | "UPDATE" | "DELETE";
 
 /** What an entry of the admin's log is about. */
-export type AdminResource = "VAULT" | "TOKEN";
+export type AdminResource = "VAULT" | "TOKEN" | "WEBHOOK";
 
 /** One entry of the log. */
 export interface Activity {
@@ -24,7 +24,7 @@ export interface Activity {
   readonly result: "SUCCESS" | "DENY";
   /** A token's id, `admin` or `service`. */
   readonly actor: string;
-  /** The Item's id; in the admin's log the id of the vault or token, where the request names or makes one. */
+  /** The Item's id; in the admin's log the id of the vault, token or webhook, where the request names or makes one. */
   readonly item: string | null;
   /** The version of the Item: after the write, or as it was read. */
   readonly version: number | null;

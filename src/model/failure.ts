@@ -10,6 +10,7 @@ export interface Names {
   readonly file?: string | undefined;
   readonly version?: string | undefined;
   readonly token?: string | undefined;
+  readonly webhook?: string | undefined;
 }
 
 type Row = readonly [status: number, message: (names: Names, detail: string) => string, retryAfterSeconds?: number];
@@ -24,6 +25,7 @@ const failures = {
   vault_id: [400, text("Invalid Vault UUID")],
   item_id: [400, text("Invalid Item UUID")],
   token_id: [400, text("Invalid Token UUID")],
+  webhook_id: [400, text("Invalid Webhook UUID")],
   category: [400, text("Invalid item category")],
   missing_field: [400, (_, detail) => `The item doesn't have a ${echo(detail)} field.`],
   filter: [400, text("Unsupported request filter")],
@@ -38,6 +40,7 @@ const failures = {
   file_not_found: [404, (names) => `file ${echo(names.file)} not found`],
   version_not_found: [404, (names, version) => `version ${echo(names.version ?? version)} of item ${echo(names.item)} not found`],
   token_not_found: [404, (names) => `token ${echo(names.token)} not found`],
+  webhook_not_found: [404, (names) => `webhook ${echo(names.webhook)} not found`],
   route_not_found: [404, text("Not found")],
   method_not_allowed: [405, (_, allowed) => `Method not allowed; this path serves ${allowed}`],
   idempotency: [409, text("This Idempotency-Key came with another request before")],

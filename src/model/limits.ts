@@ -34,6 +34,9 @@ export const LIMITS = {
   tokenListeners: 1_000, // of one token
   waitingWrites: 256, // a vault
   waitingBytes: 16 * 1024 * 1024, // a vault
+  webhooks: 10, // a vault
+  webhookUrl: 2 * 1024,
+  webhookSecret: 7 * 24 * 60 * 60, // for so long a replaced secret may sign
 } as const;
 
 const encoder = new TextEncoder();

@@ -10,6 +10,12 @@ const MIGRATIONS: readonly string[] = [
   // The sweeps of a record. Both are NULL in the records of release 0.1.0.
   `ALTER TABLE watched ADD COLUMN missing_since INTEGER;
    ALTER TABLE watched ADD COLUMN next_sweep INTEGER`,
+  // How far the deliveries of the webhooks are: see webhook-progress.ts.
+  `CREATE TABLE webhooks (
+    id TEXT NOT NULL PRIMARY KEY, vault TEXT NOT NULL, state TEXT NOT NULL, sequence INTEGER NOT NULL, at INTEGER NOT NULL,
+    due INTEGER NOT NULL, created_at INTEGER NOT NULL, revision INTEGER NOT NULL, failures INTEGER NOT NULL,
+    failing_since INTEGER, last_delivery INTEGER, last_error TEXT, farewell TEXT, farewell_at INTEGER
+  ) STRICT, WITHOUT ROWID`,
 ];
 
 /**

@@ -3,7 +3,10 @@ import { HOUR, MINUTE, SECOND } from "../model/time.ts";
 import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { openStore } from "../store/database.ts";
+import { isDue, nextDue } from "../store/webhook-progress.ts";
 import { deleteRows } from "../store/write/deleted-vaults.ts";
+import { webhookPorts } from "./ports.ts";
+import { postponeAll, runWebhooks } from "./webhooks/task.ts";
 
 /** The alarm of a coordinator: what it does without a request. A coordinator has one alarm, for the task that is due first. */
 
@@ -22,11 +25,17 @@ export interface AlarmContext {
 interface Task {
   /** When the task is due next: Unix milliseconds; `undefined` when it has nothing to do. */
   readonly next: (sql: SqlStorage) => number | undefined;
+  /** Whether it has something to do now. By default: when it is due. */
+  readonly isDue?: (sql: SqlStorage, now: number) => boolean;
   /** Does what is due, and postpones what failed. */
   readonly run: (context: AlarmContext) => Promise<void>;
 }
 
-const TASKS: readonly Task[] = [{ next: pending.nextSweep, run: sweepContents }];
+/** The webhooks come last, because receivers may take their time. */
+const TASKS: readonly Task[] = [
+  { next: pending.nextSweep, run: sweepContents },
+  { next: nextDue, isDue, run: deliverWebhooks },
+];
 
 /** Deletes rows of the vault when that was deleted; then it runs the tasks. */
 export async function runAlarm(context: AlarmContext): Promise<void> {
@@ -34,9 +43,9 @@ export async function runAlarm(context: AlarmContext): Promise<void> {
   const delay = await deleteVaultRows(storage.sql, env);
   // Not while rows are left: with a retention of 0 the sweep deletes the record that names the vault.
   if (delay !== undefined) return storage.setAlarm(Date.now() + delay);
-  for (const { next, run } of TASKS) {
-    const due = next(storage.sql);
-    if (due !== undefined && due <= Date.now()) await run(context);
+  for (const { next, isDue: check, run } of TASKS) {
+    const due = next(storage.sql) ?? Infinity;
+    if (check?.(storage.sql, Date.now()) ?? due <= Date.now()) await run(context);
   }
   await setAlarm(storage);
 }
@@ -77,4 +86,17 @@ async function trySweep(env: Env, records: readonly pending.PendingRecord[]): Pr
   }
   const until = Date.now() + HOUR;
   return records.map((record) => ({ record, next: pending.postponed(record, until) }));
+}
+
+/** Delivers events. After a defect the webhooks are due again in a minute. */
+async function deliverWebhooks({ storage: { sql }, env }: AlarmContext): Promise<void> {
+  const store = await openStore(env, Date.now());
+  const ports = store.ok ? webhookPorts(sql, store.value, () => Date.now()) : undefined;
+  if (!ports) return postponeAll({ sql, clock: () => Date.now() });
+  try {
+    await runWebhooks(ports);
+  } catch (error) {
+    logFailure("The delivery to webhooks", error);
+    postponeAll(ports);
+  }
 }

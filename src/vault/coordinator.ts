@@ -4,6 +4,7 @@ import type { ContentPlace } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
+import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore } from "../store/database.ts";
@@ -12,8 +13,11 @@ import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
 import { type Expiry, expireItems } from "./expiry.ts";
 import { commitGroup } from "./group.ts";
 import { acceptListener, notifyListeners } from "./listeners.ts";
-import { committedContents, databasePorts, drawRandom } from "./ports.ts";
+import { committedContents, databasePorts, drawRandom, webhookPorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
+import { answerWebhooks } from "./webhooks/admin.ts";
+import { prepareFarewells } from "./webhooks/farewell.ts";
+import { announceCommit } from "./webhooks/task.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP = 32;
@@ -30,7 +34,7 @@ const CACHED = 1024 * 1024;
  * continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
  * store/write/fence.ts and docs/consistency.md.
  *
- * During a deployment, Workers of one release call coordinators of another: the names `write`, `expect` and `expire` stay.
+ * During a deployment, Workers of one release call coordinators of another: the names of the methods stay.
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED);
@@ -72,6 +76,17 @@ export class VaultCoordinator extends DurableObject<Env> {
     return setAlarm(this.ctx.storage);
   }
 
+  /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */
+  async webhooks(vault: string, request: WebhookRequest): Promise<Result<readonly Webhook[]>> {
+    const store = await openStore(this.env, Date.now());
+    if (!store.ok) return store;
+    const { storage } = this.ctx;
+    const ports = webhookPorts(storage.sql, store.value, () => Date.now());
+    const answer = await answerWebhooks(ports, vault, request);
+    await setAlarm(storage);
+    return answer;
+  }
+
   /** Accepts the WebSocket of a Worker that waits for events. */
   override fetch(request: Request): Response {
     return acceptListener(this.ctx, request);
@@ -86,8 +101,10 @@ export class VaultCoordinator extends DurableObject<Env> {
     if (!store.ok) return group.map(() => store);
     const { fileRetention } = store.value.settings;
     const { sql } = this.ctx.storage;
+    const forWebhooks = webhookPorts(sql, store.value, () => Date.now());
     const ports = databasePorts(store.value, this.#cache, {
       recordReleased: async ({ vault, after, released }) => {
+        if (!after) await prepareFarewells(forWebhooks, vault);
         const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
         if (contents.length === 0) return;
         pending.recordReleased(sql, contents, Date.now(), fileRetention);
@@ -100,6 +117,10 @@ export class VaultCoordinator extends DurableObject<Env> {
       },
       clock: () => Date.now(),
     });
-    return commitGroup(ports, group);
+    const answers = await commitGroup(ports, group);
+    // An uncertain one may have taken effect.
+    if (answers.some((answer) => answer.ok || answer.failure.kind === "uncertain"))
+      await announceCommit(this.ctx.storage, Date.now());
+    return answers;
   }
 }

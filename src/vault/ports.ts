@@ -9,6 +9,7 @@ import type { RowRequest } from "../store/write/rows.ts";
 import { cachedSnapshot, loadSnapshot, type Snapshot } from "../store/write/snapshot.ts";
 import type { Random } from "./complete.ts";
 import type { PacingPorts } from "./pacing.ts";
+import type { WebhookPorts } from "./webhooks/ports.ts";
 import type { Retention } from "./working.ts";
 
 /** Everything that the commit loop reads and writes. docs/consistency.md lists how each may fail. */
@@ -68,3 +69,11 @@ export function committedContents({ vault, files, released }: Commit): readonly 
   const written = files.flatMap((change) => (change.kind === "put" ? [placeOf(vault, change.item, change.file)] : []));
   return written.filter(({ generation }) => !ended.has(generation));
 }
+
+/** The ports of webhooks. */
+export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number): WebhookPorts => ({
+  sql,
+  store,
+  clock,
+  random: () => Math.random(),
+});

@@ -34,7 +34,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: [".", "model", "crypto"],
   "store/write": ["model", "crypto", "store"],
   "store/contents": [".", "model", "crypto", "store"],
-  vault: [".", "model", "crypto", "store", "store/write", "store/contents", "cloudflare:workers", "zod"],
+  vault: [".", "model", "crypto", "store", "store/write", "store/contents", "vault/webhooks", "cloudflare:workers", "zod"],
+  "vault/webhooks": ["model", "crypto", "store", "store/write"],
   http: [".", "model", "crypto", "store", "store/contents", "http/endpoints", "hono", "content-disposition"],
   "http/events": [".", "model", "crypto", "store", "http"],
   "http/endpoints": [".", "model", "crypto", "store", "store/contents", "http", "http/events", "zod", "package.json"],
@@ -100,7 +101,7 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|crypto)\/|^vault\/ports\.ts/],
   ["classes", /^export (default )?class\b|^class\b/m, /^vault\/coordinator\.ts/],
   ["logs", /console\./, /^log\.ts/],
-  ["variables of the environment", /env\.(MAX_|FILE_RETENTION|ACTIVITY_|TOKENS_NOT_BEFORE)/, /^settings\.ts/],
+  ["variables of the environment", /env\.(MAX_|FILE_RETENTION|ACTIVITY_|TOKENS_NOT_BEFORE|WEBHOOK_)/, /^settings\.ts/],
 ];
 
 describe("only some folders contain", () => {

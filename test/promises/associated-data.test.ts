@@ -31,6 +31,12 @@ const sql = (text: string, ...values: unknown[]) =>
     .run();
 const read = async (id: string) => (await call("GET", `${items}/${id}`)).body;
 
+/** Why the webhooks of a vault do not open, if they do not. */
+async function brokenOf(of: string): Promise<unknown[]> {
+  const { body } = await admin("GET", `/v1/admin/vaults/${of}/webhooks`);
+  return body.map(({ broken }: { broken?: string }) => broken);
+}
+
 describe("a sealed text", () => {
   it.each(["overview", "details"])("does not open in another Item: %s", async (column) => {
     await sql(`UPDATE items SET ${column} = (SELECT ${column} FROM items WHERE id = ?1) WHERE id = ?2`, one, two);
@@ -60,6 +66,15 @@ describe("a sealed text", () => {
     const other = await freshVault();
     await sql("UPDATE items SET vault_id = ?1 WHERE id = ?2", other.vault, one);
     expect((await other.call("GET", `${other.items}/${one}`)).body).toEqual(INTEGRITY);
+  });
+
+  it("of a webhook does not open under another id, nor in another vault", async () => {
+    const { id } = (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: "https://hooks.example.com" } }))
+      .body;
+    const other = await freshVault();
+    await sql("INSERT INTO webhooks SELECT vault_id, ?2, sealed, 0 FROM webhooks WHERE id = ?1", id, crypto.randomUUID());
+    await sql("INSERT INTO webhooks SELECT ?2, id, sealed, 0 FROM webhooks WHERE id = ?1 AND created_at > 0", id, other.vault);
+    expect([await brokenOf(vault), await brokenOf(other.vault)]).toEqual([["integrity", undefined], ["integrity"]]);
   });
 
   it("does not open under another id", async () => {

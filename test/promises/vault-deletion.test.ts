@@ -39,14 +39,19 @@ interface Slices {
   broken: boolean;
 }
 
-/** One for each table that has rows of a vault, and two on the deletion itself. */
-const STATEMENTS = 6 + 2;
+/** The last statement of a call that deletes slices. */
+const LAST_OF_SLICES = "SELECT 1 FROM deleted_vaults WHERE NOT EXISTS";
 
 async function watchSlices(vault: string): Promise<Slices> {
   const slices: Slices = { changed: [], broken: true };
+  let isSlice = false;
   const DB = wrapDatabase(env.DB, {
-    before: (statements) => {
-      if (statements === STATEMENTS && slices.broken) throw new Error("D1_ERROR: D1 DB is overloaded.");
+    rewrite: (sql) => {
+      isSlice = sql.startsWith(LAST_OF_SLICES);
+      return sql;
+    },
+    before: () => {
+      if (isSlice && slices.broken) throw new Error("D1_ERROR: D1 DB is overloaded.");
     },
     after: (results) => void slices.changed.push(results.reduce((sum, { meta }) => sum + meta.changes, 0)),
   });

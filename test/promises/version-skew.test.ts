@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
 import { migrateCoordinator } from "../../src/store/coordinator-schema.ts";
-import { freshVault, LOGIN } from "../support/service.ts";
+import { admin, freshVault, LOGIN } from "../support/service.ts";
 
 /** Two releases at the same time: a deployment replaces Workers and coordinators one after the other. */
 
@@ -33,6 +33,25 @@ describe("an operation of another release", () => {
   });
 });
 
+it("a request about webhooks is refused with a 503 and Retry-After by a coordinator that does not know them", async () => {
+  const { vault } = await freshVault();
+  const COORDINATOR = {
+    getByName: (name: string) => {
+      const coordinator = env.COORDINATOR.getByName(name) as unknown as { notKnownYet: () => Promise<unknown> };
+      return { webhooks: () => coordinator.notKnownYet() };
+    },
+  } as unknown as Env["COORDINATOR"];
+  const reply = await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, {
+    body: { url: "https://hooks.example.com" },
+    env: { COORDINATOR },
+  });
+  expect([reply.status, reply.headers.get("Item-Vault-Error"), reply.headers.get("Retry-After")]).toEqual([
+    503,
+    "version_skew",
+    "1",
+  ]);
+});
+
 /** Runs a function on the storage of a new coordinator. */
 async function withStorage<T>(use: (sql: SqlStorage) => T): Promise<T> {
   const { vault } = await freshVault();
@@ -43,12 +62,12 @@ const versions = (sql: SqlStorage) => sql.exec<{ version: number }>("SELECT vers
 
 describe("the storage of a coordinator", () => {
   it("records its schema version", async () => {
-    expect(await withStorage(versions)).toEqual([{ version: 2 }]);
+    expect(await withStorage(versions)).toEqual([{ version: 3 }]);
   });
 
   it("of release 0.1.0 keeps its records and gets a version", async () => {
     const after = await withStorage((sql) => {
-      sql.exec("DROP TABLE schema_version; DROP TABLE watched");
+      sql.exec("DROP TABLE schema_version; DROP TABLE watched; DROP TABLE webhooks");
       sql.exec(
         "CREATE TABLE watched (key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL) STRICT, WITHOUT ROWID",
       );
@@ -56,7 +75,7 @@ describe("the storage of a coordinator", () => {
       migrateCoordinator(sql);
       return [versions(sql), sql.exec("SELECT * FROM watched").toArray()];
     });
-    expect(after).toEqual([[{ version: 2 }], [{ key: "v/f/g", item: "i", due: 7, missing_since: null, next_sweep: null }]]);
+    expect(after).toEqual([[{ version: 3 }], [{ key: "v/f/g", item: "i", due: 7, missing_since: null, next_sweep: null }]]);
   });
 
   it("of a newer release is left as it is", async () => {

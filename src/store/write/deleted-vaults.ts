@@ -26,6 +26,7 @@ const TABLES = [
   ["file_versions", "item_id, id, until", "octet_length(sealed)"],
   ["deleted_items", "id", "0"],
   ["replays", "key", "octet_length(sealed)"],
+  ["webhooks", "id", "octet_length(sealed)"],
 ] as const;
 
 const SQL = {

@@ -1,12 +1,15 @@
 import type { ProvidedContext } from "vitest";
 import type { TestProject } from "vitest/node";
 import { createTestHarness, unstable_readConfig as readConfig } from "wrangler";
+import { startReceiver } from "../../../scripts/webhook-receiver.ts";
 import { LOCAL } from "../../../scripts/wrangler.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** The URL on which the service listens, with a slash at the end. */
     readonly url: string;
+    /** The origin of a receiver of webhooks (scripts/webhook-receiver.ts). */
+    readonly receiver: string;
   }
 }
 
@@ -21,10 +24,12 @@ export default async function start({ config, provide }: TestProject): Promise<(
   const { secrets } = config.provide as ProvidedContext;
   const configPath = "wrangler.toml";
   // wrangler also reads a developer's .dev.vars. The variables are passed explicitly so that .dev.vars does not override them.
-  const vars = readConfig({ config: configPath }).vars as Record<string, string | number>;
+  const receiver = await startReceiver();
+  const vars = { ...(readConfig({ config: configPath }).vars as Record<string, string | number>), WEBHOOK_TEST_ORIGIN: receiver };
   const server = createTestHarness({ workers: [{ configPath, secrets, vars }] });
   const { url } = await server.listen();
   await server.getWorker().applyD1Migrations("DB");
   provide("url", url.toString());
+  provide("receiver", receiver);
   return () => server.close();
 }

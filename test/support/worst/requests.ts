@@ -344,6 +344,20 @@ const forAdmin = (path: string, world: World, rest: Partial<Sent> = {}): Sent =>
   ...rest,
 });
 
+const WEBHOOKS = `${ADMIN_VAULTS}/:vault/webhooks`;
+const LONGEST_URL = `https://hooks.example.com/${"x".repeat(LIMITS.webhookUrl)}`.slice(0, LIMITS.webhookUrl);
+
+/** A vault with so many webhooks. Out: the path of its webhooks, and that of the last one. */
+async function vaultWithWebhooks(world: World, count: number): Promise<{ path: string; last: string }> {
+  const { vault } = await ownVault(world);
+  const path = `${ADMIN_VAULTS}/${vault}/webhooks`;
+  let last = "";
+  for (let n = 0; n < count; n++) {
+    last = (await world.ask("POST", path, world.env.ADMIN_TOKEN, { url: LONGEST_URL, enabled: false })).id as string;
+  }
+  return { path, last: `${path}/${last}` };
+}
+
 const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: `GET ${ADMIN_VAULTS}`,
@@ -389,6 +403,37 @@ const byAdmin: readonly WorstRequest[] = [
     endpoint: `DELETE ${ADMIN_TOKENS}/:token`,
     why: "a token of 100 vaults",
     prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await wideToken(world)).id}`, world),
+  },
+  {
+    endpoint: `GET ${WEBHOOKS}`,
+    why: "10 webhooks with the longest URLs",
+    prepare: async (world) => forAdmin((await vaultWithWebhooks(world, LIMITS.webhooks)).path, world),
+  },
+  {
+    endpoint: `POST ${WEBHOOKS}`,
+    why: "the tenth one, with the longest URL",
+    prepare: async (world) => {
+      const { path } = await vaultWithWebhooks(world, LIMITS.webhooks - 1);
+      return forAdmin(path, world, { body: { url: LONGEST_URL }, headers: KEY });
+    },
+  },
+  {
+    endpoint: `GET ${WEBHOOKS}/:webhook`,
+    why: "one of 10 with the longest URLs",
+    prepare: async (world) => forAdmin((await vaultWithWebhooks(world, LIMITS.webhooks)).last, world),
+  },
+  {
+    endpoint: `PATCH ${WEBHOOKS}/:webhook`,
+    why: "another URL and another secret",
+    prepare: async (world) => {
+      const { last } = await vaultWithWebhooks(world, LIMITS.webhooks);
+      return forAdmin(last, world, { body: { url: `${LONGEST_URL.slice(0, -1)}y`, rotateSecret: true }, headers: KEY });
+    },
+  },
+  {
+    endpoint: `DELETE ${WEBHOOKS}/:webhook`,
+    why: "one of 10 with the longest URLs",
+    prepare: async (world) => forAdmin((await vaultWithWebhooks(world, LIMITS.webhooks)).last, world),
   },
   {
     endpoint: "GET /v1/admin/activity",

@@ -1,0 +1,59 @@
+/** Webhooks (contract 17): receivers of the events of a vault. The admin makes them; the vault's coordinator delivers. */
+
+/** `PAUSED`: a receiver has failed for a day. `DISABLED`: by the admin, or because the receiver answered 410. */
+export type WebhookState = "ACTIVE" | "PAUSED" | "DISABLED";
+
+/** Why a delivery failed. `url`: the URL is not allowed any more. `restored`: see contract 17.12. */
+export type DeliveryFault = "status" | "redirect" | "timeout" | "network" | "url" | "restored" | "integrity";
+
+export interface DeliveryError {
+  readonly kind: DeliveryFault;
+  /** The status of the receiver's answer. Nothing else of the answer is kept. */
+  readonly status?: number | undefined;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** A webhook as the admin sees it. Times are Unix milliseconds. */
+export interface Webhook {
+  readonly id: string;
+  /** Absent when its row does not open. */
+  readonly url?: string | undefined;
+  /** Only in the answer to the request that made or replaced it. */
+  readonly secret?: string | undefined;
+  readonly state: WebhookState;
+  readonly createdAt: number;
+  readonly lastDelivery?: number | undefined;
+  readonly lastError?: DeliveryError | undefined;
+  /** Attempts that failed since the last delivery. */
+  readonly failures: number;
+  /** Events that are not delivered yet. */
+  readonly pending: number;
+}
+
+export interface NewWebhook {
+  readonly url: string;
+  readonly enabled: boolean;
+}
+
+export interface WebhookChange {
+  readonly url?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Makes the webhook active again: from the event where it stopped, or only with events from now on. */
+  readonly resume?: "cursor" | "latest" | undefined;
+  /** Makes a new secret. The previous one also signs for so many seconds. */
+  readonly rotateSecret?: number | undefined;
+}
+
+/** A request about the webhooks of a vault, on its way to the coordinator: plain data, because it crosses Durable Object RPC. */
+export type WebhookRequest =
+  | { readonly kind: "list" }
+  | { readonly kind: "get"; readonly id: string }
+  /** Sent again with the same id, it takes effect once. `request` is a hash of what is asked for. */
+  | { readonly kind: "create"; readonly id: string; readonly request: string; readonly webhook: NewWebhook }
+  /** Sent again with the same `request`, it makes no second secret. */
+  | { readonly kind: "update"; readonly id: string; readonly request: string; readonly change: WebhookChange }
+  | { readonly kind: "delete"; readonly id: string };
+
+/** Whether a request changes something. */
+export const isWebhookWrite = ({ kind }: WebhookRequest): boolean => kind !== "list" && kind !== "get";

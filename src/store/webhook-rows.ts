@@ -1,0 +1,100 @@
+import { open, type Place, seal } from "../crypto/seal.ts";
+import type { VaultKeys } from "../crypto/vault-keys.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { runBatch, type Store } from "./database.ts";
+import { KEY_COLUMNS, type KeyRow, openKeys } from "./vault-rows.ts";
+
+/** The rows of webhooks: what the admin has defined, sealed under the key of the vault. write/webhooks.ts writes them. */
+
+/** What a row contains. */
+export interface WebhookDefinition {
+  readonly url: string;
+  /** The secret that signs (crypto/webhook-signature.ts). */
+  readonly secret: string;
+  /** The one before it, which also signs until then: Unix milliseconds. */
+  readonly previous?: { readonly secret: string; readonly until: number } | undefined;
+  /** A hash of the request that made the webhook, so that a repeated one finds it. */
+  readonly request: string;
+  /** The request that made the secret. */
+  readonly rotation?: string | undefined;
+}
+
+/** A row that was read. */
+export interface StoredWebhook {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  /** Absent when the row does not open. */
+  readonly definition: WebhookDefinition | undefined;
+  /** The text of the row. */
+  readonly sealed: string;
+}
+
+/** The webhooks of a vault at one moment. */
+export interface VaultWebhooks {
+  readonly keys: VaultKeys;
+  /** The position after the newest write of the vault: see event.ts. */
+  readonly head: { readonly sequence: number; readonly at: number };
+  /** Oldest first. */
+  readonly webhooks: readonly StoredWebhook[];
+}
+
+const SQL = {
+  vault: `SELECT ${KEY_COLUMNS}, content_version + attribute_version AS sequence, updated_at AS at FROM vaults WHERE id = ?1`,
+  webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1 ORDER BY created_at, id",
+};
+
+interface Row {
+  readonly id: string;
+  readonly sealed: string;
+  readonly created_at: number;
+}
+
+/** Loads the webhooks of a vault, in one D1 call. Errors: `vault_not_found`, `unavailable`, those of opening the vault's keys. */
+export async function loadWebhooks(store: Store, vault: string): Promise<Result<VaultWebhooks>> {
+  const { db } = store;
+  const read = await runBatch<[KeyRow & VaultWebhooks["head"], Row]>(
+    db,
+    db.prepare(SQL.vault).bind(vault),
+    db.prepare(SQL.webhooks).bind(vault),
+  );
+  if (!read.ok) return read;
+  const [[found], rows] = read.value;
+  if (!found) return fail("vault_not_found");
+  const keys = await openKeys(store, found);
+  if (!keys.ok) return keys;
+  const { sequence, at } = found;
+  const webhooks = await Promise.all(rows.map((row) => openRow(keys.value, vault, row)));
+  return ok({ keys: keys.value, head: { sequence, at }, webhooks });
+}
+
+const place = (vault: string, id: string, key: string): Place => ({ kind: "webhook", vault, record: id, version: 1, key });
+
+async function openRow(keys: VaultKeys, vault: string, { id, sealed, created_at }: Row): Promise<StoredWebhook> {
+  const text = await open(keys.data, place(vault, id, keys.id), sealed);
+  const definition = text.ok ? (JSON.parse(text.value) as WebhookDefinition) : undefined;
+  return { id, createdAt: created_at, definition, sealed };
+}
+
+/** Seals a definition for its row. */
+export const sealWebhook = (keys: VaultKeys, vault: string, id: string, definition: WebhookDefinition): Promise<string> =>
+  seal(keys.data, place(vault, id, keys.id), JSON.stringify(definition));
+
+/** Where the last message to a webhook goes, and what signs it. */
+export type Farewell = Pick<WebhookDefinition, "url" | "secret" | "previous">;
+
+/** Seals a farewell under the active root key, because the deletion of a vault deletes its keys. */
+export async function sealFarewell({ keyring }: Store, vault: string, id: string, farewell: Farewell): Promise<string> {
+  const root = keyring.active;
+  const { url, secret, previous } = farewell;
+  return `${root.id} ${await seal(root.registry, place(vault, id, root.id), JSON.stringify({ url, secret, previous }))}`;
+}
+
+/** Errors: `misconfigured` (the root key is missing), `integrity`. */
+export async function openFarewell({ keyring }: Store, vault: string, id: string, text: string): Promise<Result<Farewell>> {
+  const [key = "", sealed = ""] = text.split(" ");
+  const root = keyring.keys.get(key);
+  if (!root) return fail("misconfigured", "a root key is missing");
+  const opened = await open(root.registry, place(vault, id, key), sealed);
+  return opened.ok ? ok(JSON.parse(opened.value) as Farewell) : opened;
+}

@@ -1,0 +1,149 @@
+import { createWebhookSecret } from "../../crypto/webhook-signature.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { DAY, SECOND } from "../../model/time.ts";
+import type { Webhook, WebhookChange, WebhookRequest } from "../../model/webhook.ts";
+import { insertProgress, listProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
+import {
+  loadWebhooks,
+  sealWebhook,
+  type StoredWebhook,
+  type VaultWebhooks,
+  type WebhookDefinition,
+} from "../../store/webhook-rows.ts";
+import { deleteWebhook, insertWebhook, replaceWebhook } from "../../store/write/webhooks.ts";
+import type { WebhookPorts } from "./ports.ts";
+import { idle } from "./schedule.ts";
+import { newProgress, reconcile } from "./task.ts";
+
+/** The admin's requests about webhooks. Only the coordinator of the vault answers them, because the progress is in its storage. */
+
+/** A change that finds another version of the row than it read is tried again so many times. */
+const TRIES = 3;
+
+type Answer = Result<readonly Webhook[]>;
+type Of<K extends WebhookRequest["kind"]> = Extract<WebhookRequest, { kind: K }>;
+
+/**
+ * Carries out a request. Out: the webhooks that it asks for; after a deletion none. Errors: `vault_not_found`, `webhook_not_found`,
+ * `idempotency`, `quota`, `database_full`, `busy`, `integrity`, `unavailable`, `uncertain`.
+ */
+export async function answerWebhooks(ports: WebhookPorts, vault: string, request: WebhookRequest): Promise<Answer> {
+  const loaded = await loadWebhooks(ports.store, vault);
+  if (!loaded.ok) return loaded;
+  reconcile(ports, vault, loaded.value);
+  switch (request.kind) {
+    case "list":
+      return ok(loaded.value.webhooks.flatMap((webhook) => present(ports, loaded.value, webhook)));
+    case "get":
+      return answerOne(ports, loaded.value, find(loaded.value, request.id));
+    case "create":
+      return create(ports, vault, loaded.value, request);
+    case "update":
+      return update(ports, vault, loaded.value, request, TRIES);
+    default:
+      return remove(ports, vault, loaded.value, request);
+  }
+}
+
+const find = ({ webhooks }: VaultWebhooks, wanted: string) => webhooks.find(({ id }) => id === wanted);
+
+const progressOf = ({ sql }: WebhookPorts, wanted: string): Progress | undefined =>
+  listProgress(sql).find(({ id }) => id === wanted);
+
+/** In: the secret, if the answer contains it. Out: nothing for a webhook that was deleted meanwhile. */
+function present(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWebhook, secret?: string): Webhook[] {
+  const progress = progressOf(ports, webhook.id);
+  if (!progress || progress.state === "DELETED") return [];
+  const { id, state, createdAt, lastDelivery, lastError, failures, sequence } = progress;
+  const times = { createdAt, lastDelivery: lastDelivery ?? undefined, lastError: lastError ?? undefined };
+  return [
+    { id, url: webhook.definition?.url, secret, state, ...times, failures, pending: Math.max(0, head.sequence - sequence) },
+  ];
+}
+
+function answerOne(ports: WebhookPorts, vault: VaultWebhooks, webhook: StoredWebhook | undefined, secret?: string): Answer {
+  const presented = webhook ? present(ports, vault, webhook, secret) : [];
+  return presented.length > 0 ? ok(presented) : fail("webhook_not_found");
+}
+
+async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks, wanted: Of<"create">): Promise<Answer> {
+  const { sql, store, clock } = ports;
+  const { id, request, webhook } = wanted;
+  const existing = find(loaded, id);
+  // A deleted one: the request was repeated too late.
+  if (existing?.definition?.request !== request && (existing || progressOf(ports, id)?.state === "DELETED"))
+    return fail("idempotency");
+  if (existing) return answerOne(ports, loaded, existing, existing.definition?.secret);
+  if (loaded.webhooks.length >= LIMITS.webhooks) return fail("quota", `${LIMITS.webhooks} webhooks`);
+  const definition = { url: webhook.url, secret: createWebhookSecret(), request };
+  const row = { id, createdAt: clock(), sealed: await sealWebhook(loaded.keys, vault, id, definition) };
+  // Before the row of D1, so that no webhook is without progress.
+  const state = webhook.enabled ? "ACTIVE" : "DISABLED";
+  insertProgress(sql, { ...idle(newProgress(vault, row, loaded.head, clock()), clock()), state });
+  const inserted = await insertWebhook(store, vault, row);
+  if (!inserted.ok) return inserted;
+  return inserted.value ? answerOne(ports, loaded, { ...row, definition }, definition.secret) : fail("busy");
+}
+
+async function update(
+  ports: WebhookPorts,
+  vault: string,
+  loaded: VaultWebhooks,
+  wanted: Of<"update">,
+  tries: number,
+): Promise<Answer> {
+  const { id, request, change } = wanted;
+  const found = find(loaded, id);
+  if (!found) return fail("webhook_not_found");
+  if (!found.definition) return fail("integrity");
+  const definition = changeDefinition(found.definition, change, request, ports.clock());
+  const replaced =
+    definition === found.definition
+      ? ok(true)
+      : await replaceWebhook(ports.store, vault, found, await sealWebhook(loaded.keys, vault, id, definition));
+  if (!replaced.ok) return replaced;
+  if (!replaced.value) {
+    const again = await loadWebhooks(ports.store, vault);
+    if (!again.ok) return again;
+    return tries > 1 ? update(ports, vault, again.value, wanted, tries - 1) : fail("busy");
+  }
+  const progress = progressOf(ports, id);
+  if (progress && progress.state !== "DELETED")
+    replaceProgress(ports.sql, progress, changeProgress(progress, change, loaded.head, ports.clock()));
+  const secret = change.rotateSecret === undefined ? undefined : definition.secret;
+  return answerOne(ports, loaded, { ...found, definition }, secret);
+}
+
+/** Out: the definition itself when nothing of it changes, also when the request has made its secret already. */
+function changeDefinition(
+  definition: WebhookDefinition,
+  { url = definition.url, rotateSecret }: WebhookChange,
+  request: string,
+  now: number,
+): WebhookDefinition {
+  const rotates = rotateSecret !== undefined && definition.rotation !== request;
+  if (!rotates) return url === definition.url ? definition : { ...definition, url };
+  const previous = rotateSecret > 0 ? { secret: definition.secret, until: now + rotateSecret * SECOND } : undefined;
+  return { ...definition, url, secret: createWebhookSecret(), previous, rotation: request };
+}
+
+function changeProgress(progress: Progress, change: WebhookChange, head: VaultWebhooks["head"], now: number): Progress {
+  const { url, enabled, resume } = change;
+  const revived = resume !== undefined || (enabled === true && progress.state === "DISABLED");
+  const state = enabled === false ? "DISABLED" : revived ? "ACTIVE" : (progress.state as Webhook["state"]);
+  const retried = revived || url !== undefined ? { failures: 0, failingSince: null, due: now } : {};
+  const { sequence, at } = resume === "latest" ? head : progress;
+  return { ...progress, ...retried, sequence, at, state, revision: progress.revision + 1 };
+}
+
+async function remove(ports: WebhookPorts, vault: string, loaded: VaultWebhooks, { id }: Of<"delete">): Promise<Answer> {
+  const before = progressOf(ports, id);
+  if (!find(loaded, id)) return before?.state === "DELETED" ? ok([]) : fail("webhook_not_found");
+  const deleted = await deleteWebhook(ports.store, vault, id);
+  if (!deleted.ok) return deleted;
+  const progress = progressOf(ports, id);
+  const ended = { state: "DELETED", due: ports.clock() + DAY, farewell: null } as const;
+  if (progress) replaceProgress(ports.sql, progress, { ...progress, ...ended, revision: progress.revision + 1 });
+  return ok([]);
+}

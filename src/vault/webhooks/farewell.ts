@@ -1,0 +1,61 @@
+import { SECOND } from "../../model/time.ts";
+import { deleteProgress, listProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
+import { type Farewell, loadWebhooks, openFarewell, sealFarewell } from "../../store/webhook-rows.ts";
+import { deletionMessage } from "./message.ts";
+import { inParallel } from "./parallel.ts";
+import type { WebhookPorts } from "./ports.ts";
+import { failed } from "./schedule.ts";
+import { sendMessage } from "./send.ts";
+
+/**
+ * The event `vault.deleted`. The deletion of a vault deletes its keys and the rows of its webhooks, so the coordinator keeps
+ * in its own storage what the last message needs, sealed under the root key.
+ */
+
+/**
+ * Before the commit that deletes a vault. Best effort: without it the receivers do not learn of the deletion, and the vault is
+ * deleted all the same.
+ */
+export async function prepareFarewells(ports: WebhookPorts, vault: string): Promise<void> {
+  const { sql, store, clock } = ports;
+  if (listProgress(sql).length === 0) return;
+  const loaded = await loadWebhooks(store, vault);
+  if (!loaded.ok) return;
+  const definitions = new Map(loaded.value.webhooks.map(({ id, definition }) => [id, definition]));
+  for (const { id } of listProgress(sql)) {
+    const definition = definitions.get(id);
+    const farewell = definition ? await sealFarewell(store, vault, id, definition) : null;
+    const progress = listProgress(sql).find((row) => row.id === id);
+    if (!progress) continue;
+    // The attempts for the last message are counted anew.
+    const fresh = { failures: 0, failingSince: null, due: clock() + SECOND };
+    replaceProgress(sql, progress, { ...progress, ...fresh, farewell, farewellAt: clock() });
+  }
+}
+
+/** Sends the last message of each active webhook of a deleted vault, and deletes the rows. Tries for a day. */
+export async function sendFarewells(ports: WebhookPorts): Promise<void> {
+  const { sql, clock } = ports;
+  const rows = listProgress(sql).filter(({ failures, due }) => failures === 0 || due <= clock());
+  await inParallel(rows, (progress) => sendFarewell(ports, progress));
+}
+
+async function sendFarewell(ports: WebhookPorts, progress: Progress): Promise<void> {
+  const { sql, store, clock, random } = ports;
+  const { id, vault, state, farewell, farewellAt } = progress;
+  if (farewellAt === null && state === "ACTIVE") {
+    // The database may have been restored to a minute before the vault existed. Paused after a day.
+    replaceProgress(sql, progress, failed(progress, { kind: "restored", at: clock() }, random()));
+    return;
+  }
+  const target = farewell === null || state !== "ACTIVE" ? undefined : await openFarewell(store, vault, id, farewell);
+  const next = target?.ok ? await tryFarewell(ports, progress, target.value) : undefined;
+  if (next?.state === "ACTIVE") replaceProgress(sql, progress, next);
+  else deleteProgress(sql, id);
+}
+
+/** Out: the progress after an attempt that failed. */
+async function tryFarewell(ports: WebhookPorts, progress: Progress, target: Farewell): Promise<Progress | undefined> {
+  const error = await sendMessage(ports, target, await deletionMessage(progress, progress.farewellAt!));
+  return error && failed(progress, error, ports.random());
+}

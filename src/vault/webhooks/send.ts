@@ -1,0 +1,52 @@
+import { signWebhook } from "../../crypto/webhook-signature.ts";
+import { SECOND } from "../../model/time.ts";
+import type { DeliveryError } from "../../model/webhook.ts";
+import { webhookUrlFault } from "../../model/webhook-url.ts";
+import type { Farewell } from "../../store/webhook-rows.ts";
+import type { Message } from "./message.ts";
+import type { WebhookPorts } from "./ports.ts";
+
+/** One attempt to deliver a message. */
+
+/** For so many milliseconds a receiver may take its time to answer. */
+const TIMEOUT = 15 * SECOND;
+
+/** Sends a message. Out: `undefined` when the receiver has answered with 2xx; else why the attempt failed. Never throws. */
+export async function sendMessage(
+  { store, clock }: WebhookPorts,
+  { url, secret, previous }: Farewell,
+  message: Message,
+): Promise<DeliveryError | undefined> {
+  const now = clock();
+  // The setting may have changed since the webhook was made.
+  if (webhookUrlFault(url, store.settings.webhookTestOrigin) !== undefined) return { kind: "url", at: now };
+  const timestamp = Math.floor(now / SECOND);
+  const secrets = previous && previous.until > now ? [secret, previous.secret] : [secret];
+  const headers = {
+    "Content-Type": "application/json",
+    "User-Agent": "Item-Vault",
+    "webhook-id": message.id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": await signWebhook(secrets, { ...message, timestamp }),
+  };
+  const error = await post(url, { method: "POST", redirect: "manual", headers, body: message.body });
+  return error && { ...error, at: clock() };
+}
+
+async function post(url: string, request: RequestInit): Promise<Omit<DeliveryError, "at"> | undefined> {
+  const controller = new AbortController();
+  // AbortSignal.timeout() has a timer that cannot be cleared, and that keeps the coordinator from being evicted.
+  const timer = setTimeout(() => controller.abort(), TIMEOUT);
+  try {
+    const { status, body } = await fetch(url, { ...request, signal: controller.signal });
+    // The body is not read: the receiver could send one without end.
+    void body?.cancel().catch(() => undefined);
+    if (status >= 200 && status < 300) return undefined;
+    return { kind: status >= 300 && status < 400 ? "redirect" : "status", status };
+  } catch {
+    // The error may quote the URL, which may contain a secret.
+    return { kind: controller.signal.aborted ? "timeout" : "network" };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,319 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { deliver, recordingQueue } from "../support/activity.ts";
+import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { advanceClock } from "../support/faults.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Reply, send } from "../support/service.ts";
+import { addWebhook, hookedVault } from "../support/webhooks.ts";
+
+/** The admin's routes of webhooks (contract 17). */
+
+const HOOK = "https://hooks.example.com/a?key=b";
+const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
+const DATE = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+const hooksOf = (vault: string) => `/v1/admin/vaults/${vault}/webhooks`;
+const outcome = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
+
+let vault: string;
+let hooks: string;
+
+beforeAll(async () => {
+  vault = await makeVault();
+  hooks = hooksOf(vault);
+});
+
+describe("POST …/webhooks", () => {
+  it("returns the webhook and its secret", async () => {
+    const other = hooksOf(await makeVault());
+    const { status, body } = await admin("POST", other, { body: { url: HOOK } });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[\da-f]{8}-/),
+      url: HOOK,
+      enabled: true,
+      state: "ACTIVE",
+      createdAt: expect.stringMatching(DATE),
+      failures: 0,
+      pending: 0,
+      secret: expect.stringMatching(SECRET),
+    });
+  });
+
+  it("makes a disabled one with enabled: false", async () => {
+    const { body } = await admin("POST", hooksOf(await makeVault()), { body: { url: HOOK, enabled: false } });
+    expect([body.enabled, body.state]).toEqual([false, "DISABLED"]);
+  });
+
+  it.each([
+    ["no object", []],
+    ["no URL", {}],
+    ["null as URL", { url: null }],
+    ["a number as URL", { url: 7 }],
+    ["http", { url: "http://hooks.example.com/" }],
+    ["an address", { url: "https://127.0.0.1/" }],
+    ["a local name", { url: "https://vault.internal/" }],
+    ["a text as enabled", { url: HOOK, enabled: "yes" }],
+  ])("refuses %s with a 400", async (_, body) => {
+    expect(outcome(await admin("POST", hooks, { body }))).toEqual([400, "invalid"]);
+    expect((await admin("GET", hooks)).body).toEqual([]);
+  });
+
+  it("says what is wrong with a URL, and not its words", async () => {
+    const { body } = await admin("POST", hooks, { body: { url: "https://name:word@hooks.example.com/" } });
+    expect(body.message).toBe("url: contains a user name or password");
+  });
+
+  it("makes the origin of WEBHOOK_TEST_ORIGIN a 400 while the variable is not set", async () => {
+    const url = `${env.WEBHOOK_TEST_ORIGIN}/x`;
+    for (const origin of [undefined, "", "http://127.0.0.1:1"])
+      expect((await admin("POST", hooks, { body: { url }, env: { WEBHOOK_TEST_ORIGIN: origin! } })).status).toBe(400);
+  });
+
+  it.each(["*", "true", "http://10.0.0.1:80", "http://127.0.0.1", "http://127.0.0.1:80/", "https://example.com:443"])(
+    "answers 503 with WEBHOOK_TEST_ORIGIN = %s",
+    async (origin) => {
+      const reply = await admin("POST", hooks, { body: { url: HOOK }, env: { WEBHOOK_TEST_ORIGIN: origin } });
+      expect(outcome(reply)).toEqual([503, "misconfigured"]);
+    },
+  );
+
+  it("makes at most 10 webhooks of a vault, also at the same time", async () => {
+    const full = hooksOf(await makeVault());
+    const replies = await Promise.all(Array.from({ length: 12 }, () => admin("POST", full, { body: { url: HOOK } })));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
+    const last = await admin("POST", full, { body: { url: HOOK } });
+    expect(last.body).toEqual({ status: 507, message: "The vault has reached its quota of 10 webhooks" });
+    expect((await admin("GET", full)).body).toHaveLength(10);
+  });
+
+  it("is a 404 in a vault that does not exist", async () => {
+    expect(outcome(await admin("POST", hooksOf(crypto.randomUUID()), { body: { url: HOOK } }))).toEqual([404, "vault_not_found"]);
+  });
+
+  it("is a 507 while the database is full", async () => {
+    const DB = wrapDatabase(env.DB, { after: (results) => results.forEach(({ meta }) => (meta.size_after = 9_900_000_000)) });
+    await admin("GET", "/v1/admin/vaults", { env: { DB } });
+    const reply = await admin("POST", hooks, { body: { url: HOOK }, env: { DB } });
+    await admin("GET", "/v1/admin/vaults");
+    expect(outcome(reply)).toEqual([507, "database_full"]);
+  });
+});
+
+const postWithKey = (path: string, key: string, url = HOOK) =>
+  admin("POST", path, { body: { url }, headers: { "Idempotency-Key": key } });
+
+describe("POST …/webhooks with an Idempotency-Key", () => {
+  it("makes one webhook, and answers again with its secret", async () => {
+    const path = hooksOf(await makeVault());
+    const [first, second] = [await postWithKey(path, "k"), await postWithKey(path, "k")];
+    expect(second.body).toEqual(first.body);
+    expect((await admin("GET", path)).body).toHaveLength(1);
+  });
+
+  it("is a 409 with another URL", async () => {
+    const path = hooksOf(await makeVault());
+    await postWithKey(path, "k");
+    expect(outcome(await postWithKey(path, "k", `${HOOK}&more`))).toEqual([409, "idempotency"]);
+  });
+
+  it("makes another webhook in another vault", async () => {
+    const ids = [await postWithKey(hooksOf(await makeVault()), "k"), await postWithKey(hooksOf(await makeVault()), "k")];
+    expect(new Set(ids.map(({ body }) => body.id)).size).toBe(2);
+  });
+
+  it("is a 409 for a day after the webhook was deleted", async () => {
+    const path = hooksOf(await makeVault());
+    await admin("DELETE", `${path}/${(await postWithKey(path, "k")).body.id}`);
+    expect(outcome(await postWithKey(path, "k"))).toEqual([409, "idempotency"]);
+  });
+});
+
+describe("GET …/webhooks", () => {
+  it("lists the webhooks of the vault, oldest first, without their secrets", async () => {
+    const path = hooksOf(await makeVault());
+    const made = [];
+    for (let n = 0; n < 3; n++) {
+      advanceClock(10);
+      made.push((await admin("POST", path, { body: { url: `${HOOK}${n}` } })).body);
+    }
+    vi.useRealTimers();
+    const { status, body } = await admin("GET", path);
+    expect([status, body]).toEqual([200, made.map(({ secret, ...rest }) => (secret ? rest : undefined))]);
+    expect((await admin("GET", `${path}/${made[1].id}`)).body).toEqual(body[1]);
+  });
+
+  it("counts the events that are not delivered yet", async () => {
+    const { vault: own, items, call } = await freshVault();
+    const path = hooksOf(own);
+    const { id } = (await admin("POST", path, { body: { url: HOOK, enabled: false } })).body;
+    await call("POST", items, { body: LOGIN });
+    await call("POST", items, { body: LOGIN });
+    expect((await admin("GET", `${path}/${id}`)).body.pending).toBe(2);
+  });
+
+  it("shows a webhook whose row does not open as broken; it can be deleted", async () => {
+    const own = await makeVault();
+    const { hook, id, hooks: path } = await addWebhook(own, HOOK);
+    await env.DB.prepare("UPDATE webhooks SET sealed = 'AAAA' WHERE id = ?").bind(id).run();
+    const { body } = await admin("GET", path);
+    expect(body).toMatchObject([{ id, broken: "integrity" }]);
+    expect(body[0]).not.toHaveProperty("url");
+    expect(outcome(await admin("PATCH", hook, { body: { enabled: false } }))).toEqual([500, "integrity"]);
+    expect((await admin("DELETE", hook)).status).toBe(204);
+  });
+
+  it.each([
+    ["a webhook that was not made", () => crypto.randomUUID(), 404, "webhook_not_found"],
+    ["an id of another form", () => "x", 400, "webhook_id"],
+  ])("is refused for %s", async (_, id, status, kind) => {
+    for (const method of ["GET", "DELETE"]) expect(outcome(await admin(method, `${hooks}/${id()}`))).toEqual([status, kind]);
+    expect(outcome(await admin("PATCH", `${hooks}/${id()}`, { body: {} }))).toEqual([status, kind]);
+  });
+
+  it("does not find the webhook of another vault", async () => {
+    const { id } = await addWebhook(await makeVault(), HOOK);
+    expect(outcome(await admin("GET", `${hooks}/${id}`))).toEqual([404, "webhook_not_found"]);
+  });
+});
+
+describe("PATCH …/webhooks/{w}", () => {
+  it("replaces the URL", async () => {
+    const { hook } = await addWebhook(await makeVault(), HOOK);
+    const { status, body } = await admin("PATCH", hook, { body: { url: "https://other.example.com" } });
+    expect([status, body.url, body.secret]).toEqual([200, "https://other.example.com/", undefined]);
+  });
+
+  it("disables and enables", async () => {
+    const { hook } = await addWebhook(await makeVault(), HOOK);
+    const patch = async (enabled: boolean) => (await admin("PATCH", hook, { body: { enabled } })).body.state;
+    expect([await patch(false), await patch(false), await patch(true)]).toEqual(["DISABLED", "DISABLED", "ACTIVE"]);
+  });
+
+  it("makes a new secret, and shows it once", async () => {
+    const { hook, secret } = await addWebhook(await makeVault(), HOOK);
+    const { body } = await admin("PATCH", hook, { body: { rotateSecret: true } });
+    expect(body.secret).toMatch(SECRET);
+    expect(body.secret).not.toBe(secret);
+    expect((await admin("GET", hook)).body).not.toHaveProperty("secret");
+  });
+
+  it("with an Idempotency-Key makes one new secret", async () => {
+    const { hook } = await addWebhook(await makeVault(), HOOK);
+    const rotate = () => admin("PATCH", hook, { body: { rotateSecret: 0 }, headers: { "Idempotency-Key": "k" } });
+    expect((await rotate()).body.secret).toBe((await rotate()).body.secret);
+  });
+
+  it.each([
+    ["a URL that is not allowed", { url: "https://localhost/" }],
+    ["a text as enabled", { enabled: "no" }],
+    ["another way to resume", { resume: "start" }],
+    ["to resume a disabled webhook", { resume: "cursor", enabled: false }],
+    ["an overlap of more than 7 days", { rotateSecret: 7 * 24 * 3600 + 1 }],
+    ["false as rotateSecret", { rotateSecret: false }],
+    ["a secret of one's own", { rotateSecret: "whsec_AAAA" }],
+  ])("refuses %s with a 400", async (_, body) => {
+    const { hook } = await addWebhook(await makeVault(), HOOK);
+    const before = (await admin("GET", hook)).body;
+    expect(outcome(await admin("PATCH", hook, { body }))).toEqual([400, "invalid"]);
+    expect((await admin("GET", hook)).body).toEqual(before);
+  });
+
+  it("at the same time loses no change", async () => {
+    const { hook } = await addWebhook(await makeVault(), HOOK);
+    const replies = await Promise.all([
+      admin("PATCH", hook, { body: { url: "https://other.example.com/" } }),
+      admin("PATCH", hook, { body: { rotateSecret: true } }),
+      admin("PATCH", hook, { body: { enabled: false } }),
+    ]);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await admin("GET", hook)).body).toMatchObject({ url: "https://other.example.com/", enabled: false });
+  });
+});
+
+describe("DELETE …/webhooks/{w}", () => {
+  it("deletes the webhook; again it is a 204 for a day", async () => {
+    const { hook, hooks: path } = await addWebhook(await makeVault(), HOOK);
+    const remove = () => admin("DELETE", hook);
+    expect([(await remove()).status, (await remove()).status]).toEqual([204, 204]);
+    expect(outcome(await admin("GET", hook))).toEqual([404, "webhook_not_found"]);
+    expect((await admin("GET", path)).body).toEqual([]);
+  });
+
+  it("makes room for another one", async () => {
+    const path = hooksOf(await makeVault());
+    const made = await Promise.all(Array.from({ length: 10 }, () => admin("POST", path, { body: { url: HOOK } })));
+    await admin("DELETE", `${path}/${made[0]!.body.id}`);
+    expect((await admin("POST", path, { body: { url: HOOK } })).status).toBe(200);
+  });
+});
+
+describe("the routes of webhooks", () => {
+  const ROUTES = [
+    ["GET", ""],
+    ["POST", ""],
+    ["GET", "/:id"],
+    ["PATCH", "/:id"],
+    ["DELETE", "/:id"],
+  ] as const;
+
+  it.each(ROUTES)("refuse the tokens of the vault: %s …/webhooks%s", async (method, path) => {
+    const { hooks: own, id } = await addWebhook(vault, HOOK);
+    const { token } = await makeToken({ [vault]: "rw" });
+    const request = { body: method === "POST" || method === "PATCH" ? { url: HOOK } : undefined };
+    expect(outcome(await client(token)(method, own + path.replace(":id", id), request))).toEqual([401, "unauthorized"]);
+    expect(outcome(await send(method, own + path.replace(":id", id), request))).toEqual([401, "unauthorized"]);
+    await admin("DELETE", `${own}/${id}`);
+  });
+
+  it.each(ROUTES)("are not there without ADMIN_TOKEN: %s …/webhooks%s", async (method, path) => {
+    const bindings = { ADMIN_TOKEN: "" };
+    const reply = await admin(method, hooks + path.replace(":id", crypto.randomUUID()), { env: bindings });
+    expect(outcome(reply)).toEqual([404, "route_not_found"]);
+  });
+
+  it("have entries in the admin's log", async () => {
+    const { rows, bindings } = recordingQueue();
+    const path = hooksOf(await makeVault());
+    const { id } = (await admin("POST", path, { body: { url: HOOK }, env: bindings })).body;
+    await admin("GET", path, { env: bindings });
+    await admin("GET", `${path}/${id}`, { env: bindings });
+    await admin("PATCH", `${path}/${id}`, { body: { enabled: false }, env: bindings });
+    await admin("DELETE", `${path}/${id}`, { env: bindings });
+    await vi.waitFor(() => expect(rows).toHaveLength(5));
+    const about = rows.map(({ action, resource, item }) => [action, resource, item]);
+    const expected = ["CREATE", "READ", "READ", "UPDATE", "DELETE"].map((action, index) => [
+      action,
+      "WEBHOOK",
+      index === 1 ? null : id,
+    ]);
+    expect(about).toEqual(expected);
+    await deliver(rows);
+    const log = (await admin("GET", "/v1/admin/activity?limit=1000")).body as { requestId: string; resource: object }[];
+    const entry = log.find(({ requestId }) => requestId === rows[0]!.id);
+    expect(entry?.resource).toEqual({ type: "WEBHOOK", webhook: { id } });
+  });
+
+  it("answer 503 uncertain when D1 may have written, and a repeated request finds the webhook", async () => {
+    const own = await makeVault();
+    let lose = true;
+    const DB = wrapDatabase(env.DB, {
+      after: (results) => {
+        if (lose && results.length === 1 && results[0]!.meta.changes > 0) throw new Error("D1_ERROR: Network connection lost.");
+      },
+    });
+    await rebindCoordinator(own, { DB });
+    const post = () => admin("POST", hooksOf(own), { body: { url: HOOK }, headers: { "Idempotency-Key": "k" } });
+    expect(outcome(await post())).toEqual([503, "uncertain"]);
+    lose = false;
+    expect((await post()).body).toMatchObject({ url: HOOK, state: "ACTIVE" });
+    expect((await admin("GET", hooksOf(own))).body).toHaveLength(1);
+  });
+});
+
+it("a webhook keeps its id, URL and secret when the vault is renamed", async () => {
+  const { vault: own, hook, receiver } = await hookedVault();
+  await admin("PATCH", `/v1/admin/vaults/${own}`, { body: { name: "Other" } });
+  await vi.waitFor(async () => expect((await receiver.received()).map(({ event }) => event.type)).toEqual(["vault.updated"]));
+  expect((await admin("GET", hook)).body.url).toBe(receiver.url);
+});

@@ -1,0 +1,591 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { signWebhook } from "../../src/crypto/webhook-signature.ts";
+import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { canary, captureLog, dumpOfDatabase, found } from "../support/canary.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
+import { runs } from "../support/runs.ts";
+import { seeded } from "../support/seeded.ts";
+import { admin, freshVault, LOGIN } from "../support/service.ts";
+import {
+  addWebhook,
+  type Behaviour,
+  type Delivery,
+  hookedVault,
+  newReceiver,
+  progressOf,
+  type Receiver,
+  ring,
+  ringWhenDue,
+  withStorage,
+} from "../support/webhooks.ts";
+
+/** The delivery of events to webhooks (contract 17.4 to 17.11): in order, none lost, and repeated only with the same id. */
+
+const MINUTE = 60_000;
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+/** Makes the timeout of a delivery so short that a test can wait for it. Out: its real lengths, in milliseconds. */
+function shortenTimeout(): number[] {
+  const { setTimeout: timeout } = globalThis;
+  const lengths: number[] = [];
+  vi.stubGlobal("setTimeout", (run: () => void, delay = 0) => {
+    if (delay === 15_000) lengths.push(delay);
+    return timeout(run, delay === 15_000 ? 100 : delay);
+  });
+  return lengths;
+}
+
+/**
+ * Waits until the receiver has so many deliveries: the alarm runs by itself after a write. In: the vault, when the clock of the test
+ * is ahead of that of the platform, which then does not run the alarm.
+ */
+const deliveries = (receiver: Receiver, count: number, ahead?: string): Promise<Delivery[]> =>
+  vi.waitFor(
+    async () => {
+      if (ahead !== undefined) await ring(ahead);
+      const received = await receiver.received();
+      expect(received.length).toBeGreaterThanOrEqual(count);
+      return received;
+    },
+    { timeout: 15_000, interval: 20 },
+  );
+
+const idOf = ({ headers }: Delivery) => headers["webhook-id"]!;
+const idsOf = (received: readonly Delivery[]) => received.map(idOf);
+const sequencesOf = (received: readonly Delivery[]) => received.map(({ event }) => event.data.sequence as number);
+
+/** Waits until the only webhook of the vault fulfils a condition. */
+const progressWith = (vault: string, fulfils: (progress: Awaited<ReturnType<typeof progressOf>>[number]) => boolean) =>
+  vi.waitFor(
+    async () => {
+      const [progress] = await progressOf(vault);
+      expect(fulfils(progress!)).toBe(true);
+      return progress!;
+    },
+    { timeout: 15_000, interval: 20 },
+  );
+
+/** Ends the coordinator in the middle of what it does. */
+async function crash(vault: string): Promise<void> {
+  // vitest's pool ignores a runtime error with this text.
+  const ended = runInDurableObject(env.COORDINATOR.getByName(vault), (_, state) => state.abort("Instance disposed as planned"));
+  await ended.catch(() => undefined);
+}
+
+describe("a message", () => {
+  it("tells the ids, version and number of a write, and nothing of the Item", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    const { id, lastEditedBy, updatedAt } = (await call("POST", items, { body: LOGIN })).body;
+    const [{ event, headers }] = (await deliveries(receiver, 1)) as [Delivery];
+    const cursor = expect.stringMatching(/^2-/);
+    const data = { vault: { id: vault }, sequence: 2, cursor, item: { id }, version: 1, actor: lastEditedBy };
+    expect(event).toEqual({ type: "item.created", timestamp: updatedAt, data });
+    expect(headers["content-type"]).toBe("application/json");
+  });
+
+  it("has a cursor that continues with the events after it", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const [{ event }] = (await deliveries(receiver, 1)) as [Delivery];
+    await call("DELETE", `${items}/${id}`);
+    const { body } = await call("GET", `/v1/vaults/${vault}/events?after=${event.data.cursor}`);
+    expect(body.events.map(({ type }: { type: string }) => type)).toEqual(["item.deleted"]);
+  });
+
+  it("is signed with the secret: id, time of the attempt and body", async () => {
+    const { items, call, receiver, secret } = await hookedVault();
+    await call("POST", items, { body: LOGIN });
+    const [{ body, headers }] = (await deliveries(receiver, 1)) as [Delivery];
+    const timestamp = Number(headers["webhook-timestamp"]);
+    expect(Math.abs(timestamp - Date.now() / 1000)).toBeLessThan(60);
+    const id = headers["webhook-id"]!;
+    expect(id).toMatch(/^msg_[a-z2-7]{26}$/);
+    expect(headers["webhook-signature"]).toBe(await signWebhook([secret], { id, timestamp, body }));
+  });
+
+  it.each([
+    ["for a day after rotateSecret: true", true, 2],
+    ["not after rotateSecret: 0", 0, 1],
+  ])("is also signed with the previous secret %s", async (_, rotateSecret, signatures) => {
+    const { vault, items, call, hook, secret, receiver } = await hookedVault();
+    const { body } = await admin("PATCH", hook, { body: { rotateSecret } });
+    await call("POST", items, { body: LOGIN });
+    const [delivery] = (await deliveries(receiver, 1)) as [Delivery];
+    const message = { id: idOf(delivery), timestamp: Number(delivery.headers["webhook-timestamp"]), body: delivery.body };
+    const expected = await signWebhook([body.secret, secret].slice(0, signatures), message);
+    expect(delivery.headers["webhook-signature"]).toBe(expected);
+    advanceClock(DAY + MINUTE);
+    await call("POST", items, { body: LOGIN });
+    const [, later] = await deliveries(receiver, 2, vault);
+    expect(later!.headers["webhook-signature"]!.split(" ")).toHaveLength(1);
+  });
+});
+
+describe("a webhook", () => {
+  it("gets no event from before it was made", async () => {
+    const { vault, items, call } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    const receiver = newReceiver();
+    await addWebhook(vault, receiver.url);
+    await call("POST", items, { body: LOGIN });
+    expect(sequencesOf(await deliveries(receiver, 1))).toEqual([3]);
+  });
+
+  it("gets each event once and in order, also more than one run of the alarm delivers", async () => {
+    const { items, call, receiver } = await hookedVault();
+    await Promise.all(Array.from({ length: 120 }, () => call("POST", items, { body: LOGIN })));
+    const received = await deliveries(receiver, 120);
+    expect(sequencesOf(received)).toEqual(Array.from({ length: 120 }, (_, index) => index + 2));
+    expect(new Set(idsOf(received)).size).toBe(120);
+  });
+
+  it("gets an event of each kind of write", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "Other" }] });
+    await call("DELETE", `${items}/${id}`);
+    await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "Other" } });
+    const types = (await deliveries(receiver, 4)).map(({ event }) => event.type);
+    expect(types).toEqual(["item.created", "item.updated", "item.deleted", "vault.updated"]);
+  });
+
+  it("shows its last delivery", async () => {
+    const { vault, items, call, hook } = await hookedVault();
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ lastDelivery }) => lastDelivery !== null);
+    const { body } = await admin("GET", hook);
+    expect([body.failures, body.pending, body.lastError]).toEqual([0, 0, undefined]);
+    expect(Date.now() - Date.parse(body.lastDelivery)).toBeLessThan(MINUTE);
+  });
+
+  it("gets nothing while it is disabled, and afterwards what it has missed", async () => {
+    const { items, call, hook, receiver } = await hookedVault();
+    await admin("PATCH", hook, { body: { enabled: false } });
+    await call("POST", items, { body: LOGIN });
+    await sleep(100);
+    expect(await receiver.received()).toEqual([]);
+    await admin("PATCH", hook, { body: { enabled: true } });
+    expect(sequencesOf(await deliveries(receiver, 1))).toEqual([2]);
+  });
+
+  it("gets nothing after it was deleted", async () => {
+    const { vault, items, call, hook, receiver } = await hookedVault();
+    await receiver.behave(500);
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    await admin("DELETE", hook);
+    await receiver.behave(204);
+    await ringWhenDue(vault);
+    await call("POST", items, { body: LOGIN });
+    await sleep(100);
+    expect(await receiver.received()).toHaveLength(1);
+  });
+
+  it("whose URL was changed gets the next attempt there", async () => {
+    const { vault, items, call, hook, receiver } = await hookedVault();
+    await receiver.behave(500);
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    const other = newReceiver();
+    await admin("PATCH", hook, { body: { url: other.url } });
+    expect(idsOf(await deliveries(other, 1))).toEqual(idsOf(await receiver.received()));
+  });
+});
+
+describe("a receiver that fails", () => {
+  const FAULTS: readonly (readonly [string, Behaviour, object])[] = [
+    ["answers 500", 500, { kind: "status", status: 500 }],
+    ["answers 404", 404, { kind: "status", status: 404 }],
+    ["answers 429", 429, { kind: "status", status: 429 }],
+    ["answers with a redirect", 302, { kind: "redirect", status: 302 }],
+    ["answers with a permanent redirect", 308, { kind: "redirect", status: 308 }],
+    ["closes the connection in the middle", "die", { kind: "network" }],
+    ["does not answer in 15 seconds", "hang", { kind: "timeout" }],
+  ];
+
+  it.each(FAULTS)("because it %s gets the same message again, and then the next one", async (_, fault, error) => {
+    const limits = fault === "hang" ? shortenTimeout() : [];
+    const { vault, items, call, hook, receiver } = await hookedVault();
+    await receiver.behave(fault, fault, 204);
+    await call("POST", items, { body: LOGIN });
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    const { body } = await admin("GET", hook);
+    expect(body).toMatchObject({ state: "ACTIVE", failures: 1, pending: 2 });
+    expect(body.lastError).toEqual({ ...error, at: expect.any(String) });
+    await ringWhenDue(vault);
+    await ringWhenDue(vault);
+    const received = await deliveries(receiver, 4);
+    expect(sequencesOf(received)).toEqual([2, 2, 2, 3]);
+    expect(new Set(idsOf(received)).size).toBe(2);
+    const times = received.map(({ headers }) => Number(headers["webhook-timestamp"]));
+    expect(times[1]! - times[0]!).toBeGreaterThan(1);
+    expect(new Set(limits)).toEqual(new Set(fault === "hang" ? [15_000] : []));
+    expect((await admin("GET", hook)).body).toMatchObject({ failures: 0, pending: 0 });
+  });
+
+  it("is not followed to another place", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    await receiver.behave(307);
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    const redirected = await fetch(`${env.WEBHOOK_TEST_ORIGIN}/control/redirected`);
+    expect(await redirected.json()).toEqual([]);
+  });
+
+  it("with a 410 is disabled", async () => {
+    const { vault, items, call, hook, receiver } = await hookedVault();
+    await receiver.behave(410);
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    const { body } = await admin("GET", hook);
+    expect(body).toMatchObject({ enabled: false, state: "DISABLED", lastError: { kind: "status", status: 410 } });
+    await call("POST", items, { body: LOGIN });
+    await sleep(100);
+    expect(await receiver.received()).toHaveLength(1);
+  });
+
+  it("for a day is paused: at first after seconds, later once an hour", async () => {
+    const { vault, items, call, hook, receiver } = await hookedVault();
+    await receiver.behave(503);
+    const start = Date.now();
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    for (let tries = 0; tries < 100 && (await progressOf(vault))[0]!.state === "ACTIVE"; tries++) await ringWhenDue(vault);
+    const times = (await receiver.received()).map(({ headers }) => Number(headers["webhook-timestamp"]) * 1000 - start);
+    expect(times.at(-1)!).toBeGreaterThan(DAY - MINUTE);
+    expect(times.at(-1)!).toBeLessThan(DAY + 61 * MINUTE);
+    expect(times[1]!).toBeLessThan(10_000);
+    expect(times.length).toBeLessThan(70);
+    const { body } = await admin("GET", hook);
+    expect(body).toMatchObject({ enabled: true, state: "PAUSED", lastError: { kind: "status", status: 503 }, pending: 1 });
+  });
+
+  it.each([
+    ["cursor", [2, 2, 3, 4]],
+    ["latest", [2, 4]],
+  ] as const)("and was paused goes on with resume: %s", async (resume, expected) => {
+    const { vault, items, call, hook, receiver } = await hookedVault();
+    await receiver.behave(503, 204);
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'PAUSED'"));
+    await call("POST", items, { body: LOGIN });
+    await admin("PATCH", hook, { body: { resume } });
+    if (resume === "cursor") await deliveries(receiver, 3);
+    await call("POST", items, { body: LOGIN });
+    expect(sequencesOf(await deliveries(receiver, expected.length))).toEqual(expected);
+  });
+
+  it("with an answer that does not end has got the event", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    await receiver.behave("endless");
+    await call("POST", items, { body: LOGIN });
+    await call("POST", items, { body: LOGIN });
+    expect(sequencesOf(await deliveries(receiver, 2))).toEqual([2, 3]);
+    await progressWith(vault, ({ sequence, failures }) => sequence === 3 && failures === 0);
+  });
+
+  it("because the URL is not allowed any more is not called", async () => {
+    const { vault, items, call, hook, receiver } = await hookedVault();
+    await rebindCoordinator(vault, { WEBHOOK_TEST_ORIGIN: "" });
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    expect((await admin("GET", hook)).body.lastError.kind).toBe("url");
+    expect(await receiver.received()).toEqual([]);
+  });
+
+  it("does not hold up the writes of the vault, its other webhooks or the contents that are due", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    await receiver.behave("hang");
+    const other = newReceiver();
+    await addWebhook(vault, other.url);
+    await withStorage(vault, ({ sql }) => void sql.exec("INSERT INTO watched (key, item, due) VALUES ('v/f/g', 'i', 1)"));
+    await call("POST", items, { body: LOGIN });
+    await deliveries(receiver, 1);
+    expect(sequencesOf(await deliveries(other, 1))).toEqual([2]);
+    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+    expect(await progressOf(vault)).toHaveLength(2);
+    const due = await withStorage(vault, ({ sql }) => sql.exec("SELECT 1 FROM watched WHERE due <= 1").toArray());
+    expect(due).toEqual([]);
+    await crash(vault);
+  });
+});
+
+describe("a restart of the coordinator", () => {
+  it("between two events loses none and repeats none", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    for (let written = 1; written <= 3; written++) {
+      await call("POST", items, { body: LOGIN });
+      await deliveries(receiver, written);
+      await progressWith(vault, ({ sequence }) => sequence === written + 1);
+      await evictDurableObject(env.COORDINATOR.getByName(vault));
+    }
+    expect(sequencesOf(await receiver.received())).toEqual([2, 3, 4]);
+  });
+
+  it("during a delivery repeats it with the same webhook-id", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    await receiver.behave("hang", 204);
+    await call("POST", items, { body: LOGIN });
+    await deliveries(receiver, 1);
+    await crash(vault);
+    await call("POST", items, { body: LOGIN });
+    const received = await deliveries(receiver, 3);
+    expect(sequencesOf(received)).toEqual([2, 2, 3]);
+    expect(new Set(idsOf(received)).size).toBe(2);
+  });
+});
+
+/** What a receiver does, at random. */
+const BEHAVIOURS: readonly Behaviour[] = [204, 200, 200, 500, 302, "die", 404];
+
+describe("under failures of the receiver and the coordinator", () => {
+  it.each(Array.from({ length: runs(3, 100) }, (_, index) => index + 1))(
+    "each event arrives, in order and repeated only with the same webhook-id: seed %i",
+    async (seed) => {
+      const random = seeded(seed);
+      const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
+      const { vault, items, call, receiver } = await hookedVault();
+      const others = [newReceiver(), newReceiver()];
+      for (const other of others) await addWebhook(vault, other.url);
+      const receivers = [receiver, ...others];
+      for (const one of receivers) await one.behave(...Array.from({ length: 30 }, () => pick(BEHAVIOURS)), 204);
+      let written = 0;
+      for (let step = 0; step < 40; step++) {
+        const what = random();
+        if (what < 0.6) written += (await call("POST", items, { body: LOGIN })).status === 200 ? 1 : 0;
+        else if (what < 0.8) await ringWhenDue(vault);
+        else if (what < 0.9) await crash(vault);
+        else await evictDurableObject(env.COORDINATOR.getByName(vault)).catch(() => undefined); // it may not run yet
+      }
+      const isBehind = ({ sequence }: { sequence: number }) => sequence < written + 1;
+      for (let n = 0; n < 200 && (await progressOf(vault)).some(isBehind); n++) await ringWhenDue(vault);
+      for (const one of receivers) {
+        const received = await one.received();
+        const firsts = [...new Map(received.map((delivery) => [idOf(delivery), delivery])).values()];
+        expect(sequencesOf(firsts)).toEqual(Array.from({ length: written }, (_, index) => index + 2));
+        // A repetition follows the event that it repeats.
+        expect(sequencesOf(received)).toEqual(sequencesOf(received).toSorted((a, b) => a - b));
+      }
+    },
+  );
+});
+
+describe("an event that no commit has announced", () => {
+  it("is delivered by the poll, 15 minutes later at most", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    await call("POST", items, { body: LOGIN });
+    await deliveries(receiver, 1);
+    const { due } = await progressWith(vault, (progress) => progress.due > Date.now() + MINUTE);
+    expect(due - Date.now()).toBeLessThanOrEqual(15 * MINUTE);
+    // As after a commit of another coordinator, and after an alarm that was lost.
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'DISABLED'"));
+    await call("POST", items, { body: LOGIN });
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'ACTIVE'"));
+    expect(await receiver.received()).toHaveLength(1);
+    await ringWhenDue(vault);
+    expect(sequencesOf(await deliveries(receiver, 2))).toEqual([2, 3]);
+  });
+
+  it("is delivered when D1 answers again", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'DISABLED'"));
+    await call("POST", items, { body: LOGIN });
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'ACTIVE', due = 0"));
+    await rebindCoordinator(vault, { DB });
+    await ring(vault);
+    const [progress] = await progressOf(vault);
+    expect([progress!.failures, progress!.due > Date.now()]).toEqual([0, true]);
+    await rebindCoordinator(vault, {});
+    await ringWhenDue(vault);
+    expect(sequencesOf(await deliveries(receiver, 1))).toEqual([2]);
+  });
+});
+
+describe("a position that the log does not have any more", () => {
+  it("gives a message reset, and then the events after it", async () => {
+    const { vault, items, call, hook, receiver } = await hookedVault();
+    await admin("PATCH", hook, { body: { enabled: false } });
+    for (let written = 0; written < 3; written++) await call("POST", items, { body: LOGIN });
+    await env.DB.prepare("DELETE FROM activity WHERE vault_id = ? AND sequence <= 3").bind(vault).run();
+    await receiver.behave(500, 204);
+    await admin("PATCH", hook, { body: { enabled: true } });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    await ringWhenDue(vault);
+    await call("POST", items, { body: LOGIN });
+    const received = await deliveries(receiver, 3, vault);
+    expect(received.map(({ event }) => event.type)).toEqual(["reset", "reset", "item.created"]);
+    expect(sequencesOf(received)).toEqual([4, 4, 5]);
+    expect(new Set(idsOf(received)).size).toBe(2);
+  });
+});
+
+const remove = (vault: string) => admin("DELETE", `/v1/admin/vaults/${vault}`);
+
+/** Sets the clock forward and runs the alarm until the coordinator has no webhook, at most so often. */
+async function runOut(vault: string, most: number): Promise<void> {
+  for (let n = 0; n < most && (await progressOf(vault)).length > 0; n++) await ringWhenDue(vault);
+}
+
+describe("the deletion of a vault", () => {
+  it("is the last event, with retries; afterwards nothing is left of the webhook", async () => {
+    const { vault, receiver, secret } = await hookedVault();
+    await receiver.behave(500, 204);
+    await remove(vault);
+    await runOut(vault, 5);
+    const received = await receiver.received();
+    expect(received.map(({ event }) => event.type)).toEqual(["vault.deleted", "vault.deleted"]);
+    expect(new Set(idsOf(received)).size).toBe(1);
+    expect(received[0]!.event).toEqual({
+      type: "vault.deleted",
+      timestamp: expect.any(String),
+      data: { vault: { id: vault }, actor: "admin" },
+    });
+    const [{ headers, body }] = received as [Delivery];
+    const message = { id: headers["webhook-id"]!, timestamp: Number(headers["webhook-timestamp"]), body };
+    expect(headers["webhook-signature"]).toBe(await signWebhook([secret], message));
+    expect(await progressOf(vault)).toEqual([]);
+    const rows = await env.DB.prepare("SELECT count(*) AS n FROM webhooks WHERE vault_id = ?").bind(vault).first("n");
+    expect(rows).toBe(0);
+  });
+
+  it("is tried for a day", async () => {
+    const { vault, receiver } = await hookedVault();
+    await receiver.behave(500);
+    await remove(vault);
+    await runOut(vault, 100);
+    expect(await progressOf(vault)).toEqual([]);
+    expect((await receiver.received()).length).toBeGreaterThan(20);
+  });
+
+  it("is not sent to a disabled webhook", async () => {
+    const { vault, hook, receiver } = await hookedVault();
+    await admin("PATCH", hook, { body: { enabled: false } });
+    await remove(vault);
+    await runOut(vault, 5);
+    expect([await progressOf(vault), await receiver.received()]).toEqual([[], []]);
+  });
+
+  it("that fails is not sent", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    const DB = wrapDatabase(env.DB, {
+      before: (statements) => {
+        if (statements > 2) throw new Error("D1_ERROR: D1 DB is overloaded.");
+      },
+    });
+    await rebindCoordinator(vault, { DB });
+    expect((await remove(vault)).status).toBe(503);
+    await rebindCoordinator(vault, {});
+    advanceClock(2 * MINUTE);
+    await ring(vault);
+    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+    expect((await deliveries(receiver, 1, vault)).map(({ event }) => event.type)).toEqual(["item.created"]);
+    expect((await progressOf(vault))[0]!.farewell).toBeNull();
+  });
+});
+
+describe("a restored database", () => {
+  it("brings a deleted webhook back paused", async () => {
+    const { vault, hook, receiver, items, call } = await hookedVault();
+    const row = await env.DB.prepare("SELECT * FROM webhooks WHERE vault_id = ?").bind(vault).first();
+    await admin("DELETE", hook);
+    await withStorage(vault, ({ sql }) => void sql.exec("DELETE FROM webhooks")); // a day later
+    await env.DB.prepare("INSERT INTO webhooks (vault_id, id, sealed, created_at) VALUES (?, ?, ?, ?)")
+      .bind(row!["vault_id"], row!["id"], row!["sealed"], row!["created_at"])
+      .run();
+    expect((await admin("GET", hook)).body).toMatchObject({ state: "PAUSED", lastError: { kind: "restored" } });
+    await admin("PATCH", hook, { body: { resume: "cursor" } });
+    await call("POST", items, { body: LOGIN });
+    await deliveries(receiver, 1);
+  });
+
+  it("without a webhook ends its deliveries", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    await env.DB.prepare("DELETE FROM webhooks WHERE vault_id = ?").bind(vault).run();
+    advanceClock(2 * MINUTE);
+    await call("POST", items, { body: LOGIN });
+    await ring(vault);
+    expect(await progressOf(vault)).toEqual([]);
+    expect(await receiver.received()).toEqual([]);
+  });
+});
+
+describe("what is stored and logged of a webhook", () => {
+  const lines = captureLog();
+
+  it("contains no part of its URL, its secret or the answers of the receiver", async () => {
+    const { vault, items, call, hook, hooks, secret } = await hookedVault();
+    const word = canary();
+    const url = `${newReceiver().url}/${word}?key=${canary()}`;
+    const replies = [
+      await admin("PATCH", hook, { body: { url, rotateSecret: true } }),
+      await admin("POST", hooks, { body: { url: `${url}#${canary()}` } }),
+      await admin("POST", hooks, { body: { url: `http://${canary()}.com/` } }),
+      await admin("POST", hooks, { body: { url: `https://hooks.example.com/${canary()}`, enabled: false } }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([200, 400, 400, 200]);
+    await fetch(`${env.WEBHOOK_TEST_ORIGIN}/control${new URL(url).pathname}`, { method: "PUT", body: '["die",500]' });
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    expect((await progressOf(vault)).filter(({ farewell }) => farewell !== null)).toHaveLength(2);
+    const own = await withStorage(vault, ({ sql }) => JSON.stringify(sql.exec("SELECT * FROM webhooks").toArray()));
+    const dump = await dumpOfDatabase();
+    const refused = replies.map(({ status, text }) => (status === 400 ? text : "")).join("");
+    for (const place of [own, dump, refused, lines.join("\n")]) {
+      expect(found(place)).toEqual([]);
+      for (const one of [secret, replies[0]!.body.secret]) expect(place).not.toContain(one.replace("whsec_", ""));
+    }
+    for (let n = 0; n < 5 && (await progressOf(vault)).length > 0; n++) await ringWhenDue(vault);
+  });
+});
+
+describe("webhooks cost", () => {
+  const addField = [{ op: "add", path: "/fields", value: { value: "x" } }];
+
+  it("a write nothing: one D1 call and as many rows as without them; a vault without webhooks gets no alarm", async () => {
+    const costs = [];
+    for (const hooked of [false, true]) {
+      const { vault, items, call } = await freshVault();
+      const { id } = (await call("POST", items, { body: LOGIN })).body;
+      if (hooked) await addWebhook(vault, newReceiver().url);
+      const { count, db } = countingDatabase();
+      await rebindCoordinator(vault, { DB: db });
+      const setAlarm = await withStorage(vault, (storage) => vi.spyOn(storage, "setAlarm").mockResolvedValue(undefined));
+      await call("PATCH", `${items}/${id}`, { body: addField });
+      costs.push([{ ...count }, setAlarm.mock.calls.map(([, options]) => options)]);
+    }
+    const [[cost], [costWithWebhook]] = costs as [[object], [object]];
+    expect(cost).toMatchObject({ calls: 1 });
+    expect(costWithWebhook).toEqual(cost);
+    // The answer to the write does not wait until the alarm is durable.
+    expect(costs.map(([, alarms]) => alarms)).toEqual([[], [{ allowUnconfirmed: true }]]);
+  });
+
+  it("one D1 call when the alarm finds no event, two when it delivers to ten webhooks", async () => {
+    const { vault, items, call } = await freshVault();
+    const receiver = newReceiver();
+    for (let n = 0; n < 10; n++) await addWebhook(vault, receiver.url);
+    const { count, db } = countingDatabase();
+    await rebindCoordinator(vault, { DB: db });
+    await ringWhenDue(vault);
+    expect(count).toMatchObject({ calls: 1, rowsWritten: 0 });
+    vi.useRealTimers();
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'DISABLED'"));
+    await call("POST", items, { body: LOGIN });
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'ACTIVE', due = 0"));
+    const before = { ...count };
+    await ring(vault);
+    expect(await receiver.received()).toHaveLength(10);
+    expect([count.calls - before.calls, count.rowsWritten - before.rowsWritten]).toEqual([2, 0]);
+  });
+});
