@@ -1,0 +1,78 @@
+import { fold } from "./fold.ts";
+import { base32, idBytes } from "./ids.ts";
+import type { File } from "./file.ts";
+import type { Field, Section } from "./item.ts";
+import { namesNone, namesSeveral, type Reference } from "./reference.ts";
+import { ok, type Result } from "./result.ts";
+
+/** Which field or File of an Item a reference names (contract 16.6). */
+
+/** A field, File or section, prepared for several references, so that its name is folded once. */
+interface Named<T> {
+  /** The forms of its id. */
+  readonly ids: readonly string[];
+  readonly section: string | undefined;
+  /** Its label or name, folded. */
+  readonly name: string;
+  readonly value: T;
+}
+
+const nameSection = (value: Section): Named<Section> => ({
+  ids: [value.id],
+  section: undefined,
+  name: fold(value.label),
+  value,
+});
+
+const nameField = (value: Field): Named<Field> => ({
+  ids: [value.id],
+  section: value.section,
+  name: fold(value.label),
+  value,
+});
+
+const nameFile = <F extends File>(value: F): Named<F> => ({
+  ids: [value.id, base32(idBytes(value.id))],
+  section: value.section,
+  name: fold(value.name),
+  value,
+});
+
+/** The first test that anything passes counts. What is in no section comes before what is in one. */
+const TESTS: readonly ((entry: Named<unknown>, part: string, folded: string) => boolean)[] = [
+  ({ ids }, part) => ids.includes(part),
+  ({ name, section }, _, folded) => section === undefined && name === folded,
+  ({ name }, _, folded) => name === folded,
+  ({ ids }, _, folded) => ids.some((id) => fold(id) === folded),
+];
+
+function firstMatches<T>(entries: readonly Named<T>[], part: string): readonly T[] {
+  const folded = fold(part);
+  for (const test of TESTS) {
+    const found = entries.filter((entry) => test(entry, part, folded));
+    if (found.length > 0) return found.map(({ value }) => value);
+  }
+  return [];
+}
+
+/** Finds what a reference names. Out: `undefined` when there is none. Errors: `reference_not_found` (the section), `ambiguous`. */
+type Find<T> = (reference: Reference) => Result<T | undefined>;
+
+function finder<T>(sections: readonly Named<Section>[], entries: readonly Named<T>[], what: string): Find<T> {
+  return ({ section, field }) => {
+    // Several sections may have one label: what is in any of them counts.
+    const ids = section === undefined ? undefined : firstMatches(sections, section).map(({ id }) => id);
+    if (ids?.length === 0) return namesNone("section of the Item");
+    const within = ids ? entries.filter((entry) => entry.section !== undefined && ids.includes(entry.section)) : entries;
+    const [found, ...others] = firstMatches(within, field);
+    return others.length > 0 ? namesSeveral(what) : ok(found);
+  };
+}
+
+/** Finds fields of an Item. In: its sections and fields. */
+export const fieldFinder = (sections: readonly Section[], fields: readonly Field[]): Find<Field> =>
+  finder(sections.map(nameSection), fields.map(nameField), "fields");
+
+/** Finds Files of an Item. In: its sections and Files. */
+export const fileFinder = <F extends File>(sections: readonly Section[], files: readonly F[]): Find<F> =>
+  finder(sections.map(nameSection), files.map(nameFile), "Files");
