@@ -11,6 +11,7 @@ import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { deleteRows } from "../store/write/deleted-vaults.ts";
+import { foldTitles } from "../store/write/folded-titles.ts";
 import { commitGroup } from "./group.ts";
 import { committedContents, databasePorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
@@ -70,6 +71,12 @@ export class VaultCoordinator extends DurableObject<Env> {
   expect(place: ContentPlace): Promise<void> {
     pending.recordUpload(this.ctx.storage.sql, place, Date.now());
     return this.#setAlarm();
+  }
+
+  /** Indexes a slice of the titles of the vault. Out: whether titles are left. Errors: those of `foldTitles`. */
+  async foldTitles(vault: string): Promise<Result<boolean>> {
+    const store = await openStore(this.env, Date.now());
+    return store.ok ? foldTitles(store.value, vault) : store;
   }
 
   /**

@@ -1,6 +1,7 @@
 import { createVaultKeys } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { ContentPlace } from "../../model/file.ts";
+import { FOLD_VERSION } from "../../model/fold.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
 import { type ActivityRow, sealActivity } from "../activity.ts";
 import { type BatchOutcome, type Store, tryBatch } from "../database.ts";
@@ -46,8 +47,8 @@ const SQL = {
   insertVault: `
     INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
                         quota_items, quota_bytes, quota_file_bytes, sealed_bytes,
-                        created_at, root_key_id, data_key_id, data_key, index_key)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`,
+                        created_at, root_key_id, data_key_id, data_key, index_key, fold)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ${FOLD_VERSION})`,
   // The sealed bytes may have been counted since the row was read (sealed-bytes.ts): NULL stays NULL.
   updateVault: `
     UPDATE vaults SET sealed = ?2, attribute_version = ?3, content_version = ?4, items = ?5, created = ?6,
