@@ -8,6 +8,7 @@ import { health, heartbeat } from "./endpoints/health.ts";
 import { listItems } from "./endpoints/item-list.ts";
 import { createItem, deleteItem, getItem, patchItem, replaceItem } from "./endpoints/items.ts";
 import { metrics } from "./endpoints/metrics.ts";
+import { resolve } from "./endpoints/resolve.ts";
 import { getOwnToken } from "./endpoints/token.ts";
 import { getVault, listVaults } from "./endpoints/vaults.ts";
 import type { Access, OpenRoute, Route } from "./route.ts";
@@ -52,6 +53,7 @@ const row = <Input>(route: Route<Input>): Route => route;
 export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
   row({ method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED", parse, handle: getOwnToken }),
+  row({ method: "POST", path: "/v1/resolve", access: BY_TOKEN, action: "READ", json: true, ...resolve }),
   row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
   row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),
 

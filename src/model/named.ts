@@ -55,24 +55,33 @@ function firstMatches<T>(entries: readonly Named<T>[], part: string): readonly T
   return [];
 }
 
-/** Finds what a reference names. Out: `undefined` when there is none. Errors: `reference_not_found` (the section), `ambiguous`. */
-type Find<T> = (reference: Reference) => Result<T | undefined>;
+/** The ids of the sections that a reference allows; absent: it has no section. */
+type Within = readonly string[] | undefined;
 
-function finder<T>(sections: readonly Named<Section>[], entries: readonly Named<T>[], what: string): Find<T> {
+/** A field, when the Item has it, and where a File may be else. */
+export interface FoundField {
+  readonly field: Field | undefined;
+  readonly within: Within;
+}
+
+/** Finds fields of an Item. In: its sections and fields. Errors: `reference_not_found` (the section), `ambiguous`. */
+export function fieldFinder(sections: readonly Section[], fields: readonly Field[]): (one: Reference) => Result<FoundField> {
+  const [namedSections, namedFields] = [sections.map(nameSection), fields.map(nameField)];
   return ({ section, field }) => {
     // Several sections may have one label: what is in any of them counts.
-    const ids = section === undefined ? undefined : firstMatches(sections, section).map(({ id }) => id);
-    if (ids?.length === 0) return namesNone("section of the Item");
-    const within = ids ? entries.filter((entry) => entry.section !== undefined && ids.includes(entry.section)) : entries;
-    const [found, ...others] = firstMatches(within, field);
-    return others.length > 0 ? namesSeveral(what) : ok(found);
+    const within = section === undefined ? undefined : firstMatches(namedSections, section).map(({ id }) => id);
+    if (within?.length === 0) return namesNone("section of the Item");
+    const found = findOne(namedFields, field, within, "fields");
+    return found.ok ? ok({ field: found.value, within }) : found;
   };
 }
 
-/** Finds fields of an Item. In: its sections and fields. */
-export const fieldFinder = (sections: readonly Section[], fields: readonly Field[]): Find<Field> =>
-  finder(sections.map(nameSection), fields.map(nameField), "fields");
+/** Finds a File of an Item. Out: `undefined` when there is none. Errors: `ambiguous`. */
+export const findFile = <F extends File>(files: readonly F[], { field }: Reference, within: Within): Result<F | undefined> =>
+  findOne(files.map(nameFile), field, within, "Files");
 
-/** Finds Files of an Item. In: its sections and Files. */
-export const fileFinder = <F extends File>(sections: readonly Section[], files: readonly F[]): Find<F> =>
-  finder(sections.map(nameSection), files.map(nameFile), "Files");
+function findOne<T>(entries: readonly Named<T>[], part: string, within: Within, what: string): Result<T | undefined> {
+  const allowed = within ? entries.filter(({ section }) => section !== undefined && within.includes(section)) : entries;
+  const [found, ...others] = firstMatches(allowed, part);
+  return others.length > 0 ? namesSeveral(what) : ok(found);
+}

@@ -10,7 +10,7 @@ import { type ItemRow, openSummary } from "./items.ts";
 /** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
 
 /** A slice holds at most 2,000 rows, and ends with the row that exceeds 4 MiB. One row may be half a MiB. */
-const ROWS = 2_000;
+export const ROWS = 2_000;
 const OCTETS = 4 * 1024 * 1024;
 /** So few rows stay within the bound whatever they hold: they are not measured. */
 const FEW = 8;
@@ -33,7 +33,7 @@ const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND tit
 const smallPage = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
 
 /** The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound. */
-function largePage(listed: string): string {
+export function largePage(listed: string): string {
   const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
   return `
     SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT CASE
@@ -76,7 +76,7 @@ export async function loadSlice(
 }
 
 /** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
-function fitting(rows: readonly Row[], limit: number): number {
+export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): number {
   let octets = 0;
   const end = rows.findIndex(({ overview }) => (octets += overview.length) > OCTETS);
   return Math.min(limit, end < 0 ? rows.length : end + 1);

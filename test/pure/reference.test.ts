@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Field } from "../../src/model/item.ts";
-import { fieldFinder, fileFinder } from "../../src/model/named.ts";
+import { fieldFinder, findFile } from "../../src/model/named.ts";
 import { attributeOf, parseReference, type Reference } from "../../src/model/reference.ts";
 
 /** Contract 16: the syntax of references, and which field or File one names. */
@@ -133,7 +133,7 @@ const FIELDS = [
 const find = fieldFinder(SECTIONS, FIELDS);
 const names = (section: string | undefined, name: string) => {
   const found = find(reference("v", "i", section, name));
-  return found.ok ? found.value?.id : found.failure;
+  return found.ok ? found.value.field?.id : found.failure;
 };
 
 const several = { kind: "ambiguous", detail: "fields" };
@@ -169,13 +169,14 @@ describe("the File that a reference names", () => {
   ];
   it.each([
     [undefined, "Key.PEM", files[0]],
-    ["Admin", "key.pem", files[1]],
+    [["s1", "s2"], "key.pem", files[1]],
+    [["s2"], "key.pem", undefined],
     [undefined, "h6uf6zcxc5cwfm74fsld6zvpuy", files[0]],
     [undefined, id, files[0]],
     [undefined, id.toUpperCase(), files[0]],
     [undefined, "other.pem", undefined],
-  ])("in section %s, by %s", (section, name, expected) => {
-    expect(fileFinder(SECTIONS, files)(reference("v", "i", section, name))).toEqual({ ok: true, value: expected });
+  ])("in sections %s, by %s", (within, name, expected) => {
+    expect(findFile(files, reference("v", "i", undefined, name), within)).toEqual({ ok: true, value: expected });
   });
 });
 

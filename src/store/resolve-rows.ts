@@ -1,0 +1,131 @@
+import type { VaultKeys } from "../crypto/vault-keys.ts";
+import { fold } from "../model/fold.ts";
+import { LIMITS } from "../model/limits.ts";
+import { ok, type Result } from "../model/result.ts";
+import { loadForToken } from "./authorized.ts";
+import type { Store } from "./database.ts";
+import { BY_FOLDED_TITLE, FOLDED } from "./folded-index.ts";
+import { fitting, largePage, ROWS } from "./item-list.ts";
+import { type ItemRow, openSummary } from "./items.ts";
+import type { TokenIdentity } from "./token-check.ts";
+import type { VaultRow } from "./vault-rows.ts";
+
+/** The rows that references need, loaded in as few D1 calls as possible. Each call checks the token too. */
+
+/** Who reads. `vaults` are the ids of the vaults that the token reads. */
+export interface Reader {
+  readonly token: TokenIdentity;
+  readonly vaults: readonly string[];
+}
+
+/** An Item that is looked for: by its id, by the blind index of its folded title, or by both. */
+export interface Wanted {
+  readonly vault: string;
+  readonly item: string | null;
+  readonly folded: string | null;
+}
+
+/** A row that was found. The texts are absent when those before it are as large as one call may load. */
+export interface FoundRow {
+  readonly vault_id: string;
+  readonly id: string;
+  readonly version: number;
+  /** The blind index of its folded title; null when the title is not indexed. */
+  readonly folded: string | null;
+  readonly overview: string | null;
+  readonly details: string | null;
+}
+
+/** A vault, and whether it has titles that are not indexed. */
+export type ListedRow = VaultRow & { unindexed: number };
+
+/** The most characters of sealed texts that one call loads. */
+const CHARACTERS = 4 * 1024 * 1024;
+
+/** So many Items of one title are looked at: a live one, an archived one, and one that makes the title ambiguous. */
+export const SAME_TITLE = 3;
+
+const SQL = {
+  vaults: `
+    SELECT vaults.*, EXISTS (SELECT 1 FROM ${BY_FOLDED_TITLE} WHERE vault_id = vaults.id AND ${FOLDED} IS NULL) AS unindexed
+    FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
+  // The sizes are added up apart from the texts, which SQLite would copy.
+  items: `
+    WITH wanted AS MATERIALIZED (
+      SELECT value ->> 0 AS vault, value ->> 1 AS item, value ->> 2 AS folded FROM json_each(?1)),
+    found AS MATERIALIZED (
+      SELECT vault, item AS id FROM wanted WHERE item IS NOT NULL
+      UNION
+      SELECT vault, ids.value FROM wanted CROSS JOIN json_each((
+        SELECT json_group_array(id) FROM (
+          SELECT id FROM ${BY_FOLDED_TITLE} WHERE vault_id = vault AND ${FOLDED} = folded LIMIT ${SAME_TITLE}))) AS ids
+      WHERE folded IS NOT NULL),
+    sized AS MATERIALIZED (
+      SELECT vault_id, items.id, sum(octet_length(overview) + octet_length(details)) OVER (ROWS UNBOUNDED PRECEDING) AS total
+      FROM found CROSS JOIN items ON vault_id = vault AND items.id = found.id)
+    SELECT items.vault_id, items.id, version, ${FOLDED} AS folded,
+      CASE WHEN total <= ${CHARACTERS} THEN overview END AS overview,
+      CASE WHEN total <= ${CHARACTERS} THEN details END AS details
+    FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
+};
+
+const listOf = (wanted: readonly Wanted[]): string =>
+  JSON.stringify(wanted.map(({ vault, item, folded }) => [vault, item, folded]));
+
+/** Loads vaults of the token and Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
+export async function loadVaultsAndItems(
+  store: Store,
+  { token }: Reader,
+  vaults: readonly string[],
+  wanted: readonly Wanted[],
+): Promise<Result<[ListedRow[], FoundRow[]]>> {
+  return loadForToken<[ListedRow, FoundRow]>(
+    store,
+    token,
+    store.db.prepare(SQL.vaults).bind(JSON.stringify(vaults)),
+    store.db.prepare(SQL.items).bind(listOf(wanted)),
+  );
+}
+
+/** Loads Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
+export async function loadWanted(store: Store, { token }: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
+  const rows = await loadForToken<[FoundRow]>(store, token, store.db.prepare(SQL.items).bind(listOf(wanted)));
+  return rows.ok ? ok(rows.value[0]) : rows;
+}
+
+type SummaryRow = Omit<ItemRow, "details">;
+
+const UNINDEXED = largePage(`FROM ${BY_FOLDED_TITLE} WHERE vault_id = ?1 AND ${FOLDED} IS NULL`);
+
+/**
+ * Looks for titles among the Items of a vault whose titles are not indexed, slice by slice. In: the folded titles, and how
+ * many Items may be looked at. Out: their ids, and how many more Items may be looked at; below 0: the search is not complete.
+ * An Item that does not open has no title. Errors: `unauthorized` (revoked), `unavailable`.
+ */
+export async function searchUnindexed(
+  store: Store,
+  { token }: Reader,
+  vault: { readonly id: string; readonly keys: VaultKeys },
+  titles: ReadonlySet<string>,
+  most: number = LIMITS.pageRows,
+): Promise<Result<{ ids: string[]; left: number }>> {
+  const ids: string[] = [];
+  let left = most;
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const limit = Math.min(ROWS, left);
+    const statement: D1PreparedStatement = store.db.prepare(UNINDEXED).bind(vault.id, "", after, limit);
+    const read: Result<[SummaryRow[]]> = await loadForToken<[SummaryRow]>(store, token, statement);
+    if (!read.ok) return read;
+    const [listed] = read.value;
+    const rows = listed.slice(0, fitting(listed, limit));
+    left -= rows.length;
+    for (const row of rows) {
+      const summary = await openSummary(vault.keys, vault.id, row);
+      if (summary.ok && titles.has(fold(summary.value.title))) ids.push(row.id);
+    }
+    const more = rows.length < listed.length;
+    if (more && left <= 0) return ok({ ids, left: -1 });
+    after = more ? rows.at(-1)!.id : undefined;
+  }
+  return ok({ ids, left });
+}
