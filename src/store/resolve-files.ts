@@ -20,7 +20,7 @@ export interface FileSearch {
 const SQL = `
   SELECT files.vault_id, item_id, files.id, generation, size, sealed
   FROM json_each(?1) AS list CROSS JOIN files ON files.vault_id = list.value ->> 0 AND item_id = list.value ->> 1
-  ORDER BY list.key LIMIT ${LIMITS.pageRows} + 1`;
+  LIMIT ${LIMITS.referencedFiles} + 1`;
 
 const nameOf = (vault: string, item: string): string => `${vault}/${item}`;
 
@@ -40,17 +40,16 @@ export async function findFiles(
   const read = await loadForToken<[Row]>(store, token, store.db.prepare(SQL).bind(JSON.stringify([...items.values()])));
   if (!read.ok) return read;
   const [rows] = read.value;
-  const names = [...items.keys()];
   const last = rows.at(-1);
-  // The Files of the last Item, and of those after it, may be incomplete.
-  const complete = new Set(
-    last && rows.length > LIMITS.pageRows ? names.slice(0, names.indexOf(nameOf(last.vault_id, last.item_id))) : names,
-  );
   const rowsOf = Map.groupBy(rows, (row) => nameOf(row.vault_id, row.item_id));
+  // The Files of the last Item may be incomplete, and those of other Items are missing.
+  const isCut = rows.length > LIMITS.referencedFiles;
+  const cut = isCut && last && nameOf(last.vault_id, last.item_id);
+  const isComplete = (name: string): boolean => !isCut || (name !== cut && rowsOf.has(name));
   const opened = new Map<string, Promise<Result<KeyedFile[]>>>();
   const find = async ({ reference, vault, item, within }: FileSearch): Promise<Result<KeyedFile>> => {
     const name = nameOf(vault.id, item);
-    if (!complete.has(name)) return invalid(TOO_MANY);
+    if (!isComplete(name)) return invalid(TOO_MANY);
     const opening = opened.get(name) ?? openFiles(vault.keys, vault.id, rowsOf.get(name) ?? []);
     opened.set(name, opening);
     const files = await opening;
@@ -64,4 +63,4 @@ export async function findFiles(
   return ok(found);
 }
 
-const TOO_MANY = `the Items of such references have more than ${LIMITS.pageRows} Files together: ask for fewer at once`;
+const TOO_MANY = `the Items of such references have more than ${LIMITS.referencedFiles} Files together: ask for fewer at once`;

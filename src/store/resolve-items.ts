@@ -23,7 +23,7 @@ export async function loadMissing(
 ): Promise<Result<FoundRow[]>> {
   const found = new Set(rows.map(({ vault_id, id }) => `${vault_id}/${id}`));
   const wanted = searches.map(wantedBy).filter((one) => !asked.has(nameOf(one)));
-  let left: number = LIMITS.pageRows;
+  let left: number = LIMITS.unindexedTitles;
   for (const [vault, inVault] of Map.groupBy(searches, (search) => search.vault)) {
     const byTitle = inVault.filter(({ item }) => item === undefined || !found.has(`${vault.id}/${item}`));
     if (!vault.unindexed || byTitle.length === 0) continue;

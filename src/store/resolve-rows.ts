@@ -42,6 +42,9 @@ export type ListedRow = VaultRow & { unindexed: number };
 /** The most characters of sealed texts that one call loads. */
 const CHARACTERS = 4 * 1024 * 1024;
 
+/** So many Items are loaded by one call at most. What 100 references name is fewer than the first, except with many vaults. */
+export const MOST_ITEMS = { guessed: 200, wanted: 1 + 4 * LIMITS.references };
+
 /** So many Items of one title are looked at: a live one, an archived one, and one that makes the title ambiguous. */
 export const SAME_TITLE = 3;
 
@@ -55,11 +58,12 @@ const SQL = {
       SELECT value ->> 0 AS vault, value ->> 1 AS item, value ->> 2 AS folded FROM json_each(?1)),
     found AS MATERIALIZED (
       SELECT vault, item AS id FROM wanted WHERE item IS NOT NULL
-      UNION
+      UNION ALL
       SELECT vault, ids.value FROM wanted CROSS JOIN json_each((
         SELECT json_group_array(id) FROM (
           SELECT id FROM ${BY_FOLDED_TITLE} WHERE vault_id = vault AND ${FOLDED} = folded LIMIT ${SAME_TITLE}))) AS ids
-      WHERE folded IS NOT NULL),
+      WHERE folded IS NOT NULL
+      LIMIT ?2),
     sized AS MATERIALIZED (
       SELECT vault_id, items.id, sum(octet_length(overview) + octet_length(details)) OVER (ROWS UNBOUNDED PRECEDING) AS total
       FROM found CROSS JOIN items ON vault_id = vault AND items.id = found.id)
@@ -72,7 +76,7 @@ const SQL = {
 const listOf = (wanted: readonly Wanted[]): string =>
   JSON.stringify(wanted.map(({ vault, item, folded }) => [vault, item, folded]));
 
-/** Loads vaults of the token and Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
+/** Loads vaults of the token, and some Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
 export async function loadVaultsAndItems(
   store: Store,
   { token }: Reader,
@@ -83,13 +87,13 @@ export async function loadVaultsAndItems(
     store,
     token,
     store.db.prepare(SQL.vaults).bind(JSON.stringify(vaults)),
-    store.db.prepare(SQL.items).bind(listOf(wanted)),
+    store.db.prepare(SQL.items).bind(listOf(wanted), MOST_ITEMS.guessed),
   );
 }
 
 /** Loads Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
 export async function loadWanted(store: Store, { token }: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
-  const rows = await loadForToken<[FoundRow]>(store, token, store.db.prepare(SQL.items).bind(listOf(wanted)));
+  const rows = await loadForToken<[FoundRow]>(store, token, store.db.prepare(SQL.items).bind(listOf(wanted), MOST_ITEMS.wanted));
   return rows.ok ? ok(rows.value[0]) : rows;
 }
 
@@ -107,7 +111,7 @@ export async function searchUnindexed(
   { token }: Reader,
   vault: { readonly id: string; readonly keys: VaultKeys },
   titles: ReadonlySet<string>,
-  most: number = LIMITS.pageRows,
+  most: number,
 ): Promise<Result<{ ids: string[]; left: number }>> {
   const ids: string[] = [];
   let left = most;

@@ -6,7 +6,7 @@ import type { Store } from "./database.ts";
 import { foldedIndex } from "./folded-index.ts";
 import { findFiles } from "./resolve-files.ts";
 import { loadMissing, nameOf, readItems, type Reading } from "./resolve-items.ts";
-import { loadVaultsAndItems, type Wanted } from "./resolve-rows.ts";
+import { loadVaultsAndItems, MOST_ITEMS, type Wanted } from "./resolve-rows.ts";
 import { concludeSearch, type Hit, idIn, type Resolved, type Search, startSearch } from "./resolve-search.ts";
 import { findVault, openVaults } from "./resolve-vaults.ts";
 
@@ -58,6 +58,8 @@ export async function resolveReferences(
   const first = await loadVaultsAndItems(store, reading, loaded, [...guesses.values()]);
   if (!first.ok) return first;
   const [vaultRows, rows] = first.value;
+  // There may be more: then the Items of the right vaults are asked for.
+  if (rows.length === MOST_ITEMS.guessed) guesses.clear();
   const vaults = await openVaults(store, vaultRows);
   const begun: Result<Search>[] = [];
   for (const reference of references) {

@@ -93,18 +93,18 @@ describe("a title that is not indexed", () => {
     expect((await resolve(token, references("Half", 1))).values).toEqual([409]);
   });
 
-  it("is found among 4,000, and a reference by title is a 503 when there are more, but not one by id", async () => {
-    const { vault, token } = await vaultOf("Old", 4_000);
+  it("is found among 1,500, and a reference by title is a 503 when there are more, but not one by id", async () => {
+    const { vault, token } = await vaultOf("Old", 1_500);
     await forget(vault);
     const { values, rowsRead, calls } = await resolve(token, references("Old", 2));
-    expect([values, calls]).toEqual([expected(2), 4]);
+    expect([values, calls]).toEqual([expected(2), 3]);
     expect(rowsRead).toBeLessThan(10_000);
     const one = login(vault, "Last", { fields: [field("last")] });
     await seedItems(env, vault, [one]);
     await forget(vault);
     const more = await resolve(token, [...references("Old", 1), `op://Old/${one.id}/password`]);
     expect(more.values).toEqual([503, "last"]);
-    expect(more.rowsRead).toBeLessThan(15_000);
+    expect(more.rowsRead).toBeLessThan(10_000);
   });
 });
 
@@ -156,8 +156,8 @@ describe("references to large Items", () => {
     const { vault, token } = await vaultOf("Large", 20, (index) => `value ${index} ${"x".repeat(370_000)}`);
     await resolve(token, references(vault, 1));
     const { values, calls } = await resolve(token, references("Large", 20));
-    expect(values.map((value: string) => value.slice(0, 9).trim())).toEqual(expected(20));
+    expect(values.map((value: string) => value.split(" ", 2).join(" "))).toEqual(expected(20));
     const sizes = 20 * 370_000 * (4 / 3);
-    expect(calls).toBe(Math.ceil(sizes / (4 * 1024 * 1024)) + 1);
+    expect(calls).toBe(Math.ceil(sizes / (4 * 1024 * 1024)));
   });
 });

@@ -24,6 +24,8 @@ export interface Sizes {
   readonly content: number;
   /** Vaults in the list of the admin. */
   readonly vaults: number;
+  /** Large Items that one request refers to. */
+  readonly references: number;
 }
 
 export interface World {
