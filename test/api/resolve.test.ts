@@ -1,6 +1,10 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { openKeyring } from "../../src/crypto/keyring.ts";
+import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
 import { base32, idBytes } from "../../src/model/ids.ts";
+import { type ItemRow, openItem, sealItem } from "../../src/store/items.ts";
+import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
 import { admin, type Client, client, makeToken, makeVault, type Reply } from "../support/service.ts";
 
 /** `POST /v1/resolve` (contract 16): many references in one request. */
@@ -29,8 +33,10 @@ async function values(references: readonly string[], as = call): Promise<unknown
   const { status, body } = await resolve(references, as);
   expect(status).toBe(200);
   expect(body.values.map(({ reference }: any) => reference)).toEqual(references);
-  return body.values.map(({ reference: _, value, status: refused, message }: any) => value ?? [refused, message]);
+  return body.values.map(({ value, status: refused, message }: any) => value ?? [refused, message]);
 }
+
+const short = (id: string): string => base32(idBytes(id));
 
 const none = (part: string) => [404, `The reference names no ${part}`];
 const several = (parts: string) => [409, `The reference names several ${parts}: use an id`];
@@ -78,7 +84,6 @@ describe("a resolved reference", () => {
   });
 
   it("names vaults, Items, sections and fields by their ids, in both forms", async () => {
-    const short = (id: string) => base32(idBytes(id));
     const item = (await call("GET", `/v1/vaults/${prod}/items?filter=title+eq+"Database"`)).body[0].id;
     expect(
       await values([
@@ -130,8 +135,7 @@ describe("a resolved reference", () => {
 
   it("ignores an archived Item, except by its id", async () => {
     const [archived, live] = [await makeItem(call, dev, "Retired"), await makeItem(call, dev, "Retired")];
-    const { sealAs } = await archiving(dev);
-    await sealAs(archived);
+    await archive(dev, archived);
     expect(await values(["op://dev/retired/password", `op://dev/${archived}/password`])).toEqual([
       "password of Retired",
       "password of Retired",
@@ -142,25 +146,17 @@ describe("a resolved reference", () => {
 });
 
 /** Archives an Item past the service. */
-async function archiving(vault: string) {
-  const { openKeyring } = await import("../../src/crypto/keyring.ts");
-  const { unwrapVaultKeys } = await import("../../src/crypto/vault-keys.ts");
-  const { openItem, sealItem } = await import("../../src/store/items.ts");
-  const { wrappedKeys } = await import("../../src/store/vault-rows.ts");
+async function archive(vault: string, id: string): Promise<void> {
   const keyring = await openKeyring(env.ROOT_KEYS);
-  const row = await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<any>();
+  const row = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
   if (!keyring.ok) throw new Error("no keyring");
   const keys = await unwrapVaultKeys(keyring.value, vault, wrappedKeys(row), Date.now());
   if (!keys.ok) throw new Error("no keys");
-  return {
-    async sealAs(id: string): Promise<void> {
-      const stored = await env.DB.prepare("SELECT * FROM items WHERE vault_id = ? AND id = ?").bind(vault, id).first<any>();
-      const item = await openItem(keys.value, vault, stored, []);
-      if (!item.ok) throw new Error("not opened");
-      const { overview } = await sealItem(keys.value, { ...item.value, state: "ARCHIVED" });
-      await env.DB.prepare("UPDATE items SET overview = ?3 WHERE vault_id = ?1 AND id = ?2").bind(vault, id, overview).run();
-    },
-  };
+  const stored = (await env.DB.prepare("SELECT * FROM items WHERE vault_id = ? AND id = ?").bind(vault, id).first<ItemRow>())!;
+  const item = await openItem(keys.value, vault, stored, []);
+  if (!item.ok) throw new Error("not opened");
+  const { overview } = await sealItem(keys.value, { ...item.value, state: "ARCHIVED" });
+  await env.DB.prepare("UPDATE items SET overview = ?3 WHERE vault_id = ?1 AND id = ?2").bind(vault, id, overview).run();
 }
 
 describe("a reference that has no value", () => {

@@ -17,8 +17,13 @@ const files: Record<string, string> = {};
 const resolve = (references: readonly string[], bindings: Partial<Env> = {}): Promise<Reply> =>
   call("POST", "/v1/resolve", { body: { references }, env: bindings });
 
-const entries = async (references: readonly string[], bindings: Partial<Env> = {}) =>
-  (await resolve(references, bindings)).body.values.map(({ reference: _, ...entry }: any) => entry);
+/** The entries of the answer, without the reference, which is checked. */
+async function entries(references: readonly string[], bindings: Partial<Env> = {}): Promise<any[]> {
+  const { values } = (await resolve(references, bindings)).body;
+  expect(values.map((entry: any) => entry.reference)).toEqual(references);
+  for (const entry of values) delete entry.reference;
+  return values;
+}
 
 async function upload(name: string, body: Uint8Array, section?: string): Promise<void> {
   const query = new URLSearchParams({ name, ...(section === undefined ? {} : { section }) });

@@ -108,6 +108,9 @@ describe("a title that is not indexed", () => {
   });
 });
 
+/** References by name to an Item of each vault. */
+const named = (count: number) => times(count, (index) => `op://VAULT ${index}/same/password`);
+
 describe("references to many vaults", () => {
   let vaults: string[];
   let token: string;
@@ -117,8 +120,6 @@ describe("references to many vaults", () => {
     token = (await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "r"])))).token;
     await resolve(token, ["op://vault 0/x/y"]);
   });
-
-  const named = (count: number) => times(count, (index) => `op://VAULT ${index}/same/password`);
 
   it("take one D1 call up to 1,000 references × vaults, and two beyond", async () => {
     for (const [count, expectedCalls] of [

@@ -30,6 +30,8 @@ const readers = async (...vaults: string[]) => {
   return client((await makeToken(scope)).token);
 };
 
+const rowsIn = (message: string): number => (JSON.parse(message) as ActivityRow[]).length;
+
 describe("the log of a request to resolve", () => {
   it("has one entry per vault, with the ids of the Items whose values were read", async () => {
     const [a, b, c] = [await vaultWith("A", 3), await vaultWith("B", 1), await vaultWith("C", 1)];
@@ -86,7 +88,6 @@ describe("the log of a request to resolve", () => {
     const ACTIVITY = { send } as unknown as Env["ACTIVITY"];
     const references = ids.map((_, index) => `op://many/item ${index}/password`);
     await Promise.all(Array.from({ length: 25 }, () => resolve(call, references, {}, { ACTIVITY, TOKEN_RATE: unlimited })));
-    const rowsIn = (message: string) => (JSON.parse(message) as ActivityRow[]).length;
     await vi.waitFor(() => expect(messages.reduce((sum, message) => sum + rowsIn(message), 0)).toBe(25));
     expect(Math.max(...messages.map((message) => message.length))).toBeLessThan(128_000);
     expect(ids.filter((id) => messages.join("").includes(id))).toEqual([]);

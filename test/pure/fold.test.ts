@@ -46,7 +46,9 @@ describe("the fold of a name", () => {
   });
 
   it("of ASCII is lower case", () => {
-    const property = fc.property(fc.string({ unit: "binary-ascii" }), (name) => expect(fold(name)).toBe(name.toLowerCase()));
+    const property = fc.property(fc.string({ unit: "binary-ascii" }), (name) => {
+      expect(fold(name)).toBe(name.toLowerCase());
+    });
     fc.assert(property);
   });
 
