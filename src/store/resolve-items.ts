@@ -50,13 +50,15 @@ export async function readItems(
   let pending = [...rows.values()];
   while (pending.length > 0) {
     const missing: Wanted[] = [];
-    for (const row of pending) {
-      const asking = searchesFor(row, inVault.get(row.vault_id) ?? []);
-      if (asking.length === 0) continue;
-      const { overview, details } = row;
-      if (overview === null || details === null) missing.push({ vault: row.vault_id, item: row.id, folded: null });
-      else await readItem({ ...row, overview, details }, asking, context);
-    }
+    await Promise.all(
+      pending.map(async (row) => {
+        const asking = searchesFor(row, inVault.get(row.vault_id) ?? []);
+        if (asking.length === 0) return;
+        const { overview, details } = row;
+        if (overview === null || details === null) missing.push({ vault: row.vault_id, item: row.id, folded: null });
+        else await readItem({ ...row, overview, details }, asking, context);
+      }),
+    );
     const loaded: Result<FoundRow[]> = missing.length > 0 ? await loadWanted(store, reading, missing) : ok([]);
     if (!loaded.ok) return loaded;
     pending = loaded.value;

@@ -123,8 +123,9 @@ export async function searchUnindexed(
     const [listed] = read.value;
     const rows = listed.slice(0, fitting(listed, limit));
     left -= rows.length;
-    for (const row of rows) {
-      const summary = await openSummary(vault.keys, vault.id, row);
+    const summaries = await Promise.all(rows.map((row) => openSummary(vault.keys, vault.id, row)));
+    for (const [place, row] of rows.entries()) {
+      const summary = summaries[place]!;
       if (summary.ok && titles.has(fold(summary.value.title))) ids.push(row.id);
     }
     const more = rows.length < listed.length;

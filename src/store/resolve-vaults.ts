@@ -23,16 +23,17 @@ export type ReferencedVaults = ReadonlyMap<string, Result<ReferencedVault>>;
 
 /** Opens vaults. One that does not open refuses only the references that may name it. */
 export async function openVaults(store: Store, rows: readonly ListedRow[]): Promise<ReferencedVaults> {
-  const vaults = new Map<string, Result<ReferencedVault>>();
-  for (const row of rows) {
-    const opened = await openVault(store, row);
-    const { id, unindexed } = row;
-    vaults.set(
-      id,
-      opened.ok ? ok({ id, name: fold(opened.value.vault.name), keys: opened.value.keys, unindexed: unindexed === 1 }) : opened,
-    );
-  }
-  return vaults;
+  return new Map(
+    await Promise.all(
+      rows.map(async (row): Promise<[string, Result<ReferencedVault>]> => {
+        const { id, unindexed } = row;
+        const opened = await openVault(store, row);
+        if (!opened.ok) return [id, opened];
+        const { keys, vault } = opened.value;
+        return [id, ok({ id, name: fold(vault.name), keys, unindexed: unindexed === 1 })];
+      }),
+    ),
+  );
 }
 
 /**

@@ -44,16 +44,18 @@ export async function resolveReferences(
   const isNamed = ({ vault }: Reference): boolean => !reading.vaults.includes(idIn(vault) ?? "");
   const named = references.filter(isNamed);
   const guessed = named.length * reading.vaults.length <= LIMITS.referencePairs;
-  const guesses = new Map<string, Wanted>();
-  for (const reference of references) {
+  const pairs = references.flatMap((reference) => {
     const vaults = isNamed(reference) ? (guessed ? reading.vaults : []) : [idIn(reference.vault)!];
-    for (const vault of vaults) {
+    return vaults.map((vault) => ({ vault, part: reference.item }));
+  });
+  // At the same time, as below: one after the other, each would take a turn of the event loop.
+  const known = await Promise.all(
+    pairs.map(async ({ vault, part }) => {
       const keys = cachedVaultKeys(store.keyring, vault, store.now);
-      if (!keys) continue;
-      const one = { vault, item: idIn(reference.item) ?? null, folded: await index(keys, reference.item) };
-      guesses.set(nameOf(one), one);
-    }
-  }
+      return keys ? [{ vault, item: idIn(part) ?? null, folded: await index(keys, part) }] : [];
+    }),
+  );
+  const guesses = new Map(known.flat().map((one): [string, Wanted] => [nameOf(one), one]));
   const loaded = named.length > 0 ? reading.vaults : [...new Set(references.map(({ vault }) => idIn(vault)!))];
   const first = await loadVaultsAndItems(store, reading, loaded, [...guesses.values()]);
   if (!first.ok) return first;
@@ -61,11 +63,12 @@ export async function resolveReferences(
   // There may be more: then the Items of the right vaults are asked for.
   if (rows.length === MOST_ITEMS.guessed) guesses.clear();
   const vaults = await openVaults(store, vaultRows);
-  const begun: Result<Search>[] = [];
-  for (const reference of references) {
-    const vault = findVault(vaults, reference.vault);
-    begun.push(vault.ok ? ok(startSearch(reference, vault.value, await index(vault.value.keys, reference.item))) : vault);
-  }
+  const begun = await Promise.all(
+    references.map(async (reference): Promise<Result<Search>> => {
+      const vault = findVault(vaults, reference.vault);
+      return vault.ok ? ok(startSearch(reference, vault.value, await index(vault.value.keys, reference.item))) : vault;
+    }),
+  );
   const searches = begun.flatMap((search) => (search.ok ? [search.value] : []));
   const more = await loadMissing(store, reading, searches, rows, guesses);
   if (!more.ok) return more;
