@@ -2,7 +2,8 @@ import type { Dialect } from "../model/dialect.ts";
 import { LIMITS } from "../model/limits.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
-import { type FoundRow, loadWanted, type Reader, searchUnindexed, type Wanted } from "./resolve-rows.ts";
+import { type FoundRow, loadWanted, type Reader, type Wanted } from "./resolve-rows.ts";
+import { searchUnindexed } from "./resolve-unindexed.ts";
 import { readItem, type Search, searchesFor, wantedBy } from "./resolve-search.ts";
 
 /** Loads and reads the Items of references. */

@@ -1,12 +1,8 @@
-import type { VaultKeys } from "../crypto/vault-keys.ts";
-import { fold } from "../model/fold.ts";
 import { LIMITS } from "../model/limits.ts";
 import { ok, type Result } from "../model/result.ts";
 import { loadForToken } from "./authorized.ts";
 import type { Store } from "./database.ts";
 import { BY_FOLDED_TITLE, FOLDED } from "./folded-index.ts";
-import { fitting, largePage, ROWS } from "./item-list.ts";
-import { type ItemRow, openSummary } from "./items.ts";
 import type { TokenIdentity } from "./token-check.ts";
 import type { VaultRow } from "./vault-rows.ts";
 
@@ -73,6 +69,21 @@ const SQL = {
     FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
 };
 
+/** The columns of a row whose texts are small enough that `MOST_ITEMS.guessed` of them fit into one call. */
+const GUESSED = `
+  items.vault_id, items.id, version, ${FOLDED} AS folded,
+  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / MOST_ITEMS.guessed}, overview, NULL) AS overview,
+  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / MOST_ITEMS.guessed}, details, NULL) AS details`;
+
+/** A quarter of the time of `SQL.items`, which also loads large Items. The texts of the lists begin with the id of a vault. */
+const GUESSES = `
+  SELECT ${GUESSED} FROM json_each(?1) AS ids
+  CROSS JOIN items ON items.vault_id = substr(ids.value, 1, 36) AND items.id = substr(ids.value, 37)
+  UNION ALL
+  SELECT ${GUESSED} FROM json_each(?2) AS titles
+  CROSS JOIN ${BY_FOLDED_TITLE} ON items.vault_id = substr(titles.value, 1, 36) AND ${FOLDED} = substr(titles.value, 37)
+  LIMIT ${MOST_ITEMS.guessed}`;
+
 const listOf = (wanted: readonly Wanted[]): string =>
   JSON.stringify(wanted.map(({ vault, item, folded }) => [vault, item, folded]));
 
@@ -87,7 +98,12 @@ export async function loadVaultsAndItems(
     store,
     token,
     store.db.prepare(SQL.vaults).bind(JSON.stringify(vaults)),
-    store.db.prepare(SQL.items).bind(listOf(wanted), MOST_ITEMS.guessed),
+    store.db
+      .prepare(GUESSES)
+      .bind(
+        JSON.stringify(wanted.flatMap(({ vault, item }) => (item === null ? [] : [vault + item]))),
+        JSON.stringify(wanted.flatMap(({ vault, folded }) => (folded === null ? [] : [vault + folded]))),
+      ),
   );
 }
 
@@ -95,42 +111,4 @@ export async function loadVaultsAndItems(
 export async function loadWanted(store: Store, { token }: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
   const rows = await loadForToken<[FoundRow]>(store, token, store.db.prepare(SQL.items).bind(listOf(wanted), MOST_ITEMS.wanted));
   return rows.ok ? ok(rows.value[0]) : rows;
-}
-
-type SummaryRow = Omit<ItemRow, "details">;
-
-const UNINDEXED = largePage(`FROM ${BY_FOLDED_TITLE} WHERE vault_id = ?1 AND ${FOLDED} IS NULL`);
-
-/**
- * Looks for titles among the Items of a vault whose titles are not indexed, slice by slice. In: the folded titles, and how
- * many Items may be looked at. Out: their ids, and how many more Items may be looked at; below 0: the search is not complete.
- * An Item that does not open has no title. Errors: `unauthorized` (revoked), `unavailable`.
- */
-export async function searchUnindexed(
-  store: Store,
-  { token }: Reader,
-  vault: { readonly id: string; readonly keys: VaultKeys },
-  titles: ReadonlySet<string>,
-  most: number,
-): Promise<Result<{ ids: string[]; left: number }>> {
-  const ids: string[] = [];
-  let left = most;
-  for (let after: string | undefined = ""; after !== undefined;) {
-    const limit = Math.min(ROWS, left);
-    const statement: D1PreparedStatement = store.db.prepare(UNINDEXED).bind(vault.id, "", after, limit);
-    const read: Result<[SummaryRow[]]> = await loadForToken<[SummaryRow]>(store, token, statement);
-    if (!read.ok) return read;
-    const [listed] = read.value;
-    const rows = listed.slice(0, fitting(listed, limit));
-    left -= rows.length;
-    const summaries = await Promise.all(rows.map((row) => openSummary(vault.keys, vault.id, row)));
-    for (const [place, row] of rows.entries()) {
-      const summary = summaries[place]!;
-      if (summary.ok && titles.has(fold(summary.value.title))) ids.push(row.id);
-    }
-    const more = rows.length < listed.length;
-    if (more && left <= 0) return ok({ ids, left: -1 });
-    after = more ? rows.at(-1)!.id : undefined;
-  }
-  return ok({ ids, left });
 }

@@ -15,7 +15,7 @@ import { findVault, openVaults } from "./resolve-vaults.ts";
  * each of them. A further call is made for the Items
  * - when references by name × vaults are more than `LIMITS.referencePairs`, or the keys of a vault are not in the cache of the
  *   isolate, which the blind indexes need;
- * - for each further 4 MiB of Items;
+ * - for each 4 MiB of Items that are larger than 20 KiB;
  * and one for the Files, when a reference names no field; and until the titles of a vault are indexed, one for each 2,000 of
  * its Items (decision 0021).
  */
