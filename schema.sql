@@ -75,12 +75,15 @@ CREATE TABLE IF NOT EXISTS items (
   title_index TEXT    NOT NULL,
   overview    TEXT    NOT NULL, -- sealed: the summary
   details     TEXT    NOT NULL, -- sealed: sections and fields
-  folded_index TEXT,            -- the blind index of the folded title; NULL: of a release before the column
+  folded_index TEXT,            -- the blind index of the folded title, and title_index as it was then; NULL: not known
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS items_by_title ON items (vault_id, title_index);
-CREATE INDEX IF NOT EXISTS items_by_folded_title ON items (vault_id, folded_index);
+-- The expression is NULL while folded_index is missing or is that of an earlier title, so a release that does not know the
+-- column keeps the index right (docs/decisions, 0021).
+CREATE INDEX IF NOT EXISTS items_by_folded_title
+  ON items (vault_id, CASE WHEN substr(folded_index, 25) = title_index THEN substr(folded_index, 1, 24) END);
 
 -- The earlier versions of Items, and all versions of deleted Items, sealed as they were in items.
 CREATE TABLE IF NOT EXISTS item_versions (

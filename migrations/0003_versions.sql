@@ -9,7 +9,8 @@ ALTER TABLE vaults ADD COLUMN fold INTEGER NOT NULL DEFAULT 0;
 
 ALTER TABLE items ADD COLUMN folded_index TEXT;
 
-CREATE INDEX IF NOT EXISTS items_by_folded_title ON items (vault_id, folded_index);
+CREATE INDEX IF NOT EXISTS items_by_folded_title
+  ON items (vault_id, CASE WHEN substr(folded_index, 25) = title_index THEN substr(folded_index, 1, 24) END);
 
 CREATE TABLE IF NOT EXISTS item_versions (
   vault_id TEXT    NOT NULL,

@@ -6,13 +6,15 @@ import { deleteOldActivity } from "./store/activity-retention.ts";
 import { findDueVaults } from "./store/due-vaults.ts";
 import { moveExpiredTokens } from "./store/ended-tokens.ts";
 import { deleteRowsOfDeletedVaults } from "./store/write/deleted-vaults.ts";
+import { foldVaults } from "./store/write/folded-titles.ts";
 import { deleteOldRecords } from "./store/write/idempotency.ts";
 import { countSealedBytes } from "./store/write/sealed-bytes.ts";
 import type { Expiry } from "./vault/expiry.ts";
 
 /**
  * The hourly task of the cron trigger: deletes what is past its retention, and the rows of deleted vaults; ends expired tokens;
- * counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions. In: Unix milliseconds. Each part runs even when
+ * counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions, and index titles
+ * that are not indexed yet. In: Unix milliseconds. Each part runs even when
  * another one fails; throws when one failed, so that the run shows as failed. A malformed setting fails the part that
  * needs a setting.
  */
@@ -25,6 +27,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     deleteRowsOfDeletedVaults(env.DB),
     countSealedBytes(env.DB),
     expireItems(env, now),
+    foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
   ]);
   const failed = parts.find((part) => part.status === "rejected");
   if (failed) throw failed.reason;

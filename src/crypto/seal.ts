@@ -120,6 +120,15 @@ export async function blindIndex(key: CryptoKey, text: string): Promise<string> 
   return new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))).subarray(0, 16).toBase64();
 }
 
+/**
+ * The blind index of a folded name: as `blindIndex`, over the version of the fold and the name. The first byte is in no text
+ * (RFC 3629 section 1), so the index equals that of no text. In: a version below 256.
+ */
+export async function foldedBlindIndex(key: CryptoKey, version: number, folded: string): Promise<string> {
+  const bytes = concat(Uint8Array.of(0xff, version), encoder.encode(folded));
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)).subarray(0, 16).toBase64();
+}
+
 /** A hash of the parts: SHA-256, cut to 16 bytes, in base64. The lengths of the parts are hashed too, as separators. */
 export async function fingerprint(...parts: readonly (string | Uint8Array)[]): Promise<string> {
   const bytes = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));

@@ -10,7 +10,8 @@ import { enqueueActivity } from "../store/activity-queue.ts";
 import { openStore, type Store } from "../store/database.ts";
 import type { Context } from "./context.ts";
 import { isWorthLogging } from "./rate-limit.ts";
-import type { Caller, Reply, Route, Target } from "./route.ts";
+import { createRequestId } from "./request-id.ts";
+import type { Caller, Entry, Reply, Route, Target } from "./route.ts";
 
 /**
  * Logs reads and denials of tokens, and what the admin does, through a queue. The commit of a write logs the write. The
@@ -25,9 +26,34 @@ export const originOf = (c: Context): Origin => ({
 
 /** Sends the log entry of a request to the queue, after the response. In: whether the token is authorized. */
 export function audit(route: Route, caller: Caller, target: Target, allowed: boolean, result: Result<Reply>): void {
-  const activity =
-    caller.actor === ADMIN ? adminActivity(route, caller, target, result) : activityOf(route, caller, target, allowed, result);
-  if (activity) caller.c.executionCtx.waitUntil(send(caller.c, caller.store, activity));
+  for (const activity of activitiesOf(route, caller, target, allowed, result))
+    caller.c.executionCtx.waitUntil(send(caller.c, caller.store, activity));
+}
+
+function activitiesOf(...request: Parameters<typeof audit>): readonly Activity[] {
+  const [route, caller, target, , result] = request;
+  if (result.ok && result.value.entries) return entriesOf(caller, result.value.entries);
+  const activity = caller.actor === ADMIN ? adminActivity(route, caller, target, result) : activityOf(...request);
+  return activity ? [activity] : [];
+}
+
+/** The first entry has the request's id. The others have ids of their own: an id is in one log only. */
+function entriesOf({ c, actor }: Caller, entries: readonly Entry[]): Activity[] {
+  return entries.map(({ vault, result, items }, place) => {
+    const [first] = items;
+    const one = items.length === 1 && first;
+    return {
+      id: place === 0 ? c.get("requestId") : createRequestId(Date.now()),
+      log: vault,
+      action: "READ",
+      result,
+      actor,
+      item: one ? one.id : null,
+      items: items.length > 1 ? items.map(({ id }) => id) : undefined,
+      version: one ? one.version : null,
+      origin: originOf(c),
+    };
+  });
 }
 
 /** Logs a request that was refused because it does not have the admin's token. */

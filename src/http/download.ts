@@ -3,6 +3,7 @@ import type { ContentPlace, KeyedFile } from "../model/file.ts";
 import { ok, type Result } from "../model/result.ts";
 import { logFailure } from "../log.ts";
 import { openContent } from "../store/contents/download.ts";
+import { hasTag } from "./conditions.ts";
 import type { Context } from "./context.ts";
 import { pump } from "../streams.ts";
 import { parseRange } from "./range.ts";
@@ -37,7 +38,3 @@ export async function sendContent(c: Context, place: ContentPlace, file: KeyedFi
   pump(content.value, writable).catch((error: unknown) => logFailure("A download", error));
   return ok(c.body(readable, status, { ...headers, ...lengths }));
 }
-
-/** Whether the client has this content already (RFC 9110 section 13.1.2). */
-const hasTag = (header: string | undefined, tag: string): boolean =>
-  header !== undefined && (header.trim() === "*" || header.includes(tag));

@@ -21,13 +21,14 @@ export function presentActivity(activity: Activity, dialect: Dialect): object {
 export const writeActor = (actor: string, dialect: Dialect): string =>
   WITHOUT_TOKEN.has(actor) ? actor : writeId(actor, dialect);
 
-function presentResource({ log, action, actor, item, version }: Activity, dialect: Dialect): object {
+function presentResource({ log, action, actor, item, items, version }: Activity, dialect: Dialect): object {
   // Only the admin writes vaults; every write of a token is to an Item.
-  const type = item !== null || (action !== "READ" && actor !== ADMIN) ? "ITEM" : "VAULT";
+  const type = item !== null || items || (action !== "READ" && actor !== ADMIN) ? "ITEM" : "VAULT";
   return {
     type,
     vault: log === actor ? undefined : { id: writeId(log, dialect) },
     item: item === null ? undefined : { id: writeId(item, dialect) },
+    items: items?.map((id) => ({ id: writeId(id, dialect) })),
     itemVersion: version ?? undefined,
   };
 }

@@ -18,13 +18,16 @@ interface Usage {
 /** The tokens of this isolate. An unused entry expires, so up to 49 requests may stay uncounted. */
 const tokens = createCache<Usage>(1024, 60_000);
 
-/** Refuses a token with too many requests. In: Unix milliseconds. Errors: `rate`. */
-export async function limitToken(c: Context, token: string, now: number): Promise<Refusal | undefined> {
+/** Refuses a token with too many requests. In: Unix milliseconds, and as how many requests this one counts. Errors: `rate`. */
+export async function limitToken(c: Context, token: string, now: number, cost = 1): Promise<Refusal | undefined> {
   const usage = tokens.get(token, now) ?? { uncounted: 0, limited: false };
   tokens.set(token, usage, now);
-  if (++usage.uncounted < BUNDLE && !usage.limited) return undefined;
-  usage.uncounted = 0;
-  usage.limited = !(await within(c.env.TOKEN_RATE, token));
+  usage.uncounted += cost;
+  if (usage.uncounted < BUNDLE && !usage.limited) return undefined;
+  const bundles = Math.max(1, Math.floor(usage.uncounted / BUNDLE));
+  usage.uncounted = Math.max(0, usage.uncounted - bundles * BUNDLE);
+  usage.limited = false;
+  for (let counted = 0; counted < bundles && !usage.limited; counted++) usage.limited = !(await within(c.env.TOKEN_RATE, token));
   return usage.limited ? fail("rate") : undefined;
 }
 

@@ -8,7 +8,7 @@ let last = { time: 0, sequence: 0 };
  * The ids of one millisecond count up (RFC 9562 section 6.2, method 1), so the log keeps the order in which an isolate
  * made them. In: Unix milliseconds.
  */
-function createRequestId(now: number): string {
+export function createRequestId(now: number): string {
   last = { time: now, sequence: now === last.time ? last.sequence + 1 : 0 };
   const random = crypto.getRandomValues(new Uint8Array(10));
   // The 12 bits after the version: the low half of the first byte, and the second. After 4,096 ids they start again at 0.

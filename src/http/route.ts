@@ -1,5 +1,5 @@
 import type { VerifiedClaims } from "../crypto/token.ts";
-import type { Action, AdminResource } from "../model/activity.ts";
+import type { Action, Activity, AdminResource } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/operation.ts";
 import type { Permission } from "../model/permission.ts";
@@ -71,6 +71,16 @@ export interface Reply {
   readonly action?: Action | "UNLOGGED";
   /** The id of the vault, token or webhook that an admin route made. */
   readonly made?: string;
+  /** The entries of a request that reads Items of several vaults, instead of the one of the path. */
+  readonly entries?: readonly Entry[];
+}
+
+/** An entry in the log of a vault. */
+export interface Entry {
+  readonly vault: string;
+  readonly result: Activity["result"];
+  /** The Items that were read. */
+  readonly items: readonly { readonly id: string; readonly version: number }[];
 }
 
 export interface Route<Input = unknown> {

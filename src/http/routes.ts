@@ -14,6 +14,7 @@ import { health, heartbeat } from "./endpoints/health.ts";
 import { listItems } from "./endpoints/item-list.ts";
 import { createItem, deleteItem, getItem, patchItem, replaceItem } from "./endpoints/items.ts";
 import { metrics } from "./endpoints/metrics.ts";
+import { resolve } from "./endpoints/resolve.ts";
 import { getOwnToken } from "./endpoints/token.ts";
 import { getVault, listVaults } from "./endpoints/vaults.ts";
 import { destroyVersion, getVersion, listVersions, restoreVersion } from "./endpoints/versions.ts";
@@ -72,6 +73,7 @@ export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
   row({ method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED", ...streamAllEvents }),
   row({ method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED", parse, handle: getOwnToken }),
+  row({ method: "POST", path: "/v1/resolve", access: BY_TOKEN, action: "READ", json: true, ...resolve }),
   row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
   row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),
   row({ method: "GET", path: `${VAULT}/events`, access: may("r"), action: "READ", ...listEvents }),

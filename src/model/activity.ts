@@ -28,6 +28,8 @@ export interface Activity {
   readonly item: string | null;
   /** The version of the Item: after the write, or as it was read. */
   readonly version: number | null;
+  /** The ids of the Items, where one request has read several. */
+  readonly items?: readonly string[] | undefined;
   /** Only in the admin's log. */
   readonly resource?: AdminResource | null;
   /** Only of a write: its number in the order of the writes to its vault. See event.ts. */

@@ -8,12 +8,12 @@ import type { Store } from "./database.ts";
 
 /**
  * The rows of the activity log. A commit inserts the entries of its writes (write/fence.ts); a queue inserts reads and
- * denials (activity-insert.ts). The origin of a request is sealed under a key that the root key derives, because it is
- * shown after the vault was deleted.
+ * denials (activity-insert.ts). The origin of a request, and the ids of several Items, are sealed under a key that
+ * the root key derives, because they are shown after the vault was deleted.
  */
 
 /** A row on its way through the queue: plain data, sealed where a user typed it. */
-export interface ActivityRow extends Omit<Activity, "origin"> {
+export interface ActivityRow extends Omit<Activity, "origin" | "items"> {
   readonly root_key_id: string;
   readonly sealed: string;
 }
@@ -21,11 +21,11 @@ export interface ActivityRow extends Omit<Activity, "origin"> {
 /** Makes the row of a request. Release 0.1.0 does not open a row that is sealed under the key of its day. */
 export async function sealActivity(
   { keyring, settings }: Pick<Store, "keyring" | "settings">,
-  { origin, ...activity }: Activity,
+  { origin, items, ...activity }: Activity,
 ): Promise<ActivityRow> {
   const root = keyring.active;
   const { key, place } = await keyOf(root, activity, settings.activityDayKeys);
-  return { ...activity, root_key_id: root.id, sealed: await seal(key, place, JSON.stringify(origin)) };
+  return { ...activity, root_key_id: root.id, sealed: await seal(key, place, JSON.stringify({ ...origin, items })) };
 }
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */
@@ -37,13 +37,15 @@ export async function openActivity(
   if (!root) return fail("misconfigured", "a root key is missing");
   const { key, place } = await keyOf(root, activity, isSealedByDay(sealed));
   const text = await open(key, place, sealed);
-  return text.ok ? ok({ ...activity, origin: JSON.parse(text.value) as Origin }) : text;
+  if (!text.ok) return text;
+  const { items, ...origin } = JSON.parse(text.value) as Origin & Pick<Activity, "items">;
+  return ok({ ...activity, items, origin });
 }
 
 /** The key of an entry, and its place. In: whether the key is that of the entry's day. */
 async function keyOf(
   root: RootKey,
-  { log, id }: Omit<Activity, "origin">,
+  { log, id }: Pick<Activity, "log" | "id">,
   daily: boolean,
 ): Promise<{ key: CryptoKey; place: Place }> {
   const kind = daily ? "activityOfDay" : "activity";

@@ -3,6 +3,7 @@ import type { VaultKeys } from "../crypto/vault-keys.ts";
 import type { Item, Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
+import { foldedIndex } from "./folded-index.ts";
 import { type FileRow, FILES_OF_ITEM, openFiles } from "./files.ts";
 import { joinedItem, loadFromVault, type VaultAccess } from "./authorized.ts";
 
@@ -15,7 +16,7 @@ export interface ItemRow {
   details: string;
 }
 
-export type SealedItem = ItemRow & { title_index: string };
+export type SealedItem = ItemRow & { title_index: string; folded_index: string };
 
 const place = (kind: "overview" | "details", item: Pick<Summary, "id" | "vault" | "version">, keys: VaultKeys): Place => ({
   kind,
@@ -28,12 +29,13 @@ const place = (kind: "overview" | "details", item: Pick<Summary, "id" | "vault" 
 /** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */
 export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem> {
   const [summary, secrets] = textsOf(item);
-  const [overview, details, title_index] = await Promise.all([
+  const [overview, details, title_index, folded] = await Promise.all([
     seal(keys.data, place("overview", item, keys), summary),
     seal(keys.data, place("details", item, keys), secrets, Uint8Array.fromHex(item.nonce)),
     blindIndex(keys.index, item.title),
+    foldedIndex(keys, item.title),
   ]);
-  return { id: item.id, version: item.version, overview, details, title_index };
+  return { id: item.id, version: item.version, overview, details, title_index, folded_index: folded + title_index };
 }
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + sealedLength(text), 0);

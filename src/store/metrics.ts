@@ -1,3 +1,4 @@
+import { FOLD_VERSION } from "../model/fold.ts";
 import { ok, type Result } from "../model/result.ts";
 import { DAY } from "../model/time.ts";
 import { type Vault, writesOf } from "../model/vault.ts";
@@ -15,6 +16,8 @@ export interface Metrics {
   readonly fileBytes: number;
   /** Vaults whose sealed bytes are not counted yet. */
   readonly uncounted: number;
+  /** Vaults whose titles are not all indexed for references yet. */
+  readonly unindexed: number;
   /** Deleted vaults that still have rows. */
   readonly deleting: number;
   /** Neither revoked nor expired. */
@@ -35,6 +38,7 @@ const SQL = {
     SELECT count(*) AS vaults, total(items) AS items, total(created) AS created, total(content_version) AS contentVersion,
       total(deleted) AS deleted, total(restored) AS restored, total(destroyed) AS destroyed,
       total(files) AS files, total(file_bytes) AS fileBytes, count(*) - count(sealed_bytes) AS uncounted,
+      total(fold <> ${FOLD_VERSION}) AS unindexed,
       (SELECT count(*) FROM deleted_vaults) AS deleting
     FROM vaults`,
   // The clean-up moves expired tokens, so their number does not add to the rows that this reads.
@@ -58,16 +62,20 @@ interface TokenCounts {
 /** Loads the figures in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
 export async function loadMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
   const read = await runBatch<
-    [Counted & { vaults: number; uncounted: number; deleting: number }, TokenCounts, { action: string; writes: number }]
+    [
+      Counted & { vaults: number; uncounted: number; unindexed: number; deleting: number },
+      TokenCounts,
+      { action: string; writes: number },
+    ]
   >(db, db.prepare(SQL.vaults), db.prepare(SQL.tokens).bind(now, ...DAYS.map((days) => now + days * DAY)), db.prepare(SQL.past));
   if (!read.ok) return read;
   const [[counted], [row], past] = read.value;
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
-  const { vaults, items, deleted, files, fileBytes, uncounted, deleting } = counted!;
+  const { vaults, items, deleted, files, fileBytes, uncounted, unindexed, deleting } = counted!;
   const { tokens, next, soon, later, latest } = row!;
   const expiring = [soon, later, latest].map((count, index) => [DAYS[index]!, count] as const);
   const nextExpiry = next === null ? undefined : next / 1000;
-  const ofVaults = { vaults, items, deleted, files, fileBytes, uncounted, deleting };
+  const ofVaults = { vaults, items, deleted, files, fileBytes, uncounted, unindexed, deleting };
   return ok({ ...ofVaults, tokens, expiring, nextExpiry, writes: Object.fromEntries(writes) as Metrics["writes"] });
 }

@@ -11,6 +11,7 @@ import { openStore } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
 import { type Expiry, expireItems } from "./expiry.ts";
+import { foldTitles } from "../store/write/folded-titles.ts";
 import { commitGroup } from "./group.ts";
 import { acceptListener, notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, drawRandom, webhookPorts } from "./ports.ts";
@@ -85,6 +86,12 @@ export class VaultCoordinator extends DurableObject<Env> {
     const answer = await answerWebhooks(ports, vault, request);
     await setAlarm(storage);
     return answer;
+  }
+
+  /** Indexes a slice of the titles of the vault. Out: whether titles are left. Errors: those of `foldTitles`. */
+  async foldTitles(vault: string): Promise<Result<boolean>> {
+    const store = await openStore(this.env, Date.now());
+    return store.ok ? foldTitles(store.value, vault) : store;
   }
 
   /** Accepts the WebSocket of a Worker that waits for events. */

@@ -226,6 +226,44 @@ describe("the authorization matrix", () => {
   });
 });
 
+/** Resolves a reference to the title of an Item. Its path has no vault, so the matrix above does not have this route. */
+const resolveIn = async (call: Client, vault: string, item: string, bindings: Partial<Env> = {}) => {
+  const references = [`op://${vault}/${item}/title`];
+  return call("POST", "/v1/resolve", { body: { references }, env: bindings });
+};
+
+describe("POST /v1/resolve", () => {
+  const cases = PERMISSIONS.flatMap((permission) =>
+    VAULTS.flatMap((vault) => RECORDS.map((item) => ({ permission, vault, item }))),
+  );
+
+  it.each(cases)("permission $permission, vault $vault, item $item", async ({ permission, vault, item }) => {
+    const { status, body } = await resolveIn(clients[permission], vaults[vault], items[item]);
+    const part =
+      !permission.includes("r") || vault !== "own"
+        ? "vault that the token reads"
+        : item === "own"
+          ? "field or File of the Item"
+          : "Item of the vault";
+    expect([status, body.values[0].status, body.values[0].message]).toEqual([200, 404, `The reference names no ${part}`]);
+  });
+
+  it("costs the same for a vault that the token does not read, whether it exists or not", async () => {
+    const costs = [];
+    for (const vault of [vaults.other, vaults.missing, "Other", "Missing"]) {
+      const { count, db } = countingDatabase();
+      const { body, headers } = await resolveIn(clients.rw, vault, items.other, { DB: db });
+      costs.push([count, body.values[0].message, headers.get("Content-Length")]);
+    }
+    expect(new Set(costs.map((cost) => JSON.stringify(cost))).size).toBe(1);
+  });
+
+  it("is a 401 without a token", async () => {
+    const reply = await resolveIn(send, vaults.own, items.own);
+    expect([reply.status, reply.body.message]).toEqual([401, "Invalid token signature"]);
+  });
+});
+
 /** Status, body and headers of a response without its Request-Id; `ID` stands for the vault's id. */
 const withoutIds = ({ status, text, headers }: Reply, id: string) =>
   [status, text.replaceAll(id, "ID"), ...[...headers].filter(([name]) => name !== "request-id")].join("\n");

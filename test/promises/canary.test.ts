@@ -44,6 +44,16 @@ async function sendEveryInput(): Promise<{ accepted: Reply[]; refused: Reply[] }
       headers: headers(),
     }),
     await call("GET", `${items}?filter=title+eq+"${canary()}"&x=${canary()}`, { headers: headers(), env: bindings }),
+    await call("POST", "/v1/resolve", {
+      body: {
+        references: [
+          `op://${canary()}/${canary()}/${canary()}/${canary()}`,
+          `op://${vault.id}/${canary()}/${canary()}?${canary()}`,
+        ],
+      },
+      headers: headers(),
+      env: bindings,
+    }),
     await admin("PATCH", `/v1/admin/vaults/${vault.id}`, { body: { name: canary() }, headers: { "Idempotency-Key": canary() } }),
   ];
   const refused = [
@@ -62,6 +72,7 @@ async function sendEveryInput(): Promise<{ accepted: Reply[]; refused: Reply[] }
     await call("GET", `${items}?filter=${canary()}`),
     await call("GET", `${items}?filter=title+ne+"${canary()}"`),
     await call("GET", `${items}?include=${canary()}`),
+    await call("POST", "/v1/resolve", { body: { references: [canary(), 1], [canary()]: canary() } }),
     await send("GET", items, { headers: { Authorization: `Bearer ${canary()}` } }),
     await admin("POST", "/v1/admin/tokens", { body: { name: canary(), vaults: { [vault.id]: canary() } } }),
     await admin("POST", "/v1/admin/vaults", { body: { name: 1, description: canary() } }),
@@ -83,8 +94,10 @@ async function sendEveryInput(): Promise<{ accepted: Reply[]; refused: Reply[] }
 
 it("no text that a user sent is unencrypted in D1, or in a queue message, a log line or an error", async () => {
   const { accepted, refused } = await sendEveryInput();
-  expect(accepted.map((reply) => reply.status)).toEqual([200, 200, 200, 200, 200]);
+  expect(accepted.map((reply) => reply.status)).toEqual([200, 200, 200, 200, 200, 200]);
   expect(refused.map((reply) => reply.status).filter((status) => status < 400)).toEqual([]);
+  const messages = accepted[4]!.body.values.map(({ message }: any) => message);
+  expect([messages.length, found(messages.join("\n"))]).toEqual([2, []]);
   const dump = await dumpOfDatabase();
   expect(dump.length).toBeGreaterThan(5_000);
   expect(lines.length).toBeGreaterThan(2);

@@ -9,8 +9,9 @@ import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
  */
 
 const INSERT = `
-  INSERT INTO items (vault_id, id, version, title_index, overview, details)
-  SELECT ?1, value ->> 'id', value ->> 'version', value ->> 'title_index', value ->> 'overview', value ->> 'details' FROM json_each(?2)`;
+  INSERT INTO items (vault_id, id, version, title_index, overview, details, folded_index)
+  SELECT ?1, value ->> 'id', value ->> 'version', value ->> 'title_index', value ->> 'overview', value ->> 'details',
+    value ->> 'folded_index' FROM json_each(?2)`;
 const COUNT =
   "UPDATE vaults SET items = items + ?2, created = created + ?2, content_version = content_version + ?2 WHERE id = ?1";
 

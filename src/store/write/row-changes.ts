@@ -13,10 +13,13 @@ export interface ItemChange extends VersionChange {
 }
 
 const SQL = {
-  insertItem: "INSERT INTO items (vault_id, id, version, overview, details, title_index) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+  insertItem: `
+    INSERT INTO items (vault_id, id, version, overview, details, title_index, folded_index) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
   updateItem: "UPDATE items SET version = ?3, overview = ?4, details = ?5 WHERE vault_id = ?1 AND id = ?2",
   // A statement of its own, because SET of an indexed column writes the index even when the value stays the same.
-  renameItem: "UPDATE items SET version = ?3, overview = ?4, details = ?5, title_index = ?6 WHERE vault_id = ?1 AND id = ?2",
+  renameItem: `
+    UPDATE items SET version = ?3, overview = ?4, details = ?5, title_index = ?6, folded_index = ?7
+    WHERE vault_id = ?1 AND id = ?2`,
   deleteItem: "DELETE FROM items WHERE vault_id = ?1 AND id = ?2",
 };
 
@@ -38,9 +41,9 @@ export async function changeItem(
   const existed = stored.before?.current !== undefined;
   if (!stored.after?.current) return { statements: existed ? [inVault(SQL.deleteItem)] : [], row: undefined };
   if (!after || after === before) return { statements: [], row: undefined };
-  const { title_index, ...row } = await sealItem(keys, after);
+  const { title_index, folded_index, ...row } = await sealItem(keys, after);
   const sealed = [row.version, row.overview, row.details];
-  if (!existed) return { statements: [inVault(SQL.insertItem, ...sealed, title_index)], row };
+  if (!existed) return { statements: [inVault(SQL.insertItem, ...sealed, title_index, folded_index)], row };
   if (before?.title === after.title) return { statements: [inVault(SQL.updateItem, ...sealed)], row };
-  return { statements: [inVault(SQL.renameItem, ...sealed, title_index)], row };
+  return { statements: [inVault(SQL.renameItem, ...sealed, title_index, folded_index)], row };
 }

@@ -1,3 +1,4 @@
+import { FOLD_VERSION } from "../../model/fold.ts";
 import type { VaultRow } from "../vault-rows.ts";
 
 /** The statements that write the row of a vault. Only commit.ts runs them, behind the fence. */
@@ -6,8 +7,8 @@ const SQL = {
   insertVault: `
     INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
                         quota_items, quota_bytes, quota_file_bytes, deleted, restored, destroyed, sealed_bytes, versions_kept,
-                        created_at, root_key_id, data_key_id, data_key, index_key)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)`,
+                        created_at, root_key_id, data_key_id, data_key, index_key, fold)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ${FOLD_VERSION})`,
   // Neither the sealed bytes nor `versions_kept` are part of the fence: other statements may have changed them since the row was
   // read (sealed-bytes.ts). Sealed bytes that are not counted stay NULL.
   updateVault: `

@@ -1,5 +1,7 @@
 import { NOWHERE } from "../../../src/crypto/seal.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
+import { seedFiles } from "../seed-files.ts";
+import { login, seedItems } from "../seed.ts";
 import { emptyItem, largeItem, manyFields, manyOperations, times } from "./bodies.ts";
 import {
   ADMIN_TOKENS,
@@ -256,6 +258,91 @@ const history: readonly WorstRequest[] = [
   },
 ];
 
+const RESOLVE = "POST /v1/resolve";
+
+/** The titles of the Items of `largeVault`, in another case. */
+const titles = times(LIMITS.references, (index) => `ITEM ${index}`);
+
+const resolving = (token: string, references: readonly string[]): Sent => ({ path: "/v1/resolve", token, body: { references } });
+
+const resolves: readonly WorstRequest[] = [
+  {
+    endpoint: RESOLVE,
+    why: "100 references by name to 100 vaults",
+    prepare: async (world) => {
+      const { token, vaults } = await tokenOfManyVaults(world);
+      for (const vault of vaults) await seedItems(world.env, vault, [login(vault, "Same")]);
+      return resolving(
+        token,
+        vaults.map((_, index) => `op://VAULT ${index}/same/x`),
+      );
+    },
+  },
+  {
+    endpoint: RESOLVE,
+    why: "10 references by name to each of 100 vaults that have such an Item",
+    prepare: async (world) => {
+      const { token, vaults } = await tokenOfManyVaults(world);
+      const names = times(10, (index) => `Item ${index}`);
+      for (const vault of vaults)
+        await seedItems(
+          world.env,
+          vault,
+          names.map((name) => login(vault, name)),
+        );
+      await world.ask("POST", "/v1/resolve", token, { references: ["op://vault 0/item 0/x"] });
+      return resolving(
+        token,
+        names.map((name) => `op://vault 99/${name}/x`),
+      );
+    },
+  },
+  {
+    endpoint: RESOLVE,
+    why: "100 Items of 512 KiB",
+    prepare: async (world) => {
+      const { items, vault, token } = await ownVault(world);
+      const references: string[] = [];
+      for (let made = 0; made < world.sizes.references; made++) {
+        const { id } = await world.ask("POST", items, token, largeItem());
+        references.push(`op://${vault}/${id}/f999`);
+      }
+      return resolving(token, references);
+    },
+  },
+  {
+    endpoint: RESOLVE,
+    why: "100 titles of a vault whose titles are not indexed",
+    prepare: async (world) => {
+      const { vault, token } = await largeVault(world, LIMITS.unindexedTitles);
+      await world.env.DB.prepare("UPDATE items SET folded_index = NULL WHERE vault_id = ?").bind(vault).run();
+      return resolving(
+        token,
+        titles.map((title) => `op://${vault}/${title}/x`),
+      );
+    },
+  },
+  {
+    endpoint: RESOLVE,
+    why: "the Files of Items with 2,000 Files together",
+    prepare: async (world) => {
+      const { items, vault, token } = await ownVault(world);
+      const references: string[] = [];
+      for (let made = 0; made < 2; made++) {
+        const { id } = await world.ask("POST", items, token, { title: "Files", category: "DOCUMENT" });
+        await seedFiles(
+          world.env,
+          vault,
+          id,
+          times(1_000, (index) => ({ name: `file ${index}` })),
+        );
+        references.push(...times(50, (index) => `op://${vault}/${id}/file ${index}?attribute=label`));
+      }
+      return resolving(token, references);
+    },
+  },
+];
+
 const wideToken = async (world: World) => {
   const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
   return world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "x".repeat(LIMITS.title), vaults });
@@ -458,4 +545,12 @@ const deletion: WorstRequest = {
   prepare: async (world) => forAdmin(`${ADMIN_VAULTS}/${(await largeVault(world)).vault}`, world),
 };
 
-export const WORST_REQUESTS: readonly WorstRequest[] = [...reads, ...writes, ...history, ...byAdmin, ...open, deletion];
+export const WORST_REQUESTS: readonly WorstRequest[] = [
+  ...reads,
+  ...resolves,
+  ...writes,
+  ...history,
+  ...byAdmin,
+  ...open,
+  deletion,
+];

@@ -27,6 +27,8 @@ export interface Sizes {
   readonly vaults: number;
   /** Characters of the tags of a kept version. */
   readonly tags: number;
+  /** Large Items that one request refers to. */
+  readonly references: number;
 }
 
 export interface World {

@@ -1,0 +1,87 @@
+import { fold } from "./fold.ts";
+import { base32, idBytes } from "./ids.ts";
+import type { File } from "./file.ts";
+import type { Field, Section } from "./item.ts";
+import { namesNone, namesSeveral, type Reference } from "./reference.ts";
+import { ok, type Result } from "./result.ts";
+
+/** Which field or File of an Item a reference names (contract 16.6). */
+
+/** A field, File or section, prepared for several references, so that its name is folded once. */
+interface Named<T> {
+  /** The forms of its id. */
+  readonly ids: readonly string[];
+  readonly section: string | undefined;
+  /** Its label or name, folded. */
+  readonly name: string;
+  readonly value: T;
+}
+
+const nameSection = (value: Section): Named<Section> => ({
+  ids: [value.id],
+  section: undefined,
+  name: fold(value.label),
+  value,
+});
+
+const nameField = (value: Field): Named<Field> => ({
+  ids: [value.id],
+  section: value.section,
+  name: fold(value.label),
+  value,
+});
+
+const nameFile = <F extends File>(value: F): Named<F> => ({
+  ids: [value.id, base32(idBytes(value.id))],
+  section: value.section,
+  name: fold(value.name),
+  value,
+});
+
+/** The first test that anything passes counts. What is in no section comes before what is in one. */
+const TESTS: readonly ((entry: Named<unknown>, part: string, folded: string) => boolean)[] = [
+  ({ ids }, part) => ids.includes(part),
+  ({ name, section }, _, folded) => section === undefined && name === folded,
+  ({ name }, _, folded) => name === folded,
+  ({ ids }, _, folded) => ids.some((id) => fold(id) === folded),
+];
+
+function firstMatches<T>(entries: readonly Named<T>[], part: string): readonly T[] {
+  const folded = fold(part);
+  for (const test of TESTS) {
+    const found = entries.filter((entry) => test(entry, part, folded));
+    if (found.length > 0) return found.map(({ value }) => value);
+  }
+  return [];
+}
+
+/** The ids of the sections that a reference allows; absent: it has no section. */
+type Within = readonly string[] | undefined;
+
+/** A field, when the Item has it, and where a File may be else. */
+export interface FoundField {
+  readonly field: Field | undefined;
+  readonly within: Within;
+}
+
+/** Finds fields of an Item. In: its sections and fields. Errors: `reference_not_found` (the section), `ambiguous`. */
+export function fieldFinder(sections: readonly Section[], fields: readonly Field[]): (one: Reference) => Result<FoundField> {
+  const [namedSections, namedFields] = [sections.map(nameSection), fields.map(nameField)];
+  return ({ section, field }) => {
+    // Several sections may have one label: what is in any of them counts.
+    const within = section === undefined ? undefined : firstMatches(namedSections, section).map(({ id }) => id);
+    if (within?.length === 0) return namesNone("section of the Item");
+    const found = findOne(namedFields, field, within, "fields");
+    return found.ok ? ok({ field: found.value, within }) : found;
+  };
+}
+
+/** Finds a File of an Item. Out: `undefined` when there is none. Errors: `ambiguous`. */
+export const findFile = <F extends File>(files: readonly F[], { field }: Reference, within: Within): Result<F | undefined> =>
+  findOne(files.map(nameFile), field, within, "Files");
+
+function findOne<T>(entries: readonly Named<T>[], part: string, within: Within, what: string): Result<T | undefined> {
+  const allowed = within ? entries.filter(({ section }) => section !== undefined && within.includes(section)) : entries;
+  const [found, ...others] = firstMatches(allowed, part);
+  return others.length > 0 ? namesSeveral(what) : ok(found);
+}

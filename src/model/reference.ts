@@ -1,0 +1,87 @@
+import { type Dialect, DIALECTS } from "./dialect.ts";
+import { typeRules } from "./field-types.ts";
+import type { Field } from "./item.ts";
+import { fail, invalid, ok, type Refusal, type Result } from "./result.ts";
+
+/**
+ * Secret references (contract 16): `op://<vault>/<item>/[<section>/]<field>[?attribute=…]`, the syntax of
+ * developer.1password.com/docs/cli/secret-reference-syntax.
+ */
+export interface Reference {
+  /** A name or an id, as are the other parts. */
+  readonly vault: string;
+  readonly item: string;
+  readonly section: string | undefined;
+  /** A field, or a File. */
+  readonly field: string;
+  readonly attribute: Attribute;
+}
+
+interface Context {
+  readonly dialect: Dialect;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** What `?attribute=` asks for. Out: `undefined` when the field has no such attribute. */
+const ATTRIBUTES = {
+  value: ({ type, value }, { dialect }) => DIALECTS[dialect].fieldValue(type, value),
+  type: ({ type }) => type,
+  label: ({ label }) => label,
+  otp: ({ type, value }, { now }) => typeRules(type).code?.(value, now),
+} as const satisfies Readonly<Record<string, (field: Field, context: Context) => string | undefined>>;
+
+export type Attribute = keyof typeof ATTRIBUTES;
+
+/** The attribute of a field that a reference asks for. Errors: 400, for the one-time password of a field that has none. */
+export function attributeOf(field: Field, { attribute }: Reference, context: Context): Result<string> {
+  const value = ATTRIBUTES[attribute](field, context);
+  return value === undefined ? invalid("the field has no one-time password") : ok(value);
+}
+
+const SCHEME = /^op:\/\//i;
+const PART = /^[A-Za-z0-9\-_. ]+$/;
+
+/** Parses a reference. Errors: 400 with the fault and its part, which repeats nothing of the text. */
+export function parseReference(text: string): Result<Reference> {
+  if (!SCHEME.test(text)) return invalid("the reference does not begin with op://");
+  const rest = text.replace(SCHEME, "");
+  const mark = rest.indexOf("?");
+  const parts = (mark < 0 ? rest : rest.slice(0, mark)).split("/");
+  const names = NAMES[parts.length];
+  if (!names) return invalid("the reference is not op://vault/item/field or op://vault/item/section/field");
+  const wrong = parts.findIndex((part) => !PART.test(part));
+  if (wrong >= 0) return invalid(`the ${names[wrong]} ${parts[wrong] === "" ? "is empty" : UNSUPPORTED}`);
+  const attribute = parseAttribute(mark < 0 ? "" : rest.slice(mark + 1));
+  if (!attribute.ok) return attribute;
+  const [vault = "", item = ""] = parts;
+  const section = parts.length === 4 ? parts[2] : undefined;
+  return ok({ vault, item, section, field: parts.at(-1)!, attribute: attribute.value });
+}
+
+/** The names of the parts, by their number. */
+const NAMES: Readonly<Record<number, readonly string[]>> = {
+  3: ["vault", "item", "field"],
+  4: ["vault", "item", "section", "field"],
+};
+
+const UNSUPPORTED = "has a character other than A-Z, a-z, 0-9, -, _, . and space: use its id";
+
+function parseAttribute(query: string): Result<Attribute> {
+  const parameters = [...new URLSearchParams(query)];
+  const [first] = parameters;
+  if (!first) return ok("value");
+  if (parameters.length > 1) return invalid("the reference has more than one parameter");
+  const [name, value] = first;
+  if (name.toLowerCase() !== "attribute") return invalid("the reference has a parameter other than attribute");
+  const attribute = value.toLowerCase();
+  return isAttribute(attribute) ? ok(attribute) : invalid("the attribute is none of value, type, label and otp");
+}
+
+const isAttribute = (text: string): text is Attribute => Object.hasOwn(ATTRIBUTES, text);
+
+/** A 404. In: the part that names nothing. */
+export const namesNone = (part: string): Refusal => fail("reference_not_found", part);
+
+/** A 409. In: the part that names several things. */
+export const namesSeveral = (part: string): Refusal => fail("ambiguous", part);

@@ -1,0 +1,49 @@
+import type { VaultKeys } from "../crypto/vault-keys.ts";
+import { fold } from "../model/fold.ts";
+import { ok, type Result } from "../model/result.ts";
+import { loadForToken } from "./authorized.ts";
+import type { Store } from "./database.ts";
+import { BY_FOLDED_TITLE, FOLDED } from "./folded-index.ts";
+import { fitting, largePage, ROWS } from "./item-list.ts";
+import { type ItemRow, openSummary } from "./items.ts";
+import type { Reader } from "./resolve-rows.ts";
+
+/** Titles that are not in the index of folded titles (decision 0021): their summaries are opened. */
+
+type SummaryRow = Omit<ItemRow, "details">;
+
+const UNINDEXED = largePage(`FROM ${BY_FOLDED_TITLE} WHERE vault_id = ?1 AND ${FOLDED} IS NULL`);
+
+/**
+ * Looks for titles among the Items of a vault whose titles are not indexed, slice by slice. In: the folded titles, and how
+ * many Items may be looked at. Out: their ids, and how many more Items may be looked at; below 0: the search is not complete.
+ * An Item that does not open has no title. Errors: `unauthorized` (revoked), `unavailable`.
+ */
+export async function searchUnindexed(
+  store: Store,
+  { token }: Reader,
+  vault: { readonly id: string; readonly keys: VaultKeys },
+  titles: ReadonlySet<string>,
+  most: number,
+): Promise<Result<{ ids: string[]; left: number }>> {
+  const ids: string[] = [];
+  let left = most;
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const limit = Math.min(ROWS, left);
+    const statement: D1PreparedStatement = store.db.prepare(UNINDEXED).bind(vault.id, "", after, limit);
+    const read: Result<[SummaryRow[]]> = await loadForToken<[SummaryRow]>(store, token, statement);
+    if (!read.ok) return read;
+    const [listed] = read.value;
+    const rows = listed.slice(0, fitting(listed, limit));
+    left -= rows.length;
+    const summaries = await Promise.all(rows.map((row) => openSummary(vault.keys, vault.id, row)));
+    for (const [place, row] of rows.entries()) {
+      const summary = summaries[place]!;
+      if (summary.ok && titles.has(fold(summary.value.title))) ids.push(row.id);
+    }
+    const more = rows.length < listed.length;
+    if (more && left <= 0) return ok({ ids, left: -1 });
+    after = more ? rows.at(-1)!.id : undefined;
+  }
+  return ok({ ids, left });
+}

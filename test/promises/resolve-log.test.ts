@@ -1,0 +1,97 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import { base32, idBytes } from "../../src/model/ids.ts";
+import type { ActivityRow } from "../../src/store/activity.ts";
+import type { ActivityMessage } from "../../src/store/activity-queue.ts";
+import { readLog, recordingQueue } from "../support/activity.ts";
+import { login, seedItems } from "../support/seed.ts";
+import { type Client, client, makeToken, makeVault } from "../support/service.ts";
+
+/** The log entries of `POST /v1/resolve` (contract 16.12): one per vault. */
+
+const field = { id: "password", type: "CONCEALED", purpose: "", label: "password", value: "x" } as const;
+
+async function vaultWith(name: string, count: number): Promise<{ vault: string; ids: string[] }> {
+  const vault = await makeVault(name);
+  const items = Array.from({ length: count }, (_, index) => login(vault, `Item ${index}`, { fields: [field] }));
+  await seedItems(env, vault, items);
+  return { vault, ids: items.map(({ id }) => id) };
+}
+
+const resolve = (call: Client, references: readonly string[], headers = {}, bindings: Partial<Env> = {}) =>
+  call("POST", "/v1/resolve", { body: { references }, headers, env: bindings });
+
+/** The entries of reads and denials, newest first. In: how many, and how many vaults the token reads. */
+const entriesOf = async (call: Client, count: number, vaults = 1) =>
+  (await readLog(call, count + vaults)).body.filter(({ action }: any) => action === "READ");
+
+const readers = async (...vaults: string[]) => {
+  const scope = Object.fromEntries(vaults.map((vault) => [vault, "r"] as const));
+  return client((await makeToken(scope)).token);
+};
+
+const rowsIn = (message: string): number => (JSON.parse(message) as ActivityRow[]).length;
+
+describe("the log of a request to resolve", () => {
+  it("has one entry per vault, with the ids of the Items whose values were read", async () => {
+    const [a, b, c] = [await vaultWith("A", 3), await vaultWith("B", 1), await vaultWith("C", 1)];
+    const call = await readers(a.vault, b.vault, c.vault);
+    const references = ["op://a/item 0/password", "op://b/item 0/password", "op://a/item 2/password", "op://a/item 0/password"];
+    const reply = await resolve(call, [...references, "op://a/item 1/nothing", "op://c/nothing/password"]);
+    const body = await entriesOf(call, 2, 3);
+    const resources = body.map(({ resource }: any) => resource);
+    expect(resources.toSorted((one: any) => (one.items ? -1 : 1))).toEqual([
+      { type: "ITEM", vault: { id: a.vault }, items: [{ id: a.ids[0] }, { id: a.ids[2] }] },
+      { type: "ITEM", vault: { id: b.vault }, item: { id: b.ids[0] }, itemVersion: 1 },
+    ]);
+    expect(body.map(({ action, result }: any) => [action, result])).toEqual([
+      ["READ", "SUCCESS"],
+      ["READ", "SUCCESS"],
+    ]);
+    const requestIds = body.map(({ requestId }: any) => requestId);
+    expect([new Set(requestIds).size, requestIds.includes(reply.headers.get("Request-Id"))]).toEqual([2, true]);
+    expect(Object.keys(body[0].actor)).not.toContain("items");
+  });
+
+  it("has the entries of a 304 too, and ids in the form of the dialect", async () => {
+    const { vault, ids } = await vaultWith("Tagged", 2);
+    const call = client((await makeToken({ [vault]: "r" }, { dialect: "connect" })).token);
+    const references = ["op://tagged/item 0/password", "op://tagged/item 1/password"];
+    const tag = (await resolve(call, references)).headers.get("ETag")!;
+    expect((await resolve(call, references, { "If-None-Match": tag })).status).toBe(304);
+    const body = await entriesOf(call, 2);
+    const items = ids.map((id) => ({ id: base32(idBytes(id)) }));
+    expect(body.map(({ resource }: any) => resource.items)).toEqual([items, items]);
+  });
+
+  it("has a denial for the id of a vault that the token does not read, in the log of that vault, and none for a name", async () => {
+    const [own, hidden] = [await vaultWith("Own", 1), await vaultWith("Hidden", 1)];
+    await resolve(await readers(own.vault), [`op://${hidden.vault}/item 0/password`, "op://hidden/item 0/password"]);
+    const body = await entriesOf(await readers(hidden.vault), 1);
+    expect([body[0].result, body[0].resource]).toEqual(["DENY", { type: "VAULT", vault: { id: hidden.vault } }]);
+  });
+
+  it("is empty when no reference has a value", async () => {
+    const { vault } = await vaultWith("Empty", 1);
+    const { rows, bindings } = recordingQueue();
+    await resolve(await readers(vault), ["op://empty/nothing/x", "nonsense"], {}, bindings);
+    await resolve(await readers(vault), ["op://empty/item 0/password"], {}, bindings);
+    await vi.waitFor(() => expect(rows).toHaveLength(1));
+    expect(rows[0]!.item).not.toBeNull();
+  });
+
+  it("shows no id of several Items in the clear, and its messages stay below the limit of a queue, 128 KB", async () => {
+    const { vault, ids } = await vaultWith("Many", 100);
+    const call = await readers(vault);
+    const messages: string[] = [];
+    const send = async (rows: ActivityMessage) => void messages.push(JSON.stringify(rows));
+    const ACTIVITY = { send } as unknown as Env["ACTIVITY"];
+    const references = ids.map((_, index) => `op://many/item ${index}/password`);
+    await Promise.all(Array.from({ length: 25 }, () => resolve(call, references, {}, { ACTIVITY, TOKEN_RATE: unlimited })));
+    await vi.waitFor(() => expect(messages.reduce((sum, message) => sum + rowsIn(message), 0)).toBe(25));
+    expect(Math.max(...messages.map((message) => message.length))).toBeLessThan(128_000);
+    expect(ids.filter((id) => messages.join("").includes(id))).toEqual([]);
+  });
+});
+
+const unlimited: RateLimit = { limit: async () => ({ success: true }) };
