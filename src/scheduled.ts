@@ -1,14 +1,18 @@
+import { logFailure } from "./log.ts";
+import { fail, ok, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity-archive.ts";
 import { deleteOldActivity } from "./store/activity-retention.ts";
+import { findDueVaults } from "./store/due-vaults.ts";
 import { moveExpiredTokens } from "./store/ended-tokens.ts";
 import { deleteRowsOfDeletedVaults } from "./store/write/deleted-vaults.ts";
 import { deleteOldRecords } from "./store/write/idempotency.ts";
 import { countSealedBytes } from "./store/write/sealed-bytes.ts";
+import type { Expiry } from "./vault/expiry.ts";
 
 /**
  * The hourly task of the cron trigger: deletes what is past its retention, and the rows of deleted vaults; ends expired tokens;
- * counts the sealed bytes of vaults that are not counted yet. In: Unix milliseconds. Each part runs even when
+ * counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions. In: Unix milliseconds. Each part runs even when
  * another one fails; throws when one failed, so that the run shows as failed. A malformed setting fails the part that
  * needs a setting.
  */
@@ -20,6 +24,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     moveExpiredTokens(env.DB, now),
     deleteRowsOfDeletedVaults(env.DB),
     countSealedBytes(env.DB),
+    expireItems(env, now),
   ]);
   const failed = parts.find((part) => part.status === "rejected");
   if (failed) throw failed.reason;
@@ -30,6 +35,37 @@ const deleteActivity = async (env: Env, now: number): Promise<void> =>
 
 const deleteArchives = async (env: Env, now: number): Promise<void> =>
   deleteOldArchives(env.FILES, now - requireSettings(env).activityRetention);
+
+/** Calls of coordinators per run: on the free plan an invocation makes at most 50 calls in all. */
+const CALLS = 20;
+
+/**
+ * Lets the coordinators of some vaults expire deleted Items and versions, as far as the calls of a run suffice; the next run
+ * continues. Throws when D1 or one of the coordinators failed.
+ */
+async function expireItems(env: Env, now: number): Promise<void> {
+  const due = await findDueVaults(env.DB, requireSettings(env), now);
+  let [calls, failures] = [CALLS, 0];
+  for (const vault of due) {
+    for (let after: string | undefined = ""; after !== undefined && calls > 0; calls--) {
+      const answer: Result<string | undefined> = await callExpire(env, { ...vault, after });
+      if (!answer.ok) failures++;
+      after = answer.ok ? answer.value : undefined;
+    }
+  }
+  if (failures > 0) throw new Error("a coordinator could not expire Items");
+}
+
+async function callExpire(env: Env, expiry: Expiry): Promise<Result<string | undefined>> {
+  try {
+    return await env.COORDINATOR.getByName(expiry.vault).expire(expiry);
+  } catch (error) {
+    // During a deployment the coordinator may be of release 0.2.0: a later run finds the vault again.
+    if (/does not implement/.test(String(error))) return ok(undefined);
+    logFailure("A call to a coordinator", error);
+    return fail("unavailable");
+  }
+}
 
 /** Throws when a setting is malformed. */
 function requireSettings(env: Env): Settings {

@@ -6,6 +6,7 @@ import { parseItem } from "../../src/model/item-input.ts";
 import type { Item } from "../../src/model/item.ts";
 import type { Change, Operation } from "../../src/model/operation.ts";
 import { parsePatch } from "../../src/model/patch-input.ts";
+import { NOTHING_STORED } from "../../src/model/stored.ts";
 import type { Snapshot } from "../../src/store/write/snapshot.ts";
 import { applyGroup } from "../../src/vault/apply.ts";
 import { largeItem, manyFields, manyOperations } from "../../test/support/worst/bodies.ts";
@@ -26,6 +27,9 @@ const TOKEN = "00000000-0000-4000-8000-000000000003";
 const GROUP = 32;
 const REPETITIONS = 15;
 
+/** As wrangler.toml sets them. */
+const retention = { versionsKept: 10, deletedRetention: 1 };
+
 const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));
 const onDefect = (error: unknown) => {
   throw error;
@@ -39,6 +43,9 @@ const emptyVault = {
   contentVersion: 0,
   items: 0,
   created: 0,
+  deleted: 0,
+  restored: 0,
+  destroyed: 0,
   files: 0,
   fileBytes: 0,
   sealedBytes: 0,
@@ -52,7 +59,8 @@ function snapshotOf(items: readonly Item[]): Snapshot {
     everExisted: true,
     tokens: new Set([TOKEN]),
     items: new Map(items.map((item) => [item.id, { ok: true, value: item }])),
-    filesOf: new Map(),
+    versions: new Map(),
+    stored: new Map(items.map(({ id, version }) => [id, { ...NOTHING_STORED, current: { version, bytes: 0 } }])),
     applied: new Map(),
     records: new Map(),
   } as unknown as Snapshot;
@@ -69,7 +77,7 @@ const operation = (change: Change, index: number): Operation => ({
 
 /** Throws when an operation was refused: a refused operation costs less. */
 function apply(snapshot: Snapshot, changes: readonly Change[]): Item | undefined {
-  const context = { now: 0, random, attempted: new Map(), onDefect, growth: () => "bounded" as const };
+  const context = { now: 0, random, attempted: new Map(), onDefect, growth: () => "bounded" as const, retention };
   const { answers } = applyGroup(VAULT, snapshot, changes.map(operation), context);
   const refused = answers.find((answer) => !answer.ok);
   if (refused && !refused.ok) throw new Error(JSON.stringify(refused.failure));

@@ -1,6 +1,6 @@
 import { parseId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
-import { parseQuery } from "../model/query.ts";
+import { notAVersion, parseQuery, parseVersion } from "../model/query.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { parseBody } from "./body.ts";
 import { parseIfMatch } from "./conditions.ts";
@@ -14,18 +14,22 @@ import type { Call, Caller, Route, Target } from "./route.ts";
 const idOf = (c: Context, name: string): string | undefined =>
   parseId(c.req.param(name) ?? "") ?? (c.req.param(name) ? undefined : "");
 
-/** The ids of the path, except the Item's, whose form is checked after the vault was found. Errors: `vault_id`, `token_id`. */
+/** The parts of the path. The forms of the Item's id and of the version are checked later (contract 4.5). Errors: `vault_id`, `token_id`. */
 export function parseTarget(c: Context): Result<Target> {
   const [vault, token] = [idOf(c, "vault"), idOf(c, "token")];
   if (vault === undefined) return fail("vault_id");
   if (token === undefined) return fail("token_id");
   // The id of a File is a plain string (contract 3): a text that is no id names nothing.
   const file = idOf(c, "file") ?? c.req.param("file")!;
-  return ok({ vault, token, file, item: idOf(c, "item") ?? "" });
+  return ok({ vault, token, file, item: idOf(c, "item") ?? "", version: parseVersion(c.req.param("version") ?? "") ?? 0 });
 }
 
 /** Errors: `item_id`. */
 export const checkItemId = (c: Context): Result<undefined> => (idOf(c, "item") === undefined ? fail("item_id") : ok(undefined));
+
+/** Errors: 400. */
+export const checkVersion = (c: Context, { version }: Target): Result<undefined> =>
+  c.req.param("version") !== undefined && version === 0 ? notAVersion("version") : ok(undefined);
 
 /** Reads body, query, `If-Match` and `Idempotency-Key`, and lets the route parse its own input. Errors: 400, 413, 415. */
 export async function parseCall<Input>(

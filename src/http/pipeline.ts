@@ -1,13 +1,15 @@
 import { ADMIN } from "../model/operation.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { loadForToken } from "../store/authorized.ts";
+import { requireDeletedItem } from "../store/deleted-items.ts";
 import { loadFile } from "../store/files.ts";
 import { requireItem } from "../store/items.ts";
 import { loadVault } from "../store/vaults.ts";
+import { requireVersion } from "../store/versions.ts";
 import { audit, auditRefusal } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { authenticate, isAllowed } from "./guard.ts";
-import { checkItemId, parseCall, parseTarget } from "./parts.ts";
+import { checkItemId, checkVersion, parseCall, parseTarget } from "./parts.ts";
 import { refuse } from "./refuse.ts";
 import type { Caller, Reply, Route, Target } from "./route.ts";
 
@@ -31,9 +33,11 @@ export async function serve(route: Route, c: Context): Promise<Response> {
 
 async function answer(route: Route, caller: Caller, target: Target): Promise<Result<Reply>> {
   const itemId = checkItemId(caller.c);
-  if (!itemId.ok) return refuseInOrder(caller, { ...target, item: "", file: "" }, itemId);
+  if (!itemId.ok) return refuseInOrder(route, caller, { ...target, item: "", version: 0, file: "" }, itemId);
+  const version = checkVersion(caller.c, target);
+  if (!version.ok) return refuseInOrder(route, caller, target, version);
   const parsed = await parseCall(route, caller, target);
-  if (!parsed.ok) return refuseInOrder(caller, target, parsed);
+  if (!parsed.ok) return refuseInOrder(route, caller, target, parsed);
   return route.handle(parsed.value.call, parsed.value.input);
 }
 
@@ -43,14 +47,20 @@ const refuseOutsider = ({ access }: Route): Refusal => fail("outside" in access 
  * A bad request is refused after a revoked token and after a vault, Item or File that does not exist. The check costs one
  * D1 call, and only refused requests make it. The admin may know what exists, and is refused at once.
  */
-async function refuseInOrder(caller: Caller, target: Target, refusal: Refusal): Promise<Refusal> {
-  const found = caller.actor === ADMIN ? ok(undefined) : await findTarget(caller, target);
+async function refuseInOrder(route: Route, caller: Caller, target: Target, refusal: Refusal): Promise<Refusal> {
+  const found = caller.actor === ADMIN ? ok(undefined) : await findTarget(route, caller, target);
   return found.ok ? refusal : found;
 }
 
 /** Finds the last thing that the path names. Errors: `unauthorized` (revoked), those of things that do not exist. */
-function findTarget({ store, claims: token }: Caller, { vault, item, file }: Target): Promise<Result<unknown>> {
-  if (file !== "") return loadFile(store, { token, vault }, item, file);
-  if (item !== "") return requireItem(store, { token, vault }, item);
-  return vault === "" ? loadForToken(store, token) : loadVault(store, { token, vault });
+function findTarget(
+  { deleted }: Route,
+  { store, claims: token }: Caller,
+  { vault, item, file, version }: Target,
+): Promise<Result<unknown>> {
+  const access = { token, vault };
+  if (file !== "") return loadFile(store, access, item, file);
+  if (version > 0) return requireVersion(store, access, item, version);
+  if (item !== "") return deleted ? requireDeletedItem(store, access, item) : requireItem(store, access, item);
+  return vault === "" ? loadForToken(store, token) : loadVault(store, access);
 }

@@ -2,21 +2,24 @@ import { NOWHERE } from "../crypto/seal.ts";
 import type { Activity } from "../model/activity.ts";
 import { type Dialect, writeId } from "../model/dialect.ts";
 import { timeOf } from "../model/ids.ts";
-import { ADMIN } from "../model/operation.ts";
+import { ADMIN, WITHOUT_TOKEN } from "../model/operation.ts";
 
 /** One entry of the activity log (contract 13). Its own id and the id of the token's row are UUIDs in both dialects. */
 export function presentActivity(activity: Activity, dialect: Dialect): object {
   const { id, log, action, result, actor, origin } = activity;
-  const admin = actor === ADMIN;
   return {
     requestId: id,
     timestamp: new Date(timeOf(id)).toISOString(),
     action,
     result,
-    actor: { id: admin ? ADMIN : writeId(actor, dialect), jti: admin ? undefined : actor, ...origin },
+    actor: { id: writeActor(actor, dialect), jti: WITHOUT_TOKEN.has(actor) ? undefined : actor, ...origin },
     resource: log === NOWHERE ? presentAdminResource(activity, dialect) : presentResource(activity, dialect),
   };
 }
+
+/** An actor in the form of the dialect: the id of a token, `admin` or `service`. */
+export const writeActor = (actor: string, dialect: Dialect): string =>
+  WITHOUT_TOKEN.has(actor) ? actor : writeId(actor, dialect);
 
 function presentResource({ log, action, actor, item, version }: Activity, dialect: Dialect): object {
   // Only the admin writes vaults; every write of a token is to an Item.

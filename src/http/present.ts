@@ -9,7 +9,7 @@ import type { ListedVault } from "../store/vaults.ts";
 
 /** From the model to the wire (contract 2), in the dialect of the token (contract 3). */
 
-const time = (milliseconds: number) => new Date(milliseconds).toISOString();
+export const time = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 export function presentSummary(item: Summary, dialect: Dialect): object {
   return {
@@ -28,9 +28,9 @@ export function presentSummary(item: Summary, dialect: Dialect): object {
   };
 }
 
-/** A full Item. In: Unix milliseconds, for the codes of OTP fields. */
-export function presentItem(item: AnsweredItem, dialect: Dialect, now: number): object {
-  const files = item.files.map((file) => presentFile(file, item, dialect));
+/** A full Item. In: Unix milliseconds, for the codes of OTP fields; where its Files are downloaded. */
+export function presentItem(item: AnsweredItem, dialect: Dialect, now: number, source?: ContentSource): object {
+  const files = item.files.map((file) => presentFile(file, item, dialect, undefined, source));
   return {
     ...presentSummary(item, dialect),
     sections: item.sections,
@@ -50,10 +50,24 @@ function presentField({ section, ...field }: Field, dialect: Dialect, now: numbe
   return { ...field, value, section: section === undefined ? undefined : { id: section }, totp };
 }
 
+/** Where the contents of an Item's Files are downloaded: below which list of the vault, and with which query. */
+export interface ContentSource {
+  readonly list: "items" | "deleted-items";
+  readonly query: string;
+}
+
+const CURRENT: ContentSource = { list: "items", query: "" };
+
 /** A File of an Item. In: `content`, its bytes, where the request asks for them. */
-export function presentFile(file: File, item: Pick<Summary, "id" | "vault">, dialect: Dialect, content?: Uint8Array): object {
+export function presentFile(
+  file: File,
+  item: Pick<Summary, "id" | "vault">,
+  dialect: Dialect,
+  content?: Uint8Array,
+  { list, query }: ContentSource = CURRENT,
+): object {
   const [vaultId, itemId, id] = [item.vault, item.id, file.id].map((one) => writeId(one, dialect));
-  const path = `v1/vaults/${vaultId}/items/${itemId}/files/${id}/content`;
+  const path = `v1/vaults/${vaultId}/${list}/${itemId}/files/${id}/content${query}`;
   return {
     id,
     name: file.name,

@@ -42,6 +42,8 @@ export interface Target {
   readonly item: string;
   readonly file: string;
   readonly token: string;
+  /** The number of a version; 0 where the path has none. */
+  readonly version: number;
 }
 
 /** What a route parses its input from: a request of an authorized caller. */
@@ -78,6 +80,8 @@ export interface Route<Input = unknown> {
   readonly action: Action | "UNLOGGED";
   /** What an admin route is about. Absent: vaults. */
   readonly resource?: AdminResource;
+  /** Whether the Item of the path is a deleted one. */
+  readonly deleted?: true;
   /** Whether the request has a JSON body. */
   readonly json?: true;
   /** Whether the route reads `If-Match`. */

@@ -3,6 +3,8 @@ import { ok } from "../model/result.ts";
 import { listActivity, listAdminActivity } from "./endpoints/activity.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
+import { archiveItem, unarchiveItem } from "./endpoints/archive.ts";
+import { destroyItem, getDeletedContent, getDeletedItem, listDeletedItems, restoreItem } from "./endpoints/deleted-items.ts";
 import { removeFile, replaceFileContent, uploadFile } from "./endpoints/file-writes.ts";
 import { getContent, getFile, listFiles } from "./endpoints/files.ts";
 import { health, heartbeat } from "./endpoints/health.ts";
@@ -11,6 +13,7 @@ import { createItem, deleteItem, getItem, patchItem, replaceItem } from "./endpo
 import { metrics } from "./endpoints/metrics.ts";
 import { getOwnToken } from "./endpoints/token.ts";
 import { getVault, listVaults } from "./endpoints/vaults.ts";
+import { destroyVersion, getVersion, listVersions, restoreVersion } from "./endpoints/versions.ts";
 import type { Access, OpenRoute, Route } from "./route.ts";
 
 /** The table of routes: the whole API (contract 1). */
@@ -36,11 +39,18 @@ const parse = () => ok(undefined);
 /** What the writes of tokens read besides their body. */
 const WRITE = { conditional: true, idempotent: true } as const;
 
+/** What the writes to deleted Items read: no version of them is current, so they are not conditional. */
+const DELETED = { deleted: true, idempotent: true } as const;
+
 const VAULT = "/v1/vaults/:vault";
 const ITEMS = `${VAULT}/items`;
 const ITEM = `${ITEMS}/:item`;
 const FILES = `${ITEM}/files`;
 const FILE = `${FILES}/:file`;
+const VERSIONS = `${ITEM}/versions`;
+const VERSION = `${VERSIONS}/:version`;
+const DELETED_ITEMS = `${VAULT}/deleted-items`;
+const DELETED_ITEM = `${DELETED_ITEMS}/:item`;
 const ADMIN_VAULTS = "/v1/admin/vaults";
 const ADMIN_VAULT = `${ADMIN_VAULTS}/:vault`;
 const ADMIN_TOKENS = "/v1/admin/tokens";
@@ -67,9 +77,31 @@ export const ROUTES: readonly Route[] = [
   row({ method: "POST", path: FILES, access: may("w"), action: "UPDATE", ...WRITE, ...uploadFile }),
   row({ method: "GET", path: FILE, access: may("r"), action: "READ", ...getFile }),
   row({ method: "DELETE", path: FILE, access: may("w"), action: "UPDATE", ...WRITE, ...removeFile }),
-  row({ method: "GET", path: `${FILE}/content`, access: MAY_FIND, action: "READ", parse, handle: getContent }),
+  row({ method: "GET", path: `${FILE}/content`, access: MAY_FIND, action: "READ", ...getContent }),
   // Needs both permissions, because the answer contains the name of the File.
   row({ method: "PUT", path: `${FILE}/content`, access: may("rw"), action: "UPDATE", ...WRITE, ...replaceFileContent }),
+
+  row({ method: "POST", path: `${ITEM}/archive`, access: may("rw"), action: "UPDATE", ...WRITE, ...archiveItem }),
+  row({ method: "POST", path: `${ITEM}/unarchive`, access: may("rw"), action: "UPDATE", ...WRITE, ...unarchiveItem }),
+
+  row({ method: "GET", path: VERSIONS, access: may("r"), action: "READ", ...listVersions }),
+  row({ method: "GET", path: VERSION, access: may("r"), action: "READ", parse, handle: getVersion }),
+  row({ method: "POST", path: `${VERSION}/restore`, access: may("rw"), action: "UPDATE", ...WRITE, ...restoreVersion }),
+  row({ method: "DELETE", path: VERSION, access: may("d"), action: "DELETE", idempotent: true, ...destroyVersion }),
+
+  row({ method: "GET", path: DELETED_ITEMS, access: may("rw"), action: "READ", ...listDeletedItems }),
+  row({ method: "GET", path: DELETED_ITEM, access: may("rw"), action: "READ", deleted: true, parse, handle: getDeletedItem }),
+  row({ method: "DELETE", path: DELETED_ITEM, access: may("d"), action: "DELETE", ...DELETED, ...destroyItem }),
+  row({ method: "POST", path: `${DELETED_ITEM}/restore`, access: may("rw"), action: "UPDATE", ...DELETED, ...restoreItem }),
+  row({
+    method: "GET",
+    path: `${DELETED_ITEM}/files/:file/content`,
+    access: may("rw"),
+    action: "READ",
+    deleted: true,
+    parse,
+    handle: getDeletedContent,
+  }),
 
   row({ method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "READ", parse, handle: listAllVaults }),
   row({

@@ -22,7 +22,7 @@ export interface Activity {
   readonly log: string;
   readonly action: Action;
   readonly result: "SUCCESS" | "DENY";
-  /** A token's id, or `admin`. */
+  /** A token's id, `admin` or `service`. */
   readonly actor: string;
   /** The Item's id; in the admin's log the id of the vault or token, where the request names or makes one. */
   readonly item: string | null;

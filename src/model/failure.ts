@@ -32,7 +32,7 @@ const failures = {
   vault_not_found: [404, (names) => `vault ${echo(names.vault)} not found`],
   item_not_found: [404, (names) => `item ${echo(names.item)} not found`],
   file_not_found: [404, (names) => `file ${echo(names.file)} not found`],
-  version_not_found: [404, (names) => `version ${echo(names.version)} of item ${echo(names.item)} not found`],
+  version_not_found: [404, (names, version) => `version ${echo(names.version ?? version)} of item ${echo(names.item)} not found`],
   token_not_found: [404, (names) => `token ${echo(names.token)} not found`],
   route_not_found: [404, text("Not found")],
   method_not_allowed: [405, (_, allowed) => `Method not allowed; this path serves ${allowed}`],

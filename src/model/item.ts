@@ -79,5 +79,12 @@ export interface Item extends Summary {
   readonly files: readonly File[];
 }
 
+/** When and by which token an Item was deleted. */
+export interface Deletion {
+  /** Unix milliseconds. */
+  readonly deletedAt: number;
+  readonly deletedBy: string;
+}
+
 /** The entity tag of an Item, without quotes (contract 10.1). */
 export const entityTag = ({ version, nonce }: Pick<Item, "version" | "nonce">): string => `${version}-${nonce}`;

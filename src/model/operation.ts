@@ -20,6 +20,7 @@ const FORMAT_2: ReadonlySet<string> = new Set<Change["kind"]>([
   "destroy-item",
   "archive-item",
   "unarchive-item",
+  "expire-item",
 ]);
 
 /** The format of an operation with this change. */
@@ -32,7 +33,7 @@ export interface Operation {
   /** A UUIDv7, the id of the request. It is the key of the log entry, so the operation takes effect once. */
   readonly id: string;
   readonly vault: string;
-  /** The token's id, or `admin`. */
+  /** The token's id, or one of `WITHOUT_TOKEN`. */
   readonly actor: string;
   /**
    * The hash of the actor's token (crypto/token.ts), which the coordinator compares with the token's row. Absent in operations
@@ -47,6 +48,12 @@ export interface Operation {
 }
 
 export const ADMIN = "admin";
+
+/** The actor of what the service does by itself: the coordinator destroys what is past its retention. */
+export const SERVICE = "service";
+
+/** The actors that have no token, so that none is looked for. Every other actor is the id of a token. */
+export const WITHOUT_TOKEN: ReadonlySet<string> = new Set([ADMIN, SERVICE]);
 
 export interface Idempotency {
   /** A hash of the actor and the Idempotency-Key. */
@@ -87,6 +94,8 @@ export type Change =
   | { readonly kind: "destroy-version"; readonly item: string; readonly version: number }
   | { readonly kind: "restore-item" | "destroy-item"; readonly item: string }
   | { readonly kind: "archive-item" | "unarchive-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
+  /** Only by `SERVICE`: destroys what is kept of the Item beyond the settings. */
+  | { readonly kind: "expire-item"; readonly item: string }
   | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
   | {
       readonly kind: "create-vault";
@@ -111,6 +120,8 @@ export interface Answer {
   readonly file?: string | undefined;
   readonly item?: AnsweredItem | undefined;
   readonly vault?: Vault | undefined;
+  /** The Item had the requested state already: nothing was written, and the log has no entry. */
+  readonly unchanged?: true;
 }
 
 /** An Item in an answer. In an answer of release 0.1.0, also in one of its idempotency records, it has no nonce. */

@@ -1,6 +1,6 @@
 import { LIMITS } from "./limits.ts";
 import { parseId } from "./ids.ts";
-import { invalid, ok, type Result } from "./result.ts";
+import { invalid, ok, type Refusal, type Result } from "./result.ts";
 
 /** The query of a list, parsed from its raw text, because clients encode filters in different ways (contract 5). */
 
@@ -49,6 +49,26 @@ export function parsePage({ rest }: Query): Result<Page> {
   const cursor = rest.get("cursor");
   const after = cursor === null ? "" : parseId(cursor);
   return after === undefined ? invalid("cursor: is not one that this service gave") : ok({ limit: limit.value, after });
+}
+
+/** Parses the number of a version, in a path or a query. Out: `undefined` when the text is no positive integer. */
+export const parseVersion = (text: string): number | undefined => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined);
+
+/** The refusal of a text that `parseVersion` does not take. In: the name of the parameter. */
+export const notAVersion = (name: string): Refusal => invalid(`${name}: is not an integer from 1 on`);
+
+/** Parses a parameter that is the number of a version. Out: `undefined` when it is absent. Errors: 400. */
+export function parseVersionOf(rest: URLSearchParams, name: string): Result<number | undefined> {
+  const text = rest.get(name);
+  if (text === null) return ok(undefined);
+  const version = parseVersion(text);
+  return version === undefined ? notAVersion(name) : ok(version);
+}
+
+/** Parses a parameter that is `true` or `false`, and `false` when it is absent. Errors: 400. */
+export function parseBoolean(rest: URLSearchParams, name: string): Result<boolean> {
+  const text = rest.get(name) ?? "false";
+  return text === "true" || text === "false" ? ok(text === "true") : invalid(`${name}: is not true or false`);
 }
 
 /** Parses a parameter that is an integer. Out: `undefined` when it is absent. Errors: 400, with the bounds. */

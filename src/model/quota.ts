@@ -12,7 +12,8 @@ export const DEFAULT_QUOTA: OwnQuota = { items: null, bytes: null, fileBytes: nu
 /** What a vault uses, its default quota, and the unit of the message. A usage that is not known yet is not bounded. */
 const QUOTAS: { readonly [K in keyof Quota]: readonly [usage: (vault: Vault) => number | null, standard: number, unit: string] } =
   {
-    items: [({ items }) => items, LIMITS.vaultItems, "Items"],
+    // An answer of a coordinator of release 0.2.0 has no number of deleted Items.
+    items: [({ items, deleted }) => items + (deleted ?? 0), LIMITS.vaultItems, "Items"],
     bytes: [({ sealedBytes }) => sealedBytes, LIMITS.vaultBytes, "bytes of Items"],
     fileBytes: [({ fileBytes }) => fileBytes, LIMITS.vaultFileBytes, "bytes of Files"],
   };

@@ -10,10 +10,16 @@ export interface Vault {
   /** The Items that exist, and all that were ever created. */
   readonly items: number;
   readonly created: number;
-  /** The Files that exist, and the bytes of their contents. */
+  /** The deleted Items that are kept, and how many deleted Items were ever restored. */
+  readonly deleted: number;
+  readonly restored: number;
+  /** The writes that destroyed versions or deleted Items. */
+  readonly destroyed: number;
+  /** The Files of the Items that exist. */
   readonly files: number;
+  /** Bytes of the contents, also of those that only earlier versions and deleted Items have. */
   readonly fileBytes: number;
-  /** Bytes of the sealed texts of its Items and Files; `null`: not counted yet, because release 0.1.0 created the vault. */
+  /** Bytes of the sealed texts of its Items, their versions and Files; `null`: not counted yet, because release 0.1.0 created the vault. */
   readonly sealedBytes: number | null;
   readonly quota: OwnQuota;
   /** Unix milliseconds. */
@@ -34,42 +40,37 @@ export interface Quota {
 /** The quotas that the admin has set; `null` is the default. */
 export type OwnQuota = { readonly [K in keyof Quota]: number | null };
 
+type WriteCounts = Pick<Vault, "items" | "created" | "restored" | "destroyed" | "contentVersion">;
+
 /**
  * The writes to the Items of a vault since its creation, by action. Each write has incremented the content version; a
- * creation has incremented `items`, a deletion has decremented it.
+ * creation and the restoration of a deleted Item have incremented `items`, a deletion has decremented it.
  */
-export function writesOf({ items, created, contentVersion }: Pick<Vault, "items" | "created" | "contentVersion">) {
-  const deleted = created - items;
-  return { CREATE: created, UPDATE: contentVersion - created - deleted, DELETE: deleted };
+export function writesOf({ items, created, restored, destroyed, contentVersion }: WriteCounts) {
+  const deleted = created + restored - items;
+  const updated = contentVersion - created - restored - deleted - destroyed;
+  return { CREATE: created, UPDATE: updated, DELETE: deleted, RESTORE: restored, DESTROY: destroyed };
 }
 
-/** The part of an Item that its vault counts. */
-interface Counted {
-  readonly files: readonly { readonly size: number }[];
-}
+/** By how much a write changes the counts of its vault. */
+export type CountChange = Partial<
+  Record<"items" | "created" | "deleted" | "restored" | "destroyed" | "files" | "fileBytes" | "sealedBytes", number>
+>;
 
-/**
- * The vault after a write to an Item. In: Unix milliseconds; the Item before and after, absent where it did or does not exist;
- * by how many bytes its sealed texts grow.
- */
-export function countWrite(
-  vault: Vault,
-  now: number,
-  before: Counted | undefined,
-  after: Counted | undefined,
-  growth: number,
-): Vault {
+/** The vault after a write to an Item. In: Unix milliseconds. */
+export function countWrite(vault: Vault, now: number, change: CountChange): Vault {
+  const { items = 0, created = 0, deleted = 0, restored = 0, destroyed = 0, files = 0, fileBytes = 0, sealedBytes = 0 } = change;
   return {
     ...vault,
     contentVersion: vault.contentVersion + 1,
-    items: vault.items + Number(after !== undefined) - Number(before !== undefined),
-    created: vault.created + Number(before === undefined),
-    files: vault.files + filesOf(after) - filesOf(before),
-    fileBytes: vault.fileBytes + bytesOf(after) - bytesOf(before),
-    sealedBytes: vault.sealedBytes === null ? null : vault.sealedBytes + growth,
+    items: vault.items + items,
+    created: vault.created + created,
+    deleted: vault.deleted + deleted,
+    restored: vault.restored + restored,
+    destroyed: vault.destroyed + destroyed,
+    files: vault.files + files,
+    fileBytes: vault.fileBytes + fileBytes,
+    sealedBytes: vault.sealedBytes === null ? null : vault.sealedBytes + sealedBytes,
     updatedAt: Math.max(now, vault.updatedAt),
   };
 }
-
-const filesOf = (item: Counted | undefined): number => item?.files.length ?? 0;
-const bytesOf = (item: Counted | undefined): number => item?.files.reduce((sum, { size }) => sum + size, 0) ?? 0;

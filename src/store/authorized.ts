@@ -17,7 +17,7 @@ export interface VaultAccess {
 export interface Joined {
   readonly columns: string;
   readonly tables: string;
-  readonly values: readonly string[];
+  readonly values: readonly (string | number)[];
 }
 
 export const NOTHING: Joined = { columns: "1", tables: "", values: [] };

@@ -13,9 +13,11 @@ export interface FileRow {
   generation: string;
   size: number;
   sealed: string;
+  /** The Item's first version with this row; null counts as 0. */
+  since: number | null;
 }
 
-export const FILE_COLUMNS = "item_id, id, generation, size, sealed";
+export const FILE_COLUMNS = "item_id, id, generation, size, sealed, since";
 
 const place = (vault: string, id: string, keys: VaultKeys): Place => ({
   kind: "file",

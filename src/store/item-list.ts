@@ -1,6 +1,6 @@
 import { blindIndex } from "../crypto/seal.ts";
 import { cachedVaultKeys } from "../crypto/vault-keys.ts";
-import { type Filter, itemPasses } from "../model/filter.ts";
+import { type ItemFilter, itemPasses } from "../model/filter.ts";
 import type { Summary } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
@@ -32,11 +32,14 @@ const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND tit
 /** The rows after an id, and one more, which shows only that this slice is not the last. */
 const smallPage = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
 
-/** The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound. */
-function largePage(listed: string): string {
+/**
+ * The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound.
+ * In: `FROM` and `WHERE`, and the columns.
+ */
+export function largePage(listed: string, columns = "id, version, overview"): string {
   const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
   return `
-    SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT CASE
+    SELECT ${columns} ${listed} AND id > ?3 ORDER BY id LIMIT CASE
       WHEN (SELECT sum(octets) FROM (SELECT octet_length(overview) AS octets ${rows})) <= ${OCTETS} THEN ?4 + 1
       ELSE 2 + (SELECT count(*) FROM (
         SELECT sum(octets) OVER (ORDER BY id) AS total FROM (SELECT id, octet_length(overview) AS octets ${rows})
@@ -53,11 +56,11 @@ type Row = Omit<ItemRow, "details">;
 export async function loadSlice(
   store: Store,
   access: VaultAccess,
-  filter: Filter,
+  filter: ItemFilter,
   after: string,
   most: number = ROWS,
 ): Promise<Result<Slice>> {
-  const title = filter.find(({ words }) => words === "title eq")?.value;
+  const title = filter.terms.find(({ words }) => words === "title eq")?.value;
   // The first slice of a title is expected to hold few Items.
   const limit = title !== undefined && after === "" ? FEW : most;
   const found = await (title === undefined
@@ -76,7 +79,7 @@ export async function loadSlice(
 }
 
 /** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
-function fitting(rows: readonly Row[], limit: number): number {
+export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): number {
   let octets = 0;
   const end = rows.findIndex(({ overview }) => (octets += overview.length) > OCTETS);
   return Math.min(limit, end < 0 ? rows.length : end + 1);

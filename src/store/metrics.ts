@@ -8,6 +8,8 @@ import { runBatch } from "./database.ts";
 export interface Metrics {
   readonly vaults: number;
   readonly items: number;
+  /** Deleted Items that are kept. */
+  readonly deleted: number;
   readonly files: number;
   /** Bytes of the contents, before sealing. */
   readonly fileBytes: number;
@@ -25,12 +27,13 @@ export interface Metrics {
   readonly writes: Readonly<Record<string, number>>;
 }
 
-type Counted = Pick<Vault, "items" | "created" | "contentVersion" | "files" | "fileBytes">;
+type Counted = Pick<Vault, "items" | "created" | "deleted" | "restored" | "destroyed" | "contentVersion" | "files" | "fileBytes">;
 
 /** Each vault's row holds its counts, so that no row of an Item or a File is read. */
 const SQL = {
   vaults: `
     SELECT count(*) AS vaults, total(items) AS items, total(created) AS created, total(content_version) AS contentVersion,
+      total(deleted) AS deleted, total(restored) AS restored, total(destroyed) AS destroyed,
       total(files) AS files, total(file_bytes) AS fileBytes, count(*) - count(sealed_bytes) AS uncounted,
       (SELECT count(*) FROM deleted_vaults) AS deleting
     FROM vaults`,
@@ -61,10 +64,10 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
   const [[counted], [row], past] = read.value;
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
-  const { vaults, items, files, fileBytes, uncounted, deleting } = counted!;
+  const { vaults, items, deleted, files, fileBytes, uncounted, deleting } = counted!;
   const { tokens, next, soon, later, latest } = row!;
   const expiring = [soon, later, latest].map((count, index) => [DAYS[index]!, count] as const);
   const nextExpiry = next === null ? undefined : next / 1000;
-  const ofVaults = { vaults, items, files, fileBytes, uncounted, deleting };
+  const ofVaults = { vaults, items, deleted, files, fileBytes, uncounted, deleting };
   return ok({ ...ofVaults, tokens, expiring, nextExpiry, writes: Object.fromEntries(writes) as Metrics["writes"] });
 }

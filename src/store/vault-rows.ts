@@ -24,6 +24,9 @@ export interface VaultRow extends KeyRow {
   content_version: number;
   items: number;
   created: number;
+  deleted: number;
+  restored: number;
+  destroyed: number;
   files: number;
   file_bytes: number;
   created_at: number;
@@ -73,6 +76,9 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
   contentVersion: row.content_version,
   items: row.items,
   created: row.created,
+  deleted: row.deleted,
+  restored: row.restored,
+  destroyed: row.destroyed,
   files: row.files,
   fileBytes: row.file_bytes,
   sealedBytes: row.sealed_bytes,
@@ -106,6 +112,9 @@ export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys): Vault
   content_version: vault.contentVersion,
   items: vault.items,
   created: vault.created,
+  deleted: vault.deleted,
+  restored: vault.restored,
+  destroyed: vault.destroyed,
   files: vault.files,
   file_bytes: vault.fileBytes,
   created_at: vault.createdAt,

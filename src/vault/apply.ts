@@ -4,13 +4,14 @@ import type { Item } from "../model/item.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Commit } from "../store/write/commit.ts";
+import type { FileChange } from "../store/write/file-rows.ts";
 import type { IdempotencyRecord } from "../store/write/idempotency.ts";
-import type { Snapshot } from "../store/write/snapshot.ts";
+import { type Snapshot, versionKey } from "../store/write/snapshot.ts";
 import { applyChange } from "./changes.ts";
 import type { Random } from "./complete.ts";
 import { answerWithoutApplying, earlierAnswer, effectOf } from "./earlier-answers.ts";
 import type { Growth } from "./growth.ts";
-import { copySnapshot, type WorkingVault } from "./working.ts";
+import { copySnapshot, type Retention, type WorkingVault } from "./working.ts";
 
 /** What a group of operations needs besides the snapshot. */
 export interface GroupContext {
@@ -21,6 +22,7 @@ export interface GroupContext {
   readonly attempted: ReadonlyMap<string, Answer>;
   /** Whether an operation may make its vault larger. */
   readonly growth: (operation: string) => Growth;
+  readonly retention: Retention;
   /** Receives what an operation throws: a defect of the service. */
   readonly onDefect: (error: unknown) => void;
 }
@@ -82,13 +84,13 @@ function applyOne(
   snapshot: Snapshot,
   { working, activities, records, answered }: Progress,
   operation: Operation,
-  { attempted, now, random, growth }: GroupContext,
+  { attempted, now, random, growth, retention }: GroupContext,
 ): Result<Answer> {
   const { id, actor, origin, change, idempotency } = operation;
   const earlier = answered.get(id) ?? earlierAnswer(operation, snapshot, attempted);
   const known = earlier ?? answerWithoutApplying(operation, snapshot, working);
   if (known) return known;
-  const changed = applyChange(working, change, { vault, actor, now, random, growth: growth(id) });
+  const changed = applyChange(working, change, { vault, actor, now, random, growth: growth(id), retention });
   if (!changed.ok) return changed;
   const { answer, action, item = null, version = null, event = null } = changed.value;
   if (!action) return ok(answer);
@@ -113,13 +115,29 @@ function commitOf(vault: string, snapshot: Snapshot, { working, activities, reco
 }
 
 function changedItems(snapshot: Snapshot, working: WorkingVault): Commit["items"] {
-  const ids = [...new Set([...snapshot.items.keys(), ...working.items.keys()])];
+  const ids = [...new Set([...snapshot.stored.keys(), ...working.stored.keys()])];
   return ids
-    .filter((id) => snapshot.items.get(id) !== working.items.get(id))
+    .filter((id) => snapshot.stored.get(id) !== working.stored.get(id))
     .map((id) => {
-      const before = snapshot.items.get(id);
-      return { id, existed: before !== undefined, before: valueOf(before), after: valueOf(working.items.get(id)) };
+      const stored = { before: snapshot.stored.get(id), after: working.stored.get(id) };
+      const [before, after] = [valueOf(snapshot.items.get(id)), valueOf(working.items.get(id))];
+      const made = madeVersions(stored).flatMap((version) => valueOf(working.versions.get(versionKey(id, version))) ?? []);
+      return { id, stored, before, after, made, filesUnused: hasUnused(id, stored, working.files) };
     });
+}
+
+/** The kept versions that the group has made and replaced: D1 has no row of them. */
+function madeVersions({ before, after }: Commit["items"][number]["stored"]): number[] {
+  const known = new Set(
+    [...(before?.versions ?? []), ...(before?.current ? [before.current] : [])].map(({ version }) => version),
+  );
+  return (after?.versions ?? []).map(({ version }) => version).filter((version) => !known.has(version));
+}
+
+/** Whether rows of ended Files are left that no kept version needs. */
+function hasUnused(id: string, { before, after }: Commit["items"][number]["stored"], changes: readonly FileChange[]): boolean {
+  const ended = changes.reduce((sum, change) => sum + (change.kind === "end" && change.item === id ? change.ids.length : 0), 0);
+  return (before?.ended.length ?? 0) + ended > (after?.ended.length ?? 0);
 }
 
 const valueOf = (item: Result<Item> | undefined): Item | undefined => (item?.ok ? item.value : undefined);

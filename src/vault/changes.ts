@@ -1,12 +1,14 @@
-import { placeOf } from "../model/file.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
-import { countWrite } from "../model/vault.ts";
 import { complete } from "./complete.ts";
+import { deleteItem, destroyItem, destroyVersion } from "./deletions.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
-import { currentItem, drawNonce, editFiles, editItem, putItem, putVault, setState } from "./steps.ts";
+import { expireItem } from "./retention.ts";
+import { restoreItem, restoreVersion } from "./restorations.ts";
+import { putItem } from "./put-item.ts";
+import { drawNonce, editFiles, editItem, putVault, setState } from "./steps.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The effect of each kind of operation on the working copy of its vault. A refused operation leaves the copy as it was. */
@@ -24,12 +26,14 @@ export function applyChange(working: WorkingVault, change: Change, context: Chan
   return apply(working, change, context);
 }
 
+const NO_HISTORY = { deleted: 0, restored: 0, destroyed: 0 };
+
 const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
   "create-item": (working, { item: id, input }, context) => {
     const { vault, actor, now, random } = context;
     const made = { version: 1, nonce: drawNonce(random), createdAt: now, updatedAt: now };
     const attributes = { id, vault, ...made, lastEditedBy: actor, files: [] };
-    return putItem(working, "CREATE", complete(input, attributes, undefined, random), context);
+    return putItem(working, "CREATE", complete(input, attributes, undefined, random), context, { counts: { created: 1 } });
   },
 
   "replace-item": (working, { item, input, ifMatch }, context) => editItem(working, context, item, ifMatch, () => ok(input)),
@@ -37,30 +41,17 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
   "patch-item": (working, { item: id, operations, ifMatch }, context) =>
     editItem(working, context, id, ifMatch, (item) => (operations.length > 0 ? applyPatch(item, operations) : ok(undefined))),
 
-  "delete-item": (working, { item: id, ifMatch }, { vault, now }) => {
-    const current = currentItem(working, id, ifMatch);
-    // An Item that does not open can be deleted, unless the client requires a version of it.
-    const broken = !current.ok && current.failure.kind === "integrity" && ifMatch === undefined;
-    if (!current.ok && !broken) return current;
-    working.items.delete(id);
-    const files = current.ok ? current.value.files : (working.filesOf.get(id) ?? []);
-    working.released.push(...files.map((file) => placeOf(vault, id, file)));
-    const stored = working.stored.get(id) ?? { texts: 0, files: 0 };
-    const shrunk = -stored.texts - stored.files;
-    working.vault = countWrite(working.vault!, now, { files }, undefined, shrunk);
-    working.sealedGrowth += shrunk;
-    working.stored.delete(id);
-    return ok({ answer: {}, action: "DELETE", item: id });
-  },
+  "delete-item": deleteItem,
 
   "archive-item": (working, { item, ifMatch }, context) => setState(working, context, item, ifMatch, "ARCHIVED"),
 
   "unarchive-item": (working, { item, ifMatch }, context) => setState(working, context, item, ifMatch, undefined),
 
-  "restore-version": () => fail("version_skew"),
-  "destroy-version": () => fail("version_skew"),
-  "restore-item": () => fail("version_skew"),
-  "destroy-item": () => fail("version_skew"),
+  "restore-version": restoreVersion,
+  "destroy-version": destroyVersion,
+  "restore-item": restoreItem,
+  "destroy-item": destroyItem,
+  "expire-item": expireItem,
 
   "add-file": (working, { item, file, ifMatch }, context) =>
     editFiles(working, context, item, ifMatch, (current) => addFile(current, file)),
@@ -77,7 +68,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     if (working.vault || working.everExisted) return fail("idempotency");
     if (growth === "refused" || growth === "shrinking") return fail("database_full");
     const own = { quota: changeQuota(DEFAULT_QUOTA, quota ?? {}), sealedBytes: 0 };
-    const counts = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, files: 0, fileBytes: 0 };
+    const counts = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, ...NO_HISTORY, files: 0, fileBytes: 0 };
     return putVault(working, "CREATE", { id, name, description, ...counts, ...own, createdAt: now, updatedAt: now });
   },
 
@@ -96,6 +87,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     working.deleted = working.vault;
     working.vault = undefined;
     working.items.clear();
+    working.stored.clear();
     working.records.clear();
     working.files.length = 0;
     return ok({ answer: {}, action: "DELETE" });

@@ -9,8 +9,9 @@ import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
+import { type Expiry, expireItems } from "./expiry.ts";
 import { commitGroup } from "./group.ts";
-import { committedContents, databasePorts } from "./ports.ts";
+import { committedContents, databasePorts, drawRandom } from "./ports.ts";
 import { createQueue } from "./queue.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
@@ -28,7 +29,7 @@ const CACHED = 1024 * 1024;
  * continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
  * store/write/fence.ts and docs/consistency.md.
  *
- * During a deployment, Workers of one release call coordinators of another: the names `write` and `expect` stay.
+ * During a deployment, Workers of one release call coordinators of another: the names `write`, `expect` and `expire` stay.
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED);
@@ -56,6 +57,12 @@ export class VaultCoordinator extends DurableObject<Env> {
    */
   async write(operation: Operation): Promise<Result<Answer>> {
     return (operation.format ?? OPERATION_FORMAT) > OPERATION_FORMAT ? fail("version_skew") : this.#queue.submit(operation);
+  }
+
+  /** Expires some of what the vault keeps, for the cron trigger. Out: where the next call begins (expiry.ts). */
+  async expire(expiry: Expiry): Promise<Result<string | undefined>> {
+    const store = await openStore(this.env, Date.now());
+    return store.ok ? expireItems(store.value, expiry, drawRandom, (operation) => this.write(operation)) : store;
   }
 
   /** Records a content before its upload. The commit of its row deletes the record, else the alarm sweeps it after a day. */

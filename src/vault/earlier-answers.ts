@@ -1,4 +1,4 @@
-import { ADMIN, type Answer, type Change, type Operation } from "../model/operation.ts";
+import { type Answer, type Change, type Operation, WITHOUT_TOKEN } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Effect } from "../store/write/idempotency.ts";
@@ -27,7 +27,7 @@ export function answerWithoutApplying(
 
 /** Whether the actor's token is not revoked, and is the one that was issued. An older release sends no hash to compare. */
 const isAuthorized = ({ actor, tokenHash }: Operation, { tokens }: Snapshot): boolean =>
-  actor === ADMIN || (tokens.has(actor) && (tokenHash === undefined || tokenHash === tokens.get(actor)));
+  WITHOUT_TOKEN.has(actor) || (tokens.has(actor) && (tokenHash === undefined || tokenHash === tokens.get(actor)));
 
 /**
  * The answer of an operation that took effect before: its caller, or this coordinator, lost the first answer. The sealed
@@ -52,7 +52,14 @@ export function effectOf(change: Change, item: string | null, version: number | 
   return { kind: change.kind, item, version, file: typeof file === "object" ? file.id : file };
 }
 
-const DELETIONS: ReadonlySet<Change["kind"]> = new Set<Change["kind"]>(["delete-item", "delete-file", "delete-vault"]);
+const DELETIONS: ReadonlySet<Change["kind"]> = new Set<Change["kind"]>([
+  "delete-item",
+  "delete-file",
+  "delete-vault",
+  "destroy-version",
+  "destroy-item",
+  "expire-item",
+]);
 
 /**
  * The answer to a write that took effect, from the current rows: the Item while it is at the version of the write, the vault

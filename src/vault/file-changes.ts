@@ -3,14 +3,14 @@ import type { Item } from "../model/item.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { NewContent } from "../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import type { FileChange } from "../store/write/row-changes.ts";
 
 /** The changes of the Files of an Item: pure functions from an Item to the Item with its new Files. */
 
 export interface FileEdit {
   readonly item: Item;
-  /** The change of the File's row. */
-  readonly change: FileChange;
+  readonly id: string;
+  /** The File that the row gets; absent when it is deleted. */
+  readonly written: KeyedFile | undefined;
 }
 
 /** Adds a File. A section that the File names and the Item does not declare is added too. Errors: 400. */
@@ -39,7 +39,7 @@ function edited(item: Item, before: File | undefined, after: KeyedFile | undefin
   const id = (after ?? before)!.id;
   const others = item.files.filter((file) => file.id !== id);
   const files = after ? [...others, withoutKey(after)].toSorted((a, b) => (a.id < b.id ? -1 : 1)) : others;
-  return ok({ item: { ...item, files }, change: { item: item.id, id, before, after } });
+  return ok({ item: { ...item, files }, id, written: after });
 }
 
 const withoutKey = ({ key: _key, ...file }: KeyedFile): File => file;

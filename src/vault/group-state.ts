@@ -2,6 +2,7 @@ import type { Answer, Operation } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Commit } from "../store/write/commit.ts";
+import type { VersionRef } from "../store/write/kept-rows.ts";
 import type { RowRequest } from "../store/write/rows.ts";
 import type { Snapshot } from "../store/write/snapshot.ts";
 import { PATIENCE, type PacedGroup, WRITES } from "./pacing.ts";
@@ -95,15 +96,19 @@ export const answersOf = ({ operations, settled }: Group, others: (index: number
 function requestFor(operations: readonly Operation[]): RowRequest {
   const items = new Set<string>();
   const created: string[] = [];
+  const texts: VersionRef[] = [];
   for (const { change } of operations) {
     if (change.kind === "create-item") created.push(change.item);
     else if ("item" in change) items.add(change.item);
+    if (change.kind === "restore-version") texts.push([change.item, change.version]);
+    if (change.kind === "restore-item") texts.push([change.item, null]);
   }
   return {
     vault: operations[0]!.vault,
     tokens: new Map(operations.map(({ actor, tokenHash }) => [actor, tokenHash])),
     items: [...items],
     created,
+    texts,
     operations: operations.map(({ id }) => id),
     records: operations.flatMap(({ idempotency }) => (idempotency ? [idempotency.key] : [])),
   };

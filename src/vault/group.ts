@@ -58,11 +58,11 @@ async function commitFromD1(ports: CommitPorts, group: Group): Promise<Answers> 
   return unavailable(group);
 }
 
-function planFor({ now, random, onDefect, databaseLevel }: CommitPorts, group: Group, snapshot: Snapshot): Plan {
+function planFor({ now, random, retention, onDefect, databaseLevel }: CommitPorts, group: Group, snapshot: Snapshot): Plan {
   const { operations, request, attempted, admitted } = group;
   const bound = GROWTH[databaseLevel()];
   const growth = (id: string) => (admitted.has(id) ? "admitted" : bound);
-  return applyGroup(request.vault, snapshot, operations, { now, random, attempted, growth, onDefect });
+  return applyGroup(request.vault, snapshot, operations, { now, random, attempted, growth, retention, onDefect });
 }
 
 /** Writes a commit. Out: the answers; `undefined` when the group needs a new snapshot. */

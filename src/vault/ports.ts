@@ -9,6 +9,7 @@ import type { RowRequest } from "../store/write/rows.ts";
 import { cachedSnapshot, loadSnapshot, type Snapshot } from "../store/write/snapshot.ts";
 import type { Random } from "./complete.ts";
 import type { PacingPorts } from "./pacing.ts";
+import type { Retention } from "./working.ts";
 
 /** Everything that the commit loop reads and writes. docs/consistency.md lists how each may fail. */
 export interface CommitPorts extends PacingPorts {
@@ -32,6 +33,7 @@ export interface CommitPorts extends PacingPorts {
   /** The time of the group, which its Items get: Unix milliseconds. */
   readonly now: number;
   readonly random: Random;
+  readonly retention: Retention;
 }
 
 /** The ports of the commit loop on the coordinator's own storage, and its clock. */
@@ -47,8 +49,11 @@ export const databasePorts = (store: Store, cache: RowCache, storage: StoragePor
   onDefect: (error) => logFailure("A write", error),
   databaseLevel: () => databaseLevel(store.settings),
   now: store.now,
-  random: (size) => crypto.getRandomValues(new Uint8Array(size)),
+  retention: store.settings,
+  random: drawRandom,
 });
+
+export const drawRandom: Random = (size) => crypto.getRandomValues(new Uint8Array(size));
 
 /** The longest wait between two reads of a D1 that does not recover, in milliseconds. */
 const LONGEST_WAIT = 2_000;
@@ -60,6 +65,6 @@ const backOff = (retry: number): Promise<void> =>
 /** The contents that a row references because of the commit. A content that the commit also releases is none of them. */
 export function committedContents({ vault, files, released }: Commit): readonly ContentPlace[] {
   const ended = new Set(released.map(({ generation }) => generation));
-  const written = files.flatMap(({ item, after }) => (after ? [placeOf(vault, item, after)] : []));
+  const written = files.flatMap((change) => (change.kind === "put" ? [placeOf(vault, change.item, change.file)] : []));
   return written.filter(({ generation }) => !ended.has(generation));
 }

@@ -4,10 +4,12 @@ import type { ContentPlace } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import type { Answer } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
+import type { StoredItem } from "../model/stored.ts";
 import type { Vault } from "../model/vault.ts";
+import type { Settings } from "../settings.ts";
+import type { FileChange } from "../store/write/file-rows.ts";
 import type { IdempotencyRecord } from "../store/write/idempotency.ts";
-import type { FileChange } from "../store/write/row-changes.ts";
-import type { Snapshot, StoredBytes } from "../store/write/snapshot.ts";
+import type { Snapshot } from "../store/write/snapshot.ts";
 import type { Random } from "./complete.ts";
 import type { Growth } from "./growth.ts";
 
@@ -20,31 +22,34 @@ export interface WorkingVault {
   readonly everExisted: boolean;
   readonly items: Map<string, Result<Item>>;
   readonly records: Map<string, Result<IdempotencyRecord>>;
-  /** The rows of the Files of each Item, also of an Item that does not open. */
-  readonly filesOf: Snapshot["filesOf"];
+  /** Earlier versions, by `versionKey`: those that the snapshot has, and those that the group replaced. */
+  readonly versions: Map<string, Result<Item>>;
   readonly files: FileChange[];
-  /** The bytes of the sealed texts of each Item. */
-  readonly stored: Map<string, StoredBytes>;
+  /** What D1 will hold of each Item, also of one that does not open. */
+  readonly stored: Map<string, StoredItem>;
   /** By how many bytes the sealed texts of the vault have grown. It is known also when their sum is not. */
   sealedGrowth: number;
   /** Contents that no row references after the group. */
   readonly released: ContentPlace[];
 }
 
-export function copySnapshot({ opened, broken, everExisted, items, records, filesOf, stored }: Snapshot): WorkingVault {
+export function copySnapshot({ opened, broken, everExisted, items, versions, records, stored }: Snapshot): WorkingVault {
   return {
     vault: opened?.vault ?? broken?.vault,
     deleted: undefined,
     everExisted,
     items: new Map(items),
     records: new Map(records),
-    filesOf,
+    versions: new Map(versions),
     files: [],
     stored: new Map(stored),
     sealedGrowth: 0,
     released: [],
   };
 }
+
+/** How many versions an Item keeps, and for how long a deleted Item can be restored. */
+export type Retention = Pick<Settings, "versionsKept" | "deletedRetention">;
 
 /** What an operation needs besides the working copy. */
 export interface ChangeContext {
@@ -54,6 +59,7 @@ export interface ChangeContext {
   readonly now: number;
   readonly random: Random;
   readonly growth: Growth;
+  readonly retention: Retention;
 }
 
 /** The effect of an operation. */

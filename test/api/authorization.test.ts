@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/http/routes.ts";
+import { PERMISSIONS } from "../../src/model/permission.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { objectsOf, pattern } from "../support/files.ts";
 import {
@@ -32,12 +33,25 @@ const CONTRACT: Readonly<Record<string, readonly [Permission, 403 | 404]>> = {
   "DELETE /v1/vaults/:vault/items/:item/files/:file": ["w", 403],
   "GET /v1/vaults/:vault/items/:item/files/:file/content": ["r", 404],
   "PUT /v1/vaults/:vault/items/:item/files/:file/content": ["rw", 403],
+  "POST /v1/vaults/:vault/items/:item/archive": ["rw", 403],
+  "POST /v1/vaults/:vault/items/:item/unarchive": ["rw", 403],
+  "GET /v1/vaults/:vault/items/:item/versions": ["r", 403],
+  "GET /v1/vaults/:vault/items/:item/versions/:version": ["r", 403],
+  "POST /v1/vaults/:vault/items/:item/versions/:version/restore": ["rw", 403],
+  "DELETE /v1/vaults/:vault/items/:item/versions/:version": ["d", 403],
+  "GET /v1/vaults/:vault/deleted-items": ["rw", 403],
+  "GET /v1/vaults/:vault/deleted-items/:item": ["rw", 403],
+  "POST /v1/vaults/:vault/deleted-items/:item/restore": ["rw", 403],
+  "DELETE /v1/vaults/:vault/deleted-items/:item": ["d", 403],
+  "GET /v1/vaults/:vault/deleted-items/:item/files/:file/content": ["rw", 403],
 };
 
 interface Ids {
   readonly vault: string;
   readonly item: string;
   readonly file: string;
+  /** Of the Item; 1 by default. */
+  readonly version?: string;
 }
 
 const renameItem = [{ op: "replace", path: "/title", value: "Other" }];
@@ -67,7 +81,8 @@ const ENDPOINTS = ROUTES.filter(({ access }) => access.by === "token" && access.
 );
 
 const sendTo = (call: Client, { method, path, body }: Endpoint, ids: Ids, bindings: Partial<Env> = {}): Promise<Reply> => {
-  const target = path.replace(":vault", ids.vault).replace(":item", ids.item).replace(":file", ids.file);
+  const { vault, item, file, version = "1" } = ids;
+  const target = path.replace(":vault", vault).replace(":item", item).replace(":file", file).replace(":version", version);
   const query = method === "POST" && path.endsWith("/files") ? "?name=f" : "";
   return call(method, target + query, { body: body(ids), env: bindings });
 };
@@ -75,7 +90,7 @@ const sendTo = (call: Client, { method, path, body }: Endpoint, ids: Ids, bindin
 /** `deleted`: a deleted vault that the token names. `other` and `missing`: vaults that it does not name. */
 const VAULTS = ["own", "deleted", "other", "missing"] as const;
 const RECORDS = ["own", "other", "missing"] as const;
-const PERMISSIONS = ["", "r", "w", "rw"] as const;
+const ALL_PERMISSIONS = ["", ...(Object.keys(PERMISSIONS) as Permission[])] as const;
 
 interface Case {
   readonly endpoint: Endpoint;
@@ -88,15 +103,19 @@ interface Case {
 /** The values of a path parameter that the matrix tries: one if the path does not have the parameter. */
 const valuesOf = ({ path }: Endpoint, parameter: string) => (path.includes(parameter) ? RECORDS : RECORDS.slice(0, 1));
 
+/** The permissions with `d` are tried with the vault, Item and File of their own only: the others are the same for them. */
+const isTried = ({ permission, vault, item, file }: Case): boolean =>
+  !permission.includes("d") || [vault, item, file].every((value) => value === "own");
+
 const CASES = ENDPOINTS.flatMap((endpoint) =>
-  PERMISSIONS.flatMap((permission) =>
+  ALL_PERMISSIONS.flatMap((permission) =>
     VAULTS.flatMap((vault) =>
       valuesOf(endpoint, ":item").flatMap((item) =>
         valuesOf(endpoint, ":file").map((file): Case => ({ endpoint, permission, vault, item, file })),
       ),
     ),
   ),
-);
+).filter(isTried);
 
 /** Returns the expected status, and the expected message if the request is refused. */
 function expected({ endpoint, permission, vault, item, file }: Case, ids: Ids): [number, string?] {
@@ -114,6 +133,9 @@ function expected({ endpoint, permission, vault, item, file }: Case, ids: Ids): 
 let vaults: Record<Case["vault"], string>;
 let items: Record<Case["item"], string>;
 let files: Record<Case["file"], string>;
+/** A deleted Item of the vault `own` with a File, and one of the vault `other`. */
+let deletedItems: Record<Case["item"], string>;
+let deletedFiles: Record<Case["file"], string>;
 let owner: Client;
 let clients: Record<Case["permission"], Client>;
 
@@ -133,20 +155,32 @@ beforeAll(async () => {
     other: await makeFile(own, await makeItem(own)),
     missing: crypto.randomUUID(),
   };
+  deletedItems = { own: await makeItem(own), other: await makeItem(other), missing: crypto.randomUUID() };
+  deletedFiles = { ...files, own: await makeFile(own, deletedItems.own) };
+  await owner("DELETE", `${itemsOf(own)}/${deletedItems.own}`);
+  await owner("DELETE", `${itemsOf(other)}/${deletedItems.other}`);
   const clientWith = async (permission: Permission) =>
     client((await makeToken({ [own]: permission, [deleted]: permission })).token);
   const none = client((await makeToken({})).token);
-  clients = { "": none, r: await clientWith("r"), w: await clientWith("w"), rw: await clientWith("rw") };
+  const others = Object.keys(PERMISSIONS) as Permission[];
+  const withPermission = await Promise.all(others.map(async (permission) => [permission, await clientWith(permission)]));
+  clients = { "": none, ...Object.fromEntries(withPermission) };
   await admin("DELETE", `/v1/admin/vaults/${deleted}`);
 });
 
 /** The ids of a case. A write that succeeds gets a new Item and File, so that the cases do not depend on each other. */
 async function idsOf(c: Case): Promise<Ids> {
-  const ids = { vault: vaults[c.vault], item: items[c.item], file: files[c.file] };
-  const writes = c.endpoint.method !== "GET" && expected(c, ids)[0] < 400;
-  if (!writes || !c.endpoint.path.includes(":item")) return ids;
-  const item = await makeItem(vaults.own);
-  return { ...ids, item, file: c.endpoint.path.includes(":file") ? await makeFile(vaults.own, item) : ids.file };
+  const { path, method } = c.endpoint;
+  const ofDeleted = path.includes("/deleted-items");
+  const [item, file] = ofDeleted ? [deletedItems[c.item], deletedFiles[c.file]] : [items[c.item], files[c.file]];
+  const ids = { vault: vaults[c.vault], item, file };
+  const writes = method !== "GET" && expected(c, ids)[0] < 400;
+  if (!writes || !path.includes(":item")) return ids;
+  const made = await makeItem(vaults.own);
+  // The File also makes version 2, so that version 1 is an earlier one.
+  const withFile = { ...ids, item: made, file: /:file|:version/.test(path) ? await makeFile(vaults.own, made) : ids.file };
+  if (ofDeleted) await owner("DELETE", `${itemsOf(vaults.own)}/${made}`);
+  return withFile;
 }
 
 const titleOf = ({ endpoint, permission, vault, item, file }: Case) =>

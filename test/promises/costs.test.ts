@@ -48,16 +48,30 @@ describe("a read", () => {
 
 describe("a write", () => {
   const addField = [{ op: "add", path: "/fields", value: { value: "x" } }];
-  it("that shares no commit takes one D1 call; a PATCH of a field writes four rows: the Item, its vault, the entry of the activity log and that in its index", async () => {
+  it("that shares no commit takes one D1 call; a PATCH of a field writes five rows: the Item, the version before it, its vault, the entry of the activity log and that in its index", async () => {
     const { items, call, count, first } = await countedVault(1);
     await call("PATCH", `${items}/${first.id}`, { body: addField });
-    expect(count).toMatchObject({ calls: 1, rowsWritten: 4 });
+    expect(count).toMatchObject({ calls: 1, rowsWritten: 5 });
+  });
+
+  it("writes a sixth row when it drops the oldest version, and four when no version is kept", async () => {
+    for (const [kept, rows] of [
+      [1, 6],
+      [0, 4],
+    ] as const) {
+      const { vault, items, call, count, db, first } = await countedVault(1);
+      await rebindCoordinator(vault, { DB: db, VERSIONS_KEPT: kept });
+      await call("PATCH", `${items}/${first.id}`, { body: addField });
+      const [calls, written] = [count.calls, count.rowsWritten];
+      await call("PATCH", `${items}/${first.id}`, { body: addField });
+      expect([count.calls - calls, count.rowsWritten - written]).toEqual([1, rows]);
+    }
   });
 
   it("with an Idempotency-Key takes one D1 call and writes two rows more: its record, and the record's entry in the index", async () => {
     const { items, call, count, first } = await countedVault(1);
     await call("PATCH", `${items}/${first.id}`, { body: addField, headers: { "Idempotency-Key": "mine" } });
-    expect(count).toMatchObject({ calls: 1, rowsWritten: 6 });
+    expect(count).toMatchObject({ calls: 1, rowsWritten: 7 });
   });
 
   it("that repeats an Idempotency-Key takes two D1 calls, a POST three, and writes no rows", async () => {

@@ -6,7 +6,7 @@ import type { Commit } from "../../src/store/write/commit.ts";
 import { commitGroup } from "../../src/vault/group.ts";
 import type { CommitPorts } from "../../src/vault/ports.ts";
 import { changeOf, operationOf } from "./exploration/operations.ts";
-import { createStore, sealedEntry } from "./exploration/store.ts";
+import { createStore, NOTHING_KEPT, sealedEntry } from "./exploration/store.ts";
 
 /** A database that becomes full while a group is written (the commit loop that ships, over a model of D1). */
 
@@ -34,6 +34,7 @@ function portsOf(fault: (commit: Commit, attempt: number) => BatchOutcome | unde
       throw error;
     },
     now: 1,
+    retention: NOTHING_KEPT,
     random: (size) => new Uint8Array(size),
   };
   return ports;

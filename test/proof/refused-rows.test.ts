@@ -5,7 +5,7 @@ import type { Commit } from "../../src/store/write/commit.ts";
 import { commitGroup } from "../../src/vault/group.ts";
 import type { CommitPorts } from "../../src/vault/ports.ts";
 import { changeOf, operationOf } from "./exploration/operations.ts";
-import { createStore, sealedEntry } from "./exploration/store.ts";
+import { createStore, NOTHING_KEPT, sealedEntry } from "./exploration/store.ts";
 
 /** A commit with rows that D1 refuses (the commit loop that ships, over a model of D1). */
 
@@ -30,6 +30,7 @@ function portsOf(store: ReturnType<typeof createStore>): CommitPorts & { readonl
     },
     now: 1,
     clock: () => 0,
+    retention: NOTHING_KEPT,
     random: (size) => new Uint8Array(size),
     writes: () => attempts,
   };

@@ -7,7 +7,7 @@ import type { Snapshot } from "../../src/store/write/snapshot.ts";
 import { commitGroup } from "../../src/vault/group.ts";
 import type { CommitPorts } from "../../src/vault/ports.ts";
 import { changeOf, operationOf } from "./exploration/operations.ts";
-import { createStore, sealedEntry } from "./exploration/store.ts";
+import { createStore, NOTHING_KEPT, sealedEntry } from "./exploration/store.ts";
 
 /**
  * How long the commit loop that ships reads on after an attempt of unknown outcome, and how often it calls a D1 that fails
@@ -76,6 +76,7 @@ function createModel(script: Script) {
     },
     now: 1,
     clock: () => count.time,
+    retention: NOTHING_KEPT,
     random: (size) => new Uint8Array(size),
   };
   const otherPorts: CommitPorts = {

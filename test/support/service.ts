@@ -1,6 +1,7 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import worker from "../../src/index.ts";
+import type { Permission } from "../../src/model/permission.ts";
 
 /** Sends real requests to the real Worker. Every test uses a new vault. */
 
@@ -52,7 +53,7 @@ export const client =
 
 export const admin = client(env.ADMIN_TOKEN);
 
-export type Permission = "r" | "w" | "rw";
+export type { Permission };
 
 /** Creates a vault. Out: its canonical id. */
 export async function makeVault(name = "Test"): Promise<string> {

@@ -6,6 +6,7 @@ import { parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { NEWEST } from "../../store/activity-merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity-page.ts";
+import { nextPage } from "../next-page.ts";
 import { presentActivity } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { readableVaults } from "./vaults.ts";
@@ -62,9 +63,7 @@ function present(
 ): Result<Reply> {
   if (!page.ok) return page;
   const { activities, next } = page.value;
-  const url = new URL(c.req.url);
-  url.search = `limit=${limit}&before=${next}`;
-  const link: Record<string, string> = next === undefined ? {} : { Link: `<${url.href}>; rel="next"` };
+  const link: Record<string, string> = next === undefined ? {} : { Link: nextPage(c, `limit=${limit}&before=${next}`) };
   const presented = activities.map((activity) => presentActivity(activity, dialect));
   return ok({ response: c.json(presented, 200, { ...headers, ...link }) });
 }

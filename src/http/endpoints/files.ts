@@ -1,9 +1,11 @@
 import { writeId } from "../../model/dialect.ts";
 import { type KeyedFile, placeOf } from "../../model/file.ts";
 import { LIMITS } from "../../model/limits.ts";
+import { parseVersionOf } from "../../model/query.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { loadContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/files.ts";
+import { loadFileOfVersion } from "../../store/versions.ts";
 import { sendContent } from "../download.ts";
 import { presentFile } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
@@ -38,9 +40,22 @@ export const getFile = {
   },
 };
 
-export async function getContent(call: Call): Promise<Result<Reply>> {
-  const { c, store, claims: token, vault, item } = call;
-  const file = await loadFile(store, { token, vault }, item, call.file);
+/** The content of a File of the current version, or of the version that the query names (contract 14.5). */
+export const getContent = {
+  parse: ({ query }: ParseCall): Result<number | undefined> => parseVersionOf(query.rest, "version"),
+  async handle(call: Call, version: number | undefined): Promise<Result<Reply>> {
+    const { store, claims: token, vault, item } = call;
+    const access = { token, vault };
+    const file = await (version === undefined
+      ? loadFile(store, access, item, call.file)
+      : loadFileOfVersion(store, access, item, version, call.file));
+    const reply = await sendFile(call, file);
+    return reply.ok && version !== undefined ? ok({ ...reply.value, version }) : reply;
+  },
+};
+
+/** Sends the content of a File that was looked for. */
+export async function sendFile({ c, vault, item }: Call, file: Result<KeyedFile>): Promise<Result<Reply>> {
   if (!file.ok) return file;
   const response = await sendContent(c, placeOf(vault, item, file.value), file.value);
   return response.ok ? ok({ response: response.value }) : response;

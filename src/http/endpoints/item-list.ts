@@ -1,11 +1,12 @@
 import { writeId } from "../../model/dialect.ts";
-import { type Filter, parseFilter } from "../../model/filter.ts";
+import { type Filter, type ItemFilter, parseFilter } from "../../model/filter.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type Page, parsePage } from "../../model/query.ts";
+import { type Page, parseBoolean, parsePage } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { logFailure } from "../../log.ts";
 import { loadSlice, type Slice } from "../../store/item-list.ts";
 import { pump } from "../../streams.ts";
+import { nextPage } from "../next-page.ts";
 import { presentSummary } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
@@ -15,6 +16,8 @@ interface ListInput {
   /** The readings of the filter; the first that finds an Item counts. */
   readonly readings: readonly Filter[];
   readonly page: Page;
+  /** Whether the list has the archived Items too (contract 14.15). */
+  readonly archived: boolean;
 }
 
 export const listItems = {
@@ -22,10 +25,15 @@ export const listItems = {
     const readings = parseFilter(query.filter, "items");
     if (!readings.ok) return readings;
     const page = parsePage(query);
-    return page.ok ? ok({ readings: readings.value, page: page.value }) : page;
+    if (!page.ok) return page;
+    const archived = parseBoolean(query.rest, "archived");
+    return archived.ok ? ok({ readings: readings.value, page: page.value, archived: archived.value }) : archived;
   },
-  async handle(call: Call, { readings, page }: ListInput): Promise<Result<Reply>> {
-    const filter = await chooseReading(call, readings);
+  async handle(call: Call, { readings, page, archived }: ListInput): Promise<Result<Reply>> {
+    const filter = await chooseReading(
+      call,
+      readings.map((terms) => ({ terms, archived })),
+    );
     if (!filter.ok) return filter;
     const { limit, after } = page;
     const response = await (limit === undefined
@@ -35,15 +43,19 @@ export const listItems = {
   },
 };
 
-const load = ({ store, claims: token, vault }: Call, filter: Filter, after: string, most?: number) =>
+const load = ({ store, claims: token, vault }: Call, filter: ItemFilter, after: string, most?: number) =>
   loadSlice(store, { token, vault }, filter, after, most);
 
 /** The first reading that finds an Item, else the last. A single reading costs no D1 call. */
-async function chooseReading(call: Call, [filter = [], ...others]: readonly Filter[]): Promise<Result<Filter>> {
-  if (others.length === 0) return ok(filter);
-  const slice = await load(call, filter, "");
-  if (!slice.ok) return slice;
-  return slice.value.summaries.length > 0 ? ok(filter) : chooseReading(call, others);
+async function chooseReading(call: Call, [reading, ...others]: readonly ItemFilter[]): Promise<Result<ItemFilter>> {
+  // Archived Items that are left out may fill a slice.
+  for (let after: string | undefined = ""; others.length > 0 && after !== undefined;) {
+    const slice: Result<Slice> = await load(call, reading!, after);
+    if (!slice.ok) return slice;
+    if (slice.value.summaries.length > 0) return ok(reading!);
+    after = slice.value.next;
+  }
+  return others.length === 0 ? ok(reading!) : chooseReading(call, others);
 }
 
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -53,7 +65,7 @@ const present = ({ summaries }: Slice, { dialect }: Call): string[] =>
   summaries.map((summary) => JSON.stringify(presentSummary(summary, dialect)));
 
 /** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
-async function sendAll(call: Call, filter: Filter, after: string): Promise<Result<Response>> {
+async function sendAll(call: Call, filter: ItemFilter, after: string): Promise<Result<Response>> {
   const { c } = call;
   const first = await load(call, filter, after);
   if (!first.ok) return first;
@@ -64,7 +76,7 @@ async function sendAll(call: Call, filter: Filter, after: string): Promise<Resul
   return ok(c.body(readable, 200, JSON_TYPE));
 }
 
-async function* streamList(call: Call, filter: Filter, first: Slice): AsyncGenerator<Uint8Array, void> {
+async function* streamList(call: Call, filter: ItemFilter, first: Slice): AsyncGenerator<Uint8Array, void> {
   const encoder = new TextEncoder();
   let slice = first;
   let separator = "[";
@@ -86,13 +98,14 @@ async function* streamList(call: Call, filter: Filter, first: Slice): AsyncGener
  * A page, with a link to the next (RFC 8288) unless it is the last. It holds fewer Items than `limit` when more would be
  * too large, or when its filter has looked at many Items: any page with a filter may be empty.
  */
-async function sendPage(call: Call, filter: Filter, after: string, limit: number): Promise<Result<Response>> {
+async function sendPage(call: Call, filter: ItemFilter, after: string, limit: number): Promise<Result<Response>> {
   const ids: string[] = [];
   const texts: string[] = [];
   let next: string | undefined = after;
-  let [size, rows] = [0, 0];
+  let [size, rows, slices] = [0, 0, 0];
   while (next !== undefined && texts.length < limit && size < LIMITS.pageSize && rows < LIMITS.pageRows) {
-    const slice = await load(call, filter, next, filter.length > 0 ? undefined : limit - texts.length);
+    // Where archived Items are left out, two small slices usually fill the page; any further one is large.
+    const slice = await load(call, filter, next, filter.terms.length > 0 || slices++ > 1 ? undefined : limit);
     if (!slice.ok) return slice;
     const presented = present(slice.value, call);
     rows += slice.value.rows;
@@ -103,13 +116,11 @@ async function sendPage(call: Call, filter: Filter, after: string, limit: number
   }
   // The Items of the last slice beyond the limit belong to the next page.
   if (texts.length > limit) next = ids[limit - 1];
-  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, limit, next) };
+  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, filter, limit, next) };
   return ok(call.c.body(`[${texts.slice(0, limit).join()}]`, 200, { ...JSON_TYPE, ...link }));
 }
 
-function linkTo({ c, query, dialect }: Call, limit: number, cursor: string): string {
-  const url = new URL(c.req.url);
-  const { filter } = query;
-  url.search = `${filter === undefined ? "" : `filter=${filter}&`}limit=${limit}&cursor=${writeId(cursor, dialect)}`;
-  return `<${url.href}>; rel="next"`;
+function linkTo({ c, query: { filter }, dialect }: Call, { archived }: ItemFilter, limit: number, cursor: string): string {
+  const kept = `${filter === undefined ? "" : `filter=${filter}&`}${archived ? "archived=true&" : ""}`;
+  return nextPage(c, `${kept}limit=${limit}&cursor=${writeId(cursor, dialect)}`);
 }

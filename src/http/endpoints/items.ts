@@ -1,4 +1,5 @@
 import { parseItem } from "../../model/item-input.ts";
+import type { Item } from "../../model/item.ts";
 import type { Change } from "../../model/operation.ts";
 import { parsePatch } from "../../model/patch-input.ts";
 import { ok, type Result } from "../../model/result.ts";
@@ -10,28 +11,38 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoints 2 to 6: an Item. */
 
-export async function getItem({ c, store, dialect, claims: token, vault, item: id }: Call): Promise<Result<Reply>> {
+export async function getItem(call: Call): Promise<Result<Reply>> {
+  const { store, dialect, claims: token, vault, item: id } = call;
   const item = await loadItem(store, { token, vault }, id);
-  if (!item.ok) return item;
-  const { version } = item.value;
-  const headers = etagHeader(item.value);
-  const current = isCurrent(c.req.header("If-None-Match"), item.value);
-  const response = current ? c.body(null, 304, headers) : c.json(presentItem(item.value, dialect, store.now), 200, headers);
-  return ok({ response, version });
+  return item.ok ? sendItem(call, item.value, () => presentItem(item.value, dialect, store.now)) : item;
+}
+
+/** Sends an Item, or a 304 when the client has it already (contract 10.4). */
+export function sendItem({ c }: Call, item: Item, present: () => object): Result<Reply> {
+  const headers = etagHeader(item);
+  const current = isCurrent(c.req.header("If-None-Match"), item);
+  const response = current ? c.body(null, 304, headers) : c.json(present(), 200, headers);
+  return ok({ response, version: item.version });
 }
 
 type Write = (call: Call, change: Change) => Promise<Result<Reply>>;
 
-/** The handler of the writes to an Item. In: how the Item is presented. A deletion answers 204. */
-const writeItem =
-  (present: typeof presentItem): Write =>
+/**
+ * The handler of the writes to an Item. In: how the Item is presented; what the path has after the id of the Item, which the
+ * Idempotency-Key is bound to. A deletion answers 204.
+ */
+export const writeItem =
+  (present: typeof presentItem, rest: (call: Call) => readonly string[] = () => []): Write =>
   async (call, change) => {
     const { c, store, dialect, vault, item: id, body } = call;
-    const answer = await sendChange(call, vault, change, { ids: id === "" ? [vault] : [vault, id], body: body?.bytes });
+    const ids = [...(id === "" ? [vault] : [vault, id]), ...rest(call)];
+    const answer = await sendChange(call, vault, change, { ids, body: body?.bytes });
     if (!answer.ok) return answer;
-    const { item } = answer.value;
+    const { item, unchanged } = answer.value;
     if (!item) return ok({ response: c.body(null, 204) });
-    return ok({ response: c.json(present(item, dialect, store.now), 200, etagHeader(item)), version: item.version });
+    const response = c.json(present(item, dialect, store.now), 200, etagHeader(item));
+    // No commit logs a write that changed nothing: it only reads.
+    return ok({ response, version: item.version, ...(unchanged && { action: "READ" }) });
   };
 
 export const createItem = {

@@ -32,13 +32,14 @@ interface Sizes {
 
 type Figures = Metrics & Sizes;
 
-const ACTIONS = ["CREATE", "UPDATE", "DELETE"];
+const ACTIONS = ["CREATE", "UPDATE", "DELETE", "RESTORE", "DESTROY"];
 
 const optional = (value: number | undefined): Sample[] => (value === undefined ? [] : [["", value]]);
 
 const FAMILIES: readonly (readonly [name: string, type: string, help: string, samples: (figures: Figures) => Sample[]])[] = [
   ["vaults", "gauge", "Vaults that exist.", ({ vaults }) => [["", vaults]]],
   ["items", "gauge", "Items in all vaults.", ({ items }) => [["", items]]],
+  ["items_deleted", "gauge", "Deleted Items that are kept.", ({ deleted }) => [["", deleted]]],
   ["files", "gauge", "Files of all Items.", ({ files }) => [["", files]]],
   ["file_bytes", "gauge", "Bytes of all Files, before sealing.", ({ fileBytes }) => [["", fileBytes]]],
   ["tokens", "gauge", "Tokens that are neither revoked nor expired.", ({ tokens }) => [["", tokens]]],

@@ -23,6 +23,10 @@ const SQL = {
        OR EXISTS (
          SELECT 1 FROM files
          WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file'
+           AND generation = value ->> 'generation')
+       OR EXISTS (
+         SELECT 1 FROM file_versions
+         WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file'
            AND generation = value ->> 'generation')`,
   known: `
     SELECT value AS vault FROM json_each(?1)

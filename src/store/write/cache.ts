@@ -1,6 +1,7 @@
 import type { FileRow } from "../files.ts";
 import type { ItemRow } from "../items.ts";
 import type { VaultRow } from "../vault-rows.ts";
+import { type KeptRows, NOTHING_KEPT } from "./kept-rows.ts";
 import type { RowRequest, Rows } from "./rows.ts";
 
 /**
@@ -9,10 +10,10 @@ import type { RowRequest, Rows } from "./rows.ts";
  * commit refuses the batch, and the rows are read (docs/decisions, docs/consistency.md).
  */
 export interface RowCache {
-  /** The requested rows; `undefined` when one of them is not cached. An Item that is to be created is assumed to be new. */
+  /** The requested rows; `undefined` when one of them is not cached, as texts of earlier versions never are. An Item that is to be created is assumed to be new. */
   get(request: RowRequest): Rows | undefined;
   /** Adds rows that were read. */
-  put(rows: Pick<Rows, "vault" | "items" | "filesOf">): void;
+  put(rows: Pick<Rows, "vault" | "items" | "filesOf" | "kept">): void;
   /** Applies what a commit wrote. `undefined` empties the cache: the vault was deleted, or the outcome is unknown. */
   update(written: WrittenRows | undefined): void;
 }
@@ -22,9 +23,11 @@ export interface WrittenRows {
   readonly vault: VaultRow;
   /** The Items as they are stored now. */
   readonly items: readonly ItemRow[];
+  /** What is kept of Items besides, by their ids. */
+  readonly kept: ReadonlyMap<string, KeptRows>;
   /** The ids of those Items that are new, and so have no Files. */
   readonly created: readonly string[];
-  /** The ids of deleted Items, and of Items whose Files changed: the next write reads them. */
+  /** The ids of deleted Items, and of Items whose Files or only earlier versions changed: the next write reads them. */
   readonly unknown: readonly string[];
 }
 
@@ -34,6 +37,7 @@ const FENCED = ["content_version", "attribute_version", "updated_at"] as const;
 interface Entry {
   readonly item: ItemRow;
   readonly files: readonly FileRow[];
+  readonly kept: KeptRows;
 }
 
 /** In: how many characters of sealed text the cache holds at most, about. */
@@ -69,7 +73,7 @@ export function createRowCache(limit: number): RowCache {
 
   return {
     get(request) {
-      if (!vault) return undefined;
+      if (!vault || request.texts.length > 0) return undefined;
       const entries: Entry[] = [];
       for (const id of request.items) {
         const entry = items.get(id);
@@ -82,6 +86,9 @@ export function createRowCache(limit: number): RowCache {
         tokens: new Map([...request.tokens].map(([id, hash]) => [id, hash ?? null])),
         items: entries.map(({ item }) => item),
         filesOf: new Map(entries.map(({ item, files }) => [item.id, files])),
+        kept: new Map(entries.map(({ item, kept }) => [item.id, kept])),
+        deleted: new Map(),
+        texts: [],
         applied: [],
         records: [],
       };
@@ -90,7 +97,9 @@ export function createRowCache(limit: number): RowCache {
     put(rows) {
       replaceVault(rows.vault);
       if (!rows.vault) return;
-      for (const item of rows.items) insert({ item, files: rows.filesOf.get(item.id) ?? [] });
+      for (const item of rows.items) {
+        insert({ item, files: rows.filesOf.get(item.id) ?? [], kept: rows.kept.get(item.id) ?? NOTHING_KEPT });
+      }
     },
 
     update(written) {
@@ -100,12 +109,18 @@ export function createRowCache(limit: number): RowCache {
       for (const item of written.items) {
         // An Item that was evicted meanwhile stays out of the cache: it may have Files.
         const files = created.has(item.id) ? [] : items.get(item.id)?.files;
-        if (files) insert({ item, files });
+        if (files) insert({ item, files, kept: written.kept.get(item.id) ?? NOTHING_KEPT });
       }
       for (const id of written.unknown) remove(id);
     },
   };
 }
 
-const sizeOf = ({ item, files }: Entry): number =>
-  item.overview.length + item.details.length + files.reduce((sum, { sealed }) => sum + sealed.length, 0);
+/** Characters of the row of an ended File, about. */
+const ENDED = 100;
+
+const sizeOf = ({ item, files, kept }: Entry): number =>
+  item.overview.length +
+  item.details.length +
+  files.reduce((sum, { sealed }) => sum + sealed.length, 0) +
+  kept.ended.length * ENDED;

@@ -11,7 +11,10 @@ import { recordDeletion } from "./deleted-vaults.ts";
 import { fencedEntries } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
 import type { TokenHashes } from "./rows.ts";
-import { changeItem, type FileChange, fileStatement, type ItemChange } from "./row-changes.ts";
+import { type FileChange, fileStatement } from "./file-rows.ts";
+import { changeItem, type ItemChange } from "./row-changes.ts";
+import { insertVault, updateVault } from "./vault-changes.ts";
+import { versionStatements } from "./version-rows.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
 export interface Commit {
@@ -27,6 +30,7 @@ export interface Commit {
   /** By how many bytes the sealed texts of Items and Files grow. */
   readonly sealedGrowth: number;
   readonly items: readonly ItemChange[];
+  /** In the order of the operations: some of them change what earlier ones have written. */
   readonly files: readonly FileChange[];
   /** Contents that no row references after the commit. They are recorded as pending before it. */
   readonly released: readonly ContentPlace[];
@@ -43,17 +47,6 @@ export interface CommitAttempt {
 }
 
 const SQL = {
-  insertVault: `
-    INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
-                        quota_items, quota_bytes, quota_file_bytes, sealed_bytes,
-                        created_at, root_key_id, data_key_id, data_key, index_key)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`,
-  // The sealed bytes may have been counted since the row was read (sealed-bytes.ts): NULL stays NULL.
-  updateVault: `
-    UPDATE vaults SET sealed = ?2, attribute_version = ?3, content_version = ?4, items = ?5, created = ?6,
-      files = ?7, file_bytes = ?8, updated_at = ?9, quota_items = ?10, quota_bytes = ?11, quota_file_bytes = ?12,
-      sealed_bytes = sealed_bytes + ?13
-    WHERE id = ?1`,
   record: `
     INSERT INTO replays (vault_id, key, id, sealed) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (vault_id, key) DO UPDATE SET id = excluded.id, sealed = excluded.sealed`,
@@ -91,38 +84,41 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
     unchanged ? before.row.sealed : await sealVault(keys, after),
     before ? wrappedKeys(before.row) : created!.wrapped,
   );
-  const counts = [row.items, row.created, row.files, row.file_bytes];
-  const quotas = [row.quota_items, row.quota_bytes, row.quota_file_bytes];
-  const versions = [row.attribute_version, row.content_version];
-  const state = [row.id, row.sealed, ...versions, ...counts, row.updated_at, ...quotas, commit.sealedGrowth];
+  const kept = Math.max(0, ...commit.items.map(countKept));
   const vault = created
-    ? [
-        await proofStatement(db, store.keyring.active),
-        db.prepare(SQL.insertVault).bind(...state, row.created_at, row.root_key_id, row.data_key_id, row.data_key, row.index_key),
-      ]
-    : [db.prepare(SQL.updateVault).bind(...state)];
+    ? [await proofStatement(db, store.keyring.active), insertVault(db, row, commit.sealedGrowth, kept)]
+    : [updateVault(db, row, commit.sealedGrowth, kept)];
   const entries = fencedEntries(store, before?.vault ?? after, commit, rows);
   const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change)));
   const items = await Promise.all(commit.items.map((change) => changeItem(db, commit.vault, keys, change)));
+  const versionRows = await versionStatements(db, commit.vault, keys, commit.items);
   const records = await Promise.all(
     commit.records.map(async (record) =>
       db.prepare(SQL.record).bind(commit.vault, record.key, record.id, await sealRecord(keys, commit.vault, record)),
     ),
   );
   // The fence reads the versions before the UPDATE changes them; the row of a new vault has to exist before the fence.
-  // The deletion of an Item follows the changes of its Files, because it deletes their rows.
+  // A version moves before its row in `items` changes. Rows of Files and versions are deleted after all other changes.
   const fenced = created ? [...vault, entries] : [entries, ...vault];
-  const deleted = commit.items.filter((change) => !change.after).map(({ id }) => id);
+  const { first, last } = versionRows;
   return {
-    statements: [...fenced, ...files, ...items.flatMap(({ statements }) => statements), ...records],
+    statements: [...fenced, ...files, ...first, ...items.flatMap(({ statements }) => statements), ...last, ...records],
     written: {
       vault: row,
       items: items.flatMap((item) => item.row ?? []),
-      created: commit.items.filter(({ existed }) => !existed).map(({ id }) => id),
-      unknown: [...deleted, ...commit.files.map(({ item }) => item)],
+      kept: new Map(commit.items.flatMap(({ id, stored }) => (stored.after ? [[id, stored.after] as const] : []))),
+      created: commit.items.filter(({ stored }) => !stored.before).map(({ id }) => id),
+      unknown: [
+        ...commit.items.filter((_, index) => !items[index]!.row).map(({ id }) => id),
+        ...commit.files.map(({ item }) => item),
+      ],
     },
   };
 }
+
+/** How many earlier versions an Item keeps; a deleted Item has its last version among them. */
+const countKept = ({ stored: { after } }: ItemChange): number =>
+  after ? after.versions.length - Number(after.current === undefined) : 0;
 
 /**
  * Deletes the vault's row, with its keys; deleted-vaults.ts deletes its other rows afterwards.

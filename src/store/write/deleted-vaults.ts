@@ -22,6 +22,9 @@ const IS_DELETED = "NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND EXISTS (
 const TABLES = [
   ["items", "id", "octet_length(overview) + octet_length(details)"],
   ["files", "item_id, id", "octet_length(sealed)"],
+  ["item_versions", "item_id, version", "octet_length(overview) + octet_length(details)"],
+  ["file_versions", "item_id, id, until", "octet_length(sealed)"],
+  ["deleted_items", "id", "0"],
   ["replays", "key", "octet_length(sealed)"],
 ] as const;
 

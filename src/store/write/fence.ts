@@ -1,4 +1,4 @@
-import { ADMIN } from "../../model/operation.ts";
+import { WITHOUT_TOKEN } from "../../model/operation.ts";
 import type { Vault } from "../../model/vault.ts";
 import { ACTIVITY, type ActivityRow } from "../activity.ts";
 import type { Store } from "../database.ts";
@@ -40,7 +40,7 @@ export function fencedEntries(
   { actors, records }: Assumptions,
   entries: readonly ActivityRow[],
 ): D1PreparedStatement {
-  const tokens = [...actors].filter(([actor]) => actor !== ADMIN);
+  const tokens = [...actors].filter(([actor]) => !WITHOUT_TOKEN.has(actor));
   const lists = [entries, tokens, records.map(({ key }) => key)].map((list) => JSON.stringify(list));
   return db.prepare(FENCED_ENTRIES).bind(id, contentVersion, attributeVersion, updatedAt, ...lists, oldestRecord(now));
 }

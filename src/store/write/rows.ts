@@ -5,6 +5,7 @@ import { FILE_COLUMNS, type FileRow } from "../files.ts";
 import type { ItemRow } from "../items.ts";
 import type { TokenRow } from "../token-rows.ts";
 import type { VaultRow } from "../vault-rows.ts";
+import { groupKept, type Kept, type KeptAnswer, keptStatements, type VersionRef } from "./kept-rows.ts";
 import { oldestRecord, type RecordRow } from "./idempotency.ts";
 
 /** The sealed rows that a group of writes to one vault needs. */
@@ -16,6 +17,8 @@ export interface RowRequest {
   /** The ids of the Items that the writes name, and of those that they create. */
   readonly items: readonly string[];
   readonly created: readonly string[];
+  /** The versions whose texts the writes need. */
+  readonly texts: readonly VersionRef[];
   readonly operations: readonly string[];
   /** The keys of idempotency records. */
   readonly records: readonly string[];
@@ -24,7 +27,7 @@ export interface RowRequest {
 /** Hashes of tokens (crypto/token.ts) by id; null is unknown: of a row of schema 1, or of an operation without a hash. */
 export type TokenHashes = ReadonlyMap<string, string | null>;
 
-export interface Rows {
+export interface Rows extends Kept {
   /** Absent when the vault does not exist. */
   readonly vault: VaultRow | undefined;
   /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
@@ -69,7 +72,8 @@ type VaultColumns = Partial<Omit<VaultRow, "id">> & { id: string | null; everExi
 export async function loadRows({ db, now }: Store, request: RowRequest): Promise<Result<Rows>> {
   const inVault = (sql: string, ids: readonly string[]) => db.prepare(sql).bind(request.vault, JSON.stringify(ids));
   const ids = [...request.items, ...request.created];
-  const answer = await runBatch<[VaultColumns, Pick<TokenRow, "id" | "claims">, ItemRow, FileRow, AppliedOperation, RecordRow]>(
+  type Answer = [VaultColumns, Pick<TokenRow, "id" | "claims">, ItemRow, FileRow, AppliedOperation, RecordRow, ...KeptAnswer];
+  const answer = await runBatch<Answer>(
     db,
     db.prepare(SQL.vault).bind(request.vault),
     db.prepare(SQL.tokens).bind(JSON.stringify([...request.tokens.keys()])),
@@ -77,9 +81,10 @@ export async function loadRows({ db, now }: Store, request: RowRequest): Promise
     inVault(SQL.files, ids),
     inVault(SQL.applied, request.operations),
     db.prepare(SQL.records).bind(request.vault, JSON.stringify(request.records), oldestRecord(now)),
+    ...keptStatements(db, request.vault, ids, request.texts),
   );
   if (!answer.ok) return answer;
-  const [[found], tokens, items, files, applied, records] = answer.value;
+  const [[found], tokens, items, files, applied, records, ...kept] = answer.value;
   const { everExisted, ...vault } = found!;
   return ok({
     vault: vault.id === null ? undefined : (vault as VaultRow),
@@ -89,5 +94,6 @@ export async function loadRows({ db, now }: Store, request: RowRequest): Promise
     filesOf: Map.groupBy(files, (row) => row.item_id),
     applied,
     records,
+    ...groupKept(kept),
   });
 }

@@ -14,7 +14,9 @@ const SQL = {
   count: `
     UPDATE vaults SET sealed_bytes =
       (SELECT coalesce(sum(octet_length(overview) + octet_length(details)), 0) FROM items WHERE vault_id = ?1)
+      + (SELECT coalesce(sum(octet_length(overview) + octet_length(details)), 0) FROM item_versions WHERE vault_id = ?1)
       + (SELECT coalesce(sum(octet_length(sealed)), 0) FROM files WHERE vault_id = ?1)
+      + (SELECT coalesce(sum(octet_length(sealed)), 0) FROM file_versions WHERE vault_id = ?1)
     WHERE id = ?1 AND sealed_bytes IS NULL`,
 };
 

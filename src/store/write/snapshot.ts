@@ -1,22 +1,16 @@
-import type { FileRecord } from "../../model/file.ts";
 import type { Item } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { isInVersion, type StoredItem } from "../../model/stored.ts";
 import type { Store } from "../database.ts";
+import type { FileRow } from "../files.ts";
 import { openItem } from "../items.ts";
 import { checkRootKeys } from "../root-keys.ts";
 import { addHashes } from "../token-check.ts";
 import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vault-rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
+import { type KeptTexts, NOTHING_KEPT } from "./kept-rows.ts";
 import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
-
-/** Bytes of sealed texts. */
-export interface StoredBytes {
-  /** Of the Item's own row. */
-  readonly texts: number;
-  /** Of the rows of its Files. */
-  readonly files: number;
-}
 
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
@@ -30,15 +24,18 @@ export interface Snapshot {
   readonly tokens: TokenHashes;
   /** A record that does not open fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
-  /** The rows of Files, by the ids of their Items. */
-  readonly filesOf: ReadonlyMap<string, readonly FileRecord[]>;
-  /** The bytes of the sealed texts of each Item that has a row, also of one that does not open. */
-  readonly stored: ReadonlyMap<string, StoredBytes>;
+  /** The earlier versions whose texts were requested, by `versionKey`. */
+  readonly versions: ReadonlyMap<string, Result<Item>>;
+  /** What D1 holds of each Item that has rows, also of a deleted one, and of one that does not open. */
+  readonly stored: ReadonlyMap<string, StoredItem>;
   /** The operations of the group that took effect already, by their ids. */
   readonly applied: ReadonlyMap<string, AppliedOperation>;
   /** The idempotency records of the last day, by their keys. */
   readonly records: ReadonlyMap<string, Result<IdempotencyRecord>>;
 }
+
+/** The key of a version in a map. */
+export const versionKey = (item: string, version: number): string => `${item}/${version}`;
 
 /**
  * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache. A second call loads it again when an
@@ -97,13 +94,12 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
       (row) => row.id,
       (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
     ),
-    filesOf,
-    stored: new Map(
-      rows.items.map(({ id, overview, details }) => {
-        const files = (filesOf.get(id) ?? []).reduce((sum, { sealed }) => sum + sealed.length, 0);
-        return [id, { texts: overview.length + details.length, files }];
-      }),
+    versions: await openEach(
+      keys ? rows.texts : [],
+      ({ row }) => versionKey(row.id, row.version),
+      ({ row, ended }) => openItem(keys!, vault!.id, row, filesOfVersion(row, ended, filesOf)),
     ),
+    stored: storedItems(rows),
     applied: new Map(rows.applied.map((row) => [row.id, row])),
     records: await openEach(
       keys ? rows.records : [],
@@ -112,6 +108,27 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
     ),
   });
 }
+
+function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string, StoredItem> {
+  const current = new Map(
+    items.map(({ id, version, overview, details }) => [id, { version, bytes: overview.length + details.length }]),
+  );
+  const ids = new Set([...current.keys(), ...filesOf.keys(), ...kept.keys(), ...deleted.keys()]);
+  return new Map(
+    [...ids].map((id) => {
+      const files = (filesOf.get(id) ?? []).map(({ id: file, generation, size, since, sealed }) => {
+        return { id: file, generation, size, since: since ?? 0, bytes: sealed.length };
+      });
+      return [id, { current: current.get(id), ...(kept.get(id) ?? NOTHING_KEPT), files, deleted: deleted.get(id) }];
+    }),
+  );
+}
+
+/** The rows of the Files of an earlier version, by their ids. */
+const filesOfVersion = ({ id, version }: KeptTexts["row"], ended: readonly FileRow[], filesOf: Rows["filesOf"]): FileRow[] => {
+  const lasting = (filesOf.get(id) ?? []).filter((row) => isInVersion(row, version));
+  return [...lasting, ...ended].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+};
 
 async function openEach<Row, V>(
   rows: readonly Row[],

@@ -9,7 +9,7 @@ import { committedContents } from "../../../src/vault/ports.ts";
 import { WRITES } from "../../../src/vault/pacing.ts";
 import { createQueue } from "../../../src/vault/queue.ts";
 import { type Faults, never } from "./faults.ts";
-import { type ModelStore, sealedEntry } from "./store.ts";
+import { type ModelStore, NOTHING_KEPT, sealedEntry } from "./store.ts";
 import type { Turns } from "./turns.ts";
 
 /** A coordinator: the queue and the commit loop that ship (vault/queue.ts, vault/group.ts), over ports of the model. */
@@ -111,6 +111,7 @@ function startCoordinator(
     },
     now: ++groups,
     clock: () => waited,
+    retention: NOTHING_KEPT,
     random: (size) => store.random(size),
   });
   const queue = createQueue<Operation, Result<Answer>>({

@@ -2,12 +2,14 @@ import type { File } from "../../../src/model/file.ts";
 import { entityTag, type Item } from "../../../src/model/item.ts";
 import { DEFAULT_QUOTA } from "../../../src/model/quota.ts";
 import { ok, type Result } from "../../../src/model/result.ts";
+import { NOTHING_STORED, type StoredItem } from "../../../src/model/stored.ts";
 import type { Vault } from "../../../src/model/vault.ts";
 import type { OpenVault } from "../../../src/store/vault-rows.ts";
 import type { Commit } from "../../../src/store/write/commit.ts";
 import type { IdempotencyRecord } from "../../../src/store/write/idempotency.ts";
 import type { AppliedOperation } from "../../../src/store/write/rows.ts";
 import type { Snapshot } from "../../../src/store/write/snapshot.ts";
+import type { Retention } from "../../../src/vault/working.ts";
 
 /**
  * A model of what survives a crash: D1 with its fence (store/write/fence.ts), R2, and the pending records in the
@@ -29,6 +31,15 @@ export const tagsOf = (version: number): string[] =>
 /** The File that the Item has at the start. */
 export const FILE: File = { id: "file", name: "", size: 1, generation: "first" };
 
+/** An Item keeps no earlier version, and a deletion destroys it at once. */
+export const NOTHING_KEPT: Retention = { versionsKept: 0, deletedRetention: 0 };
+
+const storedFirst: StoredItem = {
+  ...NOTHING_STORED,
+  current: { version: 1, bytes: 100 },
+  files: [{ id: FILE.id, generation: FILE.generation, size: 1, since: 0, bytes: 100 }],
+};
+
 /** Parts of the fence and of the snapshot that a test removes. */
 export interface Broken {
   readonly fence?: boolean;
@@ -42,7 +53,7 @@ export type ModelStore = ReturnType<typeof createStore>;
 
 export function createStore(broken: Broken = {}) {
   const times = { createdAt: 0, updatedAt: 0 };
-  const counts = { items: 1, created: 1, files: 1, fileBytes: 1 };
+  const counts = { items: 1, created: 1, deleted: 0, restored: 0, destroyed: 0, files: 1, fileBytes: 1 };
   const own = { sealedBytes: null, quota: DEFAULT_QUOTA };
   const versions = { attributeVersion: 1, contentVersion: 1 };
   let vault: Vault = { id: VAULT, name: "", description: "", ...versions, ...counts, ...own, ...times };
@@ -59,6 +70,7 @@ export function createStore(broken: Broken = {}) {
     ...times,
   };
   const items = new Map<string, Result<Item>>([[ITEM, ok(first)]]);
+  const stored = new Map<string, StoredItem>([[ITEM, storedFirst]]);
   const records = new Map<string, Result<IdempotencyRecord>>();
   const applied = new Map<string, AppliedOperation>();
   let draws = 0;
@@ -79,8 +91,8 @@ export function createStore(broken: Broken = {}) {
       everExisted: true,
       tokens: new Map([[ACTOR, null]]),
       items: new Map(items),
-      filesOf: new Map(),
-      stored: new Map(),
+      versions: new Map(),
+      stored: new Map(stored),
       applied: new Map(broken.log ? [] : applied),
       records: new Map(records),
     }),
@@ -90,9 +102,11 @@ export function createStore(broken: Broken = {}) {
       const repeated = commit.activities.some(({ id }) => applied.has(id)) || commit.records.some(({ key }) => records.has(key));
       if (!broken.before && repeated) return "stale";
       vault = commit.after!;
-      for (const { id, after } of commit.items) {
+      for (const { id, after, stored: rows } of commit.items) {
         if (after) items.set(id, ok(after));
         else items.delete(id);
+        if (rows.after) stored.set(id, rows.after);
+        else stored.delete(id);
       }
       for (const { id, action, item, version } of commit.activities) {
         applied.set(id, { id, action, item, version, sealed: sealedEntry(id, attempt) });

@@ -1,6 +1,7 @@
 import type { FileRow } from "../../../src/store/files.ts";
 import type { ItemRow } from "../../../src/store/items.ts";
 import type { RowCache } from "../../../src/store/write/cache.ts";
+import type { KeptRows } from "../../../src/store/write/kept-rows.ts";
 import type { createQueue } from "../../../src/vault/queue.ts";
 import { withoutFence, withoutLog, withoutRecords } from "../../support/rewrites.ts";
 
@@ -20,19 +21,22 @@ export const NO_PLANT: Plant = { rewrite: (sql) => sql, cache: (cache) => cache,
 function cacheThatKeepsItems(cache: RowCache): RowCache {
   const items = new Map<string, ItemRow>();
   const filesOf = new Map<string, readonly FileRow[]>();
+  const keptOf = new Map<string, KeptRows>();
   return {
     get(request) {
       const rows = cache.get({ ...request, items: [] });
       const kept = request.items.flatMap((id) => items.get(id) ?? []);
-      return rows && kept.length === request.items.length ? { ...rows, items: kept, filesOf } : cache.get(request);
+      return rows && kept.length === request.items.length ? { ...rows, items: kept, filesOf, kept: keptOf } : cache.get(request);
     },
     put(rows) {
       for (const row of rows.items) if (!items.has(row.id)) items.set(row.id, row);
       for (const [id, files] of rows.filesOf) filesOf.set(id, files);
+      for (const [id, versions] of rows.kept) keptOf.set(id, versions);
       cache.put(rows);
     },
     update(written) {
       for (const row of written?.items ?? []) items.set(row.id, row);
+      for (const [id, versions] of written?.kept ?? []) keptOf.set(id, versions);
       for (const id of written?.unknown ?? []) items.delete(id);
       cache.update(written);
     },

@@ -1,0 +1,53 @@
+import { LIMITS } from "../../model/limits.ts";
+import type { Change } from "../../model/operation.ts";
+import { parseCount, parseVersionOf } from "../../model/query.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { loadVersions } from "../../store/version-list.ts";
+import { loadVersion } from "../../store/versions.ts";
+import { nextPage } from "../next-page.ts";
+import { presentItem } from "../present.ts";
+import { presentVersion, sourceOfVersion } from "../present-history.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
+import { sendItem, writeItem } from "./items.ts";
+
+/** Endpoint 15: the versions of an Item (contract 14). */
+
+interface Page {
+  readonly limit: number;
+  /** The page has the versions before this one; absent: the newest versions. */
+  readonly before: number | undefined;
+}
+
+export const listVersions = {
+  parse({ query: { rest } }: ParseCall): Result<Page> {
+    const limit = parseCount(rest, "limit", 1, LIMITS.versions);
+    if (!limit.ok) return limit;
+    const before = parseVersionOf(rest, "cursor");
+    return before.ok ? ok({ limit: limit.value ?? LIMITS.versions, before: before.value }) : before;
+  },
+  async handle({ c, store, dialect, claims: token, vault, item }: Call, { limit, before }: Page): Promise<Result<Reply>> {
+    const page = await loadVersions(store, { token, vault }, item, before, limit);
+    if (!page.ok) return page;
+    const { versions, next } = page.value;
+    const link: Record<string, string> = next === undefined ? {} : { Link: nextPage(c, `limit=${limit}&cursor=${next}`) };
+    const presented = versions.map((version) => presentVersion(version, dialect));
+    return ok({ response: c.json(presented, 200, link) });
+  },
+};
+
+export async function getVersion(call: Call): Promise<Result<Reply>> {
+  const { store, dialect, claims: token, vault, item, version } = call;
+  const found = await loadVersion(store, { token, vault }, item, version);
+  if (!found.ok) return found;
+  return sendItem(call, found.value, () => presentItem(found.value, dialect, store.now, sourceOfVersion(version)));
+}
+
+export const restoreVersion = {
+  parse: ({ item, version, ifMatch }: ParseCall): Result<Change> => ok({ kind: "restore-version", item, version, ifMatch }),
+  handle: writeItem(presentItem, ({ version }) => ["restore-version", String(version)]),
+};
+
+export const destroyVersion = {
+  parse: ({ item, version }: ParseCall): Result<Change> => ok({ kind: "destroy-version", item, version }),
+  handle: writeItem(presentItem, ({ version }) => ["destroy-version", String(version)]),
+};

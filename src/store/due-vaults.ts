@@ -1,0 +1,75 @@
+import { DAY, HOUR } from "../model/time.ts";
+import type { Settings } from "../settings.ts";
+import { runBatch } from "./database.ts";
+
+/** Finds the vaults that keep more than the settings say. Their coordinators delete it, because only they write rows of a vault. */
+
+/** What a run of the cron trigger sends to a coordinator. Plain data, because it crosses Durable Object RPC. */
+export interface DueVault {
+  readonly vault: string;
+  /** Whether earlier versions have to be looked through, besides the deleted Items. */
+  readonly versions: boolean;
+}
+
+/** Vaults of each kind per run. They are drawn at random, so that one whose coordinator fails does not hold up the others. */
+const VAULTS = 5;
+
+/** The expired Items that are looked at to find their vaults. */
+const EXPIRED = 5_000;
+
+const EXISTS = "EXISTS (SELECT 1 FROM vaults WHERE id = due.vault_id)";
+
+const SQL = {
+  expired: `
+    SELECT DISTINCT vault_id AS vault FROM (
+      SELECT vault_id FROM deleted_items AS due WHERE deleted_at <= ?1 AND ${EXISTS} ORDER BY deleted_at LIMIT ${EXPIRED})
+    ORDER BY random() LIMIT ${VAULTS}`,
+  surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${VAULTS}`,
+  /** Versions of an Item that neither exists nor is deleted: release 0.2.0 deletes an Item without its versions. */
+  orphaned: `
+    SELECT DISTINCT vault_id AS vault FROM item_versions AS due
+    WHERE vault_id >= ?1 AND vault_id < ?2 AND ${EXISTS}
+      AND NOT EXISTS (SELECT 1 FROM items WHERE items.vault_id = due.vault_id AND items.id = due.item_id)
+      AND NOT EXISTS (SELECT 1 FROM deleted_items AS kept WHERE kept.vault_id = due.vault_id AND kept.id = due.item_id)
+    LIMIT ${VAULTS}`,
+};
+
+/** Out: the vaults of which something is due, each once. In: Unix milliseconds. Throws when D1 fails. */
+export async function findDueVaults(db: D1Database, settings: Settings, now: number): Promise<DueVault[]> {
+  const found = await runBatch<[Vault, Vault, Vault]>(
+    db,
+    db.prepare(SQL.expired).bind(now - settings.deletedRetention),
+    db.prepare(SQL.surplus).bind(settings.versionsKept),
+    db.prepare(SQL.orphaned).bind(...rangeOf(now)),
+  );
+  if (!found.ok) throw new Error("the vaults with something to expire could not be read");
+  const [expired, surplus, orphaned] = found.value;
+  const versions = new Set([...surplus, ...orphaned].map(({ vault }) => vault));
+  const others = new Set(expired.map(({ vault }) => vault)).difference(versions);
+  return [
+    ...Array.from(versions, (vault) => ({ vault, versions: true })),
+    ...Array.from(others, (vault) => ({ vault, versions: false })),
+  ];
+}
+
+interface Vault {
+  readonly vault: string;
+}
+
+/** The hours of a week. */
+const RUNS = (7 * DAY) / HOUR;
+
+/**
+ * The vault ids that this hour's run looks through for orphaned versions: from the first to before the second. The ids are
+ * random, so each run of a week takes an equal part of the vaults. In: Unix milliseconds.
+ */
+export function rangeOf(now: number): [first: string, end: string] {
+  const run = Math.floor(now / HOUR) % RUNS;
+  const bound = (part: number) =>
+    part === RUNS
+      ? "g"
+      : Math.ceil((part * 2 ** 32) / RUNS)
+          .toString(16)
+          .padStart(8, "0");
+  return [bound(run), bound(run + 1)];
+}

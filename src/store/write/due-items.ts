@@ -1,0 +1,54 @@
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch, type Store } from "../database.ts";
+
+/** The Items of one vault of which something is past its retention: see vault/expiry.ts. */
+
+export interface DueItems {
+  /** In the order of their ids: Items that exist, deleted ones, and orphaned versions. */
+  readonly items: readonly string[];
+  /** The id after which the next call begins; absent when there are no more. */
+  readonly next: string | undefined;
+}
+
+const EXPIRED = "SELECT id FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND deleted_at <= ?4";
+
+/** More versions than are kept, of a deleted Item one more; or versions of an Item that neither exists nor is deleted. */
+const SURPLUS = `
+  SELECT item_id AS id FROM item_versions AS kept WHERE vault_id = ?1 AND item_id > ?2 GROUP BY item_id
+  HAVING count(*) > ?5 + NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = kept.item_id)
+    OR NOT EXISTS (
+      SELECT 1 FROM items WHERE vault_id = ?1 AND id = kept.item_id
+      UNION ALL SELECT 1 FROM deleted_items WHERE vault_id = ?1 AND id = kept.item_id)`;
+
+const SQL = {
+  expired: `${EXPIRED} ORDER BY id LIMIT ?3`,
+  all: `${EXPIRED} UNION ${SURPLUS} ORDER BY id LIMIT ?3`,
+  /** Not a write to the vault: the value only tells the cron trigger where to look, and a commit only raises it. */
+  lower: `
+    UPDATE vaults SET versions_kept = ?2 WHERE id = ?1 AND versions_kept > ?2 AND NOT EXISTS (
+      SELECT 1 FROM item_versions AS kept WHERE vault_id = ?1 GROUP BY item_id
+      HAVING count(*) > ?2 + NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = kept.item_id))`,
+};
+
+/** Loads at most `most` Items after an id. In: whether the versions are looked through too. Errors: `unavailable`. */
+export async function loadDueItems(
+  { db, settings, now }: Store,
+  vault: string,
+  versions: boolean,
+  after: string,
+  most: number,
+): Promise<Result<DueItems>> {
+  const expired = now - settings.deletedRetention;
+  const statement = versions
+    ? db.prepare(SQL.all).bind(vault, after, most, expired, settings.versionsKept)
+    : db.prepare(SQL.expired).bind(vault, after, most, expired);
+  const read = await runBatch<[{ id: string }]>(db, statement);
+  if (!read.ok) return read;
+  const items = read.value[0].map(({ id }) => id);
+  return ok({ items, next: items.length === most ? items.at(-1) : undefined });
+}
+
+/** Records that no Item of a vault keeps more versions than the setting says, if that is so. Errors: `unavailable`. */
+export async function recordVersionsKept({ db, settings }: Store, vault: string): Promise<Result<unknown>> {
+  return runBatch(db, db.prepare(SQL.lower).bind(vault, settings.versionsKept));
+}

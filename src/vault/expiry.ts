@@ -1,0 +1,53 @@
+import { operationId } from "../model/ids.ts";
+import { type Answer, formatOf, type Operation, SERVICE } from "../model/operation.ts";
+import { ok, type Result } from "../model/result.ts";
+import type { Store } from "../store/database.ts";
+import type { DueVault } from "../store/due-vaults.ts";
+import { loadDueItems, recordVersionsKept } from "../store/write/due-items.ts";
+import type { Random } from "./complete.ts";
+
+/**
+ * Expires what a vault keeps: deleted Items past their retention, versions beyond the setting, and versions that release 0.2.0
+ * left of Items that it deleted. Each Item is a write of its own, in the order of the other writes; the write itself decides
+ * what is due (vault/changes.ts), because the Item may have changed since it was found.
+ */
+
+/** What one call does: plain data, because it crosses Durable Object RPC. */
+export interface Expiry extends DueVault {
+  /** The id of the Item after which the call begins; the empty text for the first call. */
+  readonly after: string;
+}
+
+/** Items per call, and how many of them wait in the queue at once: other writes to the vault come in between. */
+const ITEMS = 128;
+const AT_ONCE = 32;
+
+/**
+ * Expires some Items of a vault. Out: where the next call begins; `undefined` when all of it is done. It may be called again at
+ * any time. Errors: `unavailable`, and those of the writes.
+ */
+export async function expireItems(
+  store: Store,
+  { vault, versions, after }: Expiry,
+  random: Random,
+  write: (operation: Operation) => Promise<Result<Answer>>,
+): Promise<Result<string | undefined>> {
+  const due = await loadDueItems(store, vault, versions, after, ITEMS);
+  if (!due.ok) return due;
+  const { items, next } = due.value;
+  for (let from = 0; from < items.length; from += AT_ONCE) {
+    const operations = items.slice(from, from + AT_ONCE).map((item) => expiryOf(vault, item, operationId(store.now, random(10))));
+    const answers = await Promise.all(operations.map(write));
+    const failed = answers.find((answer) => !answer.ok);
+    if (failed && !failed.ok) return failed;
+  }
+  const recorded = versions && next === undefined ? await recordVersionsKept(store, vault) : ok(undefined);
+  return recorded.ok ? ok(next) : recorded;
+}
+
+function expiryOf(vault: string, item: string, id: string): Operation {
+  const change = { kind: "expire-item", item } as const;
+  return { format: formatOf(change), id, vault, actor: SERVICE, size: 0, origin: NO_ORIGIN, change };
+}
+
+const NO_ORIGIN = { userAgent: "", requestIp: "" };

@@ -1,0 +1,90 @@
+import { type ContentRef, type KeyedFile, placeOf } from "../model/file.ts";
+import {
+  contentBytesOf,
+  contentsOf,
+  isMissingIn,
+  isSameContent,
+  NOTHING_STORED,
+  sealedBytesOf,
+  type StoredItem,
+} from "../model/stored.ts";
+import { type CountChange, countWrite, type Vault } from "../model/vault.ts";
+import type { FileChange } from "../store/write/file-rows.ts";
+import type { WorkingVault } from "./working.ts";
+
+/** Puts the rows of an Item after a write into the working copy: what they release, and which rows of Files change. */
+
+/** A write to an Item, before it is put into the working copy. */
+export interface StoredWrite {
+  readonly item: string;
+  /** The rows after the write; absent when the Item is destroyed. */
+  readonly after: StoredItem | undefined;
+  /** The vault after the write. */
+  readonly vault: Vault;
+  /** By how many bytes the sealed texts grow. */
+  readonly grown: number;
+}
+
+/** Counts a write. In: the rows after it, the time in Unix milliseconds, and what the rows do not tell. */
+export function measureWrite(
+  working: WorkingVault,
+  item: string,
+  after: StoredItem | undefined,
+  now: number,
+  counts: CountChange = {},
+): StoredWrite {
+  const before = working.stored.get(item) ?? NOTHING_STORED;
+  const next = after ?? NOTHING_STORED;
+  const grown = sealedBytesOf(next) - sealedBytesOf(before);
+  const sameContents = next.files === before.files && next.ended === before.ended;
+  const vault = countWrite(working.vault!, now, {
+    items: existing(next) - existing(before),
+    deleted: Number(next.deleted !== undefined) - Number(before.deleted !== undefined),
+    files: existing(next) * next.files.length - existing(before) * before.files.length,
+    fileBytes: sameContents ? 0 : contentBytesOf(next) - contentBytesOf(before),
+    sealedBytes: grown,
+    ...counts,
+  });
+  return { item, after, vault, grown };
+}
+
+const existing = ({ current }: StoredItem): number => Number(current !== undefined);
+
+/** In: a File whose row the write inserts or changes, with its key. */
+export function putStored(working: WorkingVault, { item, after, vault, grown }: StoredWrite, written?: KeyedFile): void {
+  const before = working.stored.get(item) ?? NOTHING_STORED;
+  const next = after ?? NOTHING_STORED;
+  if (next.files !== before.files || next.ended !== before.ended) {
+    const left = contentsOf(next);
+    const released = [...contentsOf(before)].filter(([name]) => !left.has(name));
+    working.released.push(...released.map(([, row]) => placeOf(vault.id, item, row)));
+    if (after) working.files.push(...fileChanges(item, before, after, written));
+  }
+  working.vault = vault;
+  working.sealedGrowth += grown;
+  if (after) working.stored.set(item, after);
+  else working.stored.delete(item);
+}
+
+function fileChanges(item: string, before: StoredItem, after: StoredItem, written: KeyedFile | undefined): FileChange[] {
+  const earlier = new Set(before.ended);
+  const ended = after.ended.filter((row) => !earlier.has(row));
+  const added = after.files.filter(isMissingIn(before.files));
+  const removed = before.files.filter(isMissingIn(after.files)).filter(({ id }) => id !== written?.id);
+  const returned = added.filter(({ id }) => id !== written?.id);
+  const version = after.current?.version ?? 0;
+  const changes: (FileChange | false)[] = [
+    ended.length > 0 && { kind: "end", item, ids: idsOf(ended), until: version },
+    removed.length > 0 && { kind: "remove", item, ids: idsOf(removed) },
+    returned.length > 0 && { kind: "return", item, rows: returned.map((row) => [row.id, untilOf(before, row)]), since: version },
+  ];
+  const replaces = before.files.some(({ id }) => id === written?.id);
+  const put: FileChange[] =
+    written && added.some(({ id }) => id === written.id) ? [{ kind: "put", item, file: written, since: version, replaces }] : [];
+  return [...changes.filter((change) => change !== false), ...put];
+}
+
+const idsOf = (rows: readonly ContentRef[]): string[] => rows.map(({ id }) => id);
+
+/** The row in `file_versions` of a content: when several rows have it, they are equal but for their versions. */
+const untilOf = ({ ended }: StoredItem, file: ContentRef): number => ended.find((row) => isSameContent(row, file))!.until;

@@ -1,0 +1,62 @@
+import type { Item } from "../model/item.ts";
+import { fulfils, type Precondition } from "../model/operation.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { versionKey } from "../store/write/snapshot.ts";
+import { putVersion } from "./put-item.ts";
+import { currentItem, nextVersion } from "./steps.ts";
+import { restoreFiles } from "./versions.ts";
+import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
+
+/** The restoration of versions and of deleted Items. Each makes a new version with an earlier content. */
+
+/**
+ * Makes a new version with the content and the Files of an earlier one. Whether the Item is archived is not part of its content.
+ * The current version restored is the Item as it is: nothing is written.
+ * Errors: `item_not_found`, `version_not_found`, `precondition`, `integrity`; `database_full`, `quota`.
+ */
+export function restoreVersion(
+  working: WorkingVault,
+  {
+    item: id,
+    version,
+    ifMatch,
+  }: { readonly item: string; readonly version: number; readonly ifMatch?: Precondition | undefined },
+  context: ChangeContext,
+): Result<ChangeResult> {
+  const found = currentItem(working, id, undefined);
+  if (!found.ok) return found;
+  const current = found.value;
+  const earlier = current.version === version ? found : versionOf(working, id, version);
+  if (!earlier.ok) return earlier;
+  if (ifMatch && !fulfils(current, ifMatch)) return fail("precondition");
+  if (earlier === found) return ok({ answer: { item: current, unchanged: true } });
+  return restore(working, earlier.value, current, context);
+}
+
+/** Makes a deleted Item exist again, with a new version. Errors: `item_not_found`, `integrity`; `database_full`, `quota`. */
+export function restoreItem(
+  working: WorkingVault,
+  { item: id }: { readonly item: string },
+  context: ChangeContext,
+): Result<ChangeResult> {
+  const deleted = working.stored.get(id)?.deleted;
+  if (!deleted) return fail("item_not_found");
+  const last = versionOf(working, id, deleted.version);
+  return last.ok ? restore(working, last.value, last.value, context, { restored: 1 }) : last;
+}
+
+/** Errors: `version_not_found`, `integrity`. */
+function versionOf(working: WorkingVault, id: string, version: number): Result<Item> {
+  const kept = working.stored.get(id)?.versions.some((row) => row.version === version);
+  return (kept && working.versions.get(versionKey(id, version))) || fail("version_not_found");
+}
+
+/** In: the version with the content, and the last version. */
+function restore(working: WorkingVault, content: Item, last: Item, context: ChangeContext, counts = {}): Result<ChangeResult> {
+  const { actor, now, random } = context;
+  const { createdAt, state } = last;
+  const item = { ...content, createdAt, state, ...nextVersion(last, actor, now, random) };
+  const files = restoreFiles(working.stored.get(item.id)!, item.files, item.version);
+  const put = putVersion(working, "UPDATE", item, context, { files, counts });
+  return put.ok ? ok({ ...put.value, event: "restored" }) : put;
+}

@@ -1,0 +1,56 @@
+import { env } from "cloudflare:workers";
+import { operationId } from "../../src/model/ids.ts";
+import { type Answer, type Change, formatOf } from "../../src/model/operation.ts";
+import type { Result } from "../../src/model/result.ts";
+import { client, makeToken, makeVault } from "./service.ts";
+
+/** A vault whose coordinator receives changes without an endpoint: several at a time are written as one group. */
+export async function freshWriter() {
+  const vault = await makeVault();
+  const { id: actor, token } = await makeToken({ [vault]: "rw" });
+  const items = `/v1/vaults/${vault}/items`;
+  const apply = (change: Change): Promise<Result<Answer>> => {
+    const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
+    const origin = { userAgent: "", requestIp: "" };
+    const operation = { format: formatOf(change), id, vault, actor, size: 0, origin, change };
+    return env.COORDINATOR.getByName(vault).write(operation) as Promise<Result<Answer>>;
+  };
+  return { vault, items, actor, token, call: client(token), apply };
+}
+
+/** The kind of the failure of an answer. */
+export const kindOf = (answer: Result<Answer>): string | undefined => (answer.ok ? undefined : answer.failure.kind);
+
+/** The bindings of a service that keeps so much. */
+export const keeping = (versions: number, days: number): Partial<Env> => ({
+  VERSIONS_KEPT: versions,
+  DELETED_RETENTION_DAYS: days,
+});
+
+/** The rows that D1 holds of an Item. */
+export async function rowsOf(vault: string, item: string) {
+  const all = async (sql: string) => (await env.DB.prepare(sql).bind(vault, item).all<any>()).results;
+  return {
+    versions: (await all("SELECT version FROM item_versions WHERE vault_id = ? AND item_id = ? ORDER BY version")).map(
+      ({ version }) => version as number,
+    ),
+    files: await all("SELECT id, generation, since FROM files WHERE vault_id = ? AND item_id = ? ORDER BY id"),
+    ended: await all(
+      "SELECT id, generation, since, until FROM file_versions WHERE vault_id = ? AND item_id = ? ORDER BY until, id",
+    ),
+    deleted: (await all("SELECT version, deleted_by FROM deleted_items WHERE vault_id = ? AND id = ?"))[0],
+  };
+}
+
+/** The counts in the row of a vault. */
+export const countsOf = async (vault: string) =>
+  (await env.DB.prepare(
+    "SELECT items, created, deleted, restored, destroyed, files, file_bytes, versions_kept FROM vaults WHERE id = ?",
+  )
+    .bind(vault)
+    .first<Record<string, number>>())!;
+
+export function unwrap<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(result.failure.kind);
+  return result.value;
+}
