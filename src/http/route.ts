@@ -67,7 +67,7 @@ export interface Reply {
   /** The version of the Item that was read. */
   readonly version?: number;
   /** Replaces the action of the route: an empty PATCH only reads. */
-  readonly action?: Action;
+  readonly action?: Action | "UNLOGGED";
   /** The id of the vault or token that an admin route made. */
   readonly made?: string;
 }

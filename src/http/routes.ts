@@ -5,6 +5,7 @@ import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admi
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { archiveItem, unarchiveItem } from "./endpoints/archive.ts";
 import { destroyItem, getDeletedContent, getDeletedItem, listDeletedItems, restoreItem } from "./endpoints/deleted-items.ts";
+import { listEvents } from "./endpoints/events.ts";
 import { removeFile, replaceFileContent, uploadFile } from "./endpoints/file-writes.ts";
 import { getContent, getFile, listFiles } from "./endpoints/files.ts";
 import { health, heartbeat } from "./endpoints/health.ts";
@@ -65,6 +66,7 @@ export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED", parse, handle: getOwnToken }),
   row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
   row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),
+  row({ method: "GET", path: `${VAULT}/events`, access: may("r"), action: "READ", ...listEvents }),
 
   row({ method: "GET", path: ITEMS, access: MAY_FIND, action: "READ", ...listItems }),
   row({ method: "POST", path: ITEMS, access: may("w"), action: "CREATE", json: true, idempotent: true, ...createItem }),

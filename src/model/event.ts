@@ -24,3 +24,19 @@ export function eventType({ action, item, event }: LoggedWrite): string {
 /** The number of the last write to a vault: every write increments one of the two versions. */
 export const sequenceOf = (vault: { readonly contentVersion: number; readonly attributeVersion: number }): number =>
   vault.contentVersion + vault.attributeVersion;
+
+/** An event (contract 15.2). */
+export interface VaultEvent {
+  /** The number of the write. */
+  readonly sequence: number;
+  /** When the vault was updated by the write: Unix milliseconds. */
+  readonly at: number;
+  /** For example `item.created`. */
+  readonly type: string;
+  /** The id of the Item; `null`: the event is about the vault itself. */
+  readonly item: string | null;
+  /** The version of the Item after the write, where it has one. */
+  readonly version: number | null;
+  /** A token's id, or `admin`. */
+  readonly actor: string;
+}

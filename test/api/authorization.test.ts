@@ -21,6 +21,7 @@ import {
 /** The permission that each route needs and the status outside of the scope (contract 1.2 and 4.7), independent of the code. */
 const CONTRACT: Readonly<Record<string, readonly [Permission, 403 | 404]>> = {
   "GET /v1/vaults/:vault": ["r", 403],
+  "GET /v1/vaults/:vault/events": ["r", 403],
   "GET /v1/vaults/:vault/items": ["r", 404],
   "POST /v1/vaults/:vault/items": ["w", 403],
   "GET /v1/vaults/:vault/items/:item": ["r", 403],

@@ -74,10 +74,21 @@ export function carryOut(request: CallRequest, { items }: Store): Answer {
   return { outcome: "ok", state: ["delete", "destroy", "purge"].includes(kind) ? undefined : current(stored) };
 }
 
-const KINDS: readonly Kind[] = [
-  ...["read", "read", "read", "put", "patch", "patch", "patch", "create"],
-  ...["delete", "delete", "undelete", "purge", "look", "look", "versions", "versions", "restore", "restore", "destroy"],
-] as const;
+/** The kinds of the calls, as often as each is drawn. */
+const SHARES: readonly (readonly [Kind, number])[] = [
+  ["read", 3],
+  ["put", 1],
+  ["patch", 3],
+  ["create", 1],
+  ["delete", 2],
+  ["undelete", 1],
+  ["purge", 1],
+  ["look", 2],
+  ["versions", 2],
+  ["restore", 2],
+  ["destroy", 1],
+];
+const KINDS = SHARES.flatMap(([kind, share]) => Array.from({ length: share }, () => kind));
 
 /** Out: the history, and whether the wrong answer was injected into it. The history ends with a read of every Item. */
 export function generateHistory(seed: number, size: number, wrongAnswer?: WrongAnswer): { history: Call[]; injected: boolean } {

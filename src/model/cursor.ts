@@ -1,0 +1,36 @@
+/** Positions in the events of a vault (contract 15.3 and 15.4). */
+
+/**
+ * The position after an event. A database that was restored repeats numbers, but not together with the times of the vault, which
+ * the fence of a commit compares too. So the pair identifies the write.
+ */
+export interface Cursor {
+  /** The number of the write: see event.ts. */
+  readonly sequence: number;
+  /** When the vault was updated by the write: Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Where a list of events begins: after a write, at the oldest numbered entry of the log, or after the newest write. */
+export type After = Cursor | "oldest" | "latest";
+
+export const isAt = (a: Cursor, b: Cursor): boolean => a.sequence === b.sequence && a.at === b.at;
+
+/** A cursor as text: the number in decimal, the time in base 36. */
+export const formatCursor = ({ sequence, at }: Cursor): string => `${sequence}-${at.toString(36)}`;
+
+const CURSOR = /^(0|[1-9]\d{0,14})-(0|[1-9a-z][\da-z]{0,8})$/;
+
+/** Out: `undefined` for a text that `formatCursor` does not give. */
+export function parseCursor(text: string): Cursor | undefined {
+  const [, sequence, at] = CURSOR.exec(text) ?? [];
+  return sequence === undefined || at === undefined ? undefined : { sequence: Number(sequence), at: parseInt(at, 36) };
+}
+
+const NAMED: ReadonlyMap<string, After> = new Map([
+  ["0", "oldest"],
+  ["latest", "latest"],
+]);
+
+/** The parameter `after`: `0`, `latest` or a cursor. Out: `undefined` for any other text. */
+export const parseAfter = (text: string): After | undefined => NAMED.get(text) ?? parseCursor(text);
