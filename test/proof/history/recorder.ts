@@ -86,6 +86,7 @@ export function createRecorder(poisoned: ReadonlySet<string>, hidden?: string): 
       if (item !== undefined) learnDeletion(planned.kind, item, outcome);
       if (planned.kind === "look" && state && state.version !== planned.source)
         unexpected.push(`version ${planned.source} is shown as ${text}`);
+      if (kept && !isNewestFirst(body)) unexpected.push(`not a list of versions, newest first: ${text}`);
       history.push({ ...planned, item, start, end, outcome, state, kept, text: state && planned.value && text });
       return reply;
     },
@@ -108,13 +109,14 @@ export function createRecorder(poisoned: ReadonlySet<string>, hidden?: string): 
 
 const nameOf = (item: string, version: number): string => `${item} ${version}`;
 
+const isNewestFirst = (versions: { version: number; current: boolean }[]): boolean =>
+  versions.every(({ version, current }, n) => current === (n === 0) && (n === 0 || version < versions[n - 1]!.version));
+
 /** What the body of an answer shows of an Item and its versions. */
 function shownBy(kind: Kind, body: any, tag: string | undefined): Pick<Call, "state" | "kept"> {
   if (kind !== "versions") return { state: { version: body.version as number, tag, content: contentOf(body) } };
-  const [current, ...earlier] = body as { version: number; current: boolean }[];
-  if (current?.current !== true || earlier.some((one, n) => one.current || one.version >= body[n].version))
-    throw new Error(`not a list of versions, newest first: ${JSON.stringify(body)}`);
-  return { state: { version: current.version }, kept: earlier.map(({ version }) => version) };
+  const [current, ...earlier] = body as { version: number }[];
+  return { state: { version: current!.version }, kept: earlier.map(({ version }) => version) };
 }
 
 /** The content of an Item: its tags. Its fields, which are in another sealed text, must contain the same values. */
