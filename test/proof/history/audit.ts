@@ -42,8 +42,14 @@ interface Entry {
   readonly event: string | null;
 }
 
-/** Out: descriptions of the writes that were lost, and of those that took effect twice. */
-export async function auditLog(vault: string, history: readonly Call[]): Promise<{ lost: string[]; doubled: string[] }> {
+/**
+ * In: whether the vault keeps deleted Items. Out: descriptions of the writes that were lost, and of those that took effect twice.
+ */
+export async function auditLog(
+  vault: string,
+  history: readonly Call[],
+  keepsDeleted = true,
+): Promise<{ lost: string[]; doubled: string[] }> {
   const read = await env.DB.batch<any>(Object.values(SQL).map((sql) => env.DB.prepare(sql).bind(vault)));
   const [counters, counted, rows, deletedRows, entries, numbers] = read.map(({ results }) => results);
   const versionsIn = (found: unknown) =>
@@ -63,7 +69,7 @@ export async function auditLog(vault: string, history: readonly Call[]): Promise
     for (const { action, event, version } of writes) {
       const before = state;
       if (event === "destroyed") state = "destroyed";
-      else if (action === "DELETE" && event === null) state = "deleted";
+      else if (action === "DELETE" && event === null) state = keepsDeleted ? "deleted" : "destroyed";
       else if (event === "restored") state = "exists";
       const needed = event === "destroyed" ? ["deleted"] : event === "restored" ? ["exists", "deleted"] : ["exists"];
       if (!needed.includes(before)) doubled!.push(`${item}: ${action} ${event} ${version} of an Item that is ${before}`);
