@@ -18,6 +18,7 @@ const FORMAT_2: ReadonlySet<string> = new Set<Change["kind"]>([
   "destroy-version",
   "restore-item",
   "destroy-item",
+  "expire-item",
   "archive-item",
   "unarchive-item",
   "expire-item",
@@ -93,6 +94,8 @@ export type Change =
     }
   | { readonly kind: "destroy-version"; readonly item: string; readonly version: number }
   | { readonly kind: "restore-item" | "destroy-item"; readonly item: string }
+  /** Of the service itself: brings what is kept of an Item within VERSIONS_KEPT and DELETED_RETENTION_DAYS. */
+  | { readonly kind: "expire-item"; readonly item: string }
   | { readonly kind: "archive-item" | "unarchive-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
   /** Only by `SERVICE`: destroys what is kept of the Item beyond the settings. */
   | { readonly kind: "expire-item"; readonly item: string }

@@ -31,7 +31,15 @@ interface Usage {
   readonly item: string | null;
   readonly file_bytes: number;
   readonly quota_file_bytes: number | null;
+  /** The bytes of the contents that only earlier versions of the Item have. */
+  readonly ended: number;
 }
+
+/** These contents go first when there is no room for the new one. */
+const ENDED_BYTES = `
+  (SELECT coalesce(sum(size), 0) FROM (
+    SELECT id, generation, size FROM file_versions WHERE vault_id = vaults.id AND item_id = items.id
+    EXCEPT SELECT id, generation, size FROM files WHERE vault_id = vaults.id AND item_id = items.id)) AS ended`;
 
 /**
  * Checks before an upload that the Item exists and that a content of so many bytes fits. A content of unknown length counts
@@ -43,13 +51,13 @@ export async function requireRoomForFile(
   item: string,
   length: number | undefined,
 ): Promise<Result<undefined>> {
-  const columns = "items.id AS item, vaults.file_bytes, vaults.quota_file_bytes";
+  const columns = `items.id AS item, vaults.file_bytes, vaults.quota_file_bytes, ${ENDED_BYTES}`;
   const read = await loadFromVault<Usage, []>(store, access, joinedItem(item, columns));
   if (!read.ok) return read;
-  const { item: found, file_bytes, quota_file_bytes } = read.value.joined;
+  const { item: found, file_bytes, quota_file_bytes, ended } = read.value.joined;
   if (found === null) return fail("item_not_found");
   if (reachesLevel(store.settings, "refuse")) return fail("database_full");
   const quota = quota_file_bytes ?? LIMITS.vaultFileBytes;
   // An empty File does not grow.
-  return file_bytes + (length ?? 1) > quota && length !== 0 ? fail("quota", `${quota} bytes of Files`) : ok(undefined);
+  return file_bytes - ended + (length ?? 1) > quota && length !== 0 ? fail("quota", `${quota} bytes of Files`) : ok(undefined);
 }

@@ -2,7 +2,7 @@ import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
 import { complete } from "./complete.ts";
-import { deleteItem, destroyItem, destroyVersion } from "./deletions.ts";
+import { deleteItem, destroyItem, destroyVersion, expireItem } from "./deletions.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
 import { expireItem } from "./retention.ts";

@@ -4,7 +4,7 @@ import type { StoredItem } from "../model/stored.ts";
 import { versionKey } from "../store/write/snapshot.ts";
 import { measureWrite, putStored } from "./put-stored.ts";
 import { currentItem } from "./steps.ts";
-import { deleteCurrent, dropVersion } from "./versions.ts";
+import { deleteCurrent, dropVersion, keepNewest } from "./versions.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The deletion of Items, and the destruction of what is kept of them. None of these needs room. */
@@ -59,6 +59,25 @@ export function destroyVersion(
   if (!stored.versions.some((kept) => kept.version === version)) return fail("version_not_found");
   putStored(working, measureWrite(working, id, dropVersion(stored, version), now, { destroyed: 1 }));
   return ok({ answer: {}, action: "DELETE", item: id, version, event: "version_destroyed" });
+}
+
+/**
+ * Brings what is kept of an Item within the settings: destroys a deleted Item after its retention, and versions beyond their
+ * number. It also destroys what release 0.2.0 leaves of an Item that it deletes: its versions. The log names no version.
+ */
+export function expireItem(
+  working: WorkingVault,
+  { item: id }: { readonly item: string },
+  { now, retention: { versionsKept, deletedRetention } }: ChangeContext,
+): Result<ChangeResult> {
+  const stored = working.stored.get(id);
+  if (!stored) return ok({ answer: {} });
+  const { current, deleted } = stored;
+  const expired = !exists(stored) || (deleted !== undefined && deleted.at + deletedRetention <= now);
+  const after = expired ? undefined : keepNewest(stored, versionsKept + Number(current === undefined));
+  if (after === stored) return ok({ answer: {} });
+  putStored(working, measureWrite(working, id, after, now, { destroyed: 1 }));
+  return ok({ answer: {}, action: "DELETE", item: id, event: expired ? "destroyed" : "version_destroyed" });
 }
 
 /** Whether the Item exists or is deleted. Release 0.2.0 leaves the versions of an Item that it deletes: they are not served. */

@@ -2,7 +2,7 @@ import { type Answer, type Change, type Operation, WITHOUT_TOKEN } from "../mode
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Effect } from "../store/write/idempotency.ts";
-import type { Snapshot } from "../store/write/snapshot.ts";
+import { type Snapshot, versionKey } from "../store/write/snapshot.ts";
 import type { WorkingVault } from "./working.ts";
 
 /** Answers to operations that are not applied: refused ones, and ones that took effect before. */
@@ -22,7 +22,7 @@ export function answerWithoutApplying(
   if (!record.ok) return record;
   const { request, effect, answer = {} } = record.value;
   if (request !== idempotency.request) return fail("idempotency");
-  return effect ? rebuildAnswer(effect, working.items, working.vault) : ok(answer);
+  return effect ? rebuildAnswer(effect, working, working.vault) : ok(answer);
 }
 
 /** Whether the actor's token is not revoked, and is the one that was issued. An older release sends no hash to compare. */
@@ -43,7 +43,7 @@ export function earlierAnswer(
   if (!applied) return undefined;
   const answer = attempted.get(applied.sealed);
   if (answer) return ok(answer);
-  return rebuildAnswer(effectOf(change, applied.item, applied.version), snapshot.items, snapshot.opened?.vault);
+  return rebuildAnswer(effectOf(change, applied.item, applied.version), snapshot, snapshot.opened?.vault);
 }
 
 /** What a change did. In: the Item that it wrote and the version of that, as the log has them. */
@@ -62,17 +62,20 @@ const DELETIONS: ReadonlySet<Change["kind"]> = new Set<Change["kind"]>([
 ]);
 
 /**
- * The answer to a write that took effect, from the current rows: the Item while it is at the version of the write, the vault
- * as it is now, and nothing after a deletion. Errors: `overtaken`; `integrity`, when the Item does not open.
+ * The answer to a write that took effect, from the current rows: the Item as the write left it, while that version is kept; the
+ * vault as it is now; and nothing after a deletion. Errors: `overtaken`; `integrity`, when the Item does not open.
  */
 function rebuildAnswer(
   { kind, item: id, version, file }: Effect,
-  items: Snapshot["items"],
+  { items, versions, stored }: Pick<Snapshot, "items" | "versions" | "stored">,
   vault: Vault | undefined,
 ): Result<Answer> {
   if (DELETIONS.has(kind)) return ok({});
   if (id === null) return vault ? ok({ vault }) : fail("overtaken");
   const item = items.get(id);
-  if (item && !item.ok) return item;
-  return item?.value.version === version ? ok({ item: item.value, file }) : fail("overtaken");
+  if (item?.ok && item.value.version === version) return ok({ item: item.value, file });
+  const isKept = stored.get(id)?.versions.some((row) => row.version === version);
+  const kept = isKept ? versions.get(versionKey(id, version!)) : undefined;
+  if (kept) return kept.ok ? ok({ item: kept.value, file }) : kept;
+  return item && !item.ok ? item : fail("overtaken");
 }

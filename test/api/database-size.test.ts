@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { recordDatabaseSize } from "../../src/store/database-size.ts";
-import { rebindCoordinator, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
+import { KEEP_NOTHING, rebindCoordinator, setVariables, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { freshFile, objectsOf, pattern } from "../support/files.ts";
 import { pendingRecordsOf } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
@@ -31,6 +31,7 @@ const NOTE = { label: "note", value: "x".repeat(1000) };
 /** An Item with a File and a note, in a database that is nearly full. `state` is what a refused write must not change. */
 async function nearlyFullVault() {
   const fresh = await freshFile();
+  await setVariables(fresh.vault, KEEP_NOTHING);
   await fresh.call("PATCH", fresh.path, { body: [{ op: "add", path: "/fields", value: { id: "note", ...NOTE } }] });
   await rebindCoordinator(fresh.vault, nearlyFull);
   recordDatabaseSize(9.5 * GB);

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { KEEP_NOTHING, rebindCoordinator, renewCoordinator, setVariables, sleep, wrapDatabase } from "../support/bindings.ts";
 import { currentTag } from "../support/etags.ts";
 import { type Client, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
@@ -54,9 +54,28 @@ describe("a request that is repeated with its Idempotency-Key", () => {
   });
 
   it.each(["POST", "PUT", "PATCH"])(
-    "is a 409 `overtaken` after a later write to its Item, and has no effect: %s",
+    "gets the first answer after a later write to its Item and after its deletion, while that version is kept, and has no effect: %s",
     async (method) => {
       const { items, call, writes, readState } = await makeTestVault();
+      const first = await writes[method]!();
+      const path = `${items}/${first.body.id}`;
+      for (const later of [
+        () => call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Later" }] }),
+        () => call("DELETE", path),
+      ]) {
+        await later();
+        const after = await readState();
+        expect(answerOf(await writes[method]!())).toEqual(answerOf(first));
+        expect(await readState()).toEqual(after);
+      }
+    },
+  );
+
+  it.each(["POST", "PUT", "PATCH"])(
+    "is a 409 `overtaken` after a later write to its Item when no version is kept, and has no effect: %s",
+    async (method) => {
+      const { vault, items, call, writes, readState } = await makeTestVault();
+      await setVariables(vault, KEEP_NOTHING);
       const { id } = (await writes[method]!()).body;
       await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "Later" }] });
       const after = await readState();
@@ -67,9 +86,10 @@ describe("a request that is repeated with its Idempotency-Key", () => {
   );
 
   it.each(["POST", "PUT", "PATCH"])(
-    "is a 409 `overtaken` after the deletion of its Item, and has no effect: %s",
+    "is a 409 `overtaken` after its Item was destroyed, and has no effect: %s",
     async (method) => {
-      const { items, call, writes, readState } = await makeTestVault();
+      const { vault, items, call, writes, readState } = await makeTestVault();
+      await setVariables(vault, KEEP_NOTHING);
       const { id } = (await writes[method]!()).body;
       await call("DELETE", `${items}/${id}`);
       const after = await readState();

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, KEEP_NOTHING, rebindCoordinator, setVariables, sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshItem } from "../support/files.ts";
 import { admin, client, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
 
@@ -107,6 +107,8 @@ describe("/metrics", () => {
     });
     expect(counted).toEqual({
       item_vault_items: 2,
+      item_vault_items_deleted: 1,
+      item_vault_file_bytes: 1,
       [writesTotal("create")]: 3,
       [writesTotal("update")]: 3,
       [writesTotal("delete")]: 1,
@@ -120,12 +122,13 @@ describe("/metrics", () => {
     for (const id of [vault, (await freshVault()).vault]) await admin("DELETE", `/v1/admin/vaults/${id}`);
     const after = await scrape();
     const totals = Object.keys(before).filter((name) => name.includes("_total"));
-    expect(totals).toHaveLength(3);
+    expect(totals).toHaveLength(5);
     expect(totals.map((name) => after[name])).toEqual(totals.map((name) => before[name]));
   });
 
   it("lowers the counts of Files when a content is replaced and when a File, Item or vault is deleted", async () => {
     const { upload, call, files, path, vault } = await freshItem();
+    await setVariables(vault, KEEP_NOTHING);
     const [one, two] = [(await upload(new Uint8Array(1000))).body, (await upload(new Uint8Array(10))).body];
     expect(await fileChangesBy(() => call("PUT", `${files}/${one.id}/content`, { body: new Uint8Array(3) }))).toEqual([0, -997]);
     expect(await fileChangesBy(() => call("DELETE", `${files}/${two.id}`))).toEqual([-1, -10]);

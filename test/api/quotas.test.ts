@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
-import { freshItem, objectsOf, pattern } from "../support/files.ts";
+import { rebindCoordinator, setVariables, sleep, wrapDatabase } from "../support/bindings.ts";
+import { freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { admin, freshVault, LOGIN, makeVault, send } from "../support/service.ts";
+import { rowsOf } from "../support/versions.ts";
 
 /** Quotas of a vault (contract 12.6 and 13.23). */
 
@@ -73,12 +74,18 @@ describe("a vault at its quota of Items", () => {
     expect((await fresh.upload(pattern(10))).status).toBe(200);
   });
 
-  it("accepts an Item after a deletion", async () => {
-    const { vault, items, call } = await freshVault();
-    await setQuota(vault, { items: 1 });
-    const { id } = (await call("POST", items, { body: LOGIN })).body;
-    await call("DELETE", `${items}/${id}`);
-    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+  it("accepts an Item after a deletion without a retention; a deleted Item that is kept counts", async () => {
+    for (const [days, status] of [
+      [0, 200],
+      [30, 507],
+    ] as const) {
+      const { vault, items, call } = await freshVault();
+      await setVariables(vault, { DELETED_RETENTION_DAYS: days });
+      await setQuota(vault, { items: 1 });
+      const { id } = (await call("POST", items, { body: LOGIN })).body;
+      expect((await call("DELETE", `${items}/${id}`)).status).toBe(204);
+      expect((await call("POST", items, { body: LOGIN })).status).toBe(status);
+    }
   });
 });
 
@@ -88,6 +95,8 @@ describe("a vault at its quota of bytes", () => {
   it("refuses what makes its sealed texts larger, and accepts what does not", async () => {
     const { vault, call, path, items, upload } = await freshItem();
     await call("PATCH", path, { body: [{ op: "add", path: "/fields", value: { id: "f", value: "x".repeat(300) } }] });
+    await setVariables(vault, { VERSIONS_KEPT: 0 });
+    await call("PATCH", path, value("y".repeat(300)));
     await setQuota(vault, { bytes: (await seen(vault)).usage.bytes });
     const { status, body } = await call("PATCH", path, value("x".repeat(400)));
     expect([status, body.message]).toEqual([507, expect.stringMatching(/quota of \d+ bytes of Items$/)]);
@@ -96,6 +105,24 @@ describe("a vault at its quota of bytes", () => {
     expect((await call("PATCH", path, value("y".repeat(300)))).status).toBe(200);
     expect((await call("PATCH", path, value(""))).status).toBe(200);
     expect((await call("PATCH", path, value("z".repeat(200)))).status).toBe(200);
+  });
+
+  it("gives up the oldest versions of the Item first, as many as needed, and no version of another Item", async () => {
+    const { vault, call, path, items } = await freshItem();
+    const other = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
+    await call("PATCH", other, { body: [{ op: "replace", path: "/title", value: "Other" }] });
+    await call("PATCH", path, { body: [{ op: "add", path: "/fields", value: { id: "f", value: "x".repeat(300) } }] });
+    for (let write = 0; write < 3; write++) await call("PATCH", path, value(String(write).repeat(300)));
+    const used = async () => (await seen(vault)).usage.bytes;
+    await setQuota(vault, { bytes: await used() });
+    expect((await call("PATCH", path, value("y".repeat(300)))).status).toBe(200);
+    expect((await rowsOf(vault, path.split("/").at(-1)!)).versions).toEqual([3, 4, 5]);
+    await setQuota(vault, { bytes: await used() });
+    expect((await call("PATCH", path, value("z".repeat(1500)))).status).toBe(200);
+    expect((await rowsOf(vault, path.split("/").at(-1)!)).versions.length).toBeLessThan(2);
+    expect((await call("PATCH", path, value("z".repeat(6000)))).status).toBe(507);
+    expect((await rowsOf(vault, other.split("/").at(-1)!)).versions).toEqual([1]);
+    expect((await call("DELETE", path)).status).toBe(204);
   });
 
   it("is not enforced while the bytes are not counted", async () => {
@@ -120,6 +147,20 @@ describe("a vault at its quota of Files", () => {
     expect(await objectsOf(vault)).toHaveLength(1);
     expect((await call("PUT", `${files}/${id}/content`, { body: pattern(150) })).status).toBe(200);
     expect((await upload(new Uint8Array())).status).toBe(200);
+  });
+
+  it("gives up the contents of the oldest versions first", async () => {
+    const { vault, files, item, upload, call } = await freshItem();
+    const { id } = (await upload(pattern(100))).body;
+    await setQuota(vault, { fileBytes: 150 });
+    const declared = { headers: lengthOf(pattern(120)), body: pattern(120) };
+    expect((await call("PUT", `${files}/${id}/content`, declared)).status).toBe(200);
+    expect(await rowsOf(vault, item)).toMatchObject({ ended: [] });
+    await setQuota(vault, { fileBytes: 200 });
+    expect((await call("DELETE", `${files}/${id}`)).status).toBe(204);
+    expect((await seen(vault)).usage.fileBytes).toBe(120);
+    expect((await upload(pattern(120))).status).toBe(200);
+    expect((await upload(pattern(81))).status).toBe(507);
   });
 
   it("refuses a content of a declared size before its body is read", async () => {

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
-import { rebindCoordinator, seeded, sleep } from "../support/bindings.ts";
+import { KEEP_NOTHING, rebindCoordinator, seeded, setVariables, sleep } from "../support/bindings.ts";
 import { byteStream, DAY, expectNoOrphans, advanceClock, type Place, runDueAlarms, rowsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { alternatingCoordinators, delayedDatabase } from "../support/concurrent-patches.ts";
@@ -126,6 +126,7 @@ describe("20 concurrent uploads to one Item", () => {
 
 describe("10 concurrent replacements of one content", () => {
   it("leave the content that reached the coordinator last; the alarm deletes the other objects after the retention time", async () => {
+    await setVariables(at.vault, KEEP_NOTHING);
     const { body } = await at.upload(content(0));
     const order: string[] = [];
     const getByName = (name: string) => {

@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { KEEP_NOTHING, setVariables } from "../support/bindings.ts";
 import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
 import { admin, LOGIN } from "../support/service.ts";
 
@@ -75,8 +76,9 @@ describe("DELETE of a File", () => {
 });
 
 describe("DELETE of an Item", () => {
-  it("deletes its Files and those of no other Item", async () => {
+  it("without a retention deletes its Files and those of no other Item", async () => {
     const { call, items, path, one, files, vault } = await freshFile();
+    await setVariables(vault, KEEP_NOTHING);
     const other = (await call("POST", items, { body: LOGIN })).body.id;
     await call("POST", `${items}/${other}/files?name=stays`, { body: pattern(9) });
     await call("POST", `${files}?name=second`, { body: pattern(9) });

@@ -2,9 +2,9 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
-import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { KEEP_NOTHING, rebindCoordinator, setVariables, wrapDatabase } from "../support/bindings.ts";
 import { otherTag } from "../support/etags.ts";
-import { keyOf, type Place, pendingRecordsOf } from "../support/faults.ts";
+import { advanceClock, HOUR, keyOf, type Place, pendingRecordsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { passDays } from "../support/restore.ts";
 
@@ -12,12 +12,14 @@ import { passDays } from "../support/restore.ts";
 
 const BYTES = pattern(1000);
 const OTHER = pattern(2000);
+const MINUTE = HOUR / 60;
 const lost = () => Promise.reject(new Error("D1_ERROR: Network connection lost."));
 
 let at: Place;
 
 beforeEach(async () => {
   at = await freshItem();
+  await setVariables(at.vault, KEEP_NOTHING);
 });
 
 afterEach(() => {
@@ -29,7 +31,11 @@ const keysOf = async (name = at.vault) => (await pendingRecordsOf(name)).map(({ 
 const put = (file: string, bytes = OTHER) =>
   at.call("PUT", `${at.files}/${file}/content`, { body: bytes, headers: lengthOf(bytes) });
 const coordinator = () => env.COORDINATOR.getByName(at.vault);
-const ringOnce = () => runDurableObjectAlarm(coordinator());
+/** Lets the time of the alarm come. */
+const ringOnce = () => {
+  advanceClock(2 * MINUTE);
+  return runDurableObjectAlarm(coordinator());
+};
 const alarmOf = () => runInDurableObject(coordinator(), (_, { storage }) => storage.getAlarm());
 
 describe("a pending record", () => {
@@ -97,7 +103,7 @@ describe("FILE_RETENTION_DAYS = 0", () => {
       before: async (statements) => {
         if (rung || statements < 3) return;
         rung = true;
-        await ringOnce();
+        await runDurableObjectAlarm(coordinator());
       },
     });
     await rebindCoordinator(at.vault, { DB, FILE_RETENTION_DAYS: 0 });

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { KEEP_NOTHING, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import {
   DAY,
   freshContent,
@@ -31,7 +31,7 @@ let file: string;
 let key: string;
 
 beforeEach(async () => {
-  ({ at, file, key } = await freshContent(BYTES));
+  ({ at, file, key } = await freshContent(BYTES, KEEP_NOTHING));
 });
 
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { rebindCoordinator } from "../support/bindings.ts";
+import { KEEP_NOTHING, rebindCoordinator } from "../support/bindings.ts";
 import { DAY, freshContent, type Place, pendingRecordsOf } from "../support/faults.ts";
 import { bytesOf, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { passDays, removeRows } from "../support/restore.ts";
@@ -16,7 +16,7 @@ let file: string;
 let key: string;
 
 beforeEach(async () => {
-  ({ at, file, key } = await freshContent(BYTES));
+  ({ at, file, key } = await freshContent(BYTES, KEEP_NOTHING));
 });
 
 afterEach(() => {

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { KEEP_NOTHING, setVariables } from "../support/bindings.ts";
 import type { VaultCoordinator } from "../../src/index.ts";
 import { bytesOf, freshFile, pattern, stateOf } from "../support/files.ts";
 import type { Reply } from "../support/service.ts";
@@ -43,9 +44,24 @@ describe("a repeated request with the same Idempotency-Key", () => {
   });
 
   it.each(["POST", "PUT"] as const)(
-    "is a 409 `overtaken` after a later write to the Item, and stores no object: %s",
+    "gets the first answer after a later write to the Item, and stores no object: %s",
     async (method) => {
       const fixture = await freshFile();
+      const first = await fixture.writes[method](KEY, pattern(5));
+      await fixture.writes.PUT({}, pattern(6));
+      const after = await stateOf(fixture);
+      const reply = await fixture.writes[method](KEY, pattern(5));
+      expect([reply.status, reply.text]).toEqual([200, first.text]);
+      expect(await stateOf(fixture)).toEqual(after);
+      expect(await bytesOf(await fixture.download(fixture.file.id))).toEqual(pattern(6));
+    },
+  );
+
+  it.each(["POST", "PUT"] as const)(
+    "is a 409 `overtaken` after a later write to the Item when no version is kept, and stores no object: %s",
+    async (method) => {
+      const fixture = await freshFile();
+      await setVariables(fixture.vault, KEEP_NOTHING);
       await fixture.writes[method](KEY, pattern(5));
       await fixture.writes.PUT({}, pattern(6));
       const after = await stateOf(fixture);

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
 import { fail } from "../../src/model/result.ts";
-import { rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { rebindCoordinator, renewCoordinator, setVariables, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
 import { skipWaits } from "../support/waits.ts";
 
@@ -93,8 +93,21 @@ describe("a write whose coordinator is reset", () => {
   );
 
   it.each([{}, { "Idempotency-Key": "k" }] as Record<string, string>[])(
-    "after the commit is answered 409 `overtaken` when a later write has changed the Item: %j",
+    "after the commit is answered with its version when a later write has changed the Item: %j",
     async (headers) => {
+      const { body: item } = await call("POST", items, { body: LOGIN });
+      const path = `${items}/${item.id}`;
+      const body = [{ op: "add", path: "/tags/-", value: "x" }];
+      const reply = await call("PATCH", path, { body, headers, env: resetAndOvertaken(path, body) });
+      expect([reply.status, reply.body]).toMatchObject([200, { version: 2, tags: ["x"] }]);
+      expect((await call("GET", path)).body).toMatchObject({ version: 3, tags: ["x", "x"] });
+    },
+  );
+
+  it.each([{}, { "Idempotency-Key": "k" }] as Record<string, string>[])(
+    "after the commit is answered 409 `overtaken` when a later write has changed the Item and no version is kept: %j",
+    async (headers) => {
+      await setVariables(vault, { VERSIONS_KEPT: 0 });
       const { body: item } = await call("POST", items, { body: LOGIN });
       const path = `${items}/${item.id}`;
       const body = [{ op: "add", path: "/tags/-", value: "x" }];

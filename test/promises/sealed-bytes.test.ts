@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
+import { SEALED_BYTES } from "../support/faults.ts";
 import { freshItem, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
 import { admin, client, freshVault, LOGIN } from "../support/service.ts";
@@ -11,8 +12,7 @@ import { admin, client, freshVault, LOGIN } from "../support/service.ts";
 
 const SQL = `
   SELECT sealed_bytes AS counted,
-    (SELECT total(length(overview) + length(details)) FROM items WHERE vault_id = ?1)
-      + (SELECT total(length(sealed)) FROM files WHERE vault_id = ?1) AS stored
+    ${SEALED_BYTES} AS stored
   FROM vaults WHERE id = ?1`;
 
 const bytesOf = async (vault: string) => (await env.DB.prepare(SQL).bind(vault).first<{ counted: number; stored: number }>())!;
@@ -87,7 +87,8 @@ describe("the counter of sealed bytes", () => {
     await cleanUp(env, Date.now());
     await evictDurableObject(env.COORDINATOR.getByName(vault));
     expect((await call("DELETE", path)).status).toBe(204);
-    expect(await bytesOf(vault)).toEqual({ counted: 0, stored: 0 });
+    expect((await bytesOf(vault)).counted).toBeGreaterThan(0);
+    await expectExact(vault);
   });
 
   it("is not known for a vault of release 0.1.0: a write leaves it so, and the cron trigger counts it", async () => {

@@ -39,7 +39,8 @@ interface Slices {
   broken: boolean;
 }
 
-const STATEMENTS = TABLES.length + 2;
+/** One for each table that has rows of a vault, and two on the deletion itself. */
+const STATEMENTS = 6 + 2;
 
 async function watchSlices(vault: string): Promise<Slices> {
   const slices: Slices = { changed: [], broken: true };
@@ -82,8 +83,8 @@ describe("a deleted vault with many rows", () => {
     await ring(vault!);
   });
 
-  it("is gone after one commit that changes seven rows, whatever it holds", async () => {
-    expect(slices.changed.at(-1)).toBeLessThanOrEqual(7);
+  it("is gone after one commit that changes eight rows, whatever it holds", async () => {
+    expect(slices.changed.at(-1)).toBeLessThanOrEqual(8);
     expect(await countRows(vault!)).toEqual([ROWS + 1, ROWS, ROWS]);
     expect((await call("GET", path!)).body).toEqual({ status: 404, message: `vault ${vault} not found` });
     expect((await call("GET", `/v1/vaults/${vault}/items`)).status).toBe(404);

@@ -1,6 +1,8 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { parsePatch } from "../../src/model/patch-input.ts";
-import { rebindCoordinator } from "../support/bindings.ts";
+import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { DAY } from "../support/faults.ts";
 import { LOGIN } from "../support/service.ts";
 import { countsOf, freshWriter, keeping, kindOf, rowsOf, unwrap } from "../support/versions.ts";
 
@@ -42,6 +44,32 @@ describe("kept versions", () => {
       await apply({ kind: "restore-version", item, version });
       expect((await call("GET", path)).body.title).toBe(String(version));
     }
+  });
+
+  it("cost two statements in a commit, not two for each Item of a group", async () => {
+    const { vault, items, call } = await freshWriter();
+    const created = await Promise.all(Array.from({ length: 32 }, () => call("POST", items, { body: LOGIN })));
+    const statements: number[] = [];
+    const before = (count: number) => (statements.push(count), sleep(20));
+    await rebindCoordinator(vault, { ...keeping(1, 30), DB: wrapDatabase(env.DB, { before }) });
+    for (const title of ["2", "3"]) {
+      const first = call("POST", items, { body: LOGIN });
+      await sleep(5);
+      await Promise.all(created.map(({ body }) => call("PATCH", `${items}/${body.id}`, { body: retitled(title) })));
+      await first;
+    }
+    // The log entries, the vault, 32 Items, the versions that move and those that are dropped.
+    expect(Math.max(...statements)).toBeLessThanOrEqual(2 + 32 + 2);
+  });
+
+  it("take at most VERSIONS_KEPT times the size of a large Item", async () => {
+    const { vault, items, call } = await freshWriter();
+    await rebindCoordinator(vault, keeping(2, 30));
+    const fields = [{ id: "f", value: "x".repeat(60_000) }];
+    const path = `${items}/${(await call("POST", items, { body: { ...LOGIN, fields } })).body.id}`;
+    for (let write = 0; write < 6; write++) await call("PATCH", path, { body: retitled(String(write)) });
+    const bytes = await env.DB.prepare("SELECT sealed_bytes FROM vaults WHERE id = ?").bind(vault).first<number>("sealed_bytes");
+    expect(bytes).toBeLessThan(3 * 85_000);
   });
 
   it("shrink to a lowered VERSIONS_KEPT with the next write to the Item", async () => {
@@ -132,6 +160,53 @@ describe("a deleted Item", () => {
     await call("DELETE", path);
     expect(await rows()).toEqual({ versions: [], files: [], ended: [], deleted: undefined });
   });
+});
+
+describe("expire-item", () => {
+  it("destroys a deleted Item after its retention, and not before", async () => {
+    const { vault, item, path, call, apply, rows } = await writtenItem(2);
+    await call("DELETE", path);
+    expect(await apply({ kind: "expire-item", item })).toEqual({ ok: true, value: {} });
+    expect((await rows()).versions).toEqual([1, 2]);
+    await env.DB.prepare("UPDATE deleted_items SET deleted_at = deleted_at - ?")
+      .bind(31 * DAY)
+      .run();
+    await apply({ kind: "expire-item", item });
+    expect(await rows()).toEqual({ versions: [], files: [], ended: [], deleted: undefined });
+    expect(await countsOf(vault)).toMatchObject({ deleted: 0, destroyed: 1 });
+  });
+
+  it("drops what is beyond a lowered VERSIONS_KEPT, and changes nothing where nothing is", async () => {
+    const { vault, item, apply, rows } = await writtenItem(4);
+    await rebindCoordinator(vault, keeping(1, 30));
+    await apply({ kind: "expire-item", item });
+    await apply({ kind: "expire-item", item });
+    expect((await rows()).versions).toEqual([3]);
+    expect(await countsOf(vault)).toMatchObject({ destroyed: 1 });
+  });
+});
+
+it("each of them is in the log once, with its event", async () => {
+  const { vault, item, path, call, apply } = await writtenItem(2);
+  await apply({ kind: "restore-version", item, version: 1 });
+  await apply({ kind: "destroy-version", item, version: 2 });
+  await call("DELETE", path);
+  await apply({ kind: "restore-item", item });
+  await call("DELETE", path);
+  await apply({ kind: "destroy-item", item });
+  const sql =
+    "SELECT action, version, event FROM activity WHERE vault_id = ? AND item_id IS NOT NULL AND result = 'SUCCESS' ORDER BY sequence";
+  const { results } = await env.DB.prepare(sql).bind(vault).all<Record<string, unknown>>();
+  expect(results.map(({ action, version, event }) => [action, version, event])).toEqual([
+    ["CREATE", 1, null],
+    ["UPDATE", 2, null],
+    ["UPDATE", 3, "restored"],
+    ["DELETE", 2, "version_destroyed"],
+    ["DELETE", null, null],
+    ["UPDATE", 4, "restored"],
+    ["DELETE", null, null],
+    ["DELETE", null, "destroyed"],
+  ]);
 });
 
 describe("destroy-version", () => {

@@ -54,6 +54,17 @@ export const sizedDatabase = (size: () => number, db: D1Database = env.DB): D1Da
     },
   });
 
+const variables = new Map<string, Partial<Env>>();
+
+/** Sets variables of the coordinator of that name: they also hold for the bindings that a test replaces later. */
+export async function setVariables(name: string, values: Partial<Env>): Promise<void> {
+  variables.set(name, values);
+  await rebindCoordinator(name, {});
+}
+
+/** The variables of a service that keeps neither versions nor deleted Items, so that each write releases what it replaces. */
+export const KEEP_NOTHING: Partial<Env> = { VERSIONS_KEPT: 0, DELETED_RETENTION_DAYS: 0 };
+
 /**
  * Replaces bindings of the coordinator of that name until it is evicted. In: the bindings, or a function that makes them from
  * the object's state.
@@ -64,7 +75,7 @@ export async function rebindCoordinator(
 ): Promise<void> {
   await runInDurableObject(env.COORDINATOR.getByName(name), (coordinator: VaultCoordinator, state) => {
     const others = typeof bindings === "function" ? bindings(state) : bindings;
-    Object.defineProperty(coordinator, "env", { value: { ...env, ...others }, configurable: true });
+    Object.defineProperty(coordinator, "env", { value: { ...env, ...variables.get(name), ...others }, configurable: true });
   });
 }
 

@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
+import { setVariables } from "./bindings.ts";
 import { bytesOf, freshItem, objectsOf } from "./files.ts";
 import { fetchRaw } from "./service.ts";
 
@@ -20,6 +21,18 @@ export const wrapBucket = (methods: { readonly [K in keyof R2Bucket]?: unknown }
     },
   });
 
+/** The contents that the rows of a vault reference, also those of earlier versions and of deleted Items: each once. */
+export const CONTENTS = `
+  SELECT item_id, id, generation, size FROM files WHERE vault_id = ?1
+  UNION SELECT item_id, id, generation, size FROM file_versions WHERE vault_id = ?1`;
+
+/** The bytes of the sealed texts that count towards the quota of a vault. */
+export const SEALED_BYTES = `
+  (SELECT total(length(overview) + length(details)) FROM items WHERE vault_id = ?1)
+    + (SELECT total(length(overview) + length(details)) FROM item_versions WHERE vault_id = ?1)
+    + (SELECT total(length(sealed)) FROM files WHERE vault_id = ?1)
+    + (SELECT total(length(sealed)) FROM file_versions WHERE vault_id = ?1)`;
+
 /** Sets the clock of the Worker and its coordinators forward. The test resets it with `vi.useRealTimers()`. */
 export function advanceClock(milliseconds: number): void {
   const now = Date.now() + milliseconds;
@@ -33,18 +46,21 @@ interface Row {
   readonly size: number;
 }
 
-export const rowsOf = async (vault: string): Promise<Row[]> =>
-  (await env.DB.prepare("SELECT item_id, id, generation, size FROM files WHERE vault_id = ?").bind(vault).all<Row>()).results;
+export const rowsOf = async (vault: string): Promise<Row[]> => (await env.DB.prepare(CONTENTS).bind(vault).all<Row>()).results;
 
 /** The key of the object that the row of a File names. */
 export async function keyOf(vault: string, file: string): Promise<string> {
-  const row = (await rowsOf(vault)).find(({ id }) => id === file)!;
-  return `${vault}/${row.id}/${row.generation}`;
+  const row = env.DB.prepare("SELECT generation FROM files WHERE vault_id = ? AND id = ?").bind(vault, file);
+  return `${vault}/${file}/${await row.first<string>("generation")}`;
 }
 
 /** An Item with one File in a new vault: the place, the id of the File, and the R2 key of its content. */
-export async function freshContent(bytes: Uint8Array): Promise<{ at: Place; file: string; key: string }> {
+export async function freshContent(
+  bytes: Uint8Array,
+  variables: Partial<Env> = {},
+): Promise<{ at: Place; file: string; key: string }> {
   const at = await freshItem();
+  await setVariables(at.vault, variables);
   const { id: file } = (await at.upload(bytes)).body as { id: string };
   return { at, file, key: await keyOf(at.vault, file) };
 }
@@ -62,13 +78,14 @@ export async function runDueAlarms(name: string): Promise<void> {
   }
 }
 
-/** Checks that R2 has exactly one object for every row, and that each download has the size of its row. */
+/** Checks that R2 has exactly one object for every content of a row, and that each current one has the size of its row. */
 export async function expectNoOrphans({ vault, items, call, token }: Pick<Place, "vault" | "items" | "call" | "token">) {
   const headers = { Authorization: `Bearer ${token}` };
   const rows = await rowsOf(vault);
   const keys = rows.map(({ id, generation }) => `${vault}/${id}/${generation}`);
   expect((await objectsOf(vault)).toSorted()).toEqual(keys.toSorted());
-  for (const { item_id, id, size } of rows) {
+  const current = await env.DB.prepare("SELECT item_id, id, size FROM files WHERE vault_id = ?").bind(vault).all<Row>();
+  for (const { item_id, id, size } of current.results) {
     const { status, body } = await call("GET", `${items}/${item_id}/files/${id}`);
     expect([status, body.size]).toEqual([200, size]);
     const bytes = await bytesOf(await fetchRaw("GET", `${items}/${item_id}/files/${id}/content`, { headers }));

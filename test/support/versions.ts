@@ -13,7 +13,7 @@ export async function freshWriter() {
     const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
     const origin = { userAgent: "", requestIp: "" };
     const operation = { format: formatOf(change), id, vault, actor, size: 0, origin, change };
-    return env.COORDINATOR.getByName(vault).write(operation) as Promise<Result<Answer>>;
+    return env.COORDINATOR.getByName(vault).write(operation);
   };
   return { vault, items, actor, token, call: client(token), apply };
 }

@@ -1,16 +1,16 @@
 import type { Item } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { isInVersion, type StoredItem } from "../../model/stored.ts";
+import type { StoredItem } from "../../model/stored.ts";
 import type { Store } from "../database.ts";
-import type { FileRow } from "../files.ts";
 import { openItem } from "../items.ts";
 import { checkRootKeys } from "../root-keys.ts";
 import { addHashes } from "../token-check.ts";
 import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vault-rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
-import { type KeptTexts, NOTHING_KEPT } from "./kept-rows.ts";
+import type { VersionRef } from "./kept-rows.ts";
 import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
+import { filesOfVersion, storedItems } from "./stored-rows.ts";
 
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
@@ -39,7 +39,8 @@ export const versionKey = (item: string, version: number): string => `${item}/${
 
 /**
  * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache. A second call loads it again when an
- * idempotency record names an Item that was not requested: each POST has a new Item id, and its repetition another one.
+ * operation of the group has taken effect before, and its answer needs other rows: those of an Item that was not requested (each
+ * POST has a new Item id, and its repetition another one), or the texts of the version that it wrote, which is not current any more.
  * Errors: `unavailable`; `misconfigured`, when the root keys are not those of the database.
  */
 export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
@@ -50,8 +51,10 @@ export async function loadSnapshot(store: Store, cache: RowCache, request: RowRe
   if (!tokens.ok) return tokens;
   const snapshot = await openRows(store, { ...rows.value, tokens: tokens.value });
   if (!snapshot.ok) return snapshot;
-  const missing = namedItems(snapshot.value.records).filter((id) => ![...request.items, ...request.created].includes(id));
-  return missing.length === 0 ? snapshot : loadSnapshot(store, cache, { ...request, items: [...request.items, ...missing] });
+  const missing = writtenVersions(snapshot.value).filter(isUnknown(request, snapshot.value));
+  if (missing.length === 0) return snapshot;
+  const items = [...new Set([...request.items, ...missing.map(([id]) => id)])];
+  return loadSnapshot(store, cache, { ...request, items, texts: [...request.texts, ...missing] });
 }
 
 /** Gives the rows of schema 1 among the tokens their hashes, which costs further D1 calls once. Errors: `unavailable`. */
@@ -62,8 +65,20 @@ async function withHashes(store: Store, tokens: TokenHashes): Promise<Result<Tok
   return added.ok ? ok(new Map([...tokens, ...added.value])) : added;
 }
 
-const namedItems = (records: Snapshot["records"]): string[] =>
-  [...records.values()].flatMap((record) => (record.ok && record.value.effect?.item) || []);
+/** The versions that earlier operations of the group have written, which their answers need. */
+function writtenVersions({ records, applied }: Snapshot): VersionRef[] {
+  const effects = [...records.values()].flatMap((record) => (record.ok && record.value.effect) || []);
+  return [...effects, ...applied.values()].flatMap(({ item, version }) => (item === null ? [] : [[item, version ?? 0] as const]));
+}
+
+/** Whether the rows of the Item are not loaded, or the version is a kept one whose texts are not. */
+const isUnknown =
+  ({ items, created }: RowRequest, { stored, versions }: Snapshot) =>
+  ([item, version]: VersionRef): boolean => {
+    if (!items.includes(item) && !created.includes(item)) return true;
+    const isKept = stored.get(item)?.versions.some((row) => row.version === version);
+    return isKept === true && !versions.has(versionKey(item, version!));
+  };
 
 /**
  * A snapshot out of the cache, without a D1 call; `undefined` when a row is missing there. It may be out of date, and it
@@ -108,27 +123,6 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
     ),
   });
 }
-
-function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string, StoredItem> {
-  const current = new Map(
-    items.map(({ id, version, overview, details }) => [id, { version, bytes: overview.length + details.length }]),
-  );
-  const ids = new Set([...current.keys(), ...filesOf.keys(), ...kept.keys(), ...deleted.keys()]);
-  return new Map(
-    [...ids].map((id) => {
-      const files = (filesOf.get(id) ?? []).map(({ id: file, generation, size, since, sealed }) => {
-        return { id: file, generation, size, since: since ?? 0, bytes: sealed.length };
-      });
-      return [id, { current: current.get(id), ...(kept.get(id) ?? NOTHING_KEPT), files, deleted: deleted.get(id) }];
-    }),
-  );
-}
-
-/** The rows of the Files of an earlier version, by their ids. */
-const filesOfVersion = ({ id, version }: KeptTexts["row"], ended: readonly FileRow[], filesOf: Rows["filesOf"]): FileRow[] => {
-  const lasting = (filesOf.get(id) ?? []).filter((row) => isInVersion(row, version));
-  return [...lasting, ...ended].toSorted((a, b) => (a.id < b.id ? -1 : 1));
-};
 
 async function openEach<Row, V>(
   rows: readonly Row[],

@@ -20,12 +20,16 @@ export interface VersionChange {
   readonly filesUnused: boolean;
 }
 
+/**
+ * A row that is in the way is replaced: after a restore of some tables by hand it is of a version that was lost, and must not
+ * hinder writes.
+ */
 const SQL = {
   move: `
-    INSERT INTO item_versions (vault_id, item_id, version, overview, details)
+    INSERT OR REPLACE INTO item_versions (vault_id, item_id, version, overview, details)
     SELECT vault_id, id, version, overview, details FROM items
     WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))`,
-  insert: "INSERT INTO item_versions (vault_id, item_id, version, overview, details) VALUES (?1, ?2, ?3, ?4, ?5)",
+  insert: "INSERT OR REPLACE INTO item_versions (vault_id, item_id, version, overview, details) VALUES (?1, ?2, ?3, ?4, ?5)",
   // Row by row with the whole key: D1 reads no other version of the Item.
   trim: `
     DELETE FROM item_versions WHERE vault_id = ?1

@@ -178,6 +178,7 @@ const writes: readonly WorstRequest[] = [
   {
     endpoint: `PATCH ${ITEM}`,
     why: "50 bytes on an Item of 512 KiB, with an Idempotency-Key",
+    stores: "the version before it is kept",
     prepare: async (world) => {
       const { path, token } = await vaultWithItem(world, largeItem());
       return { path, token, body: [{ op: "replace", path: "/favorite", value: true }], headers: KEY };
