@@ -28,6 +28,11 @@ export async function createDemo(base: string, adminToken: string, path: string)
   return demo;
 }
 
+/** The version of the Login: the one that a change of it overwrites. */
+export async function versionOf(base: string, { vault, item, token }: Demo): Promise<number> {
+  return ((await send(base, "GET", `/v1/vaults/${vault}/items/${item}`, token)) as { version: number }).version;
+}
+
 const LOGIN = {
   title: "Database of the demo",
   category: "LOGIN",

@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
-import { createDemo } from "./demo.ts";
+import { createDemo, versionOf } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
 import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
 
@@ -47,7 +47,7 @@ const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json").catch(as
     `The demo could not be created: ${error.message}\nThe data in .wrangler/state needs the .dev.vars that it was created with. If that file is lost, delete .wrangler.`,
   );
 });
-console.log(greeting());
+console.log(greeting(await versionOf(base, demo)));
 
 function isPortFree(candidate: number): Promise<boolean> {
   const probe = createServer();
@@ -99,7 +99,7 @@ function exit(message: string): never {
  * The text must fit into a terminal: at most 24 lines of 100 columns. No comment follows a command, because an interactive
  * zsh passes it to the command as arguments.
  */
-function greeting(): string {
+function greeting(version: number): string {
   const { token, vault, item, file } = demo;
   return `Item Vault runs at ${base}. Ctrl-C stops it; the data stays in .wrangler/state.
 Paste into another terminal in this folder. The token is valid for this demo Vault only.
@@ -109,11 +109,13 @@ export ITEM=${item} FILE=${file}
 export TOKEN=${token}
 AUTH="Authorization: Bearer $TOKEN" ITEMS=$ITEM_VAULT/vaults/$VAULT/items
 
-List the Items, read one, change a field, attach a File, download one, list the activity:
+List the Items, read one, change a field, undo that, attach a File, download one, list the activity:
 curl -sS -H "$AUTH" $ITEMS
 curl -sS -H "$AUTH" $ITEMS/$ITEM
 curl -sS -H "$AUTH" $ITEMS/$ITEM -X PATCH \\
   -d '[{"op":"replace","path":"/fields/username/value","value":"grace"}]'
+curl -sS -H "$AUTH" $ITEMS/$ITEM/versions
+curl -sS -H "$AUTH" $ITEMS/$ITEM/versions/${version}/restore -X POST
 curl -sS -H "$AUTH" "$ITEMS/$ITEM/files?name=README.md" --data-binary @README.md
 curl -sS -H "$AUTH" $ITEMS/$ITEM/files/$FILE/content
 curl -sS -H "$AUTH" $ITEM_VAULT/activity

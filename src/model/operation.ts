@@ -21,7 +21,6 @@ const FORMAT_2: ReadonlySet<string> = new Set<Change["kind"]>([
   "expire-item",
   "archive-item",
   "unarchive-item",
-  "expire-item",
 ]);
 
 /** The format of an operation with this change. */
@@ -97,8 +96,6 @@ export type Change =
   /** Of the service itself: brings what is kept of an Item within VERSIONS_KEPT and DELETED_RETENTION_DAYS. */
   | { readonly kind: "expire-item"; readonly item: string }
   | { readonly kind: "archive-item" | "unarchive-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
-  /** Only by `SERVICE`: destroys what is kept of the Item beyond the settings. */
-  | { readonly kind: "expire-item"; readonly item: string }
   | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
   | {
       readonly kind: "create-vault";

@@ -5,7 +5,6 @@ import { complete } from "./complete.ts";
 import { deleteItem, destroyItem, destroyVersion, expireItem } from "./deletions.ts";
 import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
-import { expireItem } from "./retention.ts";
 import { restoreItem, restoreVersion } from "./restorations.ts";
 import { putItem } from "./put-item.ts";
 import { drawNonce, editFiles, editItem, putVault, setState } from "./steps.ts";

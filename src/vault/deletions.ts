@@ -1,4 +1,4 @@
-import type { Precondition } from "../model/operation.ts";
+import { type Precondition, SERVICE } from "../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import type { StoredItem } from "../model/stored.ts";
 import { versionKey } from "../store/write/snapshot.ts";
@@ -64,12 +64,14 @@ export function destroyVersion(
 /**
  * Brings what is kept of an Item within the settings: destroys a deleted Item after its retention, and versions beyond their
  * number. It also destroys what release 0.2.0 leaves of an Item that it deletes: its versions. The log names no version.
+ * Errors: `unauthorized`, for every actor but `SERVICE`.
  */
 export function expireItem(
   working: WorkingVault,
   { item: id }: { readonly item: string },
-  { now, retention: { versionsKept, deletedRetention } }: ChangeContext,
+  { actor, now, retention: { versionsKept, deletedRetention } }: ChangeContext,
 ): Result<ChangeResult> {
+  if (actor !== SERVICE) return fail("unauthorized");
   const stored = working.stored.get(id);
   if (!stored) return ok({ answer: {} });
   const { current, deleted } = stored;

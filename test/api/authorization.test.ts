@@ -149,7 +149,7 @@ const makeFile = async (vault: string, item: string): Promise<string> =>
 beforeAll(async () => {
   const [own, deleted, other] = [await makeVault("Own"), await makeVault("Deleted"), await makeVault("Other")];
   vaults = { own, deleted, other, missing: crypto.randomUUID() };
-  owner = client((await makeToken({ [own]: "rw", [deleted]: "rw", [other]: "rw" })).token);
+  owner = client((await makeToken({ [own]: "rwd", [deleted]: "rwd", [other]: "rwd" })).token);
   items = { own: await makeItem(own), other: await makeItem(other), missing: crypto.randomUUID() };
   files = {
     own: await makeFile(own, items.own),

@@ -182,3 +182,51 @@ describe("a request with one fault", () => {
     expect((await call(method, itemPath(vault, MALFORMED), { body: bodyOf(method) })).body).toEqual(invalidItemId);
   });
 });
+
+/** The requests with a version in their path, and what is adjacent to it in the order. */
+const WITH_VERSION = [
+  ["GET", ""],
+  ["POST", "/restore"],
+  ["DELETE", ""],
+] as const;
+
+async function freshKeeper(): Promise<{ vault: string; item: string; call: Client }> {
+  const { vault, item } = await freshItem();
+  return { vault, item, call: client((await makeToken({ [vault]: "rwd" })).token) };
+}
+
+const versionPath = (vault: string, item: string, version: string, rest: string) =>
+  `${itemPath(vault, item)}/versions/${version}${rest}`;
+const badHeaders = { "If-Match": "nonsense", "Idempotency-Key": "k".repeat(256) };
+
+describe("the Item, the form of the version, the version, and then the headers", () => {
+  it.each(WITH_VERSION)("%s …/versions/{n}%s", async (method, rest) => {
+    const { vault, item, call } = await freshKeeper();
+    const ask = async (...[of, version]: [string, string]) =>
+      (await call(method, versionPath(vault, of, version, rest), { headers: badHeaders })).body.message;
+    const other = missing();
+    expect(await ask(MALFORMED, "x")).toBe("Invalid Item UUID");
+    expect(await ask(other, "x")).toBe(`item ${other} not found`);
+    expect(await ask(item, "x")).toBe("version: is not an integer from 1 on");
+    expect(await ask(item, "9")).toBe(`version 9 of item ${item} not found`);
+  });
+
+  it("a revoked token comes before a malformed version", async () => {
+    const { vault, item } = await freshItem();
+    const { id, token } = await makeToken({ [vault]: "rwd" });
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    for (const [method, rest] of WITH_VERSION)
+      expect((await client(token)(method, versionPath(vault, item, "x", rest))).body).toEqual(unauthorized);
+  });
+
+  it("a deleted Item that does not exist comes before a bad Idempotency-Key, also when the Item exists", async () => {
+    const { vault, item, call } = await freshKeeper();
+    for (const [method, rest] of [
+      ["POST", "/restore"],
+      ["DELETE", ""],
+    ] as const) {
+      const path = `/v1/vaults/${vault}/deleted-items/${item}${rest}`;
+      expect((await call(method, path, { headers: badHeaders })).body).toEqual(itemNotFound(item));
+    }
+  });
+});

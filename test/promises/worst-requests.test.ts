@@ -13,7 +13,7 @@ import type { World } from "../support/worst/world.ts";
 const MIB = 1024 * 1024;
 const KIB = 1024;
 
-const world: World = { env, ask, sizes: { items: 4_500, content: MIB, vaults: 10 } };
+const world: World = { env, ask, sizes: { items: 4_500, content: MIB, vaults: 10, tags: 48_000 } };
 
 /** A queue that drops its messages: the log entry of a read has a test of its own. */
 const ACTIVITY = { send: async () => undefined } as unknown as Env["ACTIVITY"];

@@ -1,5 +1,5 @@
 import { openKeyring } from "../../src/crypto/keyring.ts";
-import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
+import { unwrapVaultKeys, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { Item } from "../../src/model/item.ts";
 import { sealItem } from "../../src/store/items.ts";
 import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
@@ -10,20 +10,36 @@ import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
 
 const INSERT = `
   INSERT INTO items (vault_id, id, version, title_index, overview, details)
-  SELECT ?1, value ->> 'id', 1, value ->> 'title_index', value ->> 'overview', value ->> 'details' FROM json_each(?2)`;
+  SELECT ?1, value ->> 'id', value ->> 'version', value ->> 'title_index', value ->> 'overview', value ->> 'details' FROM json_each(?2)`;
 const COUNT =
   "UPDATE vaults SET items = items + ?2, created = created + ?2, content_version = content_version + ?2 WHERE id = ?1";
 
-/** Inserts Items into a vault and updates its counters. The batches are limited because a parameter of D1 has at most 2 MB. */
-export async function seedItems({ DB, ROOT_KEYS }: Env, vault: string, items: readonly Item[]): Promise<void> {
+async function keysOf({ DB, ROOT_KEYS }: Env, vault: string): Promise<VaultKeys> {
   const keyring = await openKeyring(ROOT_KEYS);
   const row = (await DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
   if (!keyring.ok) throw new Error("no keyring");
   const keys = await unwrapVaultKeys(keyring.value, vault, wrappedKeys(row), Date.now());
   if (!keys.ok) throw new Error("no keys");
+  return keys.value;
+}
+
+/** Inserts earlier versions of Items. */
+export async function seedVersions(env: Env, vault: string, versions: readonly Item[]): Promise<void> {
+  const keys = await keysOf(env, vault);
+  for (const item of versions) {
+    const { id, version, overview, details } = await sealItem(keys, item);
+    const sql = "INSERT INTO item_versions (vault_id, item_id, version, overview, details) VALUES (?1, ?2, ?3, ?4, ?5)";
+    await env.DB.prepare(sql).bind(vault, id, version, overview, details).run();
+  }
+}
+
+/** Inserts Items into a vault and updates its counters. The batches are limited because a parameter of D1 has at most 2 MB. */
+export async function seedItems(env: Env, vault: string, items: readonly Item[]): Promise<void> {
+  const { DB } = env;
+  const keys = await keysOf(env, vault);
   const step = Math.max(1, Math.min(1000, Math.floor(1_000_000 / JSON.stringify(items[0]).length / 2)));
   for (let from = 0; from < items.length; from += step) {
-    const rows = await Promise.all(items.slice(from, from + step).map((item) => sealItem(keys.value, item)));
+    const rows = await Promise.all(items.slice(from, from + step).map((item) => sealItem(keys, item)));
     await DB.batch([DB.prepare(INSERT).bind(vault, JSON.stringify(rows)), DB.prepare(COUNT).bind(vault, rows.length)]);
   }
 }

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { operationId } from "../../src/model/ids.ts";
-import { type Answer, type Change, formatOf } from "../../src/model/operation.ts";
+import { type Answer, type Change, formatOf, SERVICE } from "../../src/model/operation.ts";
 import type { Result } from "../../src/model/result.ts";
 import { client, makeToken, makeVault } from "./service.ts";
 
@@ -10,9 +10,10 @@ export async function freshWriter() {
   const { id: actor, token } = await makeToken({ [vault]: "rw" });
   const items = `/v1/vaults/${vault}/items`;
   const apply = (change: Change): Promise<Result<Answer>> => {
+    const by = change.kind === "expire-item" ? SERVICE : actor;
     const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
     const origin = { userAgent: "", requestIp: "" };
-    const operation = { format: formatOf(change), id, vault, actor, size: 0, origin, change };
+    const operation = { format: formatOf(change), id, vault, actor: by, size: 0, origin, change };
     return env.COORDINATOR.getByName(vault).write(operation);
   };
   return { vault, items, actor, token, call: client(token), apply };

@@ -11,8 +11,12 @@ import {
   tokenOfFullLogs,
   tokenOfManyVaults,
   vaultWithContents,
+  vaultWithDeleted,
+  vaultWithDeletedFiles,
+  vaultWithEndedFiles,
   vaultWithFiles,
   vaultWithItem,
+  vaultWithVersions,
   type World,
 } from "./world.ts";
 
@@ -132,6 +136,105 @@ const reads: readonly WorstRequest[] = [
     prepare: async (world) => {
       const { token } = await tokenOfFullLogs(world);
       return { path: `/v1/activity?limit=1000`, token };
+    },
+  },
+];
+
+const VERSIONS = `${ITEM}/versions`;
+const DELETED = "/v1/vaults/:vault/deleted-items";
+
+const history: readonly WorstRequest[] = [
+  {
+    endpoint: `POST ${ITEM}/archive`,
+    why: "an Item of 512 KiB",
+    stores: "the version before it is kept",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithItem(world, largeItem());
+      return { path: `${path}/archive`, token, headers: KEY };
+    },
+  },
+  {
+    endpoint: `POST ${ITEM}/unarchive`,
+    why: "an Item of 512 KiB",
+    stores: "the version before it is kept",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithItem(world, largeItem());
+      await world.ask("POST", `${path}/archive`, token);
+      return { path: `${path}/unarchive`, token, headers: KEY };
+    },
+  },
+  {
+    endpoint: `GET ${VERSIONS}`,
+    why: "100 earlier versions with large tags",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithVersions(world);
+      return { path: `${path}/versions`, token };
+    },
+  },
+  {
+    endpoint: `GET ${VERSIONS}/:version`,
+    why: "1,000 Files that only this version has",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithEndedFiles(world);
+      return { path: `${path}/versions/1`, token };
+    },
+  },
+  {
+    endpoint: `POST ${VERSIONS}/:version/restore`,
+    why: "1,000 Files that only this version has",
+    stores: "each File gets a row again",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithEndedFiles(world);
+      return { path: `${path}/versions/1/restore`, token, headers: KEY };
+    },
+  },
+  {
+    endpoint: `DELETE ${VERSIONS}/:version`,
+    why: "1,000 Files that only this version has",
+    prepare: async (world) => {
+      const { path, token } = await vaultWithEndedFiles(world);
+      return { path: `${path}/versions/1`, token, headers: KEY };
+    },
+  },
+  {
+    endpoint: `GET ${DELETED}`,
+    why: "1,000 deleted Items",
+    prepare: async (world) => {
+      const { deleted, token } = await vaultWithDeleted(world);
+      return { path: `${deleted}?limit=1000`, token };
+    },
+  },
+  {
+    endpoint: `GET ${DELETED}/:item`,
+    why: "1,000 Files",
+    prepare: async (world) => {
+      const { deleted, token } = await vaultWithDeletedFiles(world);
+      return { path: deleted, token };
+    },
+  },
+  {
+    endpoint: `GET ${DELETED}/:item/files/:file/content`,
+    why: "the largest content",
+    prepare: async (world) => {
+      const { deleted, token } = await vaultWithDeletedFiles(world, () => vaultWithContents(world, [world.sizes.content]));
+      const { files } = (await world.ask("GET", deleted, token)) as { files: { content_path: string }[] };
+      return { path: `/${files[0]!.content_path}`, token };
+    },
+  },
+  {
+    endpoint: `POST ${DELETED}/:item/restore`,
+    why: "1,000 Files",
+    prepare: async (world) => {
+      const { deleted, token } = await vaultWithDeletedFiles(world);
+      return { path: `${deleted}/restore`, token, headers: KEY };
+    },
+  },
+  {
+    endpoint: `DELETE ${DELETED}/:item`,
+    why: "1,000 Files",
+    prepare: async (world) => {
+      const { deleted, token } = await vaultWithDeletedFiles(world);
+      return { path: deleted, token, headers: KEY };
     },
   },
 ];
@@ -293,4 +396,4 @@ const deletion: WorstRequest = {
   prepare: async (world) => forAdmin(`${ADMIN_VAULTS}/${(await largeVault(world)).vault}`, world),
 };
 
-export const WORST_REQUESTS: readonly WorstRequest[] = [...reads, ...writes, ...byAdmin, ...open, deletion];
+export const WORST_REQUESTS: readonly WorstRequest[] = [...reads, ...writes, ...history, ...byAdmin, ...open, deletion];

@@ -3,7 +3,8 @@ import { openStore } from "../../../src/store/database.ts";
 import { operationId } from "../../../src/model/ids.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { seedFiles } from "../seed-files.ts";
-import { login, seedItems } from "../seed.ts";
+import { login, seedItems, seedVersions } from "../seed.ts";
+import { times } from "./bodies.ts";
 
 /** The state that the worst requests meet. The tests and the benchmark create it with the same functions. */
 
@@ -24,6 +25,8 @@ export interface Sizes {
   readonly content: number;
   /** Vaults in the list of the admin. */
   readonly vaults: number;
+  /** Characters of the tags of a kept version. */
+  readonly tags: number;
 }
 
 export interface World {
@@ -45,7 +48,7 @@ export const ADMIN_TOKENS = "/v1/admin/tokens";
 /** A vault of its own for one request, so that no request finds what another one has cached. */
 export async function ownVault({ env, ask }: World): Promise<OwnVault> {
   const { id: vault } = await ask("POST", ADMIN_VAULTS, env.ADMIN_TOKEN, { name: "worst" });
-  const { token } = await ask("POST", ADMIN_TOKENS, env.ADMIN_TOKEN, { name: "worst", vaults: { [vault]: "rw" } });
+  const { token } = await ask("POST", ADMIN_TOKENS, env.ADMIN_TOKEN, { name: "worst", vaults: { [vault]: "rwd" } });
   return { vault, token, items: `/v1/vaults/${vault}/items` };
 }
 
@@ -70,6 +73,63 @@ export async function vaultWithFiles(world: World): Promise<Awaited<ReturnType<t
   const files = Array.from({ length: 1_000 }, (_, index) => ({ name: `file ${index}` }));
   await seedFiles(world.env, own.vault, own.item, files);
   return own;
+}
+
+/** The same Item at version 2, without the Files: they belong to version 1. */
+export async function vaultWithEndedFiles(world: World): Promise<Awaited<ReturnType<typeof vaultWithItem>>> {
+  const own = await vaultWithFiles(world);
+  await world.ask("PATCH", own.path, own.token, [{ op: "replace", path: "/favorite", value: true }]);
+  const { DB } = world.env;
+  await DB.batch(
+    [
+      `INSERT INTO file_versions (vault_id, item_id, id, until, since, generation, size, sealed)
+       SELECT vault_id, item_id, id, 2, 0, generation, size, sealed FROM files WHERE vault_id = ?1`,
+      "DELETE FROM files WHERE vault_id = ?1",
+      "UPDATE vaults SET files = 0, content_version = content_version + 1 WHERE id = ?1",
+    ].map((sql) => DB.prepare(sql).bind(own.vault)),
+  );
+  return own;
+}
+
+/** A vault with one Item that keeps 100 earlier versions, each with large tags. */
+export async function vaultWithVersions(world: World): Promise<OwnVault & { path: string }> {
+  const own = await ownVault(world);
+  const tags = times(8, () => "x".repeat(world.sizes.tags / 8));
+  const item = { ...login(own.vault, "x".repeat(LIMITS.title), { tags }), version: 101 };
+  await seedItems(world.env, own.vault, [{ ...item, version: 101 }]);
+  await seedVersions(
+    world.env,
+    own.vault,
+    times(100, (index) => ({ ...item, version: index + 1 })),
+  );
+  return { ...own, path: `${own.items}/${item.id}` };
+}
+
+/** A vault with 1,000 deleted Items. Out: also the path of their list. */
+export async function vaultWithDeleted(world: World): Promise<OwnVault & { deleted: string }> {
+  const own = await largeVault(world, 1_000);
+  const { DB } = world.env;
+  await DB.batch(
+    [
+      `INSERT INTO item_versions (vault_id, item_id, version, overview, details)
+       SELECT vault_id, id, version, overview, details FROM items WHERE vault_id = ?1`,
+      `INSERT INTO deleted_items (vault_id, id, version, deleted_at, deleted_by)
+       SELECT vault_id, id, version, 0, '${crypto.randomUUID()}' FROM items WHERE vault_id = ?1`,
+      "DELETE FROM items WHERE vault_id = ?1",
+      "UPDATE vaults SET deleted = items, items = 0, content_version = content_version + 1 WHERE id = ?1",
+    ].map((sql) => DB.prepare(sql).bind(own.vault)),
+  );
+  return { ...own, deleted: `/v1/vaults/${own.vault}/deleted-items` };
+}
+
+/** A vault with one deleted Item that has 1,000 empty Files, or one with a content. Out: also the path of the deleted Item. */
+export async function vaultWithDeletedFiles(
+  world: World,
+  make: (world: World) => Promise<OwnVault & { item: string; path: string }> = vaultWithFiles,
+): Promise<OwnVault & { deleted: string }> {
+  const own = await make(world);
+  await world.ask("DELETE", own.path, own.token);
+  return { ...own, deleted: `/v1/vaults/${own.vault}/deleted-items/${own.item}` };
 }
 
 /** A vault with one Item that has Files of these sizes, each with its content. Out: also the path of the last File. */

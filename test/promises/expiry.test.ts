@@ -1,0 +1,313 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { operationId } from "../../src/model/ids.ts";
+import { formatOf, SERVICE } from "../../src/model/operation.ts";
+import { cleanUp } from "../../src/scheduled.ts";
+import { rangeOf } from "../../src/store/due-vaults.ts";
+import { readLog } from "../support/activity.ts";
+import { countingDatabase, rebindCoordinator, renewCoordinator } from "../support/bindings.ts";
+import { dumpOfDatabase } from "../support/canary.ts";
+import { objectsOf, pattern } from "../support/files.ts";
+import { passDays } from "../support/restore.ts";
+import { admin, LOGIN } from "../support/service.ts";
+import { countsOf, freshWriter, keeping, rowsOf } from "../support/versions.ts";
+
+/** Expiry (decision 0022): the hourly run lets coordinators destroy what is kept beyond the settings. */
+
+const DAY = 86_400_000;
+const HOUR = DAY / 24;
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const run = (bindings: Partial<Env> = {}, now = Date.now()) => cleanUp({ ...env, ...bindings }, now);
+
+/** An Item with this many versions; the last ones have a File with the content of 3 bytes. */
+async function writtenItem(versions = 3) {
+  const writer = await freshWriter();
+  const { body } = await writer.call("POST", writer.items, { body: LOGIN });
+  const path = `${writer.items}/${body.id}`;
+  await writer.call("POST", `${path}/files?name=f`, { body: pattern(3) });
+  for (let version = 3; version <= versions; version++)
+    await writer.call("PATCH", path, { body: [{ op: "replace", path: "/title", value: `T${version}` }] });
+  return { ...writer, path, item: body.id as string, rows: () => rowsOf(writer.vault, body.id) };
+}
+
+/** The same as a deleted Item. In: days since its deletion. */
+async function deletedItem(age: number, versions = 3) {
+  const made = await writtenItem(versions);
+  await made.call("DELETE", made.path);
+  await ageDeletions(made.vault, age);
+  return made;
+}
+
+const ageDeletions = (vault: string, days: number) =>
+  env.DB.prepare("UPDATE deleted_items SET deleted_at = deleted_at - ?2 WHERE vault_id = ?1")
+    .bind(vault, days * DAY)
+    .run();
+
+const NOTHING = { versions: [], files: [], ended: [], deleted: undefined };
+
+/** The sealed texts of the versions of an Item. */
+const textsOf = async (item: string): Promise<string[]> =>
+  (
+    await env.DB.prepare("SELECT overview, details FROM item_versions WHERE item_id = ?")
+      .bind(item)
+      .all<{ overview: string; details: string }>()
+  ).results.flatMap(({ overview, details }) => [overview, details]);
+
+/** How many of the texts are anywhere in D1. */
+const countFound = async (texts: readonly string[]): Promise<number> => {
+  const dump = await dumpOfDatabase();
+  return texts.filter((text) => dump.includes(text)).length;
+};
+
+describe("a deleted Item", () => {
+  it("past its retention is destroyed with all its versions: none of its texts is in D1, and its content leaves R2", async () => {
+    const { vault, item, rows } = await deletedItem(31);
+    const texts = await textsOf(item);
+    expect([texts.length, await countFound(texts)]).toEqual([6, 6]);
+    await run();
+    expect([await rows(), await countFound(texts)]).toEqual([NOTHING, 0]);
+    expect(await countsOf(vault)).toMatchObject({ items: 0, deleted: 0, destroyed: 1, files: 0, file_bytes: 0 });
+    expect(await objectsOf(vault)).toHaveLength(1);
+    await passDays(vault, 32);
+    expect(await objectsOf(vault)).toEqual([]);
+  });
+
+  it("within its retention stays, also when another one of its vault expires", async () => {
+    const { vault, items, call, item, rows } = await deletedItem(31);
+    const { body: younger } = await call("POST", items, { body: LOGIN });
+    await call("DELETE", `${items}/${younger.id}`);
+    await run();
+    expect([(await rows()).deleted, (await rowsOf(vault, younger.id)).deleted?.version]).toEqual([undefined, 1]);
+    expect(item).not.toBe(younger.id);
+  });
+
+  it("is destroyed when DELETED_RETENTION_DAYS is lowered", async () => {
+    const { vault, rows } = await deletedItem(2);
+    await rebindCoordinator(vault, keeping(10, 1));
+    await run(keeping(10, 1));
+    expect(await rows()).toEqual(NOTHING);
+  });
+
+  it("is destroyed by the actor service, which the log of the vault shows without jti and address", async () => {
+    const { call, vault, item } = await deletedItem(31);
+    await run();
+    const { body } = await readLog(call, 6);
+    expect(body[0]).toMatchObject({
+      action: "DELETE",
+      result: "SUCCESS",
+      actor: { id: "service", userAgent: "", requestIp: "" },
+      resource: { type: "ITEM", vault: { id: vault }, item: { id: item } },
+    });
+    expect(body[0].actor).not.toHaveProperty("jti");
+  });
+});
+
+describe("a lowered VERSIONS_KEPT", () => {
+  it("trims Items that nobody writes, deleted ones too, and releases the contents of the trimmed versions", async () => {
+    const { vault, items, call, path, item, rows } = await writtenItem(6);
+    const [{ id: file }] = (await call("GET", `${path}/files`)).body;
+    await call("DELETE", `${path}/files/${file}`);
+    await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "T8" }] });
+    const other = (await call("POST", items, { body: LOGIN })).body.id;
+    for (const title of ["B", "C"])
+      await call("PATCH", `${items}/${other}`, { body: [{ op: "replace", path: "/title", value: title }] });
+    await call("DELETE", `${items}/${other}`);
+    const texts = await textsOf(item);
+    await rebindCoordinator(vault, keeping(1, 30));
+    await run(keeping(1, 30));
+    expect(await rows()).toMatchObject({ versions: [7], ended: [] });
+    expect((await rowsOf(vault, other)).versions).toEqual([2, 3]);
+    expect(await countFound(texts)).toBe(2);
+    expect(await countsOf(vault)).toMatchObject({ versions_kept: 1 });
+    await passDays(vault, 32);
+    expect(await objectsOf(vault)).toEqual([]);
+  });
+
+  it("to 0 leaves the current version, and the last version of a deleted Item", async () => {
+    const { vault, items, call, rows } = await writtenItem(4);
+    // A run takes five vaults at random; those of the other tests have versions too.
+    await env.DB.prepare("UPDATE vaults SET versions_kept = 0 WHERE id <> ?").bind(vault).run();
+    const { body } = await call("POST", items, { body: LOGIN });
+    await call("DELETE", `${items}/${body.id}`);
+    await rebindCoordinator(vault, keeping(0, 30));
+    await run(keeping(0, 30));
+    expect([(await rows()).versions, (await rowsOf(vault, body.id)).versions]).toEqual([[], [1]]);
+    expect((await call("POST", `/v1/vaults/${vault}/deleted-items/${body.id}/restore`)).status).toBe(200);
+  });
+
+  it("costs one entry in the log per Item, and a second run finds nothing", async () => {
+    const { vault } = await writtenItem(6);
+    await rebindCoordinator(vault, keeping(2, 30));
+    const entries = async () =>
+      (
+        await env.DB.prepare("SELECT action, event, version FROM activity WHERE vault_id = ? AND actor = ?")
+          .bind(vault, SERVICE)
+          .all()
+      ).results;
+    await run(keeping(2, 30));
+    expect(await entries()).toEqual([{ action: "DELETE", event: "version_destroyed", version: null }]);
+    await run(keeping(2, 30));
+    expect(await entries()).toHaveLength(1);
+  });
+});
+
+/** Deletes an Item as release 0.2.0 does: without its versions. */
+async function deleteAsBefore(vault: string, item: string) {
+  await env.DB.batch([
+    env.DB.prepare("DELETE FROM items WHERE vault_id = ?1 AND id = ?2").bind(vault, item),
+    env.DB.prepare("DELETE FROM files WHERE vault_id = ?1 AND item_id = ?2").bind(vault, item),
+    env.DB.prepare(
+      "UPDATE vaults SET items = items - 1, files = files - 1, content_version = content_version + 1 WHERE id = ?1",
+    ).bind(vault),
+  ]);
+}
+
+/** A time at which the run looks through the vaults with ids like this one. */
+const turnOf = (vault: string): number => {
+  const now = Date.now();
+  for (let hours = 0; ; hours++) {
+    const [first, end] = rangeOf(now + hours * HOUR);
+    if (first <= vault && vault < end) return now + hours * HOUR;
+  }
+};
+
+describe("versions of an Item that release 0.2.0 deleted", () => {
+  it("are served to nobody, and destroyed within a week", async () => {
+    const { vault, items, call, path, item, rows } = await writtenItem(4);
+    await deleteAsBefore(vault, item);
+    expect((await call("GET", `${path}/versions/1`)).status).toBe(404);
+    expect((await call("GET", `/v1/vaults/${vault}/deleted-items/${item}`)).status).toBe(404);
+    expect((await rows()).versions).toEqual([1, 2, 3]);
+    await run({}, turnOf(vault));
+    expect(await rows()).toEqual(NOTHING);
+    expect((await call("GET", items)).body).toEqual([]);
+  });
+
+  it("are looked for in every vault once a week", () => {
+    const bounds = Array.from({ length: 168 }, (_, hour) => rangeOf(hour * HOUR));
+    expect([bounds[0]![0], bounds.at(-1)![1]]).toEqual(["00000000", "g"]);
+    for (const [index, [first]] of bounds.slice(1).entries()) expect(first).toBe(bounds[index]![1]);
+  });
+});
+
+/** Inserts deleted Items that have expired, past the coordinator. */
+async function seedExpired(vault: string, count: number): Promise<void> {
+  const ids = JSON.stringify(Array.from({ length: count }, () => crypto.randomUUID()));
+  await env.DB.batch([
+    env.DB.prepare("INSERT INTO deleted_items SELECT ?1, value, 1, 0, '' FROM json_each(?2)").bind(vault, ids),
+    env.DB.prepare("INSERT INTO item_versions SELECT ?1, value, 1, '', '' FROM json_each(?2)").bind(vault, ids),
+    env.DB.prepare("UPDATE vaults SET deleted = deleted + ?2 WHERE id = ?1").bind(vault, count),
+  ]);
+}
+
+const countDeleted = async (vault: string) =>
+  (await env.DB.prepare("SELECT count(*) AS n FROM deleted_items WHERE vault_id = ?").bind(vault).first<{ n: number }>())!.n;
+
+/** A namespace whose coordinators have another `expire`. */
+const expiring = (expire: (vault: string, call: () => Promise<unknown>) => Promise<unknown>): Partial<Env> => ({
+  COORDINATOR: {
+    getByName: (vault: string) => ({
+      expire: (expiry: never) => expire(vault, async () => env.COORDINATOR.getByName(vault).expire(expiry)),
+    }),
+  } as unknown as Env["COORDINATOR"],
+});
+
+describe("a run", () => {
+  it("is bounded: a call destroys at most 128 Items, in groups of at most 32, and a run makes at most 20 calls", async () => {
+    const { vault } = await freshWriter();
+    await seedExpired(vault, 300);
+    const { count, db } = countingDatabase();
+    await renewCoordinator(vault, { DB: db });
+    const left: number[] = [];
+    await run(
+      expiring(async (_, call) => {
+        const answer = await call();
+        left.push(await countDeleted(vault));
+        return answer;
+      }),
+    );
+    expect(left).toEqual([172, 44, 0]);
+    // One read per call; a read and a write per group. The first operation of a call may be a group of its own.
+    expect(count.calls).toBeLessThanOrEqual(3 + 2 * (4 + 4 + 2) + 2 * 3);
+    let calls = 0;
+    await seedExpired(vault, 1);
+    await run(expiring(async () => ({ ok: true, value: `${calls++}` })));
+    expect(calls).toBe(20);
+    await run();
+  });
+
+  it("continues where an earlier one ended, and lets the writes of clients come in between", async () => {
+    const { vault, items, call } = await freshWriter();
+    await seedExpired(vault, 100);
+    await renewCoordinator(vault, {});
+    const [, ...replies] = await Promise.all([run(), ...Array.from({ length: 5 }, () => call("POST", items, { body: LOGIN }))]);
+    expect(replies.map(({ status }) => status)).toEqual(Array(5).fill(200));
+    await run();
+    expect(await countDeleted(vault)).toBe(0);
+    expect(await countsOf(vault)).toMatchObject({ items: 5, deleted: 0, destroyed: 100 });
+  });
+
+  it("succeeds while the coordinator is of release 0.2.0, which has no such method", async () => {
+    const { vault } = await deletedItem(31);
+    await run(expiring(() => Promise.reject(new TypeError('The RPC receiver does not implement the method "expire".'))));
+    expect(await countDeleted(vault)).toBe(1);
+    await run();
+    expect(await countDeleted(vault)).toBe(0);
+  });
+
+  it("serves the other vaults when one coordinator fails, and then fails", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const [broken, other] = [await deletedItem(31), await deletedItem(31)];
+    const bindings = expiring((vault, call) => (vault === broken.vault ? Promise.reject(new Error("reset")) : call()));
+    await expect(run(bindings)).rejects.toThrow("a coordinator could not expire Items");
+    expect([await countDeleted(broken.vault), await countDeleted(other.vault)]).toEqual([1, 0]);
+    await run();
+  });
+
+  it("does not call the coordinator of a deleted vault", async () => {
+    const { vault } = await deletedItem(31);
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    const called: string[] = [];
+    await run(
+      expiring((one, call) => {
+        called.push(one);
+        return call();
+      }),
+    );
+    expect(called).not.toContain(vault);
+  });
+});
+
+const expire = (vault: string, item: string, actor: string = SERVICE) => {
+  const change = { kind: "expire-item", item } as const;
+  const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
+  const origin = { userAgent: "", requestIp: "" };
+  return env.COORDINATOR.getByName(vault).write({ format: formatOf(change), id, vault, actor, size: 0, origin, change });
+};
+
+describe("the write that expires an Item", () => {
+  it("changes nothing when the Item was restored, or deleted again, since it was found", async () => {
+    const { vault, call, path, item, rows } = await deletedItem(31);
+    const deleted = `/v1/vaults/${vault}/deleted-items/${item}`;
+    await call("POST", `${deleted}/restore`);
+    expect(await expire(vault, item)).toEqual({ ok: true, value: {} });
+    expect((await call("GET", path)).status).toBe(200);
+    await call("DELETE", path);
+    expect(await expire(vault, item)).toEqual({ ok: true, value: {} });
+    expect((await rows()).deleted?.version).toBe(4);
+    expect(await expire(vault, crypto.randomUUID())).toEqual({ ok: true, value: {} });
+  });
+
+  it("is refused for every other actor", async () => {
+    const { vault, item, actor, rows } = await deletedItem(31);
+    for (const other of [actor, "admin"]) {
+      expect(await expire(vault, item, other)).toEqual({ ok: false, failure: { kind: "unauthorized" } });
+    }
+    expect((await rows()).deleted).toBeDefined();
+  });
+});
