@@ -11,3 +11,12 @@ export const presentEvent = ({ sequence, type, item, version, actor, at }: Vault
   actor: actor === ADMIN ? ADMIN : writeId(actor, dialect),
   at: new Date(at).toISOString(),
 });
+
+/** An event among those of several vaults. */
+export const presentVaultEvent = (vault: string, event: VaultEvent, dialect: Dialect): object => ({
+  ...presentVaultId(vault, dialect),
+  ...presentEvent(event, dialect),
+});
+
+/** What is told of a whole vault (contract 15.8). */
+export const presentVaultId = (vault: string, dialect: Dialect): object => ({ vault: writeId(vault, dialect) });

@@ -5,6 +5,7 @@ import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admi
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { archiveItem, unarchiveItem } from "./endpoints/archive.ts";
 import { destroyItem, getDeletedContent, getDeletedItem, listDeletedItems, restoreItem } from "./endpoints/deleted-items.ts";
+import { streamAllEvents } from "./endpoints/all-events.ts";
 import { listEvents } from "./endpoints/events.ts";
 import { removeFile, replaceFileContent, uploadFile } from "./endpoints/file-writes.ts";
 import { getContent, getFile, listFiles } from "./endpoints/files.ts";
@@ -63,6 +64,7 @@ const row = <Input>(route: Route<Input>): Route => route;
 
 export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
+  row({ method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED", ...streamAllEvents }),
   row({ method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED", parse, handle: getOwnToken }),
   row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
   row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),

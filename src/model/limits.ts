@@ -27,6 +27,10 @@ export const LIMITS = {
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,
   tokenLifetimeDefault: 90 * 24 * 60 * 60,
+  wait: 30, // seconds that a request waits for an event
+  stream: 60 * 60, // seconds that a stream lasts: then a Worker with new settings serves its reader
+  listeners: 2_000, // requests that wait for events, in one isolate
+  tokenListeners: 1_000, // of one token
   waitingWrites: 256, // a vault
   waitingBytes: 16 * 1024 * 1024, // a vault
 } as const;

@@ -7,6 +7,8 @@ import { fail, ok, type Result } from "../model/result.ts";
 export interface EventPage {
   /** In the order of their numbers, without a gap. */
   readonly events: readonly VaultEvent[];
+  /** The cursor before the first event. */
+  readonly start: Cursor;
   /** The cursor after the last event; without events the one that the page began at. */
   readonly last: Cursor;
   /** Whether the vault has later events. */
@@ -28,13 +30,18 @@ export interface PageRows {
  * is not one of the vault's writes. The number alone does not tell that: see Cursor.
  */
 export function pageOf(after: After, { head, entries, complete }: PageRows, limit: number): Result<EventPage> {
-  if (after === "latest") return ok({ events: [], last: head, more: false });
+  if (after === "latest") return ok({ events: [], start: head, last: head, more: false });
   const following = after === "oldest" ? afterLastGap(entries, complete, head) : entriesAfter(after, head, entries);
   if (!following) return fail("cursor_gone");
   const events = following.slice(0, limit);
-  const { sequence, at } = events.at(-1) ?? (after === "oldest" ? head : after);
-  return ok({ events, last: { sequence, at }, more: sequence < head.sequence });
+  const start = after === "oldest" ? beforeEvent(events[0], head) : after;
+  const { sequence, at } = events.at(-1) ?? start;
+  return ok({ events, start, last: { sequence, at }, more: sequence < head.sequence });
 }
+
+/** A cursor that leads to the oldest event. Its own entry is not in the log, so any time up to that of the event is right. */
+const beforeEvent = (event: VaultEvent | undefined, head: Cursor): Cursor =>
+  event ? { sequence: event.sequence - 1, at: event.at } : head;
 
 /**
  * The entries that follow a cursor without a gap. Out: `undefined` when the cursor is none of this log. The entry of the cursor

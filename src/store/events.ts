@@ -8,7 +8,7 @@ import type { TokenIdentity } from "./token-check.ts";
 
 /** Loads events: the numbered entries of the activity log. They are ids and numbers in the clear, so nothing is opened. */
 
-/** From the oldest entry on, so many are read at once to find gaps among them. */
+/** From the oldest entry on, so many entries of all vaults are read at once to find gaps among them. */
 const OLDEST = 1_000;
 
 /** No number of a write: nothing is read. */
@@ -60,7 +60,7 @@ export async function loadPages(
   token?: TokenIdentity,
 ): Promise<Result<ReadonlyMap<string, Result<EventPage>>>> {
   const oldest = starts.some(([, after]) => after === "oldest");
-  const most = 1 + (oldest ? Math.max(limit, OLDEST) : limit); // the entry of a cursor is read too
+  const most = 1 + (oldest ? Math.max(limit, Math.floor(OLDEST / starts.length)) : limit); // the entry of a cursor is read too
   const numbers = JSON.stringify(starts.map(([vault, after]) => [vault, numberOf(after)]));
   const statement = store.db.prepare(SQL).bind(numbers, most);
   const read = await (token ? loadForToken<[Row]>(store, token, statement) : runBatch<[Row]>(store.db, statement));

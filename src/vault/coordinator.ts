@@ -11,6 +11,7 @@ import { createRowCache } from "../store/write/cache.ts";
 import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
 import { type Expiry, expireItems } from "./expiry.ts";
 import { commitGroup } from "./group.ts";
+import { acceptListener, notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, drawRandom } from "./ports.ts";
 import { createQueue } from "./queue.ts";
 
@@ -71,6 +72,11 @@ export class VaultCoordinator extends DurableObject<Env> {
     return setAlarm(this.ctx.storage);
   }
 
+  /** Accepts the WebSocket of a Worker that waits for events. */
+  override fetch(request: Request): Response {
+    return acceptListener(this.ctx, request);
+  }
+
   override alarm(): Promise<void> {
     return runAlarm({ storage: this.ctx.storage, env: this.env });
   }
@@ -88,6 +94,7 @@ export class VaultCoordinator extends DurableObject<Env> {
         await setAlarm(this.ctx.storage);
       },
       deleteCommitted: (commit) => {
+        notifyListeners(this.ctx.getWebSockets(), commit.after);
         pending.deleteCommitted(sql, committedContents(commit));
         return commit.after ? undefined : startRowDeletion(this.ctx.storage);
       },

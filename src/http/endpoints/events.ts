@@ -1,9 +1,15 @@
 import { type After, formatCursor, parseAfter } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseCount } from "../../model/query.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { SECOND } from "../../model/time.ts";
+import type { EventPage } from "../../store/event-page.ts";
 import { loadEvents } from "../../store/events.ts";
-import { presentEvent } from "../present-event.ts";
+import { admit } from "../events/hub.ts";
+import { closeSession, createSession, joinHub } from "../events/session.ts";
+import { streamNews } from "../events/stream.ts";
+import { waitForNews } from "../events/wait.ts";
+import { presentEvent, presentVaultId } from "../present-event.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** The events of a vault: endpoint 18 (contract 15). Reading them is not logged, because a reader asks again and again. */
@@ -11,24 +17,95 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 interface Input {
   readonly after: After;
   readonly limit: number;
+  /** Seconds. */
+  readonly wait: number;
+  readonly stream: boolean;
 }
 
-function parse({ query: { rest } }: ParseCall): Result<Input> {
-  const after = parseAfter(rest.get("after") ?? "0");
+const isStream = ({ c }: ParseCall): boolean => /\btext\/event-stream\b/i.test(c.req.header("Accept") ?? "");
+
+/** Where a stream continues: the id of the last event that the client got (section 9.2.4 of the HTML standard), else `after`. */
+export const startOf = ({ c, query }: ParseCall): string | undefined =>
+  c.req.header("Last-Event-ID") || (query.rest.get("after") ?? undefined);
+
+function parse(call: ParseCall): Result<Input> {
+  const { rest } = call.query;
+  const stream = isStream(call);
+  const after = parseAfter((stream ? startOf(call) : rest.get("after")) ?? (stream ? "latest" : "0"));
   if (after === undefined) return invalid("after: is not 0, latest or a cursor that this service gave");
   const limit = parseCount(rest, "limit", 1, LIMITS.page);
   if (!limit.ok) return limit;
-  return ok({ after, limit: limit.value ?? 100 });
+  const wait = stream ? parseSeconds(call) : parseCount(rest, "wait", 0, LIMITS.wait);
+  if (!wait.ok) return wait;
+  return ok({ after, limit: stream ? LIMITS.page : (limit.value ?? 100), wait: wait.value ?? 0, stream });
+}
+
+/** `wait` of a stream: how many seconds it lasts. A client that did not ask for a stream gets one that ends. Errors: 400. */
+export function parseSeconds(call: ParseCall): Result<number> {
+  const wait = parseCount(call.query.rest, "wait", 0, LIMITS.stream);
+  return wait.ok ? ok(wait.value ?? (isStream(call) ? LIMITS.stream : 0)) : wait;
 }
 
 export const listEvents = {
   parse,
-  async handle(call: Call, { after, limit }: Input): Promise<Result<Reply>> {
-    const { c, store, claims, dialect, vault } = call;
+  async handle(call: Call, { after, limit, wait, stream }: Input): Promise<Result<Reply>> {
+    const { c, store, claims, vault } = call;
     const page = await loadEvents(store, vault, after, limit, claims);
     if (!page.ok) return page;
-    const { events, last } = page.value;
-    const body = { events: events.map((event) => presentEvent(event, dialect)), last: formatCursor(last) };
-    return ok({ response: c.json(body, 200, { "Cache-Control": "no-store, no-transform" }), action: "UNLOGGED" });
+    if (stream) return streamEvents(call, page.value, wait);
+    if (page.value.events.length > 0 || wait === 0 || c.req.method === "HEAD") return presentPage(call, page.value);
+    return waitForPage(call, page.value, limit, wait);
   },
 };
+
+const UNCACHED = { "Cache-Control": "no-store, no-transform" };
+
+function presentPage({ c, dialect }: Call, { events, last }: Pick<EventPage, "events" | "last">): Result<Reply> {
+  const body = { events: events.map((event) => presentEvent(event, dialect)), last: formatCursor(last) };
+  return ok({ response: c.json(body, 200, UNCACHED), action: "UNLOGGED" });
+}
+
+/** Waits for events after an empty page. Errors: those of a page, when they come up meanwhile; `rate`. */
+async function waitForPage(call: Call, { last }: EventPage, limit: number, wait: number): Promise<Result<Reply>> {
+  const { c, store, claims, vault } = call;
+  const admitted = admit(claims.id);
+  if (!admitted.ok) return admitted;
+  const session = createSession({ env: c.env, store, claims }, new Map([[vault, last]]));
+  try {
+    joinHub(session, () => false);
+    const outcome = await waitForNews(session, Date.now() + wait * SECOND);
+    if ("ended" in outcome)
+      return outcome.ended === "unauthorized" ? fail("unauthorized") : presentPage(call, { events: [], last });
+    const [news] = outcome.news;
+    if (news?.kind === "deleted") return fail("vault_not_found");
+    if (news?.kind === "reset") return fail("cursor_gone");
+    const events = (news?.events ?? []).slice(0, limit);
+    return presentPage(call, { events, last: events.at(-1) ?? last });
+  } finally {
+    closeSession(session);
+  }
+}
+
+function streamEvents(call: Call, { events, start, last, more }: EventPage, seconds: number): Result<Reply> {
+  const { c, store, claims, dialect, vault } = call;
+  const session = createSession({ env: c.env, store, claims }, new Map([[vault, last]]));
+  const news = events.length > 0 ? [{ kind: "events" as const, vault, events }] : [];
+  return openStream(call, () => {
+    joinHub(session, () => more);
+    return streamNews(session, news, new Map([[vault, start]]), seconds, {
+      id: (positions) => formatCursor(positions.get(vault) ?? last),
+      event: (_, event) => presentEvent(event, dialect),
+      vault: (id) => presentVaultId(id, dialect),
+      endsEmpty: true,
+    });
+  });
+}
+
+/** The answer with a stream as its body. In: opens the stream; HEAD opens none. Errors: `rate`. */
+export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply> {
+  const admitted = admit(claims.id);
+  if (!admitted.ok) return admitted;
+  const headers = { ...UNCACHED, "Content-Type": "text/event-stream" };
+  const response = c.req.method === "HEAD" ? c.body(null, 200, headers) : c.body(open(), 200, headers);
+  return ok({ response, action: "UNLOGGED" });
+}

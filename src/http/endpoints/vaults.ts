@@ -8,7 +8,8 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 /** Endpoint 10: the vaults that a token reads. */
 
 /** The ids of the vaults that a token reads. */
-export const readableVaults = ({ vaults }: Call): string[] => Object.keys(vaults).filter((vault) => covers(vaults[vault], "r"));
+export const readableVaults = ({ vaults }: Pick<Call, "vaults">): string[] =>
+  Object.keys(vaults).filter((vault) => covers(vaults[vault], "r"));
 
 export const listVaults = {
   /** A filter of vaults has one reading. */

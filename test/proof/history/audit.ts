@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { CONTENTS, rowsOf, SEALED_BYTES } from "../../support/faults.ts";
+import { rowsOf } from "../../support/faults.ts";
 import { objectsOf } from "../../support/files.ts";
 import type { Call } from "./calls.ts";
 
@@ -17,7 +17,6 @@ const SQL = {
     SELECT (SELECT count(*) FROM ${LOGGED}) AS writes,
       (SELECT count(*) FROM items WHERE vault_id = ?1) AS items,
       (SELECT count(*) FROM ${LOGGED} AND action = 'CREATE') AS created,
-<<<<<<< HEAD
       (SELECT count(*) FROM files JOIN items ON items.vault_id = ?1 AND items.id = files.item_id WHERE files.vault_id = ?1) AS files,
       (SELECT total(size) FROM (
         SELECT item_id, id, generation, size FROM files WHERE vault_id = ?1
@@ -27,11 +26,6 @@ const SQL = {
         + (SELECT total(octet_length(sealed)) FROM files WHERE vault_id = ?1)
         + (SELECT total(octet_length(sealed)) FROM file_versions WHERE vault_id = ?1) AS sealed,
       (SELECT count(*) FROM deleted_items WHERE vault_id = ?1) AS deleted`,
-=======
-      (SELECT count(*) FROM files WHERE vault_id = ?1 AND item_id IN (SELECT id FROM items WHERE vault_id = ?1)) AS files,
-      (SELECT coalesce(sum(size), 0) FROM (${CONTENTS})) AS bytes,
-      ${SEALED_BYTES} AS sealed`,
->>>>>>> wt-versions
   items: "SELECT id, version FROM items WHERE vault_id = ?1",
   deleted: "SELECT id, version FROM deleted_items WHERE vault_id = ?1",
   log: `SELECT item_id AS item, action, version, event, sequence FROM ${LOGGED} ORDER BY sequence`,

@@ -58,7 +58,10 @@ export function createCoordinators(world: World, bindings: Env): Coordinators {
       DB: connectDatabase(world, { name, hasEnded, evict }),
       FILES: faultyBucket(world, hasEnded),
     };
-    const coordinator = new VaultCoordinator({ storage: storageOf(storage, hasEnded) } as DurableObjectState, env);
+    const coordinator = new VaultCoordinator(
+      { storage: storageOf(storage, hasEnded), getWebSockets: () => [] } as unknown as DurableObjectState,
+      env,
+    );
     const arrived: string[] = [];
     const instance: Instance = {
       name,

@@ -14,6 +14,7 @@ import {
   vaultWithDeleted,
   vaultWithDeletedFiles,
   vaultWithEndedFiles,
+  vaultWithEvents,
   vaultWithFiles,
   vaultWithItem,
   vaultWithVersions,
@@ -129,6 +130,22 @@ const reads: readonly WorstRequest[] = [
     endpoint: "GET /v1/token",
     why: "a token of 100 vaults",
     prepare: async (world) => ({ path: "/v1/token", token: (await wideToken(world)).token }),
+  },
+  {
+    endpoint: "GET /v1/vaults/:vault/events",
+    why: "1,000 events",
+    prepare: async (world) => {
+      const { vault, token } = await vaultWithEvents(world);
+      return { path: `/v1/vaults/${vault}/events?limit=1000`, token };
+    },
+  },
+  {
+    endpoint: "GET /v1/events",
+    why: "the oldest events of 100 vaults",
+    prepare: async (world) => {
+      const { token } = await tokenOfManyVaults(world);
+      return { path: "/v1/events?after=0", token };
+    },
   },
   {
     endpoint: "GET /v1/activity",

@@ -199,3 +199,20 @@ export async function tokenOfFullLogs(world: World): Promise<{ token: string }> 
   );
   return { token };
 }
+
+const NUMBER = `
+  UPDATE activity SET sequence = ranks.rank + 1, at = 0, action = 'UPDATE' FROM (
+    SELECT id, row_number() OVER (ORDER BY id) AS rank FROM activity WHERE vault_id = ?1 AND sequence IS NULL) AS ranks
+  WHERE vault_id = ?1 AND activity.id = ranks.id AND sequence IS NULL`;
+
+/** A vault with 2,500 events: entries of the log that got numbers. */
+export async function vaultWithEvents(world: World): Promise<OwnVault> {
+  const own = await ownVault(world);
+  await fillLogs(world, [own.vault], [2_500]);
+  const { DB } = world.env;
+  await DB.batch([
+    DB.prepare(NUMBER).bind(own.vault),
+    DB.prepare("UPDATE vaults SET content_version = 2500 WHERE id = ?1").bind(own.vault),
+  ]);
+  return own;
+}

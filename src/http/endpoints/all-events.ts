@@ -1,0 +1,88 @@
+import type { After, Cursor } from "../../model/cursor.ts";
+import { formatCursors, parseCursors } from "../../model/cursors.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
+import { loadPages } from "../../store/events.ts";
+import { createSession, joinHub, type News } from "../events/session.ts";
+import { streamNews } from "../events/stream.ts";
+import { presentVaultEvent, presentVaultId } from "../present-event.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
+import { openStream, parseSeconds, startOf } from "./events.ts";
+import { readableVaults } from "./vaults.ts";
+
+/** The events of all vaults that a token reads, as one stream: endpoint 18 (contract 15.9). */
+
+/** Where the stream begins in each vault. `known`: the client has got a position in the vault. */
+interface Start {
+  readonly vault: string;
+  readonly after: After;
+  readonly known: boolean;
+}
+
+const NAMED: ReadonlyMap<string, After> = new Map([
+  ["0", "oldest"],
+  ["latest", "latest"],
+]);
+
+interface Input {
+  readonly starts: readonly Start[];
+  readonly seconds: number;
+}
+
+function parse(call: ParseCall): Result<Input> {
+  const vaults = readableVaults(call);
+  const text = startOf(call) ?? "latest";
+  const named = NAMED.get(text);
+  const positions = named ? new Map<string, Cursor>() : parseCursors(text, vaults);
+  if (!positions) return invalid("after: is not 0, latest or an id that this service gave");
+  const seconds = parseSeconds(call);
+  if (!seconds.ok) return seconds;
+  const starts = vaults.map((vault): Start => {
+    const position = positions.get(vault);
+    return { vault, after: position ?? named ?? "latest", known: position !== undefined };
+  });
+  return ok({ starts, seconds: seconds.value });
+}
+
+/** So many events of all vaults together are read at first. The stream reads on. */
+const FIRST_READ = 1_000;
+
+export const streamAllEvents = {
+  parse,
+  /** Errors: `unauthorized` (revoked), `cursor_gone` (of one of the vaults), `rate`. */
+  async handle(call: Call, { starts, seconds }: Input): Promise<Result<Reply>> {
+    const { c, store, claims, dialect } = call;
+    const limit = Math.max(10, Math.floor(FIRST_READ / Math.max(1, starts.length)));
+    const pages = await loadPages(
+      store,
+      starts.map(({ vault, after }) => [vault, after]),
+      limit,
+      claims,
+    );
+    if (!pages.ok) return pages;
+    const news: News[] = [];
+    const positions = new Map<string, Cursor>();
+    const begins = new Map<string, Cursor>();
+    const more = new Set<string>();
+    for (const { vault, after, known } of starts) {
+      const page = pages.value.get(vault)!;
+      if (!page.ok && page.failure.kind !== "vault_not_found") return page;
+      if (!page.ok && known) news.push({ kind: "deleted", vault });
+      if (typeof after !== "string") begins.set(vault, after);
+      if (!page.ok) continue;
+      begins.set(vault, page.value.start);
+      positions.set(vault, page.value.last);
+      if (page.value.more) more.add(vault);
+      if (page.value.events.length > 0) news.push({ kind: "events", vault, events: page.value.events });
+    }
+    const session = createSession({ env: c.env, store, claims }, positions);
+    return openStream(call, () => {
+      joinHub(session, (vault) => more.has(vault));
+      return streamNews(session, news, begins, seconds, {
+        id: formatCursors,
+        event: (vault, event) => presentVaultEvent(vault, event, dialect),
+        vault: (vault) => presentVaultId(vault, dialect),
+        endsEmpty: false,
+      });
+    });
+  },
+};

@@ -1,0 +1,99 @@
+import { type Cursor, isAt } from "../../model/cursor.ts";
+import type { VaultEvent } from "../../model/event.ts";
+
+/**
+ * What an isolate knows of the events of one vault. It is plain data: the requests that wait for events share it, and none of
+ * them may touch an I/O object of another one (developers.cloudflare.com/workers/observability/errors).
+ */
+export interface Channel {
+  readonly vault: string;
+  /** The events after `start` up to `head`, without a gap, so that a request reads them for all others. */
+  start: Cursor;
+  head: Cursor;
+  events: readonly VaultEvent[];
+  /** Whether the vault may have events after `head`. */
+  stale: boolean;
+  /** The newest write that the coordinator told of. */
+  hint: string | undefined;
+  deleted: boolean;
+  /** A request reads the events after `head` until this time, so no other one does: Unix milliseconds. */
+  readingUntil: number;
+  /** The request that holds the WebSocket to the coordinator. */
+  owner: Listener | undefined;
+  /** No request opens a WebSocket before this time: Unix milliseconds. */
+  connectAt: number;
+  readonly listeners: Set<Listener>;
+}
+
+/** A request that waits for events. */
+export interface Listener {
+  readonly token: { readonly id: string; readonly hash: string };
+  readonly vaults: () => Iterable<string>;
+  /** Whether something happened since the request looked at its channels. */
+  woken: boolean;
+  /** Ends the wait of the request, if it waits. */
+  resolve: () => void;
+  /** When its request ran last, and when its token was last known to be in use: Unix milliseconds. */
+  seenAt: number;
+  checkedAt: number;
+  revoked: boolean;
+}
+
+/** So many events are kept for requests that are slower than others, besides those of the last read. */
+const KEPT = 64;
+
+/** In: the position after which nothing was read yet; whether there may be later events. */
+export const createChannel = (vault: string, head: Cursor, stale: boolean): Channel => ({
+  vault,
+  start: head,
+  head,
+  events: [],
+  stale,
+  hint: undefined,
+  deleted: false,
+  readingUntil: 0,
+  owner: undefined,
+  connectAt: 0,
+  listeners: new Set(),
+});
+
+/** The events after a position. Out: `undefined` when the channel does not know the position. */
+export function eventsAfter({ start, events }: Channel, position: Cursor): readonly VaultEvent[] | undefined {
+  const count = position.sequence - start.sequence;
+  if (count < 0 || count > events.length) return undefined;
+  return isAt(position, events[count - 1] ?? start) ? events.slice(count) : undefined;
+}
+
+/** Appends events that follow `head`. In: the position after them. */
+export function append(channel: Channel, events: readonly VaultEvent[], last: Cursor): void {
+  const excess = Math.max(0, channel.events.length + events.length - Math.max(KEPT, events.length));
+  const { sequence, at } = channel.events[excess - 1] ?? channel.start;
+  channel.start = { sequence, at };
+  channel.events = [...channel.events.slice(excess), ...events];
+  channel.head = last;
+}
+
+/** Begins again at a position, because the database was restored. */
+export function restart(channel: Channel, head: Cursor): void {
+  channel.start = channel.head = head;
+  channel.events = [];
+  channel.stale = false;
+}
+
+/** Another request may do this: the platform goes on in the context of the waiting one (handle_cross_request_promise_resolution). */
+export function wake(listener: Listener): void {
+  listener.woken = true;
+  listener.resolve();
+}
+
+/** Wakes the requests that wait for events of the vault. */
+export function wakeAll({ listeners }: Channel): void {
+  for (const listener of listeners) wake(listener);
+}
+
+/** Wakes one request, so that it reads for all: the owner of the WebSocket runs, so it is preferred. */
+export function wakeOne({ owner, listeners }: Channel): void {
+  const [first] = listeners;
+  const one = owner ?? first;
+  if (one) wake(one);
+}

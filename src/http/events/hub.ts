@@ -1,0 +1,53 @@
+import type { Cursor } from "../../model/cursor.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { SECOND } from "../../model/time.ts";
+import { type Channel, createChannel, type Listener, wakeOne } from "./channel.ts";
+
+/** The requests of this isolate that wait for events, and the channels of their vaults. */
+
+export const listeners = new Set<Listener>();
+
+export const channels = new Map<string, Channel>();
+
+/** A request that has not run for so long has ended without notice. It joins again if it runs after all. Milliseconds. */
+const LEASE = 30 * SECOND;
+
+/** Errors: `rate`, when so many requests of the token, or of all tokens, wait in this isolate already. */
+export function admit(token: string): Result<undefined> {
+  const own = [...listeners].filter((listener) => listener.token.id === token).length;
+  return listeners.size >= LIMITS.listeners || own >= LIMITS.tokenListeners ? fail("rate") : ok(undefined);
+}
+
+/** Adds a request. In: its position in each vault; whether a vault may have later events. */
+export function join(listener: Listener, positions: ReadonlyMap<string, Cursor>, stale: (vault: string) => boolean): void {
+  listeners.add(listener);
+  for (const [vault, position] of positions) {
+    const channel = channels.get(vault) ?? createChannel(vault, position, stale(vault));
+    channels.set(vault, channel);
+    channel.listeners.add(listener);
+    // A read that the channel has not caught up with.
+    if (position.sequence > channel.head.sequence) channel.stale = true;
+  }
+}
+
+/** Removes a request. */
+export function leave(listener: Listener): void {
+  listeners.delete(listener);
+  for (const vault of listener.vaults()) leaveChannel(listener, vault);
+}
+
+/** Removes a request from the channel of one vault. Another request takes over its WebSocket. */
+export function leaveChannel(listener: Listener, vault: string): void {
+  const channel = channels.get(vault);
+  if (!channel?.listeners.delete(listener)) return;
+  if (channel.listeners.size === 0) channels.delete(vault);
+  if (channel.owner !== listener) return;
+  channel.owner = undefined;
+  wakeOne(channel);
+}
+
+/** Removes the requests that have ended without notice. In: Unix milliseconds. */
+export function removeEnded(now: number): void {
+  for (const listener of listeners) if (listener.seenAt < now - LEASE) leave(listener);
+}

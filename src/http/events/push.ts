@@ -1,0 +1,52 @@
+import { logFailure } from "../../log.ts";
+import { SECOND } from "../../model/time.ts";
+import { type Channel, type Listener, wake } from "./channel.ts";
+import { takeHint } from "./reads.ts";
+
+/**
+ * The WebSocket of an isolate to the coordinator of a vault. It belongs to one request, the owner of the channel, in whose
+ * context its messages arrive. Without it, for example when the coordinator is of release 0.2.0, the checks find the events.
+ */
+
+/** Milliseconds before the next try, after the coordinator has closed the WebSocket or refused it. */
+const CLOSED = SECOND;
+const REFUSED = 12 * SECOND;
+
+/** Whether a request should open a WebSocket. In: Unix milliseconds. */
+export const isUnconnected = ({ owner, connectAt }: Channel, now: number): boolean => owner === undefined && connectAt <= now;
+
+/** Opens a WebSocket. Out: it; `undefined` when the coordinator does not accept it. */
+export async function connect(env: Env, channel: Channel, listener: Listener): Promise<WebSocket | undefined> {
+  channel.owner = listener;
+  const socket = await open(env, channel.vault);
+  if (!socket || channel.owner !== listener) {
+    if (channel.owner === listener) release(channel, listener, REFUSED);
+    socket?.close(1000);
+    return undefined;
+  }
+  socket.addEventListener("message", ({ data }) => takeHint(channel, String(data)));
+  socket.addEventListener("close", () => release(channel, listener, CLOSED));
+  socket.addEventListener("error", () => release(channel, listener, CLOSED));
+  socket.accept();
+  return socket;
+}
+
+async function open({ COORDINATOR }: Env, vault: string): Promise<WebSocket | undefined> {
+  try {
+    const request = { headers: { Upgrade: "websocket" } };
+    const response = await COORDINATOR.getByName(vault).fetch("https://coordinator/listen", request);
+    return response.webSocket ?? undefined;
+  } catch (error) {
+    logFailure("The connection to a coordinator", error);
+    return undefined;
+  }
+}
+
+/** Lets another request, or the same one, open a WebSocket later. In: milliseconds, at most. */
+function release(channel: Channel, listener: Listener, delay: number): void {
+  if (channel.owner !== listener) return;
+  channel.owner = undefined;
+  // At random, so that not all isolates connect to a new coordinator at once.
+  channel.connectAt = Date.now() + delay * (0.5 + Math.random() / 2);
+  wake(listener);
+}

@@ -1,0 +1,91 @@
+import { isAt, parseCursor } from "../../model/cursor.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { SECOND } from "../../model/time.ts";
+import type { Store } from "../../store/database.ts";
+import { loadEventState } from "../../store/event-state.ts";
+import { loadEvents } from "../../store/events.ts";
+import { append, type Channel, eventsAfter, type Listener, restart, wake, wakeAll, wakeOne } from "./channel.ts";
+import { channels, listeners, removeEnded } from "./hub.ts";
+
+/** What one request of the isolate reads for all others, and only one at a time. */
+
+/** Milliseconds between two checks. A revoked token is noticed within this time and a D1 call: 15 s in all. */
+const PERIOD = 12 * SECOND;
+/** Milliseconds after which a check, or a read, that gave no result is tried by another request. */
+const CHECK_TIME = 2 * SECOND;
+const READ_TIME = 11 * SECOND;
+
+/** When the next check of all tokens and vaults is due: Unix milliseconds. */
+export const check = { due: 0 };
+
+/** In: Unix milliseconds. A time that is too far away was set before the clock went back. */
+export const isCheckDue = (now: number): boolean => check.due <= now || check.due > now + PERIOD;
+
+/** Checks all tokens and vaults of the isolate in one D1 call. */
+export async function checkAll(store: Store): Promise<void> {
+  const now = Date.now();
+  check.due = now + CHECK_TIME;
+  removeEnded(now);
+  if (await checkSome(store, [...listeners], [...channels.values()])) check.due = now + PERIOD;
+}
+
+/** Checks tokens and vaults in one D1 call. Out: whether D1 answered. */
+export async function checkSome(store: Store, some: readonly Listener[], of: readonly Channel[]): Promise<boolean> {
+  const now = Date.now();
+  const tokens = [...new Set(some.map(({ token }) => token.id))];
+  const vaults = of.map(({ vault }) => vault);
+  const state = await loadEventState(store, tokens, vaults);
+  if (!state.ok) return false;
+  for (const listener of some) {
+    const inUse = state.value.tokens.get(listener.token.id) === listener.token.hash;
+    if (inUse) listener.checkedAt = now;
+    else listener.revoked = true;
+    if (!inUse) wake(listener);
+  }
+  for (const channel of of) {
+    const head = state.value.heads.get(channel.vault);
+    if (head && isAt(head, channel.head)) continue;
+    if (head) channel.stale = true;
+    else channel.deleted = true;
+    if (head) wakeOne(channel);
+    else wakeAll(channel);
+  }
+  return true;
+}
+
+/** Takes note of what the coordinator has sent after a commit: the position after it; another text when the vault is deleted. */
+export function takeHint(channel: Channel, text: string): void {
+  const position = parseCursor(text);
+  if (position && eventsAfter(channel, position)) return;
+  channel.hint = text;
+  channel.stale = true;
+  wakeOne(channel);
+}
+
+/** Whether the events after the head have to be read, and no request is reading them. In: Unix milliseconds. */
+export const isReadable = ({ stale, readingUntil }: Channel, now: number): boolean => stale && readingUntil <= now;
+
+/** Reads the events after the head of a channel, for all requests that wait for them. One D1 call, two after a restore. */
+export async function readChannel(store: Store, channel: Channel): Promise<void> {
+  const { hint, vault } = channel;
+  channel.readingUntil = Date.now() + READ_TIME;
+  channel.stale = false;
+  const page = await loadEvents(store, vault, channel.head, LIMITS.page);
+  const gone = !page.ok && page.failure.kind === "cursor_gone";
+  const answer = gone ? await loadEvents(store, vault, "latest", 1) : page;
+  channel.readingUntil = 0;
+  if (answer.ok) {
+    const { events, last, more } = answer.value;
+    if (gone) restart(channel, last);
+    else append(channel, events, last);
+    const position = channel.hint === undefined || channel.hint === hint ? undefined : parseCursor(channel.hint);
+    // What the coordinator has told of during the read may be among the events already.
+    channel.stale = more || (channel.hint !== hint && !(position && eventsAfter(channel, position)));
+  } else if (answer.failure.kind === "vault_not_found") {
+    channel.deleted = true;
+  } else {
+    channel.stale = true;
+    channel.readingUntil = Date.now() + SECOND; // before the next try
+  }
+  wakeAll(channel);
+}

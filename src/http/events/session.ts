@@ -1,0 +1,141 @@
+import { type Cursor, isAt } from "../../model/cursor.ts";
+import type { VaultEvent } from "../../model/event.ts";
+import { LIMITS } from "../../model/limits.ts";
+import type { FailureKind } from "../../model/failure.ts";
+import { SECOND } from "../../model/time.ts";
+import type { VerifiedClaims } from "../../crypto/token.ts";
+import type { Store } from "../../store/database.ts";
+import { loadEvents, loadPages } from "../../store/events.ts";
+import { type Channel, eventsAfter, type Listener, restart, wake } from "./channel.ts";
+import { channels, join, leave, leaveChannel, listeners } from "./hub.ts";
+
+/** One request that waits for events, with its position in each vault and its WebSockets. No other request uses it. */
+export interface Session {
+  readonly env: Env;
+  readonly store: Store;
+  readonly claims: VerifiedClaims;
+  readonly listener: Listener;
+  readonly positions: Map<string, Cursor>;
+  readonly sockets: Map<string, WebSocket>;
+  /** Whether the request has ended. What it still does then changes nothing. */
+  closed: boolean;
+  /** D1 does not answer: no further try before this time. Unix milliseconds. */
+  retryAt: number;
+  /** How often the request has called D1 since it waits. */
+  calls: number;
+}
+
+/** What happened in a vault. */
+export type News =
+  | { readonly kind: "events"; readonly vault: string; readonly events: readonly VaultEvent[] }
+  /** The vault was deleted. */
+  | { readonly kind: "deleted"; readonly vault: string }
+  /** The database was restored, and the position is none of its log any more. The session continues at the newest write. */
+  | { readonly kind: "reset"; readonly vault: string; readonly position: Cursor };
+
+/** A request's own reads fetch at most so many events of a vault. */
+const OWN_READ = 250;
+
+/** In: the position in each vault after the last event that was sent. */
+export function createSession(
+  { env, store, claims }: Pick<Session, "env" | "store" | "claims">,
+  positions: ReadonlyMap<string, Cursor>,
+): Session {
+  const own = new Map(positions);
+  const listener: Listener = {
+    token: { id: claims.id, hash: claims.hash },
+    vaults: () => own.keys(),
+    woken: false,
+    resolve: () => undefined,
+    seenAt: Date.now(),
+    checkedAt: Date.now(),
+    revoked: false,
+  };
+  return { env, store, claims, listener, positions: own, sockets: new Map(), closed: false, retryAt: 0, calls: 0 };
+}
+
+/** Adds the request to the hub, also when the hub has removed it meanwhile. In: whether a vault may have later events. */
+export function joinHub({ listener, positions }: Session, stale: (vault: string) => boolean = () => true): void {
+  if (!listeners.has(listener)) join(listener, positions, stale);
+}
+
+/** Ends the wait: closes the WebSockets, which other requests open anew. */
+export function closeSession(session: Session): void {
+  const { listener, sockets } = session;
+  session.closed = true;
+  leave(listener);
+  wake(listener);
+  for (const socket of sockets.values()) socket.close(1000);
+  sockets.clear();
+}
+
+export const channelsOf = ({ positions }: Session): Channel[] =>
+  [...positions.keys()].flatMap((vault) => channels.get(vault) ?? []);
+
+/**
+ * What happened in the vaults since the positions of the session, which move on. Events come out of the channels; a request
+ * that is slower than its channel, or than its database, reads for itself.
+ */
+export async function takeNews(session: Session): Promise<News[]> {
+  const news: News[] = [];
+  const behind: (readonly [string, Cursor])[] = [];
+  for (const channel of channelsOf(session)) {
+    const { vault } = channel;
+    const position = session.positions.get(vault)!;
+    const events = eventsAfter(channel, position);
+    if (channel.deleted) news.push(forget(session, vault));
+    else if (events && events.length > 0) news.push(advance(session, vault, events));
+    else if (!events && !isAhead(channel, position)) behind.push([vault, position]);
+  }
+  if (behind.length > 0 && session.retryAt <= Date.now()) news.push(...(await readBehind(session, behind)));
+  return news;
+}
+
+/** Whether the channel still has to read up to the position. */
+const isAhead = ({ head, stale, readingUntil }: Channel, position: Cursor): boolean =>
+  position.sequence > head.sequence && (stale || readingUntil > 0);
+
+function advance({ positions }: Session, vault: string, events: readonly VaultEvent[]): News {
+  const { sequence, at } = events.at(-1)!;
+  positions.set(vault, { sequence, at });
+  return { kind: "events", vault, events };
+}
+
+/** The session goes on without the vault. */
+function forget({ listener, positions, sockets }: Session, vault: string): News {
+  leaveChannel(listener, vault);
+  positions.delete(vault);
+  sockets.get(vault)?.close(1000);
+  sockets.delete(vault);
+  return { kind: "deleted", vault };
+}
+
+async function readBehind(session: Session, behind: readonly (readonly [string, Cursor])[]): Promise<News[]> {
+  session.calls++;
+  const limit = Math.max(10, Math.floor(OWN_READ / behind.length));
+  const pages = await loadPages(session.store, behind, limit, session.claims);
+  if (!pages.ok) {
+    session.listener.revoked ||= pages.failure.kind === "unauthorized";
+    session.retryAt = Date.now() + SECOND * (1 + Math.random());
+    return [];
+  }
+  const news: News[] = [];
+  for (const [vault, position] of behind) {
+    const page = pages.value.get(vault)!;
+    const channel = channels.get(vault);
+    if (!page.ok) news.push(...(await handleFailure(session, vault, page.failure.kind)));
+    else if (page.value.events.length > 0) news.push(advance(session, vault, page.value.events));
+    // The position is the newest write, which the channel does not know.
+    else if (channel && !isAt(channel.head, position)) restart(channel, position);
+  }
+  return news;
+}
+
+async function handleFailure(session: Session, vault: string, kind: FailureKind): Promise<News[]> {
+  if (kind === "vault_not_found") return [forget(session, vault)];
+  session.calls++;
+  const newest = await loadEvents(session.store, vault, "latest", LIMITS.page);
+  if (!newest.ok) return [];
+  session.positions.set(vault, newest.value.last);
+  return [{ kind: "reset", vault, position: newest.value.last }];
+}

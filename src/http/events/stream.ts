@@ -1,0 +1,96 @@
+import type { Cursor } from "../../model/cursor.ts";
+import type { VaultEvent } from "../../model/event.ts";
+import { SECOND } from "../../model/time.ts";
+import { closeSession, type News, type Session } from "./session.ts";
+import { waitForNews } from "./wait.ts";
+
+/** Server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html) of the vaults of a session. */
+
+/** How a stream writes what it sends. */
+export interface Format {
+  /** The `id` of an event: where a reader that got it continues. */
+  readonly id: (positions: ReadonlyMap<string, Cursor>) => string;
+  /** The `data` of an event. */
+  readonly event: (vault: string, event: VaultEvent) => object;
+  /** The `data` of `vault.deleted` and `reset`. */
+  readonly vault: (vault: string) => object;
+  /** Whether the stream ends with its last vault. */
+  readonly endsEmpty: boolean;
+}
+
+/** A comment is sent after so many milliseconds without an event, so that both sides notice a lost connection. */
+const HEARTBEAT = 15 * SECOND;
+
+/** After so many milliseconds a reader connects again. */
+const RETRY = 2 * SECOND;
+
+/**
+ * The body of a stream. Nothing is read ahead of the client: `pull` is called when it takes more. It ends when the token is
+ * revoked, with `reset`, and when its time is over. In: the session; the news that its first read has found; the position of each
+ * vault before them; the seconds until it ends.
+ */
+export function streamNews(
+  session: Session,
+  first: readonly News[],
+  starts: ReadonlyMap<string, Cursor>,
+  seconds: number,
+  format: Format,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const end = Date.now() + seconds * SECOND;
+  const sent = new Map(starts);
+  let queue: readonly News[] | undefined = first;
+  const write = (news: readonly News[]) => news.map((one) => textOf(one, sent, format)).join("");
+
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const opening = queue && `retry: ${RETRY}\n${idLine(sent, format)}\n`;
+    const outcome = queue ? { news: queue } : await waitForNews(session, Math.min(end, Date.now() + HEARTBEAT));
+    queue = undefined;
+    if (session.closed) return;
+    const news = "news" in outcome ? outcome.news : [];
+    const text = (opening ?? "") + write(news);
+    const isOver = "ended" in outcome || Date.now() >= end || news.some(({ kind }) => kind === "reset");
+    if (text !== "" || !isOver) controller.enqueue(encoder.encode(text || ":\n\n"));
+    if (!isOver && !(format.endsEmpty && session.positions.size === 0)) return;
+    closeSession(session);
+    controller.close();
+  }
+
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          await pull(controller);
+        } catch (error) {
+          closeSession(session);
+          throw error;
+        }
+      },
+      cancel: () => closeSession(session),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+const idLine = (sent: ReadonlyMap<string, Cursor>, { id }: Format): string => `id: ${id(sent)}\n`;
+
+const block = (type: string, id: string, data: object): string => `event: ${type}\n${id}data: ${JSON.stringify(data)}\n\n`;
+
+/** The text of news. In: the position of each vault after what was sent; it moves on. */
+function textOf(news: News, sent: Map<string, Cursor>, format: Format): string {
+  const { kind, vault } = news;
+  if (kind === "deleted") {
+    sent.delete(vault);
+    return block("vault.deleted", idLine(sent, format), format.vault(vault));
+  }
+  if (kind === "reset") {
+    sent.set(vault, news.position);
+    return block("reset", idLine(sent, format), format.vault(vault));
+  }
+  const blocks = news.events.map((event) => {
+    const { sequence, at, type } = event;
+    sent.set(vault, { sequence, at });
+    return block(type, idLine(sent, format), format.event(vault, event));
+  });
+  return blocks.join("");
+}

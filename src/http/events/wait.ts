@@ -1,0 +1,99 @@
+import { SECOND } from "../../model/time.ts";
+import type { Channel, Listener } from "./channel.ts";
+import { connect, isUnconnected } from "./push.ts";
+import { check, checkAll, checkSome, isCheckDue, isReadable, readChannel } from "./reads.ts";
+import { channelsOf, joinHub, type News, type Session, takeNews } from "./session.ts";
+
+/** The wait of a request for events. The requests of an isolate share what they read and the connections to coordinators. */
+
+/** What ends a wait: news (none when the time is over), or the end of the token or of the request. */
+export type Outcome = { readonly news: readonly News[] } | { readonly ended: EndReason };
+
+type EndReason = "closed" | "unauthorized" | "unavailable" | "worn";
+
+/** A token that could not be checked for so long counts as revoked. Milliseconds. */
+const UNCHECKED = 30 * SECOND;
+
+/** A Worker may send 1,000 queries to D1 for one request (developers.cloudflare.com/d1/platform/limits); a call has up to 2. */
+const CALLS = 250;
+
+/** Waits for news of the vaults of the session. In: the time when the wait ends, in Unix milliseconds. */
+export async function waitForNews(session: Session, until: number): Promise<Outcome> {
+  const { listener } = session;
+  for (;;) {
+    const now = Date.now();
+    listener.seenAt = now;
+    listener.woken = false;
+    const ended = endOf(session, now);
+    if (ended) return { ended };
+    joinHub(session);
+    const news = await takeNews(session);
+    if (news.length > 0) return { news };
+    if (now >= until) return { news };
+    if (await workForAll(session, now)) continue;
+    await sleep(listener, Math.max(1, Math.min(until, ...dueTimes(session)) - Date.now()));
+  }
+}
+
+function endOf({ listener, claims, calls, closed }: Session, now: number): EndReason | undefined {
+  if (closed) return "closed";
+  if (listener.revoked || now >= claims.expiresAt * SECOND) return "unauthorized";
+  if (now >= listener.checkedAt + UNCHECKED) return "unavailable";
+  return calls >= CALLS ? "worn" : undefined;
+}
+
+/** Does one task that is due for all requests of the isolate. Out: whether there was one. */
+async function workForAll(session: Session, now: number): Promise<boolean> {
+  const { store } = session;
+  const channels = channelsOf(session);
+  const unconnected = channels.filter((channel) => isUnconnected(channel, now));
+  const stale = channels.find((channel) => isReadable(channel, now));
+  if (isCheckDue(now)) await checkAll(store);
+  else if (unconnected.length > 0) await connectAll(session, unconnected);
+  else if (stale) await readChannel(store, stale);
+  else return false;
+  session.calls++;
+  return true;
+}
+
+/** A Worker may open six connections at a time (developers.cloudflare.com/workers/platform/limits). */
+const AT_ONCE = 6;
+
+/** Opens the WebSockets of channels, and then looks for writes of the time before. */
+async function connectAll(session: Session, channels: readonly Channel[]): Promise<void> {
+  const { env, store, listener, sockets } = session;
+  for (let first = 0; first < channels.length; first += AT_ONCE) {
+    await Promise.all(
+      channels.slice(first, first + AT_ONCE).map(async (channel) => {
+        const wanted = !session.closed && isUnconnected(channel, Date.now());
+        const socket = wanted ? await connect(env, channel, listener) : undefined;
+        if (socket && session.closed) socket.close(1000);
+        else if (socket) sockets.set(channel.vault, socket);
+      }),
+    );
+  }
+  const connected = channels.filter(({ owner }) => owner === listener);
+  if (session.closed || connected.length === 0 || (await checkSome(store, [listener], connected))) return;
+  for (const channel of connected) channel.stale = true;
+}
+
+/** When there may be something to do. In between, news wake the request. */
+function* dueTimes(session: Session): Generator<number> {
+  yield check.due;
+  yield session.listener.checkedAt + UNCHECKED;
+  yield session.claims.expiresAt * SECOND;
+  if (session.retryAt > Date.now()) yield session.retryAt;
+  for (const { stale, readingUntil, owner, connectAt } of channelsOf(session)) {
+    if (stale) yield readingUntil;
+    if (owner === undefined) yield connectAt;
+  }
+}
+
+async function sleep(listener: Listener, milliseconds: number): Promise<void> {
+  if (listener.woken) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  listener.resolve = resolve;
+  const timer = setTimeout(resolve, milliseconds);
+  await promise;
+  clearTimeout(timer);
+}

@@ -1,0 +1,38 @@
+import type { Cursor } from "../model/cursor.ts";
+import { ok, type Result } from "../model/result.ts";
+import { runBatch, type Store } from "./database.ts";
+
+/** What requests that wait for events check at intervals: whether their tokens are in use, and the newest writes. */
+
+export interface EventState {
+  /** By token id, the hash of the token that is in use. */
+  readonly tokens: ReadonlyMap<string, string>;
+  /** By vault id, the position after the newest write. */
+  readonly heads: ReadonlyMap<string, Cursor>;
+}
+
+const SQL = {
+  tokens: "SELECT id, coalesce(claims, '') AS hash FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
+  heads: `
+    SELECT id, content_version + attribute_version AS sequence, updated_at AS at FROM vaults
+    WHERE id IN (SELECT value FROM json_each(?1))`,
+};
+
+/** Loads the state of tokens and vaults in one D1 call. Errors: `unavailable`. */
+export async function loadEventState(
+  { db }: Store,
+  tokens: readonly string[],
+  vaults: readonly string[],
+): Promise<Result<EventState>> {
+  const read = await runBatch<[{ id: string; hash: string }, Cursor & { id: string }]>(
+    db,
+    db.prepare(SQL.tokens).bind(JSON.stringify(tokens)),
+    db.prepare(SQL.heads).bind(JSON.stringify(vaults)),
+  );
+  if (!read.ok) return read;
+  const [rows, heads] = read.value;
+  return ok({
+    tokens: new Map(rows.map(({ id, hash }) => [id, hash])),
+    heads: new Map(heads.map(({ id, sequence, at }) => [id, { sequence, at }])),
+  });
+}

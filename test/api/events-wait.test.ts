@@ -1,0 +1,186 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { channels, listeners } from "../../src/http/events/hub.ts";
+import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
+
+/** `wait`: a request for events that is answered when there is one (contract 15.6). */
+
+afterEach(() => {
+  vi.useRealTimers();
+  if (listeners.size + channels.size > 0) throw new Error("a request still waits for events");
+});
+
+async function fresh() {
+  const own = await freshVault();
+  const path = `/v1/vaults/${own.vault}/events`;
+  const { last } = (await own.call("GET", `${path}?after=latest`)).body;
+  /** Waits for events after the creation of the vault. */
+  const wait = (seconds = 30, as: Client = own.call, bindings: Partial<Env> = {}): Promise<Reply> =>
+    as("GET", `${path}?after=${last}&wait=${seconds}`, { env: bindings });
+  const write = () => own.call("POST", own.items, { body: LOGIN });
+  return { ...own, path, last, wait, write };
+}
+
+const socketsOf = (vault: string) => channels.get(vault)?.owner !== undefined;
+/** Resolves when a request waits for events of the vault, and its coordinator tells it of writes. */
+const waiting = (vault: string, count = 1) =>
+  vi.waitFor(
+    () => {
+      if (channels.get(vault)?.listeners.size !== count || !socketsOf(vault)) throw new Error("not yet");
+    },
+    { timeout: 5_000, interval: 5 },
+  );
+/** Gives requests the time to do all that they do before they wait. */
+const settle = () => sleep(150);
+const numbersOf = ({ body }: Reply): number[] => body.events.map(({ sequence }: { sequence: number }) => sequence);
+
+describe("a request with `wait`", () => {
+  it("is answered at once when there are events", async () => {
+    const { wait, write } = await fresh();
+    await write();
+    expect(numbersOf(await wait())).toEqual([2]);
+  });
+
+  it("is answered by the next write, which the coordinator tells of: one D1 call for the first page, one check, one read", async () => {
+    const own = await fresh();
+    const { count, db } = countingDatabase();
+    const reply = own.wait(30, own.call, { DB: db });
+    await waiting(own.vault);
+    await settle();
+    const before = count.calls;
+    await own.write();
+    expect(numbersOf(await reply)).toEqual([2]);
+    expect(count.calls - before).toBe(1);
+    expect(before).toBeLessThanOrEqual(3);
+  });
+
+  it("is answered without events when the time is over, and the next one continues", async () => {
+    const { wait, last, write, call, path } = await fresh();
+    const { status, body } = await wait(1);
+    expect([status, body]).toEqual([200, { events: [], last }]);
+    await write();
+    expect(numbersOf(await call("GET", `${path}?after=${body.last}&wait=1`))).toEqual([2]);
+  });
+
+  it("shares one read of a write with the other requests of the isolate", async () => {
+    const own = await fresh();
+    const { count, db } = countingDatabase();
+    const replies = Array.from({ length: 20 }, () => own.wait(30, own.call, { DB: db }));
+    await waiting(own.vault, 20);
+    await settle();
+    const before = count.calls;
+    await own.write();
+    expect((await Promise.all(replies)).map(numbersOf)).toEqual(replies.map(() => [2]));
+    expect(count.calls - before).toBe(1);
+  });
+
+  it("goes on when the request that holds the WebSocket ends", async () => {
+    const own = await fresh();
+    const first = own.wait(1);
+    await waiting(own.vault);
+    const second = own.wait();
+    await waiting(own.vault, 2);
+    expect(numbersOf(await first)).toEqual([]);
+    await waiting(own.vault);
+    await own.write();
+    expect(numbersOf(await second)).toEqual([2]);
+  });
+
+  it("finds a write that the coordinator told nobody of at the next check", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+    const own = await fresh();
+    const reply = own.wait();
+    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true));
+    await realSleep(150);
+    const channel = channels.get(own.vault)!;
+    // The coordinator writes without the sockets that it has accepted, as one that was started anew does.
+    await own.call("POST", own.items, { body: LOGIN, env: { COORDINATOR: secondCoordinator(own.vault) } });
+    await realSleep(50);
+    expect(channel.stale).toBe(false);
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(numbersOf(await reply)).toEqual([2]);
+  });
+
+  it("is a 401 within 15 s when the token is revoked", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+    const own = await fresh();
+    const { id, token } = await makeToken({ [own.vault]: "r" });
+    const reply = own.wait(30, client(token));
+    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true));
+    await realSleep(150);
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect((await reply).status).toBe(401);
+  });
+
+  it("is a 404 when the vault is deleted", async () => {
+    const own = await fresh();
+    const reply = own.wait();
+    await waiting(own.vault);
+    await admin("DELETE", `/v1/admin/vaults/${own.vault}`);
+    expect((await reply).status).toBe(404);
+  });
+
+  it("works with a coordinator of release 0.2.0, which accepts no WebSocket", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+    const own = await fresh();
+    const stub = { fetch: () => Promise.reject(new TypeError("The receiver does not implement the method fetch")) };
+    const COORDINATOR = { getByName: () => stub } as unknown as Env["COORDINATOR"];
+    const reply = own.wait(30, own.call, { COORDINATOR });
+    await vi.waitFor(() => expect(channels.has(own.vault)).toBe(true));
+    await realSleep(150);
+    await own.write();
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(numbersOf(await reply)).toEqual([2]);
+  });
+
+  it("connects again when the coordinator was evicted", async () => {
+    const own = await fresh();
+    const reply = own.wait();
+    await waiting(own.vault);
+    await renewCoordinator(own.vault, {});
+    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true), { timeout: 5_000 });
+    await own.write();
+    expect(numbersOf(await reply)).toEqual([2]);
+  });
+
+  it("waits on while D1 does not answer its checks", async () => {
+    const own = await fresh();
+    let failing = false;
+    const DB = wrapDatabase(env.DB, {
+      before: () => {
+        if (failing) throw new Error("D1_ERROR: Network connection lost.");
+      },
+    });
+    const reply = own.wait(30, own.call, { DB });
+    await waiting(own.vault);
+    await settle();
+    failing = true;
+    await own.write();
+    await settle();
+    failing = false;
+    expect(numbersOf(await reply)).toEqual([2]);
+  });
+
+  it.each(["wait=31", "wait=-1", "wait=x", "wait=1.5"])("%s is a 400", async (query) => {
+    const { call, path } = await fresh();
+    expect((await call("GET", `${path}?${query}`)).status).toBe(400);
+  });
+
+  it("does not delay a write, nor does a WebSocket that fails", async () => {
+    const own = await fresh();
+    const reply = own.wait();
+    await waiting(own.vault);
+    await rebindCoordinator(own.vault, {});
+    expect((await own.write()).status).toBe(200);
+    expect(numbersOf(await reply)).toEqual([2]);
+  });
+});
+
+const realSetTimeout = setTimeout;
+const realSleep = (milliseconds: number) => new Promise((resolve) => realSetTimeout(resolve, milliseconds));
+
+/** A coordinator of the vault beside the one that has the WebSockets. */
+const secondCoordinator = (vault: string): Env["COORDINATOR"] =>
+  ({ getByName: () => env.COORDINATOR.getByName(`${vault} again`) }) as unknown as Env["COORDINATOR"];

@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { channels, listeners } from "../../src/http/events/hub.ts";
+import { seeded } from "../support/bindings.ts";
+import { contested, times } from "../support/contested.ts";
+import { openEvents } from "../support/events.ts";
+import { runs } from "../support/runs.ts";
+import { client, LOGIN, makeToken } from "../support/service.ts";
+
+/**
+ * Listeners that are cut off at random, while clients write through two coordinators at once, one of which is evicted now and
+ * then: each listener gets every write once and in order (contract 15.1, 15.4).
+ */
+
+afterEach(async () => {
+  await vi.waitFor(() => {
+    if (listeners.size + channels.size > 0) throw new Error("a request still waits for events");
+  });
+});
+
+const WRITES = runs(60, 100_000);
+const WRITERS = 4;
+const LISTENERS = 6;
+const SEEDS = times(runs(2, 3));
+
+interface Listening {
+  readonly vault: string;
+  readonly token: string;
+  readonly random: () => number;
+  readonly bindings: Partial<Env>;
+}
+
+/** Takes a few events at a time, each time with a new request, until the last one. Out: their numbers. */
+async function listen({ vault, token, random, bindings }: Listening, last: number, index: number): Promise<number[]> {
+  const got: number[] = [];
+  let cursor: string | undefined;
+  const path = index % 3 === 2 ? "/v1/events" : `/v1/vaults/${vault}/events`;
+  while (got.at(-1) !== last) {
+    const count = Math.min(1 + Math.floor(random() * 8), last - (got.at(-1) ?? 0));
+    if (index % 3 === 1) {
+      const query = `after=${cursor ?? 0}&limit=${count}&wait=30`;
+      const { status, body } = await client(token)("GET", `${path}?${query}`, { env: bindings });
+      expect(status).toBe(200);
+      got.push(...body.events.map(({ sequence }: { sequence: number }) => sequence));
+      cursor = body.last;
+      continue;
+    }
+    const stream = await openEvents(token, `${path}?after=0`, { lastId: cursor, env: bindings });
+    expect(stream.response.status).toBe(200);
+    for (let taken = 0; taken < count; taken++) {
+      const event = await stream.next();
+      if (!event) break;
+      got.push(event.data.sequence);
+    }
+    cursor = stream.lastId() || cursor;
+    await stream.close();
+  }
+  return got;
+}
+
+describe.each(SEEDS)("listeners that are cut off at random, seed %i", (seed) => {
+  it(`get ${WRITES} writes of ${WRITERS} clients: none missed, none doubled, in order`, async () => {
+    const { vault, random, bindings, post, put, renew } = await contested(seed);
+    const { token } = await makeToken({ [vault]: "r" });
+    const last = 1 + WRITES;
+    const heard = times(LISTENERS).map((index) =>
+      listen({ vault, token, random: seeded(100 * seed + index), bindings }, last, index),
+    );
+    const writers = times(WRITERS).map(async (writer) => {
+      const { body } = await post();
+      for (let written = 1; written < WRITES / WRITERS; written++) {
+        const { status } = await put(body.id, `${LOGIN.title} ${writer} ${written}`);
+        expect(status).toBe(200);
+        if (writer === 0 && random() < 0.05) await renew();
+      }
+    });
+    await Promise.all(writers);
+    const expected = Array.from({ length: last }, (_, index) => index + 1);
+    for (const got of await Promise.all(heard)) expect(got).toEqual(expected);
+  });
+});
