@@ -35,6 +35,9 @@ const SQL = {
     FROM activity WHERE vault_id = ?1`,
 };
 
+const versionsIn = (rows: unknown): ReadonlyMap<string, number> =>
+  new Map((rows as { id: string; version: number }[]).map(({ id, version }) => [id, version]));
+
 interface Entry {
   readonly item: string;
   readonly action: string;
@@ -52,8 +55,6 @@ export async function auditLog(
 ): Promise<{ lost: string[]; doubled: string[] }> {
   const read = await env.DB.batch<any>(Object.values(SQL).map((sql) => env.DB.prepare(sql).bind(vault)));
   const [counters, counted, rows, deletedRows, entries, numbers] = read.map(({ results }) => results);
-  const versionsIn = (found: unknown) =>
-    new Map((found as { id: string; version: number }[]).map(({ id, version }) => [id, version]));
   const [items, deleted] = [versionsIn(rows), versionsIn(deletedRows)];
   const [lost, doubled]: string[][] = [[], []];
 

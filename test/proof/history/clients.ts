@@ -2,6 +2,7 @@ import { type Hooks, sleep } from "../../support/bindings.ts";
 import { createRecorder, type PlannedCall, type Recorder } from "./recorder.ts";
 import { drawKind, requestFor } from "./requests.ts";
 import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from "./fault-plan.ts";
+import { checkEvents, startListener } from "./listener.ts";
 import { faultyCoordinators } from "./faulty-coordinators.ts";
 import { writeFiles } from "./files.ts";
 import type { Kind } from "./calls.ts";
@@ -29,6 +30,8 @@ export interface Run {
   readonly names: readonly string[];
   /** Descriptions of wrong answers to the clients that write Files. */
   readonly fileErrors: readonly string[];
+  /** How the events that a listener got differ from the writes. */
+  readonly eventErrors: readonly string[];
 }
 
 /** The number of Items to which most requests go. */
@@ -168,13 +171,16 @@ export async function runLoad({ seed, operations, clients, fileClients, rates, r
   }
 
   const first = await login();
+  const listener = startListener((await login()).call, vault, { DB: faultyDatabase(plan, { name: "listener" }) });
   for (let n = 0; n < SLOTS; n++) slots[n] = (await send(first, { kind: "create", value: `first${n}` }, false, {})).body.id;
   const share = Math.ceil(operations / (clients + fileClients));
   const writers = Array.from({ length: clients }, (_, name) => work(name, share));
   const load = { fixture, plan, coordinators, clients: fileClients, steps: share };
   const [{ errors: fileErrors }] = await Promise.all([writeFiles(load), ...writers]);
   await coordinators.release();
+  await listener.stop();
+  const eventErrors = [...listener.unexpected, ...checkEvents(recorder.history, listener.events)];
   await recorder.recordList(first, () => first.call("GET", items));
   for (const item of recorder.knownItems) await send(first, { kind: "read", item }, false, {});
-  return { vault, recorder, plan, names, fileErrors };
+  return { vault, recorder, plan, names, fileErrors, eventErrors };
 }

@@ -71,7 +71,7 @@ export async function sendCall(
   const start = world.tick();
   const call: Call = { number, write, read, vault, item, actor, start, end: Infinity, reply: undefined, operations: new Set() };
   history.calls.push(call);
-  const { method, path, body = undefined } = write ? requestOf(write) : { method: "GET", path: pathOf(vault, read!) };
+  const { method, path, body } = write ? requestOf(write) : { method: "GET", path: pathOf(vault, read!), body: undefined };
   const headers = {
     Authorization: `Bearer ${token}`,
     "User-Agent": String(number), // identifies the call in its operations (worker.ts)

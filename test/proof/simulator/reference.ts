@@ -180,8 +180,8 @@ function stateAfter(before: State, { kind, value, version, file }: Write): State
         deleted: true,
         kept: newest(new Map([...kept, [last, content]]), VERSIONS_KEPT + 1),
       };
-    case "destroy-item":
-      return NOTHING;
+    default:
+      return NOTHING; // a deleted Item that is destroyed
   }
 }
 

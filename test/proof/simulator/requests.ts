@@ -70,18 +70,10 @@ export function requestOf({ kind, vault, item, value, version, file, spoiled }: 
 /** The path of a read. */
 export function pathOf(vault: string, read: Read): string {
   const own = `/v1/vaults/${vault}`;
-  switch (read.kind) {
-    case "item":
-      return `${own}/items/${read.item}`;
-    case "versions":
-      return `${own}/items/${read.item}/versions`;
-    case "version":
-      return `${own}/items/${read.item}/versions/${read.version}`;
-    case "deleted":
-      return `${own}/deleted-items/${read.item}`;
-    case "events":
-      return `${own}/events?after=${read.after}&limit=${read.limit}`;
-  }
+  if (read.kind === "events") return `${own}/events?after=${read.after}&limit=${read.limit}`;
+  if (read.kind === "deleted") return `${own}/deleted-items/${read.item}`;
+  const version = read.kind === "version" ? `/versions/${read.version}` : "";
+  return `${own}/items/${read.item}${read.kind === "versions" ? "/versions" : version}`;
 }
 
 /** The content of an Item in an answer, in one text: the values in its tags, which its fields must have too, and its Files. */

@@ -32,9 +32,7 @@ export function* checkStored({ database }: World, { states, operations }: Refere
   const deleted = last.filter(([, state]) => state.deleted);
   const names = existing.flatMap(([, { files }]) => files);
   // The name of a File is its content too. Several versions may have it.
-  const contents = [...existing, ...deleted].flatMap(([, state]) => [
-    ...new Set([state, ...state.kept.values()].flatMap(({ files }) => files)),
-  ]);
+  const contents = [...existing, ...deleted].flatMap(([, state]) => Array.from(contentsOf(state)));
   const lacked = last.some(([, state]) => state.lacked);
   const expected = {
     items: existing.map(([id, { version }]) => `${id} ${version}`).toSorted(),
@@ -70,6 +68,9 @@ export function* checkStored({ database }: World, { states, operations }: Refere
     if (one !== other) yield violation("stored state differs", `${name}: expected ${one}, stored ${other}`);
   }
 }
+
+/** The names of the Files of all versions. */
+const contentsOf = (state: State): ReadonlySet<string> => new Set([state, ...state.kept.values()].flatMap(({ files }) => files));
 
 /** Lets the alarms of the retention pass. After them R2 has one content for each row, and no other. */
 export async function sweepContents({ clock, database, objects }: World, coordinators: Coordinators): Promise<Violation[]> {
