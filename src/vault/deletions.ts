@@ -42,20 +42,15 @@ export function destroyItem(
   return ok({ answer: {}, action: "DELETE", item: id, event: "destroyed" });
 }
 
-/**
- * Destroys an earlier version. Errors: `item_not_found`; 400 for the current version, and for the last one of a deleted Item;
- * `version_not_found`.
- */
+/** Destroys an earlier version. Errors: `item_not_found`, also of a deleted Item; 400 for the current version; `version_not_found`. */
 export function destroyVersion(
   working: WorkingVault,
   { item: id, version }: { readonly item: string; readonly version: number },
   { now }: ChangeContext,
 ): Result<ChangeResult> {
   const stored = working.stored.get(id);
-  if (!stored || !exists(stored)) return fail("item_not_found");
-  if (version === stored.current?.version) return invalid("the current version cannot be destroyed: write another one first");
-  if (version === stored.deleted?.version)
-    return invalid("the last version of a deleted Item cannot be destroyed: destroy the Item");
+  if (!stored?.current) return fail("item_not_found");
+  if (version === stored.current.version) return invalid("the current version cannot be destroyed: write another one first");
   if (!stored.versions.some((kept) => kept.version === version)) return fail("version_not_found");
   putStored(working, measureWrite(working, id, dropVersion(stored, version), now, { destroyed: 1 }));
   return ok({ answer: {}, action: "DELETE", item: id, version, event: "version_destroyed" });

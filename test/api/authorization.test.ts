@@ -233,7 +233,7 @@ const resolveIn = async (call: Client, vault: string, item: string, bindings: Pa
 };
 
 describe("POST /v1/resolve", () => {
-  const cases = PERMISSIONS.flatMap((permission) =>
+  const cases = ALL_PERMISSIONS.flatMap((permission) =>
     VAULTS.flatMap((vault) => RECORDS.map((item) => ({ permission, vault, item }))),
   );
 

@@ -219,12 +219,12 @@ describe("destroy-version", () => {
     expect(await countsOf(vault)).toMatchObject({ destroyed: 1 });
   });
 
-  it("refuses the current version, and the last one of a deleted Item", async () => {
+  it("refuses the current version, and every version of a deleted Item", async () => {
     const { item, apply, call, path } = await writtenItem(2);
     const destroy = async (version: number) => kindOf(await apply({ kind: "destroy-version", item, version }));
     expect(await destroy(2)).toBe("invalid");
     await call("DELETE", path);
-    expect([await destroy(2), await destroy(1)]).toEqual(["invalid", undefined]);
+    expect([await destroy(2), await destroy(1)]).toEqual(["item_not_found", "item_not_found"]);
   });
 });
 

@@ -158,7 +158,7 @@ const CASES: readonly (readonly [name: string, rules: readonly Rule[], history: 
       call("delete", "e", 7, 8),
     ],
   ],
-  ["two acknowledged deletions", ["two writes of one version"], [first, call("delete", "d", 3, 4), call("delete", "e", 5, 6)]],
+  ["two acknowledged deletions", ["two deletions of one Item"], [first, call("delete", "d", 3, 4), call("delete", "e", 5, 6)]],
   [
     "two entity tags of one version",
     ["two entity tags of one version"],

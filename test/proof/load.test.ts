@@ -45,11 +45,11 @@ afterAll(() => {
 
 /** Runs one seed. Out: the violations, and the differences that the audit found. */
 async function runAndCheck(load: Omit<Load, "rates">) {
-  const { vault, names, recorder, plan, fileErrors } = await runLoad({ ...load, rates: FAULT_RATES });
+  const { vault, names, recorder, plan, fileErrors, eventErrors } = await runLoad({ ...load, rates: FAULT_RATES });
   const violations = checkHistory(recorder.history);
   const audit = await auditLog(vault, recorder.history);
   vaults.set(vault, names);
-  return { recorder, plan, violations, audit, unexpected: [...recorder.unexpected, ...fileErrors] };
+  return { recorder, plan, violations, audit, unexpected: [...recorder.unexpected, ...fileErrors, ...eventErrors] };
 }
 
 // The long run has several seeds at a time, because each of them waits for half of its time.

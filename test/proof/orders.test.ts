@@ -75,6 +75,32 @@ const SCENARIOS: readonly (readonly [string, Omit<Scenario, "writes">, readonly 
   ],
 ];
 
+const RETENTION = { versionsKept: 2, deletedRetention: 1_000_000 };
+const SAVED = { retention: RETENTION, awaits: ["arrival", "read", "write", "answer"] } as const;
+/** Writes to versions and deleted Items, beside others. */
+const VERSION_SCENARIOS: readonly (readonly [string, Omit<Scenario, "writes">, readonly (readonly Written[])[]])[] = [
+  [
+    "two coordinators, one fault",
+    { ...SAVED, coordinators: 2, faults: 1 },
+    [
+      ["restore", "patch"],
+      ["delete", "undelete"],
+      ["restore", "destroy"],
+    ],
+  ],
+  [
+    "three writes, two coordinators",
+    { ...SAVED, coordinators: 2, awaits: ["read", "write"] },
+    [
+      ["delete", "undelete", "patch"],
+      ["delete", "undelete", "delete"],
+      ["delete", "purge", "undelete"],
+      ["restore", "destroy", "delete"],
+      ["put", "restore", "undelete"],
+    ],
+  ],
+];
+
 describe("everyOrder", () => {
   it.each([
     [2, 3, 20],
@@ -103,6 +129,22 @@ describe("every order of the awaits", () => {
       expect({ writes, violating }).toEqual({ writes, violating: 0 });
       expect(orders).toBeGreaterThan(30);
     }
+  });
+
+  it.each(VERSION_SCENARIOS)("gives a linearizable history of versions and deleted Items: %s", async (_, scenario, all) => {
+    for (const writes of all) {
+      const { orders, violating } = await explore({ ...scenario, writes });
+      expect({ writes, violating }).toEqual({ writes, violating: 0 });
+      expect(orders).toBeGreaterThan(30);
+    }
+  });
+
+  it.each([
+    ["restore", "patch"],
+    ["delete", "undelete"],
+  ] as const)("does not always give one of versions and deleted Items without the fence: %s and %s", async (...writes) => {
+    const scenario = { retention: RETENTION, coordinators: 2, broken: { fence: true }, writes: [...writes, "delete"] } as const;
+    expect((await explore({ ...scenario, awaits: ["read", "write"] })).violating).toBeGreaterThan(0);
   });
 
   it.each([

@@ -10,3 +10,30 @@ export const withoutRecords = (sql: string): string => sql.replace("FROM replays
 /** Lets an operation that is in the log take effect again (store/write/rows.ts, store/write/fence.ts). */
 export const withoutLog = (sql: string): string =>
   sql.replace("INSERT INTO activity", "INSERT OR REPLACE INTO activity").replace(/(sealed FROM activity\s+WHERE)/, "$1 0 AND");
+
+/** The version before a write is not kept (store/write/version-rows.ts). */
+export const withoutKeeping = (sql: string): string =>
+  sql.replace(/(INSERT OR REPLACE INTO item_versions[^]*FROM items\s+WHERE)/, "$1 0 AND");
+
+/** No version is trimmed or destroyed. */
+export const withoutTrim = (sql: string): string =>
+  sql.replace(/(DELETE FROM item_versions WHERE vault_id = \?1\s+AND) \(item_id/, "$1 0 AND (item_id");
+
+/** The versions of a deleted Item that is destroyed stay. */
+export const withoutDestruction = (sql: string): string =>
+  sql.replace("DELETE FROM item_versions WHERE vault_id = ?1 AND item_id IN", "$& (SELECT 0) AND item_id IN");
+
+/** The row of a File belongs to one version too many (store/write/file-rows.ts). */
+export const withLateEnds = (sql: string): string =>
+  sql.replace("SELECT vault_id, item_id, id, ?4, coalesce", "SELECT vault_id, item_id, id, ?4 + 1, coalesce");
+
+/** A restored Item stays among the deleted ones. */
+export const withoutReturn = (sql: string): string =>
+  sql.replace("DELETE FROM deleted_items WHERE vault_id = ?1 AND", "$& 0 AND");
+
+/** A write gets the number of the one before it (store/write/fence.ts). */
+export const withEarlyNumbers = (sql: string): string => sql.replace("value ->> 'sequence'", "(value ->> 'sequence') - 1");
+
+/** Events of the first write of an Item are left out (store/events.ts). */
+export const withoutFirstEvents = (sql: string): string =>
+  sql.replace("FROM activity WHERE vault_id = starts.value ->> 0 AND", "$& version IS NOT 1 AND");

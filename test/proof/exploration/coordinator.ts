@@ -9,7 +9,7 @@ import { committedContents } from "../../../src/vault/ports.ts";
 import { WRITES } from "../../../src/vault/pacing.ts";
 import { createQueue } from "../../../src/vault/queue.ts";
 import { type Faults, never, RESET } from "./faults.ts";
-import { type ModelStore, NOTHING_KEPT, sealedEntry } from "./store.ts";
+import { type ModelStore, sealedEntry } from "./store.ts";
 import type { Turns } from "./turns.ts";
 
 /** A coordinator: the queue and the commit loop that ship (vault/queue.ts, vault/group.ts), over ports of the model. */
@@ -74,7 +74,8 @@ function startCoordinator(
     if (fault) await never();
   };
   const ports = (): CommitPorts => ({
-    cached: async () => cache && ok(cache),
+    // What is cached of the kept versions is not part of the model.
+    cached: async () => (store.retention.versionsKept > 0 ? undefined : cache && ok(cache)),
     async load() {
       await step("read");
       const snapshot = store.read();
@@ -111,7 +112,7 @@ function startCoordinator(
     },
     now: ++groups,
     clock: () => waited,
-    retention: NOTHING_KEPT,
+    retention: store.retention,
     random: (size) => store.random(size),
   });
   const queue = createQueue<Operation, Result<Answer>>({

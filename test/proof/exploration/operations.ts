@@ -13,7 +13,18 @@ export const operationOf = (change: Change, idempotency?: Idempotency): Operatio
   return { id: `operation ${++operations}`, vault: VAULT, actor: ACTOR, size: 0, origin, change, idempotency };
 };
 
-export function changeOf(kind: "put" | "patch" | "delete", value: string, ifMatch?: number): Change {
+/** The writes to versions and deleted Items. */
+const OF_VERSIONS = {
+  restore: { kind: "restore-version", item: ITEM, version: 1 },
+  destroy: { kind: "destroy-version", item: ITEM, version: 1 },
+  undelete: { kind: "restore-item", item: ITEM },
+  purge: { kind: "destroy-item", item: ITEM },
+} as const satisfies Record<string, Change>;
+
+export type ChangeKind = "put" | "patch" | "delete" | keyof typeof OF_VERSIONS;
+
+export function changeOf(kind: ChangeKind, value: string, ifMatch?: number): Change {
+  if (kind in OF_VERSIONS) return OF_VERSIONS[kind as keyof typeof OF_VERSIONS];
   const condition = { item: ITEM, ifMatch: ifMatch === undefined ? undefined : tagsOf(ifMatch) };
   const body = { vault: { id: VAULT }, category: "LOGIN", tags: [value] };
   if (kind === "put") return { kind: "replace-item", ...condition, input: unwrap(parseItem(body, VAULT, "replace")) };

@@ -8,7 +8,7 @@ import type { OpenVault } from "../../../src/store/vault-rows.ts";
 import type { Commit } from "../../../src/store/write/commit.ts";
 import type { IdempotencyRecord } from "../../../src/store/write/idempotency.ts";
 import type { AppliedOperation } from "../../../src/store/write/rows.ts";
-import type { Snapshot } from "../../../src/store/write/snapshot.ts";
+import { type Snapshot, versionKey } from "../../../src/store/write/snapshot.ts";
 import type { Retention } from "../../../src/vault/working.ts";
 
 /**
@@ -51,7 +51,8 @@ export interface Broken {
 
 export type ModelStore = ReturnType<typeof createStore>;
 
-export function createStore(broken: Broken = {}) {
+/** In: what the vault keeps. With earlier versions, the Item has two at the start, and the first one is kept. */
+export function createStore(broken: Broken = {}, retention: Retention = NOTHING_KEPT) {
   const times = { createdAt: 0, updatedAt: 0 };
   const counts = { items: 1, created: 1, deleted: 0, restored: 0, destroyed: 0, files: 1, fileBytes: 1 };
   const own = { sealedBytes: null, quota: DEFAULT_QUOTA };
@@ -69,12 +70,17 @@ export function createStore(broken: Broken = {}) {
     files: [FILE],
     ...times,
   };
-  const items = new Map<string, Result<Item>>([[ITEM, ok(first)]]);
-  const stored = new Map<string, StoredItem>([[ITEM, storedFirst]]);
+  const keeps = retention.versionsKept > 0;
+  const second = { ...first, version: 2, nonce: nonceOf(1), tags: ["second"] };
+  const storedSecond = { ...storedFirst, current: { version: 2, bytes: 100 }, versions: [{ version: 1, bytes: 100 }] };
+  const items = new Map<string, Result<Item>>([[ITEM, ok(keeps ? second : first)]]);
+  const stored = new Map<string, StoredItem>([[ITEM, keeps ? storedSecond : storedFirst]]);
+  const kept = new Map<string, Result<Item>>(keeps ? [[versionKey(ITEM, 1), ok(first)]] : []);
   const records = new Map<string, Result<IdempotencyRecord>>();
   const applied = new Map<string, AppliedOperation>();
-  let draws = 0;
+  let draws = keeps ? 1 : 0;
   return {
+    retention,
     /** Stands for random bytes: other ones with each call. */
     random: (size: number): Uint8Array => drawnBytes(size, ++draws),
     /** The generations of the contents in R2. */
@@ -91,7 +97,7 @@ export function createStore(broken: Broken = {}) {
       everExisted: true,
       tokens: new Map([[ACTOR, null]]),
       items: new Map(items),
-      versions: new Map(),
+      versions: new Map(kept),
       stored: new Map(stored),
       applied: new Map(broken.log ? [] : applied),
       records: new Map(records),
@@ -102,7 +108,12 @@ export function createStore(broken: Broken = {}) {
       const repeated = commit.activities.some(({ id }) => applied.has(id)) || commit.records.some(({ key }) => records.has(key));
       if (!broken.before && repeated) return "stale";
       vault = commit.after!;
-      for (const { id, after, stored: rows } of commit.items) {
+      for (const { id, after, made, stored: rows } of commit.items) {
+        for (const version of [unwrapped(items.get(id)), ...made])
+          if (version) kept.set(versionKey(id, version.version), ok(version));
+        for (const key of kept.keys()) {
+          if (!rows.after?.versions.some(({ version }) => key === versionKey(id, version))) kept.delete(key);
+        }
         if (after) items.set(id, ok(after));
         else items.delete(id);
         if (rows.after) stored.set(id, rows.after);
@@ -116,6 +127,8 @@ export function createStore(broken: Broken = {}) {
     },
   };
 }
+
+const unwrapped = (item: Result<Item> | undefined): Item | undefined => (item?.ok ? item.value : undefined);
 
 /** Stands for the sealed text of an operation's log entry in one attempt. */
 export const sealedEntry = (id: string, attempt: number): string => `${id}, attempt ${attempt}`;

@@ -2,10 +2,11 @@ import { callCoordinator } from "../../../src/http/retry.ts";
 import { entityTag, type Item } from "../../../src/model/item.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import { fail, ok, type Result } from "../../../src/model/result.ts";
+import type { Retention } from "../../../src/vault/working.ts";
 import type { Call, Outcome } from "../history/calls.ts";
 import { createCoordinator } from "./coordinator.ts";
 import { createFaults, type Fault } from "./faults.ts";
-import { changeOf, operationOf } from "./operations.ts";
+import { type ChangeKind, changeOf, operationOf } from "./operations.ts";
 import { type Broken, createStore, ITEM } from "./store.ts";
 import type { Turns } from "./turns.ts";
 
@@ -16,7 +17,9 @@ import type { Turns } from "./turns.ts";
  * operation that two coordinators get, because its caller lost the first.
  */
 export const WRITES = ["put", "patch", "delete", "once", "twice", "again"] as const;
-export type Written = (typeof WRITES)[number];
+/** Those of an Item that keeps earlier versions. The restored and the destroyed version is the first one. */
+export const VERSION_WRITES = ["restore", "destroy", "undelete", "purge"] as const;
+export type Written = (typeof WRITES)[number] | (typeof VERSION_WRITES)[number];
 
 const AWAITS = ["arrival", "read", "write", "answer", "late"] as const;
 
@@ -29,15 +32,17 @@ export interface Scenario {
   readonly faults?: number;
   readonly kinds?: readonly Fault[];
   readonly broken?: Broken;
+  /** What the vault keeps; absent: no versions, and no deleted Items. */
+  readonly retention?: Retention;
 }
 
 /** Out: the history that the clients see, with a read at the end. */
 export async function play(
   free: Turns,
-  { writes, coordinators, awaits = AWAITS, faults: most = 0, kinds = ["before", "after"], broken }: Scenario,
+  { writes, coordinators, awaits = AWAITS, faults: most = 0, kinds = ["before", "after"], broken, retention }: Scenario,
 ): Promise<Call[]> {
   const turns: Turns = { ...free, wait: async (what) => (awaits.includes(what) ? free.wait(what) : undefined) };
-  const store = createStore(broken);
+  const store = createStore(broken, retention);
   const faults = createFaults(turns, most, kinds);
   const effects: Promise<void>[] = [];
   const connect = Array.from({ length: coordinators }, () =>
@@ -48,12 +53,16 @@ export async function play(
   const history: Call[] = [
     { kind: "create", item: ITEM, value: "first", start: ++tick, end: ++tick, outcome: "ok", state: first },
   ];
+  const second = { version: 2, content: ["second"] };
+  if (retention)
+    history.push({ kind: "put", item: ITEM, value: "second", start: ++tick, end: ++tick, outcome: "ok", state: second });
   const send = async (written: Written, value: string, operation: Operation, to: number): Promise<void> => {
     const start = ++tick;
     await turns.wait("arrival");
     const answer = await callCoordinator(connect[to % coordinators]!, "uncertain", (one) => one.write(operation));
     const ifMatch = written === "once" ? 1 : undefined;
-    history.push({ kind: kindOf(written), item: ITEM, value, ifMatch, start, end: ++tick, ...factsOf(answer) });
+    const source = written === "restore" || written === "destroy" ? 1 : undefined;
+    history.push({ kind: kindOf(written), item: ITEM, value, ifMatch, source, start, end: ++tick, ...factsOf(answer) });
   };
   const sending = writes.flatMap((written, n) => {
     const value = `write ${n}`;
@@ -74,13 +83,14 @@ function operationFor(written: Written, value: string): Operation {
   return operationOf(change, written === "twice" ? { key: value, request: "same" } : undefined);
 }
 
-function kindOf(written: Written): "put" | "patch" | "delete" {
+function kindOf(written: Written): ChangeKind {
   if (written === "once") return "put";
   return written === "twice" || written === "again" ? "patch" : written;
 }
 
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
   item_not_found: "not found",
+  version_not_found: "version not found",
   precondition: "precondition failed",
   overtaken: "overtaken",
   uncertain: "unknown",

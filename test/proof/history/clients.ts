@@ -2,8 +2,10 @@ import { type Hooks, sleep } from "../../support/bindings.ts";
 import { createRecorder, type PlannedCall, type Recorder } from "./recorder.ts";
 import { drawKind, requestFor } from "./requests.ts";
 import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from "./fault-plan.ts";
+import { checkEvents, startListener } from "./listener.ts";
 import { faultyCoordinators } from "./faulty-coordinators.ts";
 import { writeFiles } from "./files.ts";
+import type { Kind } from "./calls.ts";
 import { freshItem } from "../../support/files.ts";
 import { admin, type Client, client, makeToken } from "../../support/service.ts";
 
@@ -28,10 +30,14 @@ export interface Run {
   readonly names: readonly string[];
   /** Descriptions of wrong answers to the clients that write Files. */
   readonly fileErrors: readonly string[];
+  /** How the events that a listener got differ from the writes. */
+  readonly eventErrors: readonly string[];
 }
 
 /** The number of Items to which most requests go. */
 const SLOTS = 4;
+/** `VERSIONS_KEPT` of wrangler.toml. */
+const VERSIONS_KEPT = 10;
 /** How often a client retries a write with an Idempotency-Key after a 503. */
 const RETRIES = 3;
 /** How many 401 answers a client gets before it takes another token. */
@@ -61,7 +67,7 @@ export async function runLoad({ seed, operations, clients, fileClients, rates, r
   const sessions = new Map<number, Session>();
 
   const login = async (): Promise<Session> => {
-    const { id, token } = await makeToken({ [vault]: "rw" });
+    const { id, token } = await makeToken({ [vault]: "rwd" });
     return { id, call: client(token), revocation: "none", denials: 0, keyed: [] };
   };
 
@@ -75,6 +81,15 @@ export async function runLoad({ seed, operations, clients, fileClients, rates, r
     const reply = await recorder.record(planned, session, () => session.call(method, path, { body, headers, env: bindings }));
     if (reply.status === 401) session.denials++;
     return reply;
+  }
+
+  /** A version of an Item whose content an answer has shown; not the newest one, to restore or destroy it. */
+  function drawVersion(item: string, random: number, kind: Kind): number | undefined {
+    const shown = recorder.versionsOf(item);
+    const from = kind === "look" ? shown : shown.slice(0, -1);
+    // Most of the others were trimmed.
+    const recent = from.slice(-VERSIONS_KEPT - 2);
+    return recent[Math.floor(random * recent.length)];
   }
 
   /** The slot for a new Item: one whose Item was deleted, or a random one. */
@@ -118,18 +133,28 @@ export async function runLoad({ seed, operations, clients, fileClients, rates, r
       const all = [...recorder.knownItems];
       const item = (forSlot < 0.9 ? slots[Math.floor(forItem * slots.length)] : all[Math.floor(forItem * all.length)])!;
       const ifMatch = forIfMatch < 0.3 ? versions.get(item) : undefined;
-      const repeated = session.keyed[Math.floor(forRepeat * session.keyed.length)];
       const kind = drawKind(forKind);
+      const ofDeleted = kind === "undelete" || kind === "purge";
+      const deleted = [...recorder.deletedItems];
+      const ofItem = (ofDeleted ? deleted[Math.floor(forItem * deleted.length)] : undefined) ?? item;
+      const ofVersion = kind === "look" || kind === "restore" || kind === "destroy";
+      const source = ofVersion ? drawVersion(item, forSize, kind) : undefined;
+      const repeated = session.keyed[Math.floor(forRepeat * session.keyed.length)];
       const large = forSize < LARGE && (kind === "create" || kind === "put");
       if (large) plan.countFault("large Item");
       const value = `${large ? "large-" : ""}c${name}n${step}`;
       if (kind === "list") await recorder.recordList(session, () => session.call("GET", items, { env: bindings }));
       else if (kind === "repeat" && repeated) await send(session, repeated, true, bindings);
-      else if (kind === "repeat" || kind === "read") await send(session, { kind: "read", item }, false, bindings);
+      else if (kind === "repeat" || kind === "read" || (ofVersion && source === undefined))
+        await send(session, { kind: "read", item }, false, bindings);
+      else if (kind === "look" || kind === "versions") await send(session, { kind, item, source }, false, bindings);
       else if (kind === "create") {
         const { status, body } = await write(session, { kind, value }, forKey < 0.6, bindings);
         if (status === 200) slots[nextSlot()] = body.id;
-      } else await write(session, { kind, item, value, ifMatch }, forKey < 0.6, bindings);
+      } else if (ofDeleted || kind === "destroy") {
+        const { status } = await write(session, { kind, item: ofItem, value, source }, forKey < 0.6, bindings);
+        if (kind === "undelete" && status === 200) slots[nextSlot()] = ofItem;
+      } else await write(session, { kind, item, value, ifMatch, source }, forKey < 0.6, bindings);
       const state = recorder.history.findLast((call) => call.item === item && call.state)?.state;
       if (state?.tag !== undefined) versions.set(item, state.version);
       if (name === 0 && step === steps >> 1) await revoke(sessions.get(1));
@@ -146,13 +171,16 @@ export async function runLoad({ seed, operations, clients, fileClients, rates, r
   }
 
   const first = await login();
+  const listener = startListener((await login()).call, vault, { DB: faultyDatabase(plan, { name: "listener" }) });
   for (let n = 0; n < SLOTS; n++) slots[n] = (await send(first, { kind: "create", value: `first${n}` }, false, {})).body.id;
   const share = Math.ceil(operations / (clients + fileClients));
   const writers = Array.from({ length: clients }, (_, name) => work(name, share));
   const load = { fixture, plan, coordinators, clients: fileClients, steps: share };
   const [{ errors: fileErrors }] = await Promise.all([writeFiles(load), ...writers]);
   await coordinators.release();
+  await listener.stop();
+  const eventErrors = [...listener.unexpected, ...checkEvents(recorder.history, listener.events)];
   await recorder.recordList(first, () => first.call("GET", items));
   for (const item of recorder.knownItems) await send(first, { kind: "read", item }, false, {});
-  return { vault, recorder, plan, names, fileErrors };
+  return { vault, recorder, plan, names, fileErrors, eventErrors };
 }

@@ -1,11 +1,11 @@
-import type { Call, Outcome } from "./calls.ts";
+import type { Call, Kind, Outcome } from "./calls.ts";
 import { largeFields } from "./requests.ts";
 import type { Reply } from "../../support/service.ts";
 
 /** Records the requests of clients and the answers as a history, for check.ts. */
 
 /** A call that a client is about to send. */
-export type PlannedCall = Pick<Call, "kind" | "item" | "value" | "ifMatch">;
+export type PlannedCall = Pick<Call, "kind" | "item" | "value" | "ifMatch" | "source">;
 
 /** The sender of a request, with the state of the revocation of its token. */
 export interface Sender {
@@ -22,6 +22,8 @@ export interface Recorder {
   readonly deletedItems: Set<string>;
   /** The entity tag of a version of an Item, if an answer showed it. */
   tagOf(item: string | undefined, version: number | undefined): string | undefined;
+  /** The versions of an Item whose contents answers have shown, from the oldest. */
+  versionsOf(item: string): readonly number[];
   /** Sends a request and records its call. */
   record(planned: PlannedCall, sender: Sender, send: () => Promise<Reply>): Promise<Reply>;
   /** Requests the list of all Items, and records a read for each Item in it and for each known Item that is not in it. */
@@ -38,6 +40,7 @@ export function createRecorder(poisoned: ReadonlySet<string>, hidden?: string): 
   const knownItems = new Set<string>();
   const deletedItems = new Set<string>();
   const entityTags = new Map<string, string>();
+  const versions = new Map<string, Set<number>>();
   let ticks = 0;
 
   /** Sends a request. A request that is sent after the revocation of its token was acknowledged must be refused. */
@@ -57,22 +60,34 @@ export function createRecorder(poisoned: ReadonlySet<string>, hidden?: string): 
     return { start, end, reply, outcome: outcome ?? "unknown" };
   }
 
+  function learnDeletion(kind: Kind, item: string, outcome: Outcome): void {
+    const ofDeleted = kind === "undelete" || kind === "purge";
+    if (outcome === "ok" && kind === "undelete") deletedItems.delete(item);
+    else if ((outcome === "ok" && kind === "delete") || (outcome === "not found" && !ofDeleted)) deletedItems.add(item);
+  }
+
   return {
     history,
     unexpected,
     knownItems,
     deletedItems,
     tagOf: (item, version) => (item === undefined || version === undefined ? undefined : entityTags.get(nameOf(item, version))),
+    versionsOf: (item) => [...(versions.get(item) ?? [])].toSorted((a, b) => a - b),
     async record(planned, sender, send) {
       const { start, end, reply, outcome } = await timed(planned.kind, sender, send);
       const { body, text } = reply;
       const item: string | undefined = outcome === "ok" ? (body?.id ?? planned.item) : planned.item;
       if (outcome === "ok" && item !== undefined) knownItems.add(item);
       const tag = reply.headers.get("ETag") ?? undefined;
-      const state = outcome === "ok" && body ? { version: body.version as number, tag, content: contentOf(body) } : undefined;
+      const { kept, ...shown } = outcome === "ok" && body ? shownBy(planned.kind, body, tag) : {};
+      const { state } = shown;
       if (item !== undefined && state && tag !== undefined) entityTags.set(nameOf(item, state.version), tag);
-      if (item !== undefined && (outcome === "not found" || (outcome === "ok" && !state))) deletedItems.add(item);
-      history.push({ ...planned, item, start, end, outcome, state, text: state && planned.value && text });
+      if (item !== undefined && state?.content) versions.getOrInsertComputed(item, () => new Set()).add(state.version);
+      if (item !== undefined) learnDeletion(planned.kind, item, outcome);
+      if (planned.kind === "look" && state && state.version !== planned.source)
+        unexpected.push(`version ${planned.source} is shown as ${text}`);
+      if (kept && !isNewestFirst(body)) unexpected.push(`not a list of versions, newest first: ${text}`);
+      history.push({ ...planned, item, start, end, outcome, state, kept, text: state && planned.value && text });
       return reply;
     },
     async recordList(sender, send) {
@@ -84,6 +99,7 @@ export function createRecorder(poisoned: ReadonlySet<string>, hidden?: string): 
         missing.delete(id);
         if (id === hidden) continue;
         knownItems.add(id);
+        versions.getOrInsertComputed(id, () => new Set()).add(version);
         history.push({ ...read, item: id, outcome: "ok", state: { version, content: tags } });
       }
       for (const item of missing) history.push({ ...read, item, outcome: "not found" });
@@ -92,6 +108,16 @@ export function createRecorder(poisoned: ReadonlySet<string>, hidden?: string): 
 }
 
 const nameOf = (item: string, version: number): string => `${item} ${version}`;
+
+const isNewestFirst = (versions: { version: number; current: boolean }[]): boolean =>
+  versions.every(({ version, current }, n) => current === (n === 0) && (n === 0 || version < versions[n - 1]!.version));
+
+/** What the body of an answer shows of an Item and its versions. */
+function shownBy(kind: Kind, body: any, tag: string | undefined): Pick<Call, "state" | "kept"> {
+  if (kind !== "versions") return { state: { version: body.version as number, tag, content: contentOf(body) } };
+  const [current, ...earlier] = body as { version: number }[];
+  return { state: { version: current!.version }, kept: earlier.map(({ version }) => version) };
+}
 
 /** The content of an Item: its tags. Its fields, which are in another sealed text, must contain the same values. */
 function contentOf({ tags, fields }: { tags: string[]; fields: { id: string; value: string }[] }): readonly string[] {
@@ -111,6 +137,7 @@ function outcomeOf({ status, headers, body }: Reply): Outcome | undefined {
   if (status === 507) return "refused"; // full (contract 4.3)
   if (status === 200 || status === 204) return "ok";
   if (status === 404 && (body.message as string).startsWith("item ")) return "not found";
+  if (headers.get("Item-Vault-Error") === "version_not_found") return "version not found";
   if (status === 412) return "precondition failed";
   // A 503 without Retry-After leaves the outcome of the write unknown (contract 4.3, 10.15).
   if (status === 503) return headers.has("Retry-After") ? "refused" : "unknown";

@@ -1,4 +1,4 @@
-import { seeded } from "../../support/bindings.ts";
+import { seeded } from "../../support/seeded.ts";
 import type { Call, Kind, Outcome } from "./calls.ts";
 
 /**
@@ -10,8 +10,15 @@ interface StoredItem {
   readonly id: string;
   /** The contents of the versions, from version 1. */
   readonly contents: string[][];
+  /** The earlier versions that can be read. */
+  kept: number[];
   deleted: boolean;
+  /** Whether the deleted Item was destroyed. */
+  destroyed: boolean;
 }
+
+/** How many earlier versions an Item keeps. */
+export const VERSIONS_KEPT = 3;
 
 export interface Store {
   readonly items: Map<string, StoredItem>;
@@ -20,8 +27,8 @@ export interface Store {
 }
 
 type MutableCall = { -readonly [K in keyof Call]: Call[K] };
-export type CallRequest = Omit<Call, "outcome" | "state" | "text">;
-export type Answer = Pick<Call, "outcome" | "state" | "item">;
+export type CallRequest = Omit<Call, "outcome" | "state" | "kept" | "text">;
+export type Answer = Pick<Call, "outcome" | "state" | "kept" | "item">;
 /** Gives a wrong answer to a call, or `undefined` if the call does not suit. It may change the store. */
 export type WrongAnswer = (request: CallRequest, store: Store) => Answer | undefined;
 
@@ -30,20 +37,58 @@ export const STABLE_ITEM = "item 0";
 
 export const current = ({ contents }: StoredItem) => ({ version: contents.length, content: contents.at(-1)! });
 
-export function carryOut({ kind, item, value = "", ifMatch }: CallRequest, { items }: Store): Answer {
+/** Adds a version, and drops the oldest ones. */
+export function addVersion(stored: StoredItem, content: readonly string[]): void {
+  stored.kept = [...stored.kept, stored.contents.length].slice(-VERSIONS_KEPT);
+  stored.contents.push([...content]);
+}
+
+export function carryOut(request: CallRequest, { items }: Store): Answer {
+  const { kind, item, value = "", ifMatch, source = 0 } = request;
   if (kind === "create") {
-    const created: StoredItem = { id: `item ${items.size}`, contents: [[value]], deleted: false };
+    const created: StoredItem = { id: `item ${items.size}`, contents: [[value]], kept: [], deleted: false, destroyed: false };
     items.set(created.id, created);
     return { outcome: "ok", item: created.id, state: current(created) };
   }
   const stored = items.get(item!)!;
-  if (stored.deleted) return { outcome: "not found" };
+  const { contents, kept } = stored;
+  const last = contents.at(-1)!;
+  const amongDeleted = kind === "undelete" || kind === "purge";
+  if (stored.destroyed || stored.deleted !== amongDeleted) return { outcome: "not found" };
   if (kind === "read") return { outcome: "ok", state: current(stored) };
-  if (ifMatch !== undefined && ifMatch !== stored.contents.length) return { outcome: "precondition failed" };
-  if (kind === "delete") stored.deleted = true;
-  else stored.contents.push(kind === "put" ? [value] : [...stored.contents.at(-1)!, value]);
-  return { outcome: "ok", state: kind === "delete" ? undefined : current(stored) };
+  if (kind === "versions") return { outcome: "ok", kept: kept.toReversed(), state: { version: contents.length } };
+  const isKept = kept.includes(source);
+  if (kind === "look") {
+    if (!isKept && source !== contents.length) return { outcome: "version not found" };
+    return { outcome: "ok", state: { version: source, content: contents[source - 1]! } };
+  }
+  if (ifMatch !== undefined && ifMatch !== contents.length) return { outcome: "precondition failed" };
+  if ((kind === "restore" || kind === "destroy") && !isKept) return { outcome: "version not found" };
+  if (kind === "put") addVersion(stored, [value]);
+  if (kind === "patch") addVersion(stored, [...last, value]);
+  if (kind === "restore") addVersion(stored, contents[source - 1]!);
+  if (kind === "undelete") addVersion(stored, last);
+  if (kind === "destroy") stored.kept = kept.filter((version) => version !== source);
+  if (kind === "purge") stored.destroyed = true;
+  stored.deleted = kind === "delete";
+  return { outcome: "ok", state: ["delete", "destroy", "purge"].includes(kind) ? undefined : current(stored) };
 }
+
+/** The kinds of the calls, as often as each is drawn. */
+const SHARES: readonly (readonly [Kind, number])[] = [
+  ["read", 3],
+  ["put", 1],
+  ["patch", 3],
+  ["create", 1],
+  ["delete", 2],
+  ["undelete", 1],
+  ["purge", 1],
+  ["look", 2],
+  ["versions", 2],
+  ["restore", 2],
+  ["destroy", 1],
+];
+const KINDS = SHARES.flatMap(([kind, share]) => Array.from({ length: share }, () => kind));
 
 /** Out: the history, and whether the wrong answer was injected into it. The history ends with a read of every Item. */
 export function generateHistory(seed: number, size: number, wrongAnswer?: WrongAnswer): { history: Call[]; injected: boolean } {
@@ -64,26 +109,40 @@ export function generateHistory(seed: number, size: number, wrongAnswer?: WrongA
     const lost = !answer || (!wrong && random() < loss);
     const received = answer && !lost ? { ...answer, item: request.item ?? answer.item, text: JSON.stringify(answer) } : undefined;
     history.push({ ...timed, ...(received ?? { outcome: "unknown" satisfies Outcome }) });
-    if (wrong) call({ kind: "read", item: STABLE_ITEM }, 4, 0); // makes the effect of the wrong answer observable
+    if (!wrong) return;
+    moment += 50;
+    call({ kind: "read", item: STABLE_ITEM }, 4, 0); // makes the effect of the wrong answer observable
   }
 
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
   for (let n = 0; n < 3; n++) call({ kind: "create", value: `first ${n}` }, 4, 0);
   for (let n = 0; n < size; n++) {
     const item = pick([STABLE_ITEM, ...items.keys()]);
-    const kind = pick<Kind>(["read", "read", "read", "put", "patch", "patch", "patch", "delete", "create"]);
-    if (kind === "read" || (kind === "delete" && item === STABLE_ITEM)) {
-      call({ kind: "read", item });
+    const kind = pick(KINDS);
+    const isKept = item === STABLE_ITEM && (kind === "delete" || kind === "undelete" || kind === "purge");
+    if (kind === "read" || kind === "versions" || isKept) {
+      call({ kind: isKept ? "read" : kind, item });
+      continue;
+    }
+    const known = history.flatMap((one) => (one.item === item && one.state?.content ? one.state.version : []));
+    const source = known.length > 0 ? pick(known.slice(-8)) : undefined;
+    if (kind === "look" || kind === "restore" || kind === "destroy") {
+      if (source === undefined || (kind !== "look" && !known.some((version) => version > source))) continue;
+      if (kind === "look") call({ kind, item, source }, 4);
+      else call({ kind, item, source, value: `value ${n}` });
       continue;
     }
     const sent = history.filter((one) => one.value !== undefined && (one.outcome === "ok" || one.outcome === "unknown"));
     if (random() < 0.2) {
       const repeated = pick(sent);
-      const { value, ifMatch } = repeated;
-      call({ kind: repeated.kind, value, ifMatch, item: repeated.kind === "create" ? undefined : repeated.item });
+      const { value, ifMatch, source: from } = repeated;
+      call({ kind: repeated.kind, value, ifMatch, source: from, item: repeated.kind === "create" ? undefined : repeated.item });
       continue;
     }
-    const ifMatch = random() < 0.3 ? items.get(item)!.contents.length - Math.floor(random() * 2) : undefined;
+    const ifMatch =
+      random() < 0.3 && kind !== "undelete" && kind !== "purge"
+        ? items.get(item)!.contents.length - Math.floor(random() * 2)
+        : undefined;
     call({ kind, value: `value ${n}`, ...(kind === "create" ? {} : { item, ifMatch }) });
   }
   moment += 100;

@@ -27,6 +27,7 @@ export type Outcome =
 const FAILURES: Readonly<Record<string, Outcome>> = {
   item_not_found: "missing",
   file_not_found: "missing",
+  version_not_found: "missing",
   precondition: "precondition failed",
   unauthorized: "revoked",
   busy: "refused",

@@ -1,7 +1,8 @@
 import { type Outcome, outcomeOf, WITHOUT_EFFECT } from "./answers.ts";
 import type { Effect } from "./database.ts";
 import type { Call, History, Write } from "./history.ts";
-import { applyEffects, contentOfState, type Reference, type State } from "./reference.ts";
+import { checkEvents, checkRead } from "./check-reads.ts";
+import { applyEffects, changesNothing, contentOfState, OF_DELETED, type Reference, type State } from "./reference.ts";
 import { contentOf } from "./requests.ts";
 import { type Rule, violation, type Violation } from "./violations.ts";
 
@@ -22,7 +23,7 @@ export function checkHistory(
     const outcome = outcomeOf(call.reply);
     const report = (rule: Rule) =>
       violations.push(violation(rule, `${describe(call)}: ${call.reply?.status} ${call.reply?.text.slice(0, 300)}`));
-    for (const rule of call.write ? checkWrite(call, call.write, outcome, reference) : checkRead(call, outcome, reference))
+    for (const rule of call.write ? checkWrite(call, call.write, outcome, reference) : readRules(call, outcome, reference))
       report(rule);
     for (const rule of checkRefusal(call, outcome, reference, history)) report(rule);
     if (!call.write || outcome !== "ok") continue;
@@ -34,8 +35,18 @@ export function checkHistory(
   return { violations, reference };
 }
 
-const describe = ({ number, write, item, start, end }: Call): string =>
-  `call ${number}, ${write ? `${write.kind} ${write.value} (If-Match ${write.tag})` : "read"} of ${item} at ticks ${start}–${end}`;
+const describe = ({ number, write, read, item, start, end }: Call): string =>
+  `call ${number}, ${write ? `${write.kind} ${write.version} ${write.value} (If-Match ${write.tag})` : JSON.stringify(read)} of ${item} at ticks ${start}–${end}`;
+
+/** What a read shows is true at some moment of it. */
+function* readRules(call: Call, outcome: Outcome, reference: Reference): Iterable<Rule> {
+  if (outcome !== "ok") return;
+  if ((reference.revoked.get(call.actor) ?? Infinity) < call.start) yield "accepted although the token was revoked";
+  const { read } = call;
+  if (read!.kind === "events") yield* checkEvents(call, read!, reference);
+  else if (!statesDuring(call, reference).some((state) => checkRead(read!, call.reply!.body, state)))
+    yield "read of no current state";
+}
 
 /** The states that an Item had at some moment of a call. */
 const statesDuring = (call: Pick<Call, "item" | "start" | "end">, { states }: Reference): Generator<State> =>
@@ -59,6 +70,10 @@ function* checkWrite(call: Call, write: Write, outcome: Outcome, reference: Refe
   if (WITHOUT_EFFECT.has(outcome) && [...call.operations].some((id) => operations.has(id))) yield "refused write took effect";
   if (outcome !== "ok" && outcome !== "overtaken") return;
   const done = applied.get(write);
+  const shown = call.reply!.body;
+  const isUnchanged = (state: State) =>
+    changesNothing(state, write) && state.version === shown?.version && contentOfState(state) === contentOf(shown);
+  if (!done && outcome === "ok" && statesDuring(call, reference).some(isUnchanged)) return;
   if (!done) {
     yield "acknowledged write is lost";
     return;
@@ -74,15 +89,6 @@ function* checkWrite(call: Call, write: Write, outcome: Outcome, reference: Refe
       ? body.name === write.value && body.size === write.value.length
       : body.id === item && body.version === version && contentOf(body) === contentOfState(done.state);
   if (!same) yield "answer of another state";
-}
-
-function* checkRead(call: Call, outcome: Outcome, reference: Reference): Iterable<Rule> {
-  if (outcome !== "ok") return;
-  const { body } = call.reply!;
-  const content = contentOf(body);
-  const matches = (state: State) => state.version === body.version && contentOfState(state) === content;
-  if (!statesDuring(call, reference).some(matches)) yield "read of no current state";
-  if ((reference.revoked.get(call.actor) ?? Infinity) < call.start) yield "accepted although the token was revoked";
 }
 
 /** A refusal was justified at some moment of the call. */
@@ -109,8 +115,14 @@ const LACKS_ROOM: Readonly<Record<string, (call: Call, reference: Reference, his
     during(call, counts.get(call.vault) ?? []).some(({ items }) => items >= quotas.get(call.vault)!),
 };
 
-const isMissing = ({ version, files }: State, { write }: Call, failure: string): boolean =>
-  version === undefined || (failure === "file_not_found" && !files.includes(write!.file!.name));
+/** Whether an Item in this state lacks what a refused request named. */
+function isMissing({ version, deleted, files, kept, lacked }: State, { write, read }: Call, failure: string): boolean {
+  if (OF_DELETED.has(write?.kind ?? "") || read?.kind === "deleted") return !deleted;
+  if (version === undefined || failure === "item_not_found") return version === undefined && failure === "item_not_found";
+  if (failure === "file_not_found") return !files.includes(write!.file!.name);
+  const named = write?.version ?? (read?.kind === "version" ? read.version : 0);
+  return version !== named && (lacked || !kept.has(named));
+}
 
 /**
  * The operations that arrived once, and at one coordinator, took effect in the order of their arrival there (vault/queue.ts).

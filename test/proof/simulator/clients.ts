@@ -1,6 +1,7 @@
 import type { Coordinators } from "./coordinators.ts";
-import type { Call, History, Reply, Spoiled, Write } from "./history.ts";
-import { drawKind, requestOf } from "./requests.ts";
+import type { Call, History, Read, Reply, Spoiled, Write, WriteKind } from "./history.ts";
+import { OF_DELETED } from "./reference.ts";
+import { drawKind, pathOf, requestOf } from "./requests.ts";
 import { drawShortage } from "./shortages.ts";
 import { createGateway, type Gateway } from "./worker.ts";
 import type { World } from "./world.ts";
@@ -21,6 +22,8 @@ const SPOILED: readonly Spoiled[] = [
   "value that D1 refuses",
 ];
 
+const READS: ReadonlySet<string> = new Set<Read["kind"]>(["item", "version", "versions", "deleted", "events"]);
+
 /** The kinds of writes whose value is in the row of the Item. */
 const WITH_VALUE: ReadonlySet<string> = new Set(["create", "put", "patch"]);
 
@@ -29,6 +32,10 @@ export interface Vault {
   /** The ids of its Items, and of those that get most requests. */
   readonly items: string[];
   readonly hot: string[];
+  /** The ids of the Items that were deleted. */
+  readonly deleted: string[];
+  /** The newest versions that an answer has shown, by Item. */
+  readonly versions: Map<string, number>;
   /** The entity tags of the newest answers, by Item. */
   readonly tags: Map<string, string>;
   /** The Files of acknowledged uploads. */
@@ -49,21 +56,22 @@ export interface Admin {
   readonly renameVault: (id: string) => Promise<void>;
 }
 
-/** Sends a request as a call of the history. In: the write, or the id of the Item that is read. */
+/** Sends a request as a call of the history. In: the write or the read. */
 export async function sendCall(
   { history, world }: { history: History; world: World },
   gateway: Gateway,
   vault: string,
   { id: actor, token }: Token,
-  sent: Write | string,
+  sent: Write | Read,
 ): Promise<Call> {
-  const write = typeof sent === "string" ? undefined : sent;
-  const item = typeof sent === "string" ? sent : sent.item;
+  const write = "value" in sent ? sent : undefined;
+  const read = "value" in sent ? undefined : sent;
+  const item = "item" in sent ? sent.item : undefined;
   const number = history.calls.length;
   const start = world.tick();
-  const call: Call = { number, write, vault, item, actor, start, end: Infinity, reply: undefined, operations: new Set() };
+  const call: Call = { number, write, read, vault, item, actor, start, end: Infinity, reply: undefined, operations: new Set() };
   history.calls.push(call);
-  const { method, path, body } = write ? requestOf(write) : { method: "GET", path: `/v1/vaults/${vault}/items/${item}` };
+  const { method, path, body } = write ? requestOf(write) : { method: "GET", path: pathOf(vault, read!), body: undefined };
   const headers = {
     Authorization: `Bearer ${token}`,
     "User-Agent": String(number), // identifies the call in its operations (worker.ts)
@@ -93,28 +101,63 @@ export async function runClient(
     acknowledged.length = 0; // a key belongs to a token (contract 10.1)
   }
 
-  const send = (sent: Write | string) => sendCall({ history, world }, gateway, vault.id, vault.tokens.get(name)!, sent);
+  const send = (sent: Write | Read) => sendCall({ history, world }, gateway, vault.id, vault.tokens.get(name)!, sent);
 
-  /** Out: `undefined` to read instead. */
-  function nextWrite(): Write | undefined {
-    const kind = vault.hot.length < 2 ? "create" : drawKind(random());
-    if (kind === "again") return acknowledged.length > 0 ? pick(acknowledged) : undefined;
-    if (kind === "read") return undefined;
-    const file = kind === "delete-file" && vault.files.length > 0 ? pick(vault.files) : undefined;
-    if (kind === "delete-file" && !file) return undefined;
-    const item =
-      file?.item ?? (kind === "create" ? undefined : pick(random() < 0.9 && vault.hot.length > 0 ? vault.hot : vault.items));
-    const tag = item !== undefined && random() < 0.3 ? vault.tags.get(item) : undefined;
-    const drawn = faults.draw(SPOILED) as Spoiled | undefined;
-    const spoiled = drawn === "value that D1 refuses" && !WITH_VALUE.has(kind) ? undefined : drawn;
-    return { kind, vault: vault.id, item, value: `${name}-${++writes}`, file, keyed: random() < 0.6, tag, spoiled };
+  const pickItem = (): string => pick(random() < 0.9 && vault.hot.length > 0 ? vault.hot : vault.items);
+  /** The position of the client in the events of the vault. */
+  let cursor = "0";
+
+  function nextRead(kind: Read["kind"]): Read {
+    if (kind === "events") return { kind, after: cursor, limit: 1 + Math.floor(random() * 30) };
+    const item = kind === "deleted" && vault.deleted.length > 0 ? pick(vault.deleted) : pickItem();
+    return kind === "version"
+      ? { kind, item, version: 1 + Math.floor(random() * (vault.versions.get(item) ?? 1)) }
+      : { kind, item };
   }
 
-  function learn({ write, item, reply }: Call): void {
-    const isGone = reply?.status === 404 || (reply?.status === 204 && write?.kind === "delete");
+  /** Out: an earlier version, most often one that is kept; `undefined` when no answer has shown a later one. */
+  function earlierVersion(item: string): number | undefined {
+    const newest = vault.versions.get(item) ?? 1;
+    return newest < 2 ? undefined : Math.max(1, newest - 1 - Math.floor(random() * 12));
+  }
+
+  function nextRequest(): Write | Read {
+    const kind = vault.hot.length < 2 && vault.items.length < HOT ? "create" : drawKind(random());
+    if (READS.has(kind)) return nextRead(kind as Read["kind"]);
+    if (kind === "again") return acknowledged.length > 0 ? pick(acknowledged) : nextRead("item");
+    return nextWrite(kind as WriteKind) ?? nextRead("item");
+  }
+
+  /** Out: `undefined` to read instead. */
+  function nextWrite(kind: WriteKind): Write | undefined {
+    const file = kind === "delete-file" && vault.files.length > 0 ? pick(vault.files) : undefined;
+    if (kind === "delete-file" && !file) return undefined;
+    const deleted = OF_DELETED.has(kind) && vault.deleted.length > 0 ? pick(vault.deleted) : undefined;
+    const item = file?.item ?? deleted ?? (kind === "create" ? undefined : pickItem());
+    const ofVersion = kind === "restore-version" || kind === "destroy-version";
+    const version = ofVersion ? earlierVersion(item!) : undefined;
+    if (ofVersion && version === undefined) return undefined;
+    const conditional = !OF_DELETED.has(kind) && kind !== "destroy-version";
+    const tag = conditional && item !== undefined && random() < 0.3 ? vault.tags.get(item) : undefined;
+    const drawn = faults.draw(SPOILED) as Spoiled | undefined;
+    const spoiled = drawn === "value that D1 refuses" && !WITH_VALUE.has(kind) ? undefined : drawn;
+    // A write that changes nothing is not recorded, so that its key may have an effect later.
+    const keyed = random() < 0.6 && kind !== "archive" && kind !== "unarchive";
+    return { kind, vault: vault.id, item, version, value: `${name}-${++writes}`, file, keyed, tag, spoiled };
+  }
+
+  function learn({ write, read, item, reply }: Call): void {
+    const isDeleted = reply?.status === 204 && write?.kind === "delete";
+    const isGone = reply?.failure === "item_not_found" || isDeleted;
     if (isGone && vault.hot.includes(item!)) vault.hot.splice(vault.hot.indexOf(item!), 1);
+    if (isDeleted && !vault.deleted.includes(item!)) vault.deleted.push(item!);
     if (reply?.failure === "quota" && vault.hot.length < 2) vault.hot.push(pick(vault.items)); // creations do not help
     if (!reply || reply.status >= 300) return;
+    if (read?.kind === "events") cursor = reply.body.last;
+    if (write?.kind === "restore-item") {
+      if (vault.deleted.includes(item!)) vault.deleted.splice(vault.deleted.indexOf(item!), 1);
+      if (!vault.hot.includes(item!)) vault.hot.push(item!);
+    }
     if (write?.kind === "add-file") vault.files.push({ item: item!, id: reply.body.id, name: write.value });
     if (write?.keyed) acknowledged.push(write);
     if (write?.kind === "create" && !vault.items.includes(reply.body.id)) {
@@ -122,15 +165,18 @@ export async function runClient(
       vault.hot[vault.hot.length < HOT ? vault.hot.length : Math.floor(random() * HOT)] = reply.body.id;
     }
     const shown: string | undefined = write?.kind === "create" ? reply.body.id : item;
+    if (read && read.kind !== "item") return;
     if (shown !== undefined && reply.tag) vault.tags.set(shown, reply.tag);
+    if (shown !== undefined && reply.tag) vault.versions.set(shown, Math.max(reply.body.version, vault.versions.get(shown) ?? 0));
   }
 
   await renewToken();
   while (more()) {
     await clock.sleep(PAUSE * random());
-    const write = nextWrite();
+    const request = nextRequest();
+    const write = "value" in request ? request : undefined;
     for (let retries = write ? RETRIES : 0; retries >= 0; retries--) {
-      const call = await send(write ?? pick(random() < 0.9 && vault.hot.length > 0 ? vault.hot : vault.items));
+      const call = await send(request);
       learn(call);
       if (call.reply?.status === 401) await renewToken();
       if (!more() || !mayRepeat(write, call.reply)) break;

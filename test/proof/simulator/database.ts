@@ -17,6 +17,9 @@ export interface Effect {
   readonly actor: string;
   readonly item: string | null;
   readonly version: number | null;
+  /** The number of the write in its vault. */
+  readonly sequence: number | null;
+  readonly event: string | null;
 }
 
 export interface Statement {
@@ -56,14 +59,16 @@ const RECORD = "CREATE TABLE d1_migrations (id INTEGER PRIMARY KEY, name TEXT UN
  * log, whose entries have a resource, tells of tokens.
  */
 const TRIGGERS = `
-  CREATE TEMP TABLE effects (tick INTEGER, kind TEXT, vault TEXT, id TEXT, action TEXT, actor TEXT, item TEXT, version INTEGER);
+  CREATE TEMP TABLE effects (tick INTEGER, kind TEXT, vault TEXT, id TEXT, action TEXT, actor TEXT, item TEXT, version INTEGER,
+    sequence INTEGER, event TEXT);
   CREATE TEMP TRIGGER logged AFTER INSERT ON main.activity WHEN new.result = 'SUCCESS' AND new.action <> 'READ' AND new.resource IS NULL
   BEGIN
     INSERT INTO effects
-    VALUES (tick(), 'log', new.vault_id, new.id, new.action, new.actor, new.item_id, new.version);
+    VALUES (tick(), 'log', new.vault_id, new.id, new.action, new.actor, new.item_id, new.version, new.sequence,
+      new.event);
   END;
   CREATE TEMP TRIGGER revoked AFTER DELETE ON main.tokens BEGIN
-    INSERT INTO effects VALUES (tick(), 'revoked', '', old.id, 'DELETE', '', NULL, NULL);
+    INSERT INTO effects VALUES (tick(), 'revoked', '', old.id, 'DELETE', '', NULL, NULL, NULL, NULL);
   END;`;
 
 /** The names of SQLite's result codes in D1's messages. */

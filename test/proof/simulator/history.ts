@@ -1,6 +1,24 @@
 /** The history of a run: what the clients sent, and what they were answered. check.ts compares it with the effects. */
 
-export type WriteKind = "create" | "put" | "patch" | "delete" | "add-file" | "delete-file";
+export type WriteKind =
+  | "create"
+  | "put"
+  | "patch"
+  | "delete"
+  | "add-file"
+  | "delete-file"
+  | "restore-version"
+  | "destroy-version"
+  | "restore-item"
+  | "destroy-item"
+  | "archive"
+  | "unarchive";
+
+/** What a call reads: an Item, a version of it, the list of its versions, the deleted Item, or events of the vault. */
+export type Read =
+  | { readonly kind: "item" | "versions" | "deleted"; readonly item: string }
+  | { readonly kind: "version"; readonly item: string; readonly version: number }
+  | { readonly kind: "events"; readonly after: string; readonly limit: number };
 
 /** A write: one or more requests with the same content. With an Idempotency-Key they are one write for the service too. */
 export interface Write {
@@ -10,6 +28,8 @@ export interface Write {
   readonly item?: string | undefined;
   /** Unique. `create` and `put` set the content of an Item to it, `patch` appends it, and it is the name of a new File. */
   readonly value: string;
+  /** The version that is restored or destroyed. */
+  readonly version?: number | undefined;
   /** The File that is deleted. */
   readonly file?: { readonly id: string; readonly name: string } | undefined;
   /** Whether its requests have an Idempotency-Key, which is the value. */
@@ -44,8 +64,10 @@ export interface Reply {
 /** One request. */
 export interface Call {
   readonly number: number;
-  /** Absent for a read of an Item. */
+  /** Absent for a read. */
   readonly write: Write | undefined;
+  /** Absent for a write. */
+  readonly read: Read | undefined;
   readonly vault: string;
   readonly item: string | undefined;
   /** The id of the token. */

@@ -3,7 +3,7 @@ import type { ItemRow } from "../../../src/store/items.ts";
 import type { RowCache } from "../../../src/store/write/cache.ts";
 import type { KeptRows } from "../../../src/store/write/kept-rows.ts";
 import type { createQueue } from "../../../src/vault/queue.ts";
-import { withoutFence, withoutLog, withoutRecords } from "../../support/rewrites.ts";
+import * as rewrites from "../../support/rewrites.ts";
 
 /** Bugs that a test plants, by changing what is passed between the parts that ship. */
 export interface Plant {
@@ -56,10 +56,17 @@ const reversedGroups: Plant["queue"] = (create) => (options) =>
 
 /** Each bug changes one mechanism that docs/consistency.md names. */
 export const PLANTS: Readonly<Record<string, Plant>> = {
-  "fence: its condition on the versions always holds": { ...NO_PLANT, rewrite: withoutFence },
+  "fence: its condition on the versions always holds": { ...NO_PLANT, rewrite: rewrites.withoutFence },
   "cache: Items stay in it when the vault has changed": { ...NO_PLANT, cache: cacheThatKeepsItems },
-  "idempotency: no statement finds a record": { ...NO_PLANT, rewrite: withoutRecords },
-  "idempotency: the log refuses no operation that took effect": { ...NO_PLANT, rewrite: withoutLog },
+  "idempotency: no statement finds a record": { ...NO_PLANT, rewrite: rewrites.withoutRecords },
+  "idempotency: the log refuses no operation that took effect": { ...NO_PLANT, rewrite: rewrites.withoutLog },
+  "versions: the one before a write is not kept": { ...NO_PLANT, rewrite: rewrites.withoutKeeping },
+  "versions: none is trimmed or destroyed": { ...NO_PLANT, rewrite: rewrites.withoutTrim },
+  "versions: those of a destroyed Item stay": { ...NO_PLANT, rewrite: rewrites.withoutDestruction },
+  "versions: a File belongs to one too many": { ...NO_PLANT, rewrite: rewrites.withLateEnds },
+  "deleted Items: a restored one stays among them": { ...NO_PLANT, rewrite: rewrites.withoutReturn },
+  "events: a write has the number of the one before it": { ...NO_PLANT, rewrite: rewrites.withEarlyNumbers },
+  "events: the creations are left out": { ...NO_PLANT, rewrite: rewrites.withoutFirstEvents },
   "order: two groups at a time": { ...NO_PLANT, queue: twoGroups },
   "order: groups in the reverse order": { ...NO_PLANT, queue: reversedGroups },
 };

@@ -8,7 +8,7 @@ import { checkHistory } from "./check.ts";
 import { type Admin, runClient, sendCall, type Vault } from "./clients.ts";
 import { createCoordinators } from "./coordinators.ts";
 import type { FaultName } from "./faults.ts";
-import type { History, Reply } from "./history.ts";
+import type { History, Read, Reply } from "./history.ts";
 import { checkStored, sweepContents } from "./stored.ts";
 import { NO_PLANT, type Plant, planted } from "./plants.ts";
 import type { Violation } from "./violations.ts";
@@ -34,6 +34,8 @@ export interface Run {
 /** The quota of each vault: Items. */
 const QUOTAS = [100_000, 20];
 const CLIENTS = 10;
+/** Events of a page, when all are read. */
+const PAGE = 200;
 const ADMIN_TRIES = 50;
 /** Milliseconds after which nothing is on its way any more. */
 const REST = 120_000;
@@ -99,7 +101,7 @@ async function play(world: World, operations: number): Promise<Run> {
   }
 
   const admin: Admin = {
-    issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rw" } })).body,
+    issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rwd" } })).body,
     revokeToken: async (id) => void (await asAdmin("DELETE", `tokens/${id}`)),
     renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
   };
@@ -107,7 +109,7 @@ async function play(world: World, operations: number): Promise<Run> {
   const makeVault = async (items: number): Promise<Vault> => {
     const { id } = (await asAdmin("POST", "vaults", { name: "Simulated", quota: { items } })).body;
     history.quotas.set(id, items);
-    return { id, items: [], hot: [], tags: new Map(), files: [], tokens: new Map() };
+    return { id, items: [], hot: [], deleted: [], versions: new Map(), tags: new Map(), files: [], tokens: new Map() };
   };
 
   const vaults = await Promise.all(QUOTAS.map(makeVault));
@@ -144,6 +146,21 @@ async function play(world: World, operations: number): Promise<Run> {
   async function readEverything(): Promise<void> {
     const tokens = new Map(await Promise.all(vaults.map(async ({ id }) => [id, await admin.issueToken(id)] as const)));
     const items = new Map(database.effects().flatMap(({ item, vault }) => (item === null ? [] : [[item, vault] as const])));
-    for (const [item, vault] of items) await sendCall({ history, world }, gateway, vault, tokens.get(vault)!, item);
+    const send = (vault: string, read: Read) => sendCall({ history, world }, gateway, vault, tokens.get(vault)!, read);
+    for (const [item, vault] of items) {
+      for (const kind of ["item", "versions", "deleted"] as const) {
+        const { reply } = await send(vault, { kind, item });
+        if (kind !== "versions" || reply?.status !== 200) continue;
+        for (const { version } of reply.body) await send(vault, { kind: "version", item, version });
+      }
+    }
+    for (const { id } of vaults) {
+      let after = "0";
+      for (let full = true; full;) {
+        const { reply } = await send(id, { kind: "events", after, limit: PAGE });
+        after = reply!.body.last;
+        full = reply!.body.events.length === PAGE;
+      }
+    }
   }
 }

@@ -11,24 +11,29 @@ const DAY = 24 * 60 * 60 * 1000;
 const SWEEPS = 40;
 
 const SQL = {
-  items: "SELECT vault_id, id, version FROM items ORDER BY id",
+  items: "SELECT id, version FROM items ORDER BY id",
+  deleted: "SELECT id, version FROM deleted_items ORDER BY id",
+  versions: "SELECT item_id || ' ' || version AS name FROM item_versions",
   counters: `
     SELECT coalesce(sum(items), 0) AS items, coalesce(sum(created), 0) AS created, coalesce(sum(content_version), 0) AS writes,
-      coalesce(sum(files), 0) AS files FROM vaults`,
-  bytes: "SELECT coalesce(sum(file_bytes), 0) AS bytes FROM vaults",
+      coalesce(sum(files), 0) AS files,
+      coalesce(sum(deleted), 0) AS deleted, coalesce(sum(file_bytes), 0) AS bytes FROM vaults`,
   log: `
     SELECT count(*) AS entries FROM activity
     WHERE result = 'SUCCESS' AND action <> 'READ' AND item_id IS NOT NULL AND resource IS NULL`,
-  contents: `
-    SELECT vault_id AS vault, item_id AS item, id AS file, generation, size FROM files
-    UNION SELECT vault_id, item_id, id, generation, size FROM file_versions`,
+  files:
+    "SELECT vault_id AS vault, item_id AS item, id AS file, generation FROM files UNION SELECT vault_id, item_id, id, generation FROM file_versions",
 };
 
 /** The rows, the counters of the vaults, and the log agree with the reference model. */
 export function* checkStored({ database }: World, { states, operations }: Reference): Iterable<Violation> {
   const last = [...states].map(([id, known]): [string, State] => [id, known.at(-1)!]);
   const existing = last.filter(([, { version }]) => version !== undefined);
+  const deleted = last.filter(([, state]) => state.deleted);
   const names = existing.flatMap(([, { files }]) => files);
+  // The name of a File is its content too. Several versions may have it.
+  const contents = [...existing, ...deleted].flatMap(([, state]) => Array.from(contentsOf(state)));
+  const lacked = last.some(([, state]) => state.lacked);
   const expected = {
     items: existing.map(([id, { version }]) => `${id} ${version}`).toSorted(),
     counters: {
@@ -36,22 +41,36 @@ export function* checkStored({ database }: World, { states, operations }: Refere
       created: states.size,
       writes: operations.size,
       files: names.length,
+      deleted: deleted.length,
+      bytes: contents.reduce((sum, name) => sum + name.length, 0),
     },
-    // Of earlier versions and deleted Items too, which the reference model does not have.
-    bytes: database.query<{ size: number }>(SQL.contents).reduce((sum, { size }) => sum + size, 0),
+    deleted: deleted.map(([id, state]) => `${id} ${state.last}`).toSorted(),
+    versions: last.flatMap(([id, { kept }]) => [...kept.keys()].map((version) => `${id} ${version}`)).toSorted(),
     log: operations.size,
   };
   const stored = {
     items: database.query<{ id: string; version: number }>(SQL.items).map(({ id, version }) => `${id} ${version}`),
-    counters: { ...database.query<object>(SQL.counters)[0] },
-    bytes: database.query<{ bytes: number }>(SQL.bytes)[0]!.bytes,
+    counters: { ...database.query<{ bytes: number }>(SQL.counters)[0]! },
+    deleted: database.query<{ id: string; version: number }>(SQL.deleted).map(({ id, version }) => `${id} ${version}`),
+    versions: database
+      .query<{ name: string }>(SQL.versions)
+      .map(({ name }) => name)
+      .toSorted(),
     log: database.query<{ entries: number }>(SQL.log)[0]!.entries,
   };
-  for (const name of ["items", "counters", "bytes", "log"] as const) {
+  // Versions that were destroyed because the database had no room are not in the model.
+  const lost = stored.versions.filter((name) => !expected.versions.includes(name));
+  if (lacked && lost.length > 0) yield violation("stored state differs", `versions: ${lost.join()}`);
+  if (lacked) Object.assign(expected, { versions: stored.versions });
+  if (lacked) expected.counters.bytes = stored.counters.bytes;
+  for (const name of ["items", "counters", "deleted", "versions", "log"] as const) {
     const [one, other] = [JSON.stringify(expected[name]), JSON.stringify(stored[name])];
     if (one !== other) yield violation("stored state differs", `${name}: expected ${one}, stored ${other}`);
   }
 }
+
+/** The names of the Files of all versions. */
+const contentsOf = (state: State): ReadonlySet<string> => new Set([state, ...state.kept.values()].flatMap(({ files }) => files));
 
 /** Lets the alarms of the retention pass. After them R2 has one content for each row, and no other. */
 export async function sweepContents({ clock, database, objects }: World, coordinators: Coordinators): Promise<Violation[]> {
@@ -59,7 +78,7 @@ export async function sweepContents({ clock, database, objects }: World, coordin
     await clock.sleep(DAY);
     while (await coordinators.runAlarms());
   }
-  const rows = database.query<Parameters<typeof contentKey>[0]>(SQL.contents).map(contentKey).toSorted();
+  const rows = database.query<Parameters<typeof contentKey>[0]>(SQL.files).map(contentKey).toSorted();
   const contents = objects.keys().toSorted();
   const detail = `rows ${rows.join()}, contents ${contents.join()}`;
   return rows.join() === contents.join() ? [] : [violation("stored contents differ", detail)];
