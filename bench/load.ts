@@ -26,6 +26,9 @@ export function setServer(url: URL): void {
   server = url;
 }
 
+/** The server that requests are sent to. */
+export const currentServer = (): URL => server;
+
 /** Sends one request. In: whether the body of the response is kept. Throws when the connection fails. */
 export function send({ method = "GET", token, variant, ...parts }: BenchRequest, keepBody: boolean): Promise<BenchResponse> {
   const headers: Record<string, string | number> = { ...parts.headers };

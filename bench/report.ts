@@ -5,6 +5,7 @@ import type { Breakdown } from "./breakdown.ts";
 import type { BurstResult } from "./burst.ts";
 import { type CallCounts, REPEATED_PATCH } from "./counts.ts";
 import type { LatencyResult } from "./latency.ts";
+import type { EventsResult } from "./events.ts";
 import type { NeighbourResult } from "./neighbours.ts";
 import type { OperationResult, Throughput } from "./measure.ts";
 import type { ScalingResult } from "./scaling.ts";
@@ -20,6 +21,7 @@ export interface Results {
   readonly scaling: readonly ScalingResult[];
   readonly bursts: readonly BurstResult[];
   readonly neighbours: readonly NeighbourResult[];
+  readonly events: EventsResult;
   readonly size: { readonly bundle: TargetResult; readonly startUp: string };
 }
 
@@ -57,6 +59,8 @@ export const formatResults = (results: Results): string =>
     formatBursts(results.bursts),
     "### Effect of one token at its worst on another vault",
     formatNeighbours(results.neighbours),
+    "### Events",
+    formatEvents(results.events),
     "### Size of the bundle",
     `${formatTargets([results.size.bundle])}\n\nStart-up (\`wrangler check startup\`): ${results.size.startUp} active.`,
   ].join("\n\n");
@@ -98,7 +102,7 @@ function compareCounts({ operations, counted }: Results): TargetResult[] {
     atMost("D1 calls of the first write to an Item", countsOf("PATCH").d1, 2, "4"),
     atMost("D1 calls of an upload", countsOf("upload 1 MiB").d1, 3, "13"),
     atMost("D1 calls of a download", countsOf("download 1 MiB").d1, 1, "4"),
-    atMost("rows written by a PATCH", countsOf("PATCH").rowsWritten, 3, "7"),
+    atMost("rows written by a PATCH", countsOf("PATCH").rowsWritten, 6, "7"),
     atMost("rows read by `title eq` among 50,000, without the one that matches", filterRows, 4),
   ];
 }
@@ -168,3 +172,16 @@ const formatNeighbours = (neighbours: readonly NeighbourResult[]): string =>
       return [name, ...columns];
     }),
   );
+
+const formatEvents = ({ answer, event, listeners, last, memory }: EventsResult): string =>
+  [
+    formatTable(
+      ["p50 from the request of a PATCH", "ms", "beside the answer"],
+      [
+        ["to its answer", formatNumber(answer), "1"],
+        ["to its event at a listener", formatNumber(event), formatNumber(event / answer)],
+        [`to its event at the last of ${listeners} listeners`, formatNumber(last), formatNumber(last / answer)],
+      ],
+    ),
+    formatTargets([memory]),
+  ].join("\n\n");

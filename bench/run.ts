@@ -10,24 +10,28 @@ import { drawChart } from "./chart.ts";
 import { countCalls, REPEATED_PATCH } from "./counts.ts";
 import { measureLatency } from "./latency.ts";
 import { runRound } from "./load.ts";
+import { measureEvents } from "./events.ts";
 import { measureGroup } from "./measure.ts";
 import { measureNeighbours } from "./neighbours.ts";
 import { createGroups, deleteItems, FEW_CLIENTS, listVaults, MIB, patchOneItem } from "./operations.ts";
+import { createReferenceGroup } from "./references.ts";
 import { formatResults, type Results, writeReport } from "./report.ts";
 import { measureScaling } from "./scaling.ts";
 import { createFile, createVault, startServer, stopServer, uploadFile } from "./server.ts";
 import { measureSize } from "./size.ts";
 import { QUICK } from "./statistics.ts";
+import { createVersionGroups } from "./versions.ts";
 
 const start = performance.now();
 const logProgress = (step: string) => console.error(`${((performance.now() - start) / 1000).toFixed(0).padStart(4)} s  ${step}`);
 
 logProgress("starting the server");
 await startServer();
-const [tiny, small, medium, writable, large] = [
+const [tiny, small, medium, writable, unversioned, large] = [
   await createVault(10),
   await createVault(100),
   await createVault(1_000),
+  await createVault(100),
   await createVault(100),
   await createVault(50_000),
 ];
@@ -39,7 +43,11 @@ const files = [
 ];
 logProgress("created the vaults");
 
-const groups = createGroups(small, writable, large, files);
+const groups = [
+  ...createGroups(small, writable, large, files),
+  ...createVersionGroups(writable, unversioned),
+  createReferenceGroup(small),
+];
 for (const { operations, baselines } of groups) {
   for (const { request } of [...operations, ...baselines]) await runRound(request, FEW_CLIENTS, QUICK ? 50 : 400);
 }
@@ -67,6 +75,8 @@ const bursts = await measureBursts(writable, small);
 logProgress("measured the bursts");
 const neighbours = await measureNeighbours(writable);
 logProgress("measured the neighbours of a token at its worst");
+const events = await measureEvents(small);
+logProgress("measured events");
 await stopServer();
 const size = measureSize();
 const results: Results = {
@@ -78,6 +88,7 @@ const results: Results = {
   scaling,
   bursts,
   neighbours,
+  events,
   size,
 };
 console.log(formatResults(results));

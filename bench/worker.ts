@@ -11,7 +11,7 @@ import { worstRoutes } from "./worker/worst-routes.ts";
 export { VaultCoordinator } from "../src/index.ts";
 export { BaselineObject } from "./worker/baseline-object.ts";
 export { StubbedD1Coordinator } from "./worker/stubs.ts";
-export { CountedCoordinator, DelayedCoordinator } from "./worker/variants.ts";
+export { CountedCoordinator, DelayedCoordinator, UnversionedCoordinator } from "./worker/variants.ts";
 
 type Message = Parameters<typeof service.queue>[0]["messages"][number]["body"];
 

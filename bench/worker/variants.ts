@@ -55,6 +55,13 @@ export class DelayedCoordinator extends VaultCoordinator {
   }
 }
 
+/** A coordinator that keeps no versions. */
+export class UnversionedCoordinator extends VaultCoordinator {
+  constructor(ctx: DurableObjectState, env: BenchEnv) {
+    super(ctx, { ...env, VERSIONS_KEPT: 0 });
+  }
+}
+
 export const intercepted: Readonly<Record<string, (env: BenchEnv) => Env>> = {
   counted: (env) => ({
     ...env,
@@ -67,5 +74,10 @@ export const intercepted: Readonly<Record<string, (env: BenchEnv) => Env>> = {
     ...env,
     DB: delayD1(env.DB),
     COORDINATOR: interceptStubs(env.DELAYED_COORDINATOR, COORDINATOR_METHODS, delay(OBJECT_LATENCY)),
+  }),
+  unversioned: (env) => ({
+    ...env,
+    VERSIONS_KEPT: 0,
+    COORDINATOR: env.UNVERSIONED_COORDINATOR,
   }),
 };
