@@ -1,6 +1,7 @@
 import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import { type Channel, type Listener, wake } from "./channel.ts";
+import { channels } from "./hub.ts";
 import { takeHint } from "./reads.ts";
 
 /**
@@ -15,18 +16,34 @@ const REFUSED = 12 * SECOND;
 /** Whether a request should open a WebSocket. In: Unix milliseconds. */
 export const isUnconnected = ({ owner, connectAt }: Channel, now: number): boolean => owner === undefined && connectAt <= now;
 
-/** Opens a WebSocket. Out: it; `undefined` when the coordinator does not accept it. */
-export async function connect(env: Env, channel: Channel, listener: Listener): Promise<WebSocket | undefined> {
+/**
+ * Opens a WebSocket. Out: it; `undefined` when the coordinator does not accept it. In: the one that the request has had before the
+ * hub removed it.
+ */
+export async function connect(
+  env: Env,
+  channel: Channel,
+  listener: Listener,
+  before: WebSocket | undefined,
+): Promise<WebSocket | undefined> {
+  const { vault } = channel;
   channel.owner = listener;
-  const socket = await open(env, channel.vault);
+  if (before?.readyState === WebSocket.OPEN) return before;
+  const socket = await open(env, vault);
   if (!socket || channel.owner !== listener) {
     if (channel.owner === listener) release(channel, listener, REFUSED);
     socket?.close(1000);
     return undefined;
   }
-  socket.addEventListener("message", ({ data }) => takeHint(channel, String(data)));
-  socket.addEventListener("close", () => release(channel, listener, CLOSED));
-  socket.addEventListener("error", () => release(channel, listener, CLOSED));
+  // The channel may be another one by then.
+  const withChannel = (act: (current: Channel) => void) => () => {
+    const current = channels.get(vault);
+    if (current) act(current);
+  };
+  const released = withChannel((current) => release(current, listener, CLOSED));
+  socket.addEventListener("message", ({ data }) => withChannel((current) => takeHint(current, String(data)))());
+  socket.addEventListener("close", released);
+  socket.addEventListener("error", released);
   socket.accept();
   return socket;
 }
