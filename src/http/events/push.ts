@@ -36,14 +36,14 @@ export async function connect(
     return undefined;
   }
   // The channel may be another one by then.
-  const withChannel = (act: (current: Channel) => void) => () => {
+  const withChannel = (act: (current: Channel) => void): void => {
     const current = channels.get(vault);
     if (current) act(current);
   };
-  const released = withChannel((current) => release(current, listener, CLOSED));
-  socket.addEventListener("message", ({ data }) => withChannel((current) => takeHint(current, String(data)))());
-  socket.addEventListener("close", released);
-  socket.addEventListener("error", released);
+  const onEnd = () => withChannel((current) => release(current, listener, CLOSED));
+  socket.addEventListener("message", ({ data }) => withChannel((current) => takeHint(current, String(data))));
+  socket.addEventListener("close", onEnd);
+  socket.addEventListener("error", onEnd);
   socket.accept();
   return socket;
 }
