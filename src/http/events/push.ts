@@ -29,10 +29,11 @@ export async function connect(
   const { vault } = channel;
   channel.owner = listener;
   if (before?.readyState === WebSocket.OPEN) return before;
-  const socket = await open(env, vault);
+  const opening = open(env, vault);
+  const socket = await inTime(opening);
   if (!socket || channel.owner !== listener) {
-    if (channel.owner === listener) release(channel, listener, REFUSED);
-    socket?.close(1000);
+    release(channel, listener, REFUSED);
+    void opening.then((late) => late?.close(1000));
     return undefined;
   }
   // The channel may be another one by then.
@@ -44,7 +45,15 @@ export async function connect(
   socket.addEventListener("message", ({ data }) => withChannel((current) => takeHint(current, String(data))));
   socket.addEventListener("close", onEnd);
   socket.addEventListener("error", onEnd);
-  socket.accept();
+  return socket;
+}
+
+/** Out: the WebSocket, or `undefined` when the coordinator does not answer within five seconds. */
+async function inTime(opening: Promise<WebSocket | undefined>): Promise<WebSocket | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, 5 * SECOND);
+  const socket = await Promise.race([opening, promise]);
+  clearTimeout(timer);
   return socket;
 }
 
@@ -52,6 +61,7 @@ async function open({ COORDINATOR }: Env, vault: string): Promise<WebSocket | un
   try {
     const request = { headers: { Upgrade: "websocket" } };
     const response = await COORDINATOR.getByName(vault).fetch("https://coordinator/listen", request);
+    response.webSocket?.accept();
     return response.webSocket ?? undefined;
   } catch (error) {
     logFailure("The connection to a coordinator", error);
