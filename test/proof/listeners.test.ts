@@ -18,9 +18,9 @@ afterEach(async () => {
 });
 
 const WRITES = runs(60, 100_000);
-const WRITERS = 4;
+const WRITERS = runs(4, 32);
 const LISTENERS = 6;
-const SEEDS = times(runs(2, 1));
+const SEEDS = times(1);
 
 interface Listening {
   readonly vault: string;
