@@ -35,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "store/write": ["model", "crypto", "store"],
   "store/contents": [".", "model", "crypto", "store"],
   vault: [".", "model", "crypto", "store", "store/write", "store/contents", "vault/webhooks", "cloudflare:workers", "zod"],
-  "vault/webhooks": ["model", "crypto", "store", "store/write"],
+  "vault/webhooks": [".", "model", "crypto", "store", "store/write"],
   http: [".", "model", "crypto", "store", "store/contents", "http/endpoints", "hono", "content-disposition"],
   "http/events": [".", "model", "crypto", "store", "http"],
   "http/endpoints": [".", "model", "crypto", "store", "store/contents", "http", "http/events", "zod", "package.json"],

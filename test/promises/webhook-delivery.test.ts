@@ -2,6 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { signWebhook } from "../../src/crypto/webhook-signature.ts";
+import type { Progress } from "../../src/store/webhook-progress.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { canary, captureLog, dumpOfDatabase, found } from "../support/canary.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
@@ -61,12 +62,12 @@ const idOf = ({ headers }: Delivery) => headers["webhook-id"]!;
 const idsOf = (received: readonly Delivery[]) => received.map(idOf);
 const sequencesOf = (received: readonly Delivery[]) => received.map(({ event }) => event.data.sequence as number);
 
-/** Waits until the only webhook of the vault fulfils a condition. */
-const progressWith = (vault: string, fulfils: (progress: Awaited<ReturnType<typeof progressOf>>[number]) => boolean) =>
+/** Waits until a webhook of the vault fulfils a condition. Out: its progress. */
+const progressWith = (vault: string, fulfils: (progress: Progress) => boolean): Promise<Progress> =>
   vi.waitFor(
     async () => {
-      const [progress] = await progressOf(vault);
-      expect(fulfils(progress!)).toBe(true);
+      const progress = (await progressOf(vault)).find(fulfils);
+      expect(progress).toBeDefined();
       return progress!;
     },
     { timeout: 15_000, interval: 20 },
@@ -140,10 +141,10 @@ describe("a webhook", () => {
 
   it("gets each event once and in order, also more than one run of the alarm delivers", async () => {
     const { items, call, receiver } = await hookedVault();
-    await Promise.all(Array.from({ length: 120 }, () => call("POST", items, { body: LOGIN })));
-    const received = await deliveries(receiver, 120);
-    expect(sequencesOf(received)).toEqual(Array.from({ length: 120 }, (_, index) => index + 2));
-    expect(new Set(idsOf(received)).size).toBe(120);
+    await Promise.all(Array.from({ length: 60 }, () => call("POST", items, { body: LOGIN })));
+    const received = await deliveries(receiver, 60);
+    expect(sequencesOf(received)).toEqual(Array.from({ length: 60 }, (_, index) => index + 2));
+    expect(new Set(idsOf(received)).size).toBe(60);
   });
 
   it("gets an event of each kind of write", async () => {
@@ -348,7 +349,7 @@ describe("a restart of the coordinator", () => {
 const BEHAVIOURS: readonly Behaviour[] = [204, 200, 200, 500, 302, "die", 404];
 
 describe("under failures of the receiver and the coordinator", () => {
-  it.each(Array.from({ length: runs(3, 100) }, (_, index) => index + 1))(
+  it.each(Array.from({ length: runs(2, 100) }, (_, index) => index + 1))(
     "each event arrives, in order and repeated only with the same webhook-id: seed %i",
     async (seed) => {
       const random = seeded(seed);
@@ -359,7 +360,7 @@ describe("under failures of the receiver and the coordinator", () => {
       const receivers = [receiver, ...others];
       for (const one of receivers) await one.behave(...Array.from({ length: 30 }, () => pick(BEHAVIOURS)), 204);
       let written = 0;
-      for (let step = 0; step < 40; step++) {
+      for (let step = 0; step < runs(20, 60); step++) {
         const what = random();
         if (what < 0.6) written += (await call("POST", items, { body: LOGIN })).status === 200 ? 1 : 0;
         else if (what < 0.8) await ringWhenDue(vault);
@@ -380,6 +381,16 @@ describe("under failures of the receiver and the coordinator", () => {
 });
 
 describe("an event that no commit has announced", () => {
+  it("is that of a write that was acknowledged", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    const setAlarm = await withStorage(vault, (storage) => vi.spyOn(storage, "setAlarm").mockRejectedValue(new Error("full")));
+    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+    expect(setAlarm).toHaveBeenCalledTimes(1);
+    setAlarm.mockRestore();
+    await ringWhenDue(vault);
+    expect(sequencesOf(await deliveries(receiver, 1))).toEqual([2]);
+  });
+
   it("is delivered by the poll, 15 minutes later at most", async () => {
     const { vault, items, call, receiver } = await hookedVault();
     await call("POST", items, { body: LOGIN });

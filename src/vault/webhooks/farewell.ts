@@ -1,3 +1,4 @@
+import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import { deleteProgress, listProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
 import { type Farewell, loadWebhooks, openFarewell, sealFarewell } from "../../store/webhook-rows.ts";
@@ -17,7 +18,14 @@ import { sendMessage } from "./send.ts";
  * deleted all the same.
  */
 export async function prepareFarewells(ports: WebhookPorts, vault: string): Promise<void> {
-  const { sql, store, clock } = ports;
+  try {
+    await recordFarewells(ports, vault);
+  } catch (error) {
+    logFailure("The record of a farewell", error);
+  }
+}
+
+async function recordFarewells({ sql, store, clock }: WebhookPorts, vault: string): Promise<void> {
   if (listProgress(sql).length === 0) return;
   const loaded = await loadWebhooks(store, vault);
   if (!loaded.ok) return;

@@ -1,3 +1,4 @@
+import { logFailure } from "../../log.ts";
 import { MINUTE } from "../../model/time.ts";
 import {
   deleteProgress,
@@ -24,12 +25,17 @@ const BEING_WRITTEN = MINUTE;
 
 /**
  * Sets the alarm after a commit, when webhooks wait for its event. The commit's answer does not wait until that is durable: an alarm
- * that is lost is made up for by the next commit, or by the poll (schedule.ts). In: Unix milliseconds.
+ * that is lost is made up for by the next commit, or by the poll (schedule.ts). In: Unix milliseconds. Never throws, because the
+ * commit has taken effect.
  */
 export async function announceCommit(storage: DurableObjectStorage, now: number): Promise<void> {
-  if (!hasActive(storage.sql)) return;
-  const alarm = await storage.getAlarm();
-  if (alarm === null || alarm > now) await storage.setAlarm(now, { allowUnconfirmed: true });
+  try {
+    if (!hasActive(storage.sql)) return;
+    const alarm = await storage.getAlarm();
+    if (alarm === null || alarm > now) await storage.setAlarm(now, { allowUnconfirmed: true });
+  } catch (error) {
+    logFailure("The alarm of a commit", error);
+  }
 }
 
 /** Delivers what the webhooks have not got, within the bounds of a run. */
