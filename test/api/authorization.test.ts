@@ -118,6 +118,9 @@ const CASES = ENDPOINTS.flatMap((endpoint) =>
   ),
 ).filter(isTried);
 
+/** How the refusal names each permission (contract 4.12). */
+const WORDS: Readonly<Record<string, string>> = { r: "read", w: "write to", d: "destroy in" };
+
 /** Returns the expected status, and the expected message if the request is refused. */
 function expected({ endpoint, permission, vault, item, file }: Case, ids: Ids): [number, string?] {
   const [needed, statusOutside] = CONTRACT[endpoint.name]!;
@@ -126,7 +129,7 @@ function expected({ endpoint, permission, vault, item, file }: Case, ids: Ids): 
   if (!allowed && statusOutside === 404) return [404, `vault ${ids.vault} not found`];
   if (!allowed && (!isNamed || permission === "")) return [403, `vault ${ids.vault} is not in scope`];
   const lacks = [...needed].find((letter) => !permission.includes(letter));
-  if (!allowed) return [403, `the token may not ${lacks === "r" ? "read" : "write to"} vault ${ids.vault}`];
+  if (!allowed) return [403, `the token may not ${WORDS[lacks!]} vault ${ids.vault}`];
   if (vault === "deleted") return [404, `vault ${ids.vault} not found`];
   if (item !== "own") return [404, `item ${ids.item} not found`];
   if (file !== "own") return [404, `file ${ids.file} not found`];

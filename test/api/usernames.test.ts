@@ -137,8 +137,9 @@ describe("an Item that release 0.2.0 stored", () => {
     const patch = (tag: string) => call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/tags/0", value: tag }] });
     expect((await patch("x".repeat(100))).body.message).toMatch(/^the Item is larger than/);
     expect((await patch("new")).status).toBe(200);
+    const bytesOf = (table: string) => `(SELECT sum(length(overview) + length(details)) FROM ${table} WHERE vault_id = ?1)`;
     const counted = env.DB.prepare(
-      "SELECT sealed_bytes = (SELECT sum(length(overview) + length(details)) FROM items WHERE vault_id = ?1) AS exact FROM vaults WHERE id = ?1",
+      `SELECT sealed_bytes = ${bytesOf("items")} + ${bytesOf("item_versions")} AS exact FROM vaults WHERE id = ?1`,
     );
     expect(await counted.bind(vault).first("exact")).toBe(1);
   });

@@ -81,7 +81,8 @@ describe("the fold of a name", () => {
   });
 
   it("equals the table of contract 16.3", () => {
-    const rows = [...contract.matchAll(/^\| (\S+(?:, \S+)*) +\| `(\S+)` +\|$/gm)];
+    const section = contract.slice(contract.indexOf("**16.3**"), contract.indexOf("**16.4**"));
+    const rows = [...section.matchAll(/^\| (\S+(?:, \S+)*) +\| `(\S+)` +\|$/gm)];
     expect(rows.length).toBeGreaterThan(5);
     for (const [, names = "", folded] of rows)
       for (const name of names.split(", ")) expect([name, fold(name)]).toEqual([name, folded]);

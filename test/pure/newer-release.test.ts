@@ -17,7 +17,7 @@ describe("a value of a newer release", () => {
   });
 
   it("grants nothing when it is a permission", () => {
-    expect([covers("rwd", "r"), covers("d", "w"), covers("toString", "r")]).toEqual([false, false, false]);
+    expect([covers("rwx", "r"), covers("x", "w"), covers("toString", "r")]).toEqual([false, false, false]);
   });
 
   it("is described as internal when it is the kind of a failure", () => {
