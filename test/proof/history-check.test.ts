@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { checkHistory } from "./history/check.ts";
 import type { Call } from "./history/calls.ts";
 import { generateHistory, STABLE_ITEM, VERSIONS_KEPT } from "./history/reference-store.ts";
+import { runs } from "../support/runs.ts";
 import { WRONG_ANSWERS } from "./history/wrong-answers.ts";
 
 /** Tests checkHistory with random histories: it reports no violation in a linearizable history, and finds each wrong answer. */
 
-const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
+const SEEDS = Array.from({ length: runs(80, 400) }, (_, seed) => seed);
 
 /** The history with an added 412 between two reads of the version in its If-Match. */
 function withWrongRefusal(history: readonly Call[]): Call[] {
