@@ -201,7 +201,7 @@ const CASES: readonly (readonly [name: string, rules: readonly Rule[], history: 
   ],
   [
     "a restored Item at its last version",
-    ["two writes of one version", "restored another content"],
+    ["two writes of one version"],
     [first, call("delete", "d", 3, 4), call("undelete", "u", 5, 6, [1, "f"])],
   ],
   [
@@ -247,7 +247,7 @@ const CASES: readonly (readonly [name: string, rules: readonly Rule[], history: 
   ],
   [
     "a version with an earlier content that nobody restored",
-    ["write took effect twice"],
+    ["not based on the previous version"],
     [first, call("put", "p", 3, 4, [2, "p"]), read(7, 8, 3, "f")],
   ],
   [
