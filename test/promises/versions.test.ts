@@ -196,7 +196,7 @@ it("each of them is in the log once, with its event", async () => {
   await apply({ kind: "destroy-item", item });
   const sql =
     "SELECT action, version, event FROM activity WHERE vault_id = ? AND item_id IS NOT NULL AND result = 'SUCCESS' ORDER BY sequence";
-  const { results } = await env.DB.prepare(sql).bind(vault).all<Record<string, unknown>>();
+  const { results } = await env.DB.prepare(sql).bind(vault).all();
   expect(results.map(({ action, version, event }) => [action, version, event])).toEqual([
     ["CREATE", 1, null],
     ["UPDATE", 2, null],

@@ -41,7 +41,12 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
   ["items", "gauge", "Items in all vaults.", ({ items }) => [["", items]]],
   ["items_deleted", "gauge", "Deleted Items that are kept.", ({ deleted }) => [["", deleted]]],
   ["files", "gauge", "Files of all Items.", ({ files }) => [["", files]]],
-  ["file_bytes", "gauge", "Bytes of all Files, before sealing.", ({ fileBytes }) => [["", fileBytes]]],
+  [
+    "file_bytes",
+    "gauge",
+    "Bytes of all contents, before sealing, also of those that only kept versions and deleted Items have.",
+    ({ fileBytes }) => [["", fileBytes]],
+  ],
   ["tokens", "gauge", "Tokens that are neither revoked nor expired.", ({ tokens }) => [["", tokens]]],
   ["vaults_uncounted", "gauge", "Vaults whose quota of bytes is not enforced yet.", ({ uncounted }) => [["", uncounted]]],
   ["vaults_deleting", "gauge", "Deleted vaults that still have rows.", ({ deleting }) => [["", deleting]]],
