@@ -38,16 +38,9 @@ const VAULTS: Readonly<Record<string, Rule<Vault>>> = {
   "title eq": { operand: TEXT, passes: isNamed },
 };
 
-/** What a list of Items contains. */
-export interface ItemFilter {
-  readonly terms: Filter;
-  /** Whether it has the archived Items too. */
-  readonly archived: boolean;
-}
-
 /** Whether an Item matches. Titles and tags are compared exactly. */
-export const itemPasses = ({ terms, archived }: ItemFilter, item: Summary): boolean =>
-  (archived || item.state !== "ARCHIVED") && terms.every(({ words, value }) => ITEMS[words]!.passes(item, value));
+export const itemPasses = (filter: Filter, item: Summary): boolean =>
+  filter.every(({ words, value }) => ITEMS[words]!.passes(item, value));
 
 /** Whether a Vault matches. Names are compared without regard to case. */
 export const vaultPasses = (filter: Filter, vault: Vault): boolean =>

@@ -1,6 +1,6 @@
 import { blindIndex } from "../crypto/seal.ts";
 import { cachedVaultKeys } from "../crypto/vault-keys.ts";
-import { type ItemFilter, itemPasses } from "../model/filter.ts";
+import { type Filter, itemPasses } from "../model/filter.ts";
 import type { Summary } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
@@ -50,17 +50,19 @@ type Row = Omit<ItemRow, "details">;
 
 /**
  * The summaries of a vault after an id, in one D1 call; a slice may hold less than there is.
- * In: the id (the empty text for the first slice), and how many rows to look at at most.
+ * In: the id (the empty text for the first slice), and how many rows to look at at most;
+ * whether archived Items pass (contract 14.15).
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `integrity`.
  */
 export async function loadSlice(
   store: Store,
   access: VaultAccess,
-  filter: ItemFilter,
+  filter: Filter,
   after: string,
   most: number = ROWS,
+  archived = false,
 ): Promise<Result<Slice>> {
-  const title = filter.terms.find(({ words }) => words === "title eq")?.value;
+  const title = filter.find(({ words }) => words === "title eq")?.value;
   // The first slice of a title is expected to hold few Items.
   const limit = title !== undefined && after === "" ? FEW : most;
   const found = await (title === undefined
@@ -73,7 +75,7 @@ export async function loadSlice(
   const summaries: Summary[] = [];
   for (const summary of opening) {
     if (!summary.ok) return summary;
-    if (itemPasses(filter, summary.value)) summaries.push(summary.value);
+    if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(filter, summary.value)) summaries.push(summary.value);
   }
   return ok({ summaries, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
 }

@@ -1,5 +1,5 @@
 import { writeId } from "../../model/dialect.ts";
-import { type Filter, type ItemFilter, parseFilter } from "../../model/filter.ts";
+import { type Filter, parseFilter } from "../../model/filter.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type Page, parseBoolean, parsePage } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
@@ -16,24 +16,24 @@ interface ListInput {
   /** The readings of the filter; the first that finds an Item counts. */
   readonly readings: readonly Filter[];
   readonly page: Page;
-  /** Whether the list has the archived Items too (contract 14.15). */
-  readonly archived: boolean;
 }
+
+/** The parameter with which a list has the archived Items too (contract 14.15). */
+const ARCHIVED = "archived";
+
+const hasArchived = ({ query }: Call): boolean => query.rest.get(ARCHIVED) === "true";
 
 export const listItems = {
   parse({ query }: ParseCall): Result<ListInput> {
     const readings = parseFilter(query.filter, "items");
     if (!readings.ok) return readings;
+    const archived = parseBoolean(query.rest, ARCHIVED);
+    if (!archived.ok) return archived;
     const page = parsePage(query);
-    if (!page.ok) return page;
-    const archived = parseBoolean(query.rest, "archived");
-    return archived.ok ? ok({ readings: readings.value, page: page.value, archived: archived.value }) : archived;
+    return page.ok ? ok({ readings: readings.value, page: page.value }) : page;
   },
-  async handle(call: Call, { readings, page, archived }: ListInput): Promise<Result<Reply>> {
-    const filter = await chooseReading(
-      call,
-      readings.map((terms) => ({ terms, archived })),
-    );
+  async handle(call: Call, { readings, page }: ListInput): Promise<Result<Reply>> {
+    const filter = await chooseReading(call, readings);
     if (!filter.ok) return filter;
     const { limit, after } = page;
     const response = await (limit === undefined
@@ -43,19 +43,21 @@ export const listItems = {
   },
 };
 
-const load = ({ store, claims: token, vault }: Call, filter: ItemFilter, after: string, most?: number) =>
-  loadSlice(store, { token, vault }, filter, after, most);
+function load(call: Call, filter: Filter, after: string, most?: number): Promise<Result<Slice>> {
+  const { store, claims: token, vault } = call;
+  return loadSlice(store, { token, vault }, filter, after, most, hasArchived(call));
+}
 
 /** The first reading that finds an Item, else the last. A single reading costs no D1 call. */
-async function chooseReading(call: Call, [reading, ...others]: readonly ItemFilter[]): Promise<Result<ItemFilter>> {
+async function chooseReading(call: Call, [filter = [], ...others]: readonly Filter[]): Promise<Result<Filter>> {
   // Archived Items that are left out may fill a slice.
   for (let after: string | undefined = ""; others.length > 0 && after !== undefined;) {
-    const slice: Result<Slice> = await load(call, reading!, after);
+    const slice: Result<Slice> = await load(call, filter, after);
     if (!slice.ok) return slice;
-    if (slice.value.summaries.length > 0) return ok(reading!);
+    if (slice.value.summaries.length > 0) return ok(filter);
     after = slice.value.next;
   }
-  return others.length === 0 ? ok(reading!) : chooseReading(call, others);
+  return others.length === 0 ? ok(filter) : chooseReading(call, others);
 }
 
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -65,7 +67,7 @@ const present = ({ summaries }: Slice, { dialect }: Call): string[] =>
   summaries.map((summary) => JSON.stringify(presentSummary(summary, dialect)));
 
 /** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
-async function sendAll(call: Call, filter: ItemFilter, after: string): Promise<Result<Response>> {
+async function sendAll(call: Call, filter: Filter, after: string): Promise<Result<Response>> {
   const { c } = call;
   const first = await load(call, filter, after);
   if (!first.ok) return first;
@@ -76,7 +78,7 @@ async function sendAll(call: Call, filter: ItemFilter, after: string): Promise<R
   return ok(c.body(readable, 200, JSON_TYPE));
 }
 
-async function* streamList(call: Call, filter: ItemFilter, first: Slice): AsyncGenerator<Uint8Array, void> {
+async function* streamList(call: Call, filter: Filter, first: Slice): AsyncGenerator<Uint8Array, void> {
   const encoder = new TextEncoder();
   let slice = first;
   let separator = "[";
@@ -98,14 +100,14 @@ async function* streamList(call: Call, filter: ItemFilter, first: Slice): AsyncG
  * A page, with a link to the next (RFC 8288) unless it is the last. It holds fewer Items than `limit` when more would be
  * too large, or when its filter has looked at many Items: any page with a filter may be empty.
  */
-async function sendPage(call: Call, filter: ItemFilter, after: string, limit: number): Promise<Result<Response>> {
+async function sendPage(call: Call, filter: Filter, after: string, limit: number): Promise<Result<Response>> {
   const ids: string[] = [];
   const texts: string[] = [];
   let next: string | undefined = after;
   let [size, rows, slices] = [0, 0, 0];
   while (next !== undefined && texts.length < limit && size < LIMITS.pageSize && rows < LIMITS.pageRows) {
     // Where archived Items are left out, two small slices usually fill the page; any further one is large.
-    const slice = await load(call, filter, next, filter.terms.length > 0 || slices++ > 1 ? undefined : limit);
+    const slice = await load(call, filter, next, filter.length > 0 || slices++ > 1 ? undefined : limit);
     if (!slice.ok) return slice;
     const presented = present(slice.value, call);
     rows += slice.value.rows;
@@ -116,11 +118,13 @@ async function sendPage(call: Call, filter: ItemFilter, after: string, limit: nu
   }
   // The Items of the last slice beyond the limit belong to the next page.
   if (texts.length > limit) next = ids[limit - 1];
-  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, filter, limit, next) };
+  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, limit, next) };
   return ok(call.c.body(`[${texts.slice(0, limit).join()}]`, 200, { ...JSON_TYPE, ...link }));
 }
 
-function linkTo({ c, query: { filter }, dialect }: Call, { archived }: ItemFilter, limit: number, cursor: string): string {
-  const kept = `${filter === undefined ? "" : `filter=${filter}&`}${archived ? "archived=true&" : ""}`;
+function linkTo(call: Call, limit: number, cursor: string): string {
+  const { c, query, dialect } = call;
+  const { filter } = query;
+  const kept = `${filter === undefined ? "" : `filter=${filter}&`}${hasArchived(call) ? `${ARCHIVED}=true&` : ""}`;
   return nextPage(c, `${kept}limit=${limit}&cursor=${writeId(cursor, dialect)}`);
 }
