@@ -60,6 +60,6 @@ describe("streams over HTTP", () => {
     const fresh = await freshVault();
     const streams = await Promise.all([open(fresh), open(fresh)]);
     await admin("DELETE", `vaults/${fresh.canonical}`);
-    await Promise.all(streams.map(({ ended }) => ended));
+    expect(await Promise.all(streams.map(({ ended }) => ended))).toHaveLength(2);
   });
 });

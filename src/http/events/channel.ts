@@ -31,8 +31,8 @@ export interface Listener {
   readonly vaults: () => Iterable<string>;
   /** Whether something happened since the request looked at its channels. */
   woken: boolean;
-  /** Ends the wait of the request, if it waits. */
-  resolve: () => void;
+  /** Ends the wait of the request; absent while it does not wait, for example because its client reads slowly. */
+  resolve: (() => void) | undefined;
   /** When its request ran last, and when its token was last known to be in use: Unix milliseconds. */
   seenAt: number;
   checkedAt: number;
@@ -82,8 +82,10 @@ export function restart(channel: Channel, head: Cursor): void {
 
 /** Another request may do this: the platform goes on in the context of the waiting one (handle_cross_request_promise_resolution). */
 export function wake(listener: Listener): void {
+  const { resolve } = listener;
   listener.woken = true;
-  listener.resolve();
+  listener.resolve = undefined; // a request that has ended without notice is woken only once
+  resolve?.();
 }
 
 /** Wakes the requests that wait for events of the vault. */
@@ -91,9 +93,9 @@ export function wakeAll({ listeners }: Channel): void {
   for (const listener of listeners) wake(listener);
 }
 
-/** Wakes one request, so that it reads for all: the owner of the WebSocket runs, so it is preferred. */
+/** Wakes one request, so that it reads for all: the owner of the WebSocket if it waits, because it has not ended. */
 export function wakeOne({ owner, listeners }: Channel): void {
-  const [first] = listeners;
-  const one = owner ?? first;
+  const waiting = owner?.resolve ? owner : [...listeners].find(({ resolve }) => resolve);
+  const one = waiting ?? owner;
   if (one) wake(one);
 }

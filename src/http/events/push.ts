@@ -1,6 +1,7 @@
 import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import { type Channel, type Listener, wake } from "./channel.ts";
+import { channels } from "./hub.ts";
 import { takeHint } from "./reads.ts";
 
 /**
@@ -15,19 +16,44 @@ const REFUSED = 12 * SECOND;
 /** Whether a request should open a WebSocket. In: Unix milliseconds. */
 export const isUnconnected = ({ owner, connectAt }: Channel, now: number): boolean => owner === undefined && connectAt <= now;
 
-/** Opens a WebSocket. Out: it; `undefined` when the coordinator does not accept it. */
-export async function connect(env: Env, channel: Channel, listener: Listener): Promise<WebSocket | undefined> {
+/**
+ * Opens a WebSocket. Out: it; `undefined` when the coordinator does not accept it. In: the one that the request has had before the
+ * hub removed it.
+ */
+export async function connect(
+  env: Env,
+  channel: Channel,
+  listener: Listener,
+  before: WebSocket | undefined,
+): Promise<WebSocket | undefined> {
+  const { vault } = channel;
   channel.owner = listener;
-  const socket = await open(env, channel.vault);
+  if (before?.readyState === WebSocket.OPEN) return before;
+  const opening = open(env, vault);
+  const socket = await inTime(opening);
   if (!socket || channel.owner !== listener) {
-    if (channel.owner === listener) release(channel, listener, REFUSED);
-    socket?.close(1000);
+    release(channel, listener, REFUSED);
+    void opening.then((late) => late?.close(1000));
     return undefined;
   }
-  socket.addEventListener("message", ({ data }) => takeHint(channel, String(data)));
-  socket.addEventListener("close", () => release(channel, listener, CLOSED));
-  socket.addEventListener("error", () => release(channel, listener, CLOSED));
-  socket.accept();
+  // The channel may be another one by then.
+  const withChannel = (act: (current: Channel) => void): void => {
+    const current = channels.get(vault);
+    if (current) act(current);
+  };
+  const onEnd = () => withChannel((current) => release(current, listener, CLOSED));
+  socket.addEventListener("message", ({ data }) => withChannel((current) => takeHint(current, String(data))));
+  socket.addEventListener("close", onEnd);
+  socket.addEventListener("error", onEnd);
+  return socket;
+}
+
+/** Out: the WebSocket, or `undefined` when the coordinator does not answer within five seconds. */
+async function inTime(opening: Promise<WebSocket | undefined>): Promise<WebSocket | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, 5 * SECOND);
+  const socket = await Promise.race([opening, promise]);
+  clearTimeout(timer);
   return socket;
 }
 
@@ -35,6 +61,7 @@ async function open({ COORDINATOR }: Env, vault: string): Promise<WebSocket | un
   try {
     const request = { headers: { Upgrade: "websocket" } };
     const response = await COORDINATOR.getByName(vault).fetch("https://coordinator/listen", request);
+    response.webSocket?.accept();
     return response.webSocket ?? undefined;
   } catch (error) {
     logFailure("The connection to a coordinator", error);

@@ -46,7 +46,7 @@ export function createSession(
     token: { id: claims.id, hash: claims.hash },
     vaults: () => own.keys(),
     woken: false,
-    resolve: () => undefined,
+    resolve: undefined,
     seenAt: Date.now(),
     checkedAt: Date.now(),
     revoked: false,
@@ -93,7 +93,7 @@ export async function takeNews(session: Session): Promise<News[]> {
 
 /** Whether the channel still has to read up to the position. */
 const isAhead = ({ head, stale, readingUntil }: Channel, position: Cursor): boolean =>
-  position.sequence > head.sequence && (stale || readingUntil > 0);
+  position.sequence > head.sequence && (stale || readingUntil > Date.now());
 
 function advance({ positions }: Session, vault: string, events: readonly VaultEvent[]): News {
   const { sequence, at } = events.at(-1)!;

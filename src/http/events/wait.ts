@@ -15,7 +15,7 @@ type EndReason = "closed" | "unauthorized" | "unavailable" | "worn";
 const UNCHECKED = 30 * SECOND;
 
 /** A Worker may send 1,000 queries to D1 for one request (developers.cloudflare.com/d1/platform/limits); a call has up to 2. */
-const CALLS = 250;
+const CALLS = 450;
 
 /** Waits for news of the vaults of the session. In: the time when the wait ends, in Unix milliseconds. */
 export async function waitForNews(session: Session, until: number): Promise<Outcome> {
@@ -66,7 +66,7 @@ async function connectAll(session: Session, channels: readonly Channel[]): Promi
     await Promise.all(
       channels.slice(first, first + AT_ONCE).map(async (channel) => {
         const wanted = !session.closed && isUnconnected(channel, Date.now());
-        const socket = wanted ? await connect(env, channel, listener) : undefined;
+        const socket = wanted ? await connect(env, channel, listener, sockets.get(channel.vault)) : undefined;
         if (socket && session.closed) socket.close(1000);
         else if (socket) sockets.set(channel.vault, socket);
       }),
@@ -95,5 +95,6 @@ async function sleep(listener: Listener, milliseconds: number): Promise<void> {
   listener.resolve = resolve;
   const timer = setTimeout(resolve, milliseconds);
   await promise;
+  listener.resolve = undefined;
   clearTimeout(timer);
 }
