@@ -4,7 +4,7 @@ import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/operation.ts";
 import type { Permission } from "../model/permission.ts";
 import type { Query } from "../model/query.ts";
-import type { Result } from "../model/result.ts";
+import { ok, type Result } from "../model/result.ts";
 import type { Store } from "../store/database.ts";
 import type { Context } from "./context.ts";
 
@@ -103,6 +103,12 @@ export interface Route<Input = unknown> {
   parse(call: ParseCall): Result<Input>;
   handle(call: Call, input: Input): Promise<Result<Reply>>;
 }
+
+/** Checks a row of the table against the types of its own parser and handler. */
+export const row = <Input>(route: Route<Input>): Route => route;
+
+/** The parser of a route that reads nothing but its path. */
+export const parse = () => ok(undefined);
 
 /** A route without a guard: it answers whatever else is broken. */
 export interface OpenRoute {

@@ -1,9 +1,6 @@
 import type { Permission } from "../model/permission.ts";
-import { ok } from "../model/result.ts";
-import { listActivity, listAdminActivity } from "./endpoints/activity.ts";
-import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
-import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
-import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
+import { ADMIN_ROUTES } from "./admin-routes.ts";
+import { listActivity } from "./endpoints/activity.ts";
 import { streamAllEvents } from "./endpoints/all-events.ts";
 import { archiveItem, unarchiveItem } from "./endpoints/archive.ts";
 import { destroyItem, getDeletedContent, getDeletedItem, listDeletedItems, restoreItem } from "./endpoints/deleted-items.ts";
@@ -18,9 +15,9 @@ import { resolve } from "./endpoints/resolve.ts";
 import { getOwnToken } from "./endpoints/token.ts";
 import { getVault, listVaults } from "./endpoints/vaults.ts";
 import { destroyVersion, getVersion, listVersions, restoreVersion } from "./endpoints/versions.ts";
-import type { Access, OpenRoute, Route } from "./route.ts";
+import { type Access, type OpenRoute, parse, type Route, row } from "./route.ts";
 
-/** The table of routes: the whole API (contract 1). */
+/** The table of routes: the whole API (contract 1). The routes of the admin are in admin-routes.ts. */
 
 export const OPEN_ROUTES: readonly OpenRoute[] = [
   { method: "GET", path: "/heartbeat", open: heartbeat },
@@ -28,17 +25,12 @@ export const OPEN_ROUTES: readonly OpenRoute[] = [
   { method: "GET", path: "/metrics", open: metrics },
 ];
 
-const BY_ADMIN: Access = { by: "admin" };
-const BY_ADMIN_SEALING: Access = { by: "admin", seals: true };
 const BY_TOKEN: Access = { by: "token" };
 
 /** A token with a permission in the vault of the path; outside of its scope a 403. */
 const may = (permission: Permission): Access => ({ by: "token", permission, outside: "out_of_scope" });
 /** As `may("r")`, with a 404 outside of the scope. */
 const MAY_FIND: Access = { by: "token", permission: "r", outside: "vault_not_found" };
-
-/** The parser of a route that reads nothing but its path. */
-const parse = () => ok(undefined);
 
 /** What the writes of tokens read besides their body. */
 const WRITE = { conditional: true, idempotent: true } as const;
@@ -55,19 +47,6 @@ const VERSIONS = `${ITEM}/versions`;
 const VERSION = `${VERSIONS}/:version`;
 const DELETED_ITEMS = `${VAULT}/deleted-items`;
 const DELETED_ITEM = `${DELETED_ITEMS}/:item`;
-const ADMIN_VAULTS = "/v1/admin/vaults";
-const ADMIN_VAULT = `${ADMIN_VAULTS}/:vault`;
-const ADMIN_TOKENS = "/v1/admin/tokens";
-const ADMIN_TOKEN = `${ADMIN_TOKENS}/:token`;
-const TOKEN = "TOKEN";
-const WEBHOOKS = `${ADMIN_VAULT}/webhooks`;
-const WEBHOOK = `${WEBHOOKS}/:webhook`;
-
-/** What the routes of webhooks have in common. */
-const BY_ADMIN_OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
-
-/** Checks a row against the types of its own parser and handler. */
-const row = <Input>(route: Route<Input>): Route => route;
 
 export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
@@ -115,59 +94,5 @@ export const ROUTES: readonly Route[] = [
     handle: getDeletedContent,
   }),
 
-  row({ method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "READ", parse, handle: listAllVaults }),
-  row({
-    method: "POST",
-    path: ADMIN_VAULTS,
-    access: BY_ADMIN_SEALING,
-    action: "CREATE",
-    json: true,
-    idempotent: true,
-    ...createVault,
-  }),
-  row({
-    method: "PATCH",
-    path: ADMIN_VAULT,
-    access: BY_ADMIN,
-    action: "UPDATE",
-    json: true,
-    idempotent: true,
-    ...updateVault,
-  }),
-  row({ method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
-  row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: listTokens }),
-  row({
-    method: "POST",
-    path: ADMIN_TOKENS,
-    access: BY_ADMIN_SEALING,
-    action: "CREATE",
-    resource: TOKEN,
-    json: true,
-    idempotent: true,
-    ...createToken,
-  }),
-  row({ method: "GET", path: ADMIN_TOKEN, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: getToken }),
-  row({ method: "DELETE", path: ADMIN_TOKEN, access: BY_ADMIN, action: "DELETE", resource: TOKEN, parse, handle: revokeToken }),
-  row({ method: "GET", path: WEBHOOKS, ...BY_ADMIN_OF_WEBHOOK, action: "READ", parse, handle: listWebhooks }),
-  row({
-    method: "POST",
-    path: WEBHOOKS,
-    ...BY_ADMIN_OF_WEBHOOK,
-    action: "CREATE",
-    json: true,
-    idempotent: true,
-    ...createWebhook,
-  }),
-  row({ method: "GET", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "READ", parse, handle: getWebhook }),
-  row({
-    method: "PATCH",
-    path: WEBHOOK,
-    ...BY_ADMIN_OF_WEBHOOK,
-    action: "UPDATE",
-    json: true,
-    idempotent: true,
-    ...updateWebhook,
-  }),
-  row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
-  row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
+  ...ADMIN_ROUTES,
 ];

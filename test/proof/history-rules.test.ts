@@ -7,6 +7,8 @@ import type { Call, Kind, Outcome, Rule } from "./history/calls.ts";
 interface More {
   readonly item?: string;
   readonly ifMatch?: number;
+  readonly source?: number;
+  readonly kept?: readonly number[];
   readonly outcome?: Outcome;
   readonly tag?: string;
 }
@@ -28,6 +30,14 @@ const unknown = { outcome: "unknown" } as const;
 const overtaken = { outcome: "overtaken" } as const;
 const read = (start: number, end: number, version: number, content: string, item = "item") =>
   call("read", undefined, start, end, [version, content], { item });
+const missing = (start: number, end: number) => call("read", undefined, start, end, undefined, { outcome: "not found" });
+const look = (start: number, end: number, version: number, content: string) =>
+  call("look", undefined, start, end, [version, content], { source: version });
+/** A list of versions. */
+const list = (start: number, end: number, version: number, kept: number[]) => ({
+  ...call("versions", undefined, start, end, undefined, { kept }),
+  state: { version },
+});
 const first = call("create", "f", 1, 2, [1, "f"]);
 
 const CASES: readonly (readonly [name: string, rules: readonly Rule[], history: readonly Call[]])[] = [
@@ -184,6 +194,78 @@ const CASES: readonly (readonly [name: string, rules: readonly Rule[], history: 
     [],
     [first, call("put", "q", 3, 4, [2, "q"]), call("put", "p", 5, 6, undefined, { outcome: "precondition failed", ifMatch: 1 })],
   ],
+  [
+    "a deletion, and a restored Item at the next version",
+    [],
+    [first, call("delete", "d", 3, 4), missing(5, 6), call("undelete", "u", 7, 8, [2, "f"]), call("put", "p", 9, 10, [3, "p"])],
+  ],
+  [
+    "a restored Item at its last version",
+    ["two writes of one version"],
+    [first, call("delete", "d", 3, 4), call("undelete", "u", 5, 6, [1, "f"])],
+  ],
+  [
+    "a restored Item with another content",
+    ["restored another content"],
+    [first, call("put", "p", 3, 4, [2, "p"]), call("delete", "d", 5, 6), call("undelete", "u", 7, 8, [3, "f"])],
+  ],
+  [
+    "an Item that is visible between its deletion and its restoration",
+    ["deleted Item is visible again"],
+    [first, call("delete", "d", 3, 4), read(5, 6, 1, "f"), call("undelete", "u", 7, 8, [2, "f"])],
+  ],
+  [
+    "a 404 after a restoration",
+    ["missing without a deletion"],
+    [first, call("delete", "d", 3, 4), call("undelete", "u", 5, 6, [2, "f"]), missing(7, 8)],
+  ],
+  [
+    "an Item that is missing among the deleted ones",
+    ["deleted Item is not kept"],
+    [first, call("delete", "d", 3, 4), call("undelete", "u", 5, 6, undefined, { outcome: "not found" }), missing(7, 8)],
+  ],
+  [
+    "an Item that is not restored because it was destroyed",
+    [],
+    [
+      first,
+      call("delete", "d", 3, 4),
+      call("purge", "e", 5, 6),
+      call("undelete", "u", 7, 8, undefined, { outcome: "not found" }),
+      missing(9, 10),
+    ],
+  ],
+  [
+    "a restored version, whose answer is lost",
+    [],
+    [
+      first,
+      call("put", "p", 3, 4, [2, "p"]),
+      call("restore", "r", 5, 6, undefined, { ...unknown, source: 1 }),
+      read(7, 8, 3, "f"),
+    ],
+  ],
+  [
+    "a version with an earlier content that nobody restored",
+    ["not based on the previous version"],
+    [first, call("put", "p", 3, 4, [2, "p"]), read(7, 8, 3, "f")],
+  ],
+  [
+    "a destroyed version that is shown while it is destroyed",
+    [],
+    [first, call("put", "p", 3, 4, [2, "p"]), call("destroy", "x", 5, 8, undefined, { source: 1 }), look(6, 7, 1, "f")],
+  ],
+  [
+    "a destroyed version that is shown later",
+    ["gone version is visible again"],
+    [first, call("put", "p", 3, 4, [2, "p"]), call("destroy", "x", 5, 6, undefined, { source: 1 }), look(7, 8, 1, "f")],
+  ],
+  [
+    "a list of versions without one that was destroyed",
+    [],
+    [first, call("put", "p", 3, 4, [2, "p"]), call("destroy", "x", 5, 6, undefined, { source: 1 }), list(7, 8, 2, [])],
+  ],
+  ["a list of versions without one", ["kept version is missing"], [first, call("put", "p", 3, 4, [2, "p"]), list(5, 6, 2, [])]],
 ];
 
 it.each(CASES)("%s", (_, rules, history) => {

@@ -29,9 +29,10 @@ export interface Command {
   readonly pick: number;
 }
 
-export const commandsOf = (most: number): fc.Arbitrary<Command[]> =>
+/** In: the fewest and the most commands. */
+export const commandsOf = (fewest: number, most: number): fc.Arbitrary<Command[]> =>
   fc.array(fc.record({ kind: fc.constantFrom(...KINDS), slot: fc.nat(1), pick: fc.nat(5) }), {
-    minLength: 1,
+    minLength: fewest,
     maxLength: most,
     size: "max",
   });

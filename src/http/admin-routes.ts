@@ -1,0 +1,79 @@
+import { listAdminActivity } from "./endpoints/activity.ts";
+import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
+import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
+import { type Access, parse, type Route, row } from "./route.ts";
+
+/** The routes of the admin (contract 13 and 17), a part of the table in routes.ts. */
+
+const BY_ADMIN: Access = { by: "admin" };
+const BY_ADMIN_SEALING: Access = { by: "admin", seals: true };
+
+const ADMIN_VAULTS = "/v1/admin/vaults";
+const ADMIN_VAULT = `${ADMIN_VAULTS}/:vault`;
+const ADMIN_TOKENS = "/v1/admin/tokens";
+const ADMIN_TOKEN = `${ADMIN_TOKENS}/:token`;
+const TOKEN = "TOKEN";
+const WEBHOOKS = `${ADMIN_VAULT}/webhooks`;
+const WEBHOOK = `${WEBHOOKS}/:webhook`;
+
+/** What the routes of webhooks have in common. */
+const BY_ADMIN_OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
+
+export const ADMIN_ROUTES: readonly Route[] = [
+  row({ method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "READ", parse, handle: listAllVaults }),
+  row({
+    method: "POST",
+    path: ADMIN_VAULTS,
+    access: BY_ADMIN_SEALING,
+    action: "CREATE",
+    json: true,
+    idempotent: true,
+    ...createVault,
+  }),
+  row({
+    method: "PATCH",
+    path: ADMIN_VAULT,
+    access: BY_ADMIN,
+    action: "UPDATE",
+    json: true,
+    idempotent: true,
+    ...updateVault,
+  }),
+  row({ method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
+  row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: listTokens }),
+  row({
+    method: "POST",
+    path: ADMIN_TOKENS,
+    access: BY_ADMIN_SEALING,
+    action: "CREATE",
+    resource: TOKEN,
+    json: true,
+    idempotent: true,
+    ...createToken,
+  }),
+  row({ method: "GET", path: ADMIN_TOKEN, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: getToken }),
+  row({ method: "DELETE", path: ADMIN_TOKEN, access: BY_ADMIN, action: "DELETE", resource: TOKEN, parse, handle: revokeToken }),
+  row({ method: "GET", path: WEBHOOKS, ...BY_ADMIN_OF_WEBHOOK, action: "READ", parse, handle: listWebhooks }),
+  row({
+    method: "POST",
+    path: WEBHOOKS,
+    ...BY_ADMIN_OF_WEBHOOK,
+    action: "CREATE",
+    json: true,
+    idempotent: true,
+    ...createWebhook,
+  }),
+  row({ method: "GET", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "READ", parse, handle: getWebhook }),
+  row({
+    method: "PATCH",
+    path: WEBHOOK,
+    ...BY_ADMIN_OF_WEBHOOK,
+    action: "UPDATE",
+    json: true,
+    idempotent: true,
+    ...updateWebhook,
+  }),
+  row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
+  row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
+];
