@@ -50,6 +50,8 @@ async function earlierItem(vault: string, items: string, call: Client, item: obj
   return id;
 }
 
+const bytesOf = (table: string) => `(SELECT sum(length(overview) + length(details)) FROM ${table} WHERE vault_id = ?1)`;
+
 describe("include=username", () => {
   it("adds the value of the USERNAME field to the Items of a list that have one", async () => {
     const { items, call } = await freshVault();
@@ -137,7 +139,6 @@ describe("an Item that release 0.2.0 stored", () => {
     const patch = (tag: string) => call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/tags/0", value: tag }] });
     expect((await patch("x".repeat(100))).body.message).toMatch(/^the Item is larger than/);
     expect((await patch("new")).status).toBe(200);
-    const bytesOf = (table: string) => `(SELECT sum(length(overview) + length(details)) FROM ${table} WHERE vault_id = ?1)`;
     const counted = env.DB.prepare(
       `SELECT sealed_bytes = ${bytesOf("items")} + ${bytesOf("item_versions")} AS exact FROM vaults WHERE id = ?1`,
     );
