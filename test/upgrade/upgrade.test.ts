@@ -106,7 +106,8 @@ describe.each(releases())("release %s", (version) => {
     await Promise.all([applyMigrations(migrated), built]);
     const plan = { release, writer: "current", repeat, reads, again: {} };
     const runBoth = async () => {
-      upgraded = await runWorker({ ...plan, again: reads, build: { folder: current, state: migrated, clockOffset } });
+      const build = { folder: current, state: migrated, clockOffset };
+      upgraded = await runWorker({ ...plan, again: reads, build, metricsToken: "metrics-token-of-the-upgrade-test" });
       const { readsAfterWrites, written } = upgraded;
       const rollback = { writer: "kept", repeat: [written.keyed], reads: readsAfterWrites.requests };
       rolledBack = await runWorker({ ...plan, ...rollback, build: { folder: kept, state: migrated, clockOffset } });
@@ -133,6 +134,28 @@ describe.each(releases())("release %s", (version) => {
       const { tag, ifMatch } = upgraded.conditions;
       expect(tag).toMatch(/^"\d+-[0-9a-f]{16}"$/);
       expect(ifMatch).toEqual({ own: 200, version: 412, other: 412 });
+    });
+
+    it("keeps versions from its first write to an Item on", () => {
+      const { versions, earlier } = upgraded.history!;
+      const first = release.reads["an Item with every type of field (uuid)"]!.answer;
+      expect(versions.map(({ current: isCurrent }) => isCurrent)).toEqual(versions.map((_, index) => index === 0));
+      expect(versions.at(-1)!.version).toBe((first.body as { version: number }).version);
+      expect(earlier).toEqual(first);
+    });
+
+    it("keeps the content of a File that it replaces", () => {
+      const content = release.reads["the small content (uuid)"]!.answer;
+      expect(upgraded.history!.content).toEqual(content);
+    });
+
+    it("indexes the titles of the release during writes, and finds an Item by its folded title", () => {
+      const { unindexed, writes, references } = upgraded.history!;
+      expect(writes.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      expect([unindexed[0] > 0, unindexed[1]]).toEqual([true, 0]);
+      const item = release.reads["Item 0 of the second vault (uuid)"]!.answer.body as { fields: readonly { value: string }[] };
+      const value = { reference: "op://PERSONAL/password/Password", value: item.fields[0]!.value };
+      expect(references).toEqual({ status: 200, body: { values: [value] } });
     });
 
     it("reports every dependency in /health as ACTIVE", () => {

@@ -1,5 +1,6 @@
 import { type Answer, ask, askAll, type StoredRequest } from "./ask.ts";
 import { askConditions, type Conditions } from "./conditions.ts";
+import { askHistory, type History } from "./history.ts";
 import type { Release } from "./release.ts";
 import { type Build, startBuild } from "./worker.ts";
 import { writeAll, type Written } from "./writes.ts";
@@ -20,6 +21,8 @@ export interface Run {
   readonly tokens: readonly unknown[];
   readonly conditions: Conditions;
   readonly written: Written;
+  /** Only of the current Worker. */
+  readonly history: History | undefined;
   /** The reads after the writes: those of `Plan.again`, and those of the records that were written. */
   readonly readsAfterWrites: {
     readonly requests: Readonly<Record<string, StoredRequest>>;
@@ -37,11 +40,14 @@ export interface Plan {
   readonly reads: Readonly<Record<string, StoredRequest>>;
   /** The reads that are sent again after the writes. */
   readonly again: Readonly<Record<string, StoredRequest>>;
+  /** The secret METRICS_TOKEN of the current Worker, with which its metrics are read; absent: a kept Worker. */
+  readonly metricsToken?: string;
 }
 
 /** Starts the Worker, sends every request, and stops it. */
-export async function runWorker({ release, build, writer, repeat, reads, again }: Plan): Promise<Run> {
-  const { secrets, sample } = release;
+export async function runWorker({ release, build, writer, repeat, reads, again, metricsToken }: Plan): Promise<Run> {
+  const { sample } = release;
+  const secrets = { ...release.secrets, ...(metricsToken && { METRICS_TOKEN: metricsToken }) };
   const { base, stop } = await startBuild({ ...build, secrets });
   const list = async (path: string, token: string) => {
     const { body } = await ask(base, { path, token });
@@ -58,9 +64,22 @@ export async function runWorker({ release, build, writer, repeat, reads, again }
     const tokens = await list("/v1/admin/tokens", secrets.ADMIN_TOKEN);
     const conditions = await askConditions(base, release);
     const written = await writeAll(base, release, writer);
+    const history = metricsToken === undefined ? undefined : await askHistory(base, release, metricsToken);
     const requests = { ...again, ...written.reads };
     const readsAfterWrites = { requests, answers: await askAll(base, requests) };
-    return { health, repeated, keyConflict, reads: answers, expired, activity, tokens, conditions, written, readsAfterWrites };
+    return {
+      health,
+      repeated,
+      keyConflict,
+      reads: answers,
+      expired,
+      activity,
+      tokens,
+      conditions,
+      written,
+      history,
+      readsAfterWrites,
+    };
   } finally {
     await stop();
   }
