@@ -7,7 +7,7 @@ import type { BenchRoute } from "./baselines.ts";
 
 /** The routes of `npm run limits`: the worst legal request of every endpoint, and the bytes that D1 stores. */
 
-const SIZES = { items: 20_000, content: 100_000_000, vaults: 1_000, tags: 360_000, references: 100 };
+const SIZES = { items: 20_000, content: 100_000_000, vaults: 1_000, tags: 360_000, references: 100, log: 2_400 };
 
 /** A request as plain data. A content is given by its size, because the client makes it. */
 const encodeRequest = ({ body, ...sent }: Sent): object => ({

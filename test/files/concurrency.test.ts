@@ -5,6 +5,7 @@ import { KEEP_NOTHING, rebindCoordinator, seeded, setVariables, sleep } from "..
 import { byteStream, DAY, expectNoOrphans, advanceClock, type Place, runDueAlarms, rowsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { alternatingCoordinators, delayedDatabase } from "../support/concurrent-patches.ts";
+import { runs } from "../support/runs.ts";
 import type { Reply } from "../support/service.ts";
 
 /** Concurrent requests to the Files of one Item. */
@@ -19,11 +20,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** How often a content is replaced while it is read. */
+const REPLACED = runs(12, 20);
+
 const contents = new Map<number, Uint8Array>();
 
 /** Content number `n`. Its size and each of its bytes identify `n`. */
 const content = (n: number): Uint8Array =>
-  contents.getOrInsertComputed(n, () => pattern(300_000 + n * 40_000).map((byte) => (byte & 7) * 32 + n));
+  contents.getOrInsertComputed(n, () =>
+    pattern(runs(200_000, 300_000) + n * runs(20_000, 40_000)).map((byte) => (byte & 7) * 32 + n),
+  );
 const integersBelow = (count: number) => Array.from({ length: count }, (_, n) => n);
 const replace = (file: string, bytes: Uint8Array) =>
   at.call("PUT", `${at.files}/${file}/content`, { body: bytes, headers: lengthOf(bytes) });
@@ -70,10 +76,10 @@ async function downloadWhile(writer: Promise<unknown>, file: () => string): Prom
 }
 
 describe("a download", () => {
-  it("returns one complete content while the content is replaced 20 times", async () => {
+  it(`returns one complete content while the content is replaced ${REPLACED} times`, async () => {
     const { body } = await at.upload(content(0));
     const writing = (async () => {
-      for (let n = 1; n <= 20; n++) {
+      for (let n = 1; n <= REPLACED; n++) {
         expect((await replace(body.id, content(n % 8))).status).toBe(200);
         await sleep(10);
       }
@@ -86,7 +92,7 @@ describe("a download", () => {
   it("returns a complete content or a 404 while Files are deleted and uploaded", async () => {
     let { id } = (await at.upload(content(0))).body;
     const writing = (async () => {
-      for (let n = 1; n <= 20; n++) {
+      for (let n = 1; n <= REPLACED; n++) {
         expect((await at.call("DELETE", `${at.files}/${id}`)).status).toBe(204);
         await sleep(10);
         ({ id } = (await at.upload(content(n % 8))).body);

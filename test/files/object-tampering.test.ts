@@ -146,9 +146,9 @@ describe("a flipped bit", () => {
     const whole = await stored(key);
     for (const index of whole.keys()) {
       await env.FILES.put(key, withFlippedBit(whole, index));
-      if (isLong || index % 4 === 0) await expectRefusedEverywhere(file, SMALL, `byte ${index}`);
+      if (isLong || index % 8 === 0) await expectRefusedEverywhere(file, SMALL, `byte ${index}`);
       else await expectRefused(await at.download(file), SMALL, `byte ${index}`);
-      await expectRefused(await range(file, 3, 3), SMALL.slice(3, 4), `byte ${index}`);
+      if (isLong || index % 4 === 0) await expectRefused(await range(file, 3, 3), SMALL.slice(3, 4), `byte ${index}`);
     }
   });
 
@@ -161,7 +161,7 @@ describe("a flipped bit", () => {
     const chunks = Array.from({ length: count }, (_, chunk) => chunk);
     const tried = isLong
       ? chunks
-      : chunks.filter((chunk) => chunk % 8 === 0 || chunk % 64 < 2 || chunk % 64 === 63 || chunk === count - 1);
+      : chunks.filter((chunk) => chunk % 16 === 0 || chunk % 64 < 2 || chunk % 64 === 63 || chunk === count - 1);
     for (const chunk of tried) {
       await env.FILES.put(key, withFlippedBit(whole, chunkOffset(chunk) + 3));
       await expectRefused(await at.download(file), LARGE, `chunk ${chunk}`);

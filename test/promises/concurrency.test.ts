@@ -4,7 +4,7 @@ import { runConcurrentPatches, type Outcome } from "../support/concurrent-patche
 import { runs } from "../support/runs.ts";
 
 /** 500 PATCHes in the long run. Their cost grows with the square of their number: each reads and writes the fields of all before it. */
-const LOAD = { clients: 50, each: runs(4, 10) };
+const LOAD = { clients: 50, each: runs(2, 10) };
 const TOTAL = LOAD.clients * LOAD.each;
 const versions = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 

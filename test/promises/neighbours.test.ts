@@ -12,7 +12,7 @@ import type { World } from "../support/worst/world.ts";
 
 const KIB = 1024;
 const WRITES = 12;
-const world: World = { env, ask, sizes: { items: 100, content: 1024, vaults: 1, tags: 800, references: 1 } };
+const world: World = { env, ask, sizes: { items: 100, content: 1024, vaults: 1, tags: 800, references: 1, log: 600 } };
 
 /** The statements of a commit of one PATCH: the log entry, the Item, the vault, the version before, and often the oldest one. */
 const COMMIT: ReadonlySet<number> = new Set([4, 5]);

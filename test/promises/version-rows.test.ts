@@ -123,5 +123,5 @@ it("agree with each other and with the counts, and each kept version is the one 
       expect(contentOf(unwrap(restored).item as Item)).toEqual(answered.get(`${item}/${version}`));
     }
   });
-  await fc.assert(property, { numRuns: runs(12, 500) });
+  await fc.assert(property, { numRuns: runs(6, 500) });
 });

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
 import { countingDatabase } from "../support/bindings.ts";
+import { runs } from "../support/runs.ts";
 import { send } from "../support/service.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
 import { WORST_REQUESTS } from "../support/worst/requests.ts";
@@ -13,7 +14,9 @@ import type { World } from "../support/worst/world.ts";
 const MIB = 1024 * 1024;
 const KIB = 1024;
 
-const world: World = { env, ask, sizes: { items: 4_500, content: MIB, vaults: 10, tags: 48_000, references: 25 } };
+/** More Items than a page with a filter looks at (`LIMITS.pageRows`), and as many entries of logs as a page of a thousand needs. */
+const SIZES = { items: 4_500, content: MIB, vaults: 10, tags: 48_000, log: 2_400 };
+const world: World = { env, ask, sizes: { ...SIZES, references: runs(5, 25) } };
 
 /** A queue that drops its messages: the log entry of a read has a test of its own. */
 const ACTIVITY = { send: async () => undefined } as unknown as Env["ACTIVITY"];

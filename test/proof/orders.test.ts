@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "../support/bindings.ts";
-import { isLong } from "../support/runs.ts";
+import { isLong, runs } from "../support/runs.ts";
 import { checkHistory } from "./history/check.ts";
 import { play, type Scenario, WRITES, type Written } from "./exploration/writes.ts";
 import { awaitsOf, everyOrder, type Turns } from "./exploration/turns.ts";
@@ -106,7 +106,7 @@ describe("everyOrder", () => {
     [3, 3, 1_680],
   ])("runs %i chains of %i awaits in each of the %i orders once", async (chains, awaits, count) => {
     const orders = new Set<string>();
-    const runs = await everyOrder(async (turns) => {
+    const played = await everyOrder(async (turns) => {
       const order: number[] = [];
       const chain = async (name: number) => {
         for (let n = 0; n < awaits; n++) {
@@ -117,7 +117,7 @@ describe("everyOrder", () => {
       await Promise.all(Array.from({ length: chains }, (_, name) => chain(name)));
       orders.add(order.join());
     });
-    expect([runs, orders.size]).toEqual([count, count]);
+    expect([played, orders.size]).toEqual([count, count]);
   });
 });
 
@@ -170,6 +170,6 @@ describe("a random order of the awaits", () => {
       };
       expect(checkHistory(await s.waitFor(play(turns, { writes: operations, coordinators, faults })))).toEqual([]);
     });
-    await fc.assert(property, { numRuns: isLong ? 1_000 : 300 });
+    await fc.assert(property, { numRuns: runs(100, 1_000) });
   });
 });

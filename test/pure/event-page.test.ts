@@ -124,7 +124,7 @@ describe("a reader", () => {
           expect(known && complete && page === undefined).toBe(false);
         }
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -177,7 +177,7 @@ describe("applyPatch", () => {
         outcomes[outcome]++;
         expect(draft.ok ? complete(draft.value, FRAME, item, random) : draft).toEqual(result);
       }),
-      { numRuns: runs(2000) },
+      { numRuns: runs(1_000) },
     );
     expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(10);
   });
@@ -192,7 +192,7 @@ describe("applyPatch", () => {
         );
         expect(item).toEqual(itemOf(START));
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(150) },
     );
   });
 });

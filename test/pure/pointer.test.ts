@@ -45,7 +45,7 @@ describe("parsePointer", () => {
         const pointer = tokens.map((one) => `/${one.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
         expect(parsePointer(pointer)).toEqual({ ok: true, value: tokens });
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(250) },
     );
   });
 });
@@ -96,7 +96,7 @@ describe("parseIndex", () => {
           expect(value).toBeLessThanOrEqual(op === "add" ? length : length - 1);
         },
       ),
-      { numRuns: runs(1000) },
+      { numRuns: runs(500) },
     );
   });
 });

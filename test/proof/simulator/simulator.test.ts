@@ -21,7 +21,7 @@ vi.mock("../../../src/vault/queue.ts", async (original) => {
 });
 
 /** The requests of a run, and the most after which a planted bug has to be found. */
-const SIZE = 300;
+const SIZE = 200;
 const MOST = 100_000;
 
 /** The runs without a planted bug, by seed: the same in each test. */

@@ -10,6 +10,7 @@ import {
   largeVault,
   ownVault,
   manyVaults,
+  shareIn,
   tokenOfFullLogs,
   tokenOfManyVaults,
   vaultWithContents,
@@ -52,13 +53,16 @@ const ITEMS = "/v1/vaults/:vault/items";
 const ITEM = `${ITEMS}/:item`;
 const FILES = `${ITEM}/files`;
 
+/** A vault with as many Items as the state of this world has at most. */
+const largestVault = (world: World) => largeVault(world);
+
 const reads: readonly WorstRequest[] = [
   {
     endpoint: `GET ${ITEMS}`,
     why: "a whole large vault",
     streams: true,
     prepare: async (world) => {
-      const { items, token } = await largeVault(world);
+      const { items, token } = await shareIn(world, largestVault);
       return { path: items, token };
     },
   },
@@ -66,7 +70,7 @@ const reads: readonly WorstRequest[] = [
     endpoint: `GET ${ITEMS}`,
     why: "a page with a filter that no Item matches",
     prepare: async (world) => {
-      const { items, token } = await largeVault(world);
+      const { items, token } = await shareIn(world, largestVault);
       return { path: `${items}?limit=1000&${filter('title co "nothing"')}`, token };
     },
   },
@@ -78,7 +82,7 @@ const reads: readonly WorstRequest[] = [
   {
     endpoint: `GET ${ITEM}`,
     why: "an Item with 1,000 Files",
-    prepare: vaultWithFiles,
+    prepare: (world) => shareIn(world, vaultWithFiles),
   },
   {
     endpoint: `GET ${FILES}`,
@@ -95,7 +99,7 @@ const reads: readonly WorstRequest[] = [
     endpoint: `GET ${FILES}`,
     why: "1,000 Files",
     prepare: async (world) => {
-      const { path, token } = await vaultWithFiles(world);
+      const { path, token } = await shareIn(world, vaultWithFiles);
       return { path: `${path}/files`, token };
     },
   },
@@ -118,7 +122,7 @@ const reads: readonly WorstRequest[] = [
   {
     endpoint: "GET /v1/vaults",
     why: "a token of 100 vaults",
-    prepare: async (world) => ({ path: "/v1/vaults", token: (await tokenOfManyVaults(world)).token }),
+    prepare: async (world) => ({ path: "/v1/vaults", token: (await shareIn(world, tokenOfManyVaults)).token }),
   },
   {
     endpoint: "GET /v1/vaults/:vault",
@@ -131,7 +135,7 @@ const reads: readonly WorstRequest[] = [
   {
     endpoint: "GET /v1/token",
     why: "a token of 100 vaults",
-    prepare: async (world) => ({ path: "/v1/token", token: (await wideToken(world)).token }),
+    prepare: async (world) => ({ path: "/v1/token", token: (await shareIn(world, wideToken)).token }),
   },
   {
     endpoint: "GET /v1/vaults/:vault/events",
@@ -145,7 +149,7 @@ const reads: readonly WorstRequest[] = [
     endpoint: "GET /v1/events",
     why: "the oldest events of 100 vaults",
     prepare: async (world) => {
-      const { token } = await tokenOfManyVaults(world);
+      const { token } = await shareIn(world, tokenOfManyVaults);
       return { path: "/v1/events?after=0", token };
     },
   },
@@ -161,6 +165,7 @@ const reads: readonly WorstRequest[] = [
 
 const VERSIONS = `${ITEM}/versions`;
 const DELETED = "/v1/vaults/:vault/deleted-items";
+const deletedFiles = (world: World) => vaultWithDeletedFiles(world);
 
 const history: readonly WorstRequest[] = [
   {
@@ -194,7 +199,7 @@ const history: readonly WorstRequest[] = [
     endpoint: `GET ${VERSIONS}/:version`,
     why: "1,000 Files that only this version has",
     prepare: async (world) => {
-      const { path, token } = await vaultWithEndedFiles(world);
+      const { path, token } = await shareIn(world, vaultWithEndedFiles);
       return { path: `${path}/versions/1`, token };
     },
   },
@@ -211,7 +216,8 @@ const history: readonly WorstRequest[] = [
     endpoint: `DELETE ${VERSIONS}/:version`,
     why: "1,000 Files that only this version has",
     prepare: async (world) => {
-      const { path, token } = await vaultWithEndedFiles(world);
+      // The last request to this state changes it.
+      const { path, token } = await shareIn(world, vaultWithEndedFiles);
       return { path: `${path}/versions/1`, token, headers: KEY };
     },
   },
@@ -227,7 +233,7 @@ const history: readonly WorstRequest[] = [
     endpoint: `GET ${DELETED}/:item`,
     why: "1,000 Files",
     prepare: async (world) => {
-      const { deleted, token } = await vaultWithDeletedFiles(world);
+      const { deleted, token } = await shareIn(world, deletedFiles);
       return { path: deleted, token };
     },
   },
@@ -252,7 +258,8 @@ const history: readonly WorstRequest[] = [
     endpoint: `DELETE ${DELETED}/:item`,
     why: "1,000 Files",
     prepare: async (world) => {
-      const { deleted, token } = await vaultWithDeletedFiles(world);
+      // The last request to this state changes it.
+      const { deleted, token } = await shareIn(world, deletedFiles);
       return { path: deleted, token, headers: KEY };
     },
   },
@@ -270,7 +277,7 @@ const resolves: readonly WorstRequest[] = [
     endpoint: RESOLVE,
     why: "100 references by name to 100 vaults",
     prepare: async (world) => {
-      const { token, vaults } = await tokenOfManyVaults(world);
+      const { token, vaults } = await shareIn(world, tokenOfManyVaults);
       for (const vault of vaults) await seedItems(world.env, vault, [login(vault, "Same")]);
       return resolving(
         token,
@@ -282,7 +289,7 @@ const resolves: readonly WorstRequest[] = [
     endpoint: RESOLVE,
     why: "10 references by name to each of 100 vaults that have such an Item",
     prepare: async (world) => {
-      const { token, vaults } = await tokenOfManyVaults(world);
+      const { token, vaults } = await shareIn(world, tokenOfManyVaults);
       const names = times(10, (index) => `Item ${index}`);
       for (const vault of vaults)
         await seedItems(
@@ -445,6 +452,9 @@ async function vaultWithWebhooks(world: World, count: number): Promise<{ path: s
   return { path, last: `${path}/${last}` };
 }
 
+/** A vault with as many webhooks as it may have. */
+const fullWebhooks = (world: World) => vaultWithWebhooks(world, LIMITS.webhooks);
+
 const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: `GET ${ADMIN_VAULTS}`,
@@ -484,17 +494,17 @@ const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: `GET ${ADMIN_TOKENS}/:token`,
     why: "a token of 100 vaults",
-    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await wideToken(world)).id}`, world),
+    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await shareIn(world, wideToken)).id}`, world),
   },
   {
     endpoint: `DELETE ${ADMIN_TOKENS}/:token`,
     why: "a token of 100 vaults",
-    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await wideToken(world)).id}`, world),
+    prepare: async (world) => forAdmin(`${ADMIN_TOKENS}/${(await shareIn(world, wideToken)).id}`, world),
   },
   {
     endpoint: `GET ${WEBHOOKS}`,
     why: "10 webhooks with the longest URLs",
-    prepare: async (world) => forAdmin((await vaultWithWebhooks(world, LIMITS.webhooks)).path, world),
+    prepare: async (world) => forAdmin((await shareIn(world, fullWebhooks)).path, world),
   },
   {
     endpoint: `POST ${WEBHOOKS}`,
@@ -507,20 +517,20 @@ const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: `GET ${WEBHOOKS}/:webhook`,
     why: "one of 10 with the longest URLs",
-    prepare: async (world) => forAdmin((await vaultWithWebhooks(world, LIMITS.webhooks)).last, world),
+    prepare: async (world) => forAdmin((await shareIn(world, fullWebhooks)).last, world),
   },
   {
     endpoint: `PATCH ${WEBHOOKS}/:webhook`,
     why: "another URL and another secret",
     prepare: async (world) => {
-      const { last } = await vaultWithWebhooks(world, LIMITS.webhooks);
+      const { last } = await shareIn(world, fullWebhooks);
       return forAdmin(last, world, { body: { url: `${LONGEST_URL.slice(0, -1)}y`, rotateSecret: true }, headers: KEY });
     },
   },
   {
     endpoint: `DELETE ${WEBHOOKS}/:webhook`,
     why: "one of 10 with the longest URLs",
-    prepare: async (world) => forAdmin((await vaultWithWebhooks(world, LIMITS.webhooks)).last, world),
+    prepare: async (world) => forAdmin((await shareIn(world, fullWebhooks)).last, world),
   },
   {
     endpoint: "GET /v1/admin/activity",
@@ -542,7 +552,7 @@ const open: readonly WorstRequest[] = ["/heartbeat", "/health", "/metrics"].map(
 const deletion: WorstRequest = {
   endpoint: `DELETE ${ADMIN_VAULTS}/:vault`,
   why: "a large vault",
-  prepare: async (world) => forAdmin(`${ADMIN_VAULTS}/${(await largeVault(world)).vault}`, world),
+  prepare: async (world) => forAdmin(`${ADMIN_VAULTS}/${(await shareIn(world, largestVault)).vault}`, world),
 };
 
 export const WORST_REQUESTS: readonly WorstRequest[] = [
