@@ -303,6 +303,23 @@ describe("the stream of all vaults of a token", () => {
     await again.close();
   });
 
+  it("ends within 15 s when the token is revoked, also while the coordinators of 20 vaults do not answer", async () => {
+    const vaults = await Promise.all(Array.from({ length: 20 }, () => makeVault("Slow")));
+    const { id, token } = await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "r" as const])));
+    const stub = { fetch: () => new Promise<never>(() => undefined) };
+    const COORDINATOR = { getByName: () => stub } as unknown as Env["COORDINATOR"];
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+    const stream = await openEvents(token, "/v1/events", { env: { COORDINATOR } });
+    let ended = false;
+    const next = stream.next().then(() => (ended = true));
+    await vi.waitFor(() => expect(listeners.size).toBe(1));
+    await realSleep(100);
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    await pass(15);
+    expect(ended).toBe(true);
+    await next;
+  });
+
   it("leaves out vaults that the token may not read", async () => {
     const { open } = await vaultsWith(2, "w");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });

@@ -64,10 +64,10 @@ async function workForAll(session: Session, now: number): Promise<boolean> {
 /** A Worker may open six connections at a time (developers.cloudflare.com/workers/platform/limits). */
 const AT_ONCE = 6;
 
-/** Opens the WebSockets of channels, and then looks for writes of the time before. */
+/** Opens the WebSockets of channels until the next check is due, and then looks for writes of the time before. */
 async function connectAll(session: Session, channels: readonly Channel[]): Promise<void> {
   const { env, store, listener, sockets } = session;
-  for (let first = 0; first < channels.length; first += AT_ONCE) {
+  for (let first = 0; first < channels.length && !isCheckDue(Date.now()); first += AT_ONCE) {
     await Promise.all(
       channels.slice(first, first + AT_ONCE).map(async (channel) => {
         const wanted = !session.closed && isUnconnected(channel, Date.now());
