@@ -422,6 +422,32 @@ describe("an event that no commit has announced", () => {
   });
 });
 
+describe("an alarm while D1 does not answer", () => {
+  it("forgets no webhook that was deleted, and does not call a receiver that fails before its time", async () => {
+    const { vault, hooks, items, call, receiver } = await hookedVault();
+    await receiver.behave(500);
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET due = due + 3600000"));
+    const request = { body: { url: newReceiver().url }, headers: { "Idempotency-Key": "key" } };
+    const { body } = await admin("POST", hooks, request);
+    const DB = wrapDatabase(env.DB, {
+      before: () => {
+        throw new Error("D1_ERROR: D1 DB is overloaded.");
+      },
+    });
+    await admin("DELETE", `${hooks}/${body.id}`);
+    await addWebhook(vault, newReceiver().url);
+    await rebindCoordinator(vault, { DB });
+    await ring(vault);
+    await rebindCoordinator(vault, {});
+    advanceClock(2 * MINUTE);
+    await ring(vault);
+    expect((await admin("POST", hooks, request)).status).toBe(409);
+    expect((await receiver.received()).length).toBe(1);
+  });
+});
+
 describe("a position that the log does not have any more", () => {
   it("gives a message reset, and then the events after it", async () => {
     const { vault, items, call, hook, receiver } = await hookedVault();
