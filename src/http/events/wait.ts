@@ -9,7 +9,7 @@ import { channelsOf, joinHub, type News, type Session, takeNews } from "./sessio
 /** What ends a wait: news (none when the time is over), or the end of the token or of the request. */
 export type Outcome = { readonly news: readonly News[] } | { readonly ended: EndReason };
 
-type EndReason = "closed" | "unauthorized" | "unavailable" | "worn";
+type EndReason = "closed" | "unauthorized" | "unavailable" | "call_limit";
 
 /** A token that could not be checked for so long counts as revoked. Milliseconds. */
 const UNCHECKED = 30 * SECOND;
@@ -44,7 +44,7 @@ function endOf({ listener, claims, calls, closed }: Session, now: number): EndRe
   if (closed) return "closed";
   if (listener.revoked || now >= claims.expiresAt * SECOND) return "unauthorized";
   if (now >= listener.checkedAt + UNCHECKED) return "unavailable";
-  return calls >= CALLS ? "worn" : undefined;
+  return calls >= CALLS ? "call_limit" : undefined;
 }
 
 /** Does one task that is due for all requests of the isolate. Out: whether there was one. */
