@@ -3,7 +3,7 @@
 /** `PAUSED`: a receiver has failed for a day. `DISABLED`: by the admin, or because the receiver answered 410. */
 export type WebhookState = "ACTIVE" | "PAUSED" | "DISABLED";
 
-/** Why a delivery failed. `url`: the URL is not allowed any more. `restored`: see contract 17.12. */
+/** Why a delivery failed. `url`: the URL is not allowed any more. `restored`: see contract 17.11. */
 export type DeliveryFault = "status" | "redirect" | "timeout" | "network" | "url" | "restored" | "integrity";
 
 export interface DeliveryError {

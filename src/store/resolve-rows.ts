@@ -38,8 +38,11 @@ export type ListedRow = VaultRow & { unindexed: number };
 /** The most characters of sealed texts that one call loads. */
 const CHARACTERS = 4 * 1024 * 1024;
 
-/** So many Items are loaded by one call at most. What 100 references name is fewer than the first, except with many vaults. */
-export const MOST_ITEMS = { guessed: 200, wanted: 1 + 4 * LIMITS.references };
+/**
+ * So many Items are loaded by one call at most. What 100 references name is fewer than the first, except with many vaults. The second
+ * one has room for all that they may name: for each an id, three Items of its title, and two more whose titles are not indexed.
+ */
+export const MOST_ITEMS = { guessed: 200, wanted: 6 * LIMITS.references };
 
 /** So many Items of one title are looked at: a live one, an archived one, and one that makes the title ambiguous. */
 export const SAME_TITLE = 3;

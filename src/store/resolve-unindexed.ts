@@ -12,12 +12,15 @@ import type { Reader } from "./resolve-rows.ts";
 
 type SummaryRow = Omit<ItemRow, "details">;
 
+/** So many Items of one title are enough to tell that it is ambiguous. More would leave no room for those of other titles. */
+const SAME_UNINDEXED = 2;
+
 const UNINDEXED = largePage(`FROM ${BY_FOLDED_TITLE} WHERE vault_id = ?1 AND ${FOLDED} IS NULL`);
 
 /**
  * Looks for titles among the Items of a vault whose titles are not indexed, slice by slice. In: the folded titles, and how
- * many Items may be looked at. Out: their ids, and how many more Items may be looked at; below 0: the search is not complete.
- * An Item that does not open has no title. Errors: `unauthorized` (revoked), `unavailable`.
+ * many Items may be looked at. Out: the ids of at most two Items of each title, none of them archived, and how many more Items
+ * may be looked at; below 0: the search is not complete. An Item that does not open has no title. Errors: `unauthorized` (revoked), `unavailable`.
  */
 export async function searchUnindexed(
   store: Store,
@@ -27,6 +30,7 @@ export async function searchUnindexed(
   most: number,
 ): Promise<Result<{ ids: string[]; left: number }>> {
   const ids: string[] = [];
+  const counts = new Map<string, number>();
   let left = most;
   for (let after: string | undefined = ""; after !== undefined;) {
     const limit = Math.min(ROWS, left);
@@ -39,7 +43,12 @@ export async function searchUnindexed(
     const summaries = await Promise.all(rows.map((row) => openSummary(vault.keys, vault.id, row)));
     for (const [place, row] of rows.entries()) {
       const summary = summaries[place]!;
-      if (summary.ok && titles.has(fold(summary.value.title))) ids.push(row.id);
+      if (!summary.ok || summary.value.state === "ARCHIVED") continue;
+      const title = fold(summary.value.title);
+      const count = counts.get(title) ?? 0;
+      if (!titles.has(title) || count >= SAME_UNINDEXED) continue;
+      counts.set(title, count + 1);
+      ids.push(row.id);
     }
     const more = rows.length < listed.length;
     if (more && left <= 0) return ok({ ids, left: -1 });

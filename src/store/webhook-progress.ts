@@ -17,7 +17,7 @@ export interface Progress {
   /** When there is something to do next. */
   readonly due: number;
   readonly createdAt: number;
-  /** +1 with each change by the admin: a delivery that began before it is not recorded. */
+  /** +1 with each change by the admin, and before the deletion of the vault: a delivery that began before it is not recorded. */
   readonly revision: number;
   /** Attempts that failed since the last delivery, and when the first of them failed. */
   readonly failures: number;
@@ -75,7 +75,7 @@ export function insertProgress(sql: SqlStorage, row: Progress): void {
   sql.exec(`INSERT INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS}) ON CONFLICT (id) DO NOTHING`, ...valuesOf(row));
 }
 
-/** Replaces a row that was read. Out: whether it was replaced; not when the admin has changed it since. */
+/** Replaces a row that was read. Out: whether it was replaced; not when its `revision` has changed since. */
 export function replaceProgress(sql: SqlStorage, read: Progress, next: Progress): boolean {
   const current = sql.exec<{ revision: number }>("SELECT revision FROM webhooks WHERE id = ?1", read.id).toArray()[0];
   if (current?.revision !== read.revision) return false;

@@ -33,6 +33,14 @@ const connected = (vault: string, count = 1) =>
     expect(channels.get(vault)?.listeners.size).toBe(count);
   });
 
+/** Sets the clock and the timers forward by so many seconds, or until a condition holds. */
+async function pass(seconds: number, until = () => false): Promise<void> {
+  for (let passed = 0; passed < seconds && !until(); passed++) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    await realSleep(10);
+  }
+}
+
 /** The stream takes the next event; when it waits, `act` runs. */
 async function nextAfter(stream: Stream, act: () => Promise<unknown>): Promise<Received | undefined> {
   const next = stream.next();
@@ -138,6 +146,27 @@ describe("a stream of the events of a vault", () => {
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     await vi.advanceTimersByTimeAsync(15_000);
     expect(await next).toBeUndefined();
+  });
+
+  it("gives a client that reads slowly nothing that was written 15 s after its token was revoked", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+    const { path, vault, open, create } = await fresh();
+    const other = await open();
+    const pending = other.next();
+    await connected(vault);
+    const { id, token } = await makeToken({ [vault]: "r" });
+    const slow = await openEvents(token, path);
+    await connected(vault, 2);
+    await pass(90, () => listeners.size === 1);
+    expect(listeners.size).toBe(1);
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    await pass(16);
+    await create();
+    expect((await pending)!.data.sequence).toBe(2);
+    const rest = slow.next();
+    await pass(15);
+    expect(await rest).toBeUndefined();
+    await other.close();
   });
 
   it("ends when the token expires", async () => {
@@ -272,6 +301,23 @@ describe("the stream of all vaults of a token", () => {
     expect(await again.next()).toMatchObject({ type: "vault.deleted", data: { vault: vaults[1] } });
     expect(await nextAfter(again, () => write(2))).toMatchObject({ data: { vault: vaults[2], sequence: 2 } });
     await again.close();
+  });
+
+  it("ends within 15 s when the token is revoked, also while the coordinators of 20 vaults do not answer", async () => {
+    const vaults = await Promise.all(Array.from({ length: 20 }, () => makeVault("Slow")));
+    const { id, token } = await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "r" as const])));
+    const stub = { fetch: () => new Promise<never>(() => undefined) };
+    const COORDINATOR = { getByName: () => stub } as unknown as Env["COORDINATOR"];
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+    const stream = await openEvents(token, "/v1/events", { env: { COORDINATOR } });
+    let ended = false;
+    const next = stream.next().then(() => (ended = true));
+    await vi.waitFor(() => expect(listeners.size).toBe(1));
+    await realSleep(100);
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    await pass(15);
+    expect(ended).toBe(true);
+    await next;
   });
 
   it("leaves out vaults that the token may not read", async () => {

@@ -1,6 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Listener } from "../../src/http/events/channel.ts";
 import { channels, listeners } from "../../src/http/events/hub.ts";
+import { LIMITS } from "../../src/model/limits.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 
@@ -31,6 +33,17 @@ const waiting = (vault: string, count = 1) =>
     },
     { timeout: 5_000, interval: 5 },
   );
+/** A request that the platform has ended a minute ago, for example because its client has disconnected. */
+const endedListener = (): Listener => ({
+  token: { id: crypto.randomUUID(), hash: "" },
+  vaults: () => [],
+  woken: false,
+  resolve: undefined,
+  seenAt: Date.now() - 60_000,
+  checkedAt: Date.now() - 60_000,
+  revoked: false,
+});
+
 /** Gives requests the time to do all that they do before they wait. */
 const settle = () => sleep(150);
 const numbersOf = ({ body }: Reply): number[] => body.events.map(({ sequence }: { sequence: number }) => sequence);
@@ -161,6 +174,12 @@ describe("a request with `wait`", () => {
     await settle();
     failing = false;
     expect(numbersOf(await reply)).toEqual([2]);
+  });
+
+  it("is not refused because of requests that have ended without notice", async () => {
+    const own = await fresh();
+    for (let n = 0; n < LIMITS.listeners; n++) listeners.add(endedListener());
+    expect((await own.wait(1)).status).toBe(200);
   });
 
   it.each(["wait=31", "wait=-1", "wait=x", "wait=1.5"])("%s is a 400", async (query) => {

@@ -181,6 +181,13 @@ describe("the hourly clean-up", () => {
     expect([await found(vault, "old 1"), await unindexed(vault)]).toEqual([[], 0]);
   });
 
+  it("finishes many small vaults in one run", async () => {
+    const vaults = await Promise.all(Array.from({ length: 12 }, async () => (await freshVault()).vault));
+    for (const vault of vaults) await forget(vault);
+    await cleanUp(env, Date.now());
+    expect(await Promise.all(vaults.map(foldOf))).toEqual(vaults.map(() => 1));
+  });
+
   it("goes on with the other vaults when one fails, and then shows as failed", async () => {
     const [broken, other] = [await freshVault(), await freshVault()];
     for (const { vault, items, call } of [broken, other]) {
@@ -190,5 +197,24 @@ describe("the hourly clean-up", () => {
     await env.DB.prepare("UPDATE vaults SET index_key = data_key WHERE id = ?").bind(broken.vault).run();
     await expect(cleanUp(env, Date.now())).rejects.toThrow("could not be indexed");
     expect([await foldOf(broken.vault), await foldOf(other.vault)]).toEqual([0, 1]);
+  });
+});
+
+const idOf = (index: number) => `${index.toString(16).padStart(8, "0")}-0000-4000-8000-000000000000`;
+
+describe("references to titles that are not in the index", () => {
+  it("are all found, also when one of them names hundreds of Items", async () => {
+    const { vault, call } = await freshVault();
+    const live = Array.from({ length: 450 }, (_, index) => login(vault, "Login", { id: idOf(index) }));
+    const archived = Array.from({ length: 5 }, (_, index) =>
+      login(vault, "Database", { id: idOf(1_000 + index), state: "ARCHIVED" }),
+    );
+    const field = { id: "port", label: "port", type: "STRING" as const, purpose: "" as const, value: "5432" };
+    const wanted = login(vault, "Database", { id: idOf(0xffff_ffff), fields: [field] });
+    await seedItems(env, vault, [...live, ...archived, wanted]);
+    await forget(vault);
+    const references = [`op://${vault}/login/port`, `op://${vault}/database/port`];
+    const { body } = await call("POST", "/v1/resolve", { body: { references } });
+    expect(body.values.map(({ status, value }: any) => value ?? status)).toEqual([409, "5432"]);
   });
 });

@@ -32,13 +32,13 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** Makes the timeout of a delivery so short that a test can wait for it. Out: its real lengths, in milliseconds. */
-function shortenTimeout(): number[] {
+/** Makes the timeout of a delivery so short that a test can wait for it. In and out: milliseconds; out: its real lengths. */
+function shortenTimeout(short = 100): number[] {
   const { setTimeout: timeout } = globalThis;
   const lengths: number[] = [];
   vi.stubGlobal("setTimeout", (run: () => void, delay = 0) => {
     if (delay === 15_000) lengths.push(delay);
-    return timeout(run, delay === 15_000 ? 100 : delay);
+    return timeout(run, delay === 15_000 ? short : delay);
   });
   return lengths;
 }
@@ -422,6 +422,32 @@ describe("an event that no commit has announced", () => {
   });
 });
 
+describe("an alarm while D1 does not answer", () => {
+  it("forgets no webhook that was deleted, and does not call a receiver that fails before its time", async () => {
+    const { vault, hooks, items, call, receiver } = await hookedVault();
+    await receiver.behave(500);
+    await call("POST", items, { body: LOGIN });
+    await progressWith(vault, ({ failures }) => failures === 1);
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET due = due + 3600000"));
+    const request = { body: { url: newReceiver().url }, headers: { "Idempotency-Key": "key" } };
+    const { body } = await admin("POST", hooks, request);
+    const DB = wrapDatabase(env.DB, {
+      before: () => {
+        throw new Error("D1_ERROR: D1 DB is overloaded.");
+      },
+    });
+    await admin("DELETE", `${hooks}/${body.id}`);
+    await addWebhook(vault, newReceiver().url);
+    await rebindCoordinator(vault, { DB });
+    await ring(vault);
+    await rebindCoordinator(vault, {});
+    advanceClock(2 * MINUTE);
+    await ring(vault);
+    expect((await admin("POST", hooks, request)).status).toBe(409);
+    expect((await receiver.received()).length).toBe(1);
+  });
+});
+
 describe("a position that the log does not have any more", () => {
   it("gives a message reset, and then the events after it", async () => {
     const { vault, items, call, hook, receiver } = await hookedVault();
@@ -445,6 +471,18 @@ const remove = (vault: string) => admin("DELETE", `/v1/admin/vaults/${vault}`);
 /** Sets the clock forward and runs the alarm until the coordinator has no webhook, at most so often. */
 async function runOut(vault: string, most: number): Promise<void> {
   for (let n = 0; n < most && (await progressOf(vault)).length > 0; n++) await ringWhenDue(vault);
+}
+
+/** Tries to delete a vault while D1 refuses the commit. */
+async function failToRemove(vault: string): Promise<void> {
+  const DB = wrapDatabase(env.DB, {
+    before: (statements) => {
+      if (statements > 2) throw new Error("D1_ERROR: D1 DB is overloaded.");
+    },
+  });
+  await rebindCoordinator(vault, { DB });
+  expect((await remove(vault)).status).toBe(503);
+  await rebindCoordinator(vault, {});
 }
 
 describe("the deletion of a vault", () => {
@@ -478,6 +516,17 @@ describe("the deletion of a vault", () => {
     expect((await receiver.received()).length).toBeGreaterThan(20);
   });
 
+  it("is sent although an attempt to deliver an event ends after it", async () => {
+    shortenTimeout(1_500);
+    const { vault, items, call, receiver } = await hookedVault();
+    await receiver.behave("hang", 204);
+    await call("POST", items, { body: LOGIN });
+    await deliveries(receiver, 1);
+    await remove(vault);
+    const received = await deliveries(receiver, 2);
+    expect(received.map(({ event }) => event.type)).toEqual(["item.created", "vault.deleted"]);
+  });
+
   it("is not sent to a disabled webhook", async () => {
     const { vault, hook, receiver } = await hookedVault();
     await admin("PATCH", hook, { body: { enabled: false } });
@@ -488,19 +537,24 @@ describe("the deletion of a vault", () => {
 
   it("that fails is not sent", async () => {
     const { vault, items, call, receiver } = await hookedVault();
-    const DB = wrapDatabase(env.DB, {
-      before: (statements) => {
-        if (statements > 2) throw new Error("D1_ERROR: D1 DB is overloaded.");
-      },
-    });
-    await rebindCoordinator(vault, { DB });
-    expect((await remove(vault)).status).toBe(503);
-    await rebindCoordinator(vault, {});
+    await failToRemove(vault);
     advanceClock(2 * MINUTE);
     await ring(vault);
     expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
     expect((await deliveries(receiver, 1, vault)).map(({ event }) => event.type)).toEqual(["item.created"]);
     expect((await progressOf(vault))[0]!.farewell).toBeNull();
+  });
+
+  it("that fails does not forget which webhooks were deleted", async () => {
+    const { vault } = await freshVault();
+    const request = { body: { url: newReceiver().url }, headers: { "Idempotency-Key": "key" } };
+    const hooks = `/v1/admin/vaults/${vault}/webhooks`;
+    const { body } = await admin("POST", hooks, request);
+    await admin("DELETE", `${hooks}/${body.id}`);
+    await failToRemove(vault);
+    advanceClock(2 * MINUTE);
+    await ring(vault);
+    expect((await admin("POST", hooks, request)).status).toBe(409);
   });
 });
 

@@ -15,8 +15,14 @@ const LEASE = 30 * SECOND;
 
 /** Errors: `rate`, when so many requests of the token, or of all tokens, wait in this isolate already. */
 export function admit(token: string): Result<undefined> {
+  // Only requests that wait remove the others: without this, an isolate in which all have ended would refuse every new one.
+  if (isFull(token)) removeEnded(Date.now());
+  return isFull(token) ? fail("rate") : ok(undefined);
+}
+
+function isFull(token: string): boolean {
   const own = [...listeners].filter((listener) => listener.token.id === token).length;
-  return listeners.size >= LIMITS.listeners || own >= LIMITS.tokenListeners ? fail("rate") : ok(undefined);
+  return listeners.size >= LIMITS.listeners || own >= LIMITS.tokenListeners;
 }
 
 /** Adds a request. In: its position in each vault; whether a vault may have later events. */

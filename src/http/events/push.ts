@@ -13,6 +13,9 @@ import { takeHint } from "./reads.ts";
 const CLOSED = SECOND;
 const REFUSED = 12 * SECOND;
 
+/** Milliseconds for a coordinator to answer. A check waits for it, and has to be complete within 15 s after the one before. */
+const ANSWER = 2 * SECOND;
+
 /** Whether a request should open a WebSocket. In: Unix milliseconds. */
 export const isUnconnected = ({ owner, connectAt }: Channel, now: number): boolean => owner === undefined && connectAt <= now;
 
@@ -48,10 +51,10 @@ export async function connect(
   return socket;
 }
 
-/** Out: the WebSocket, or `undefined` when the coordinator does not answer within five seconds. */
+/** Out: the WebSocket, or `undefined` when the coordinator does not answer in time. */
 async function inTime(opening: Promise<WebSocket | undefined>): Promise<WebSocket | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, 5 * SECOND);
+  const timer = setTimeout(resolve, ANSWER);
   const socket = await Promise.race([opening, promise]);
   clearTimeout(timer);
   return socket;

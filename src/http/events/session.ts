@@ -54,9 +54,14 @@ export function createSession(
   return { env, store, claims, listener, positions: own, sockets: new Map(), closed: false, retryAt: 0, calls: 0 };
 }
 
-/** Adds the request to the hub, also when the hub has removed it meanwhile. In: whether a vault may have later events. */
-export function joinHub({ listener, positions }: Session, stale: (vault: string) => boolean = () => true): void {
-  if (!listeners.has(listener)) join(listener, positions, stale);
+/**
+ * Adds the request to the hub, also when the hub has removed it meanwhile. In: whether a vault may have later events. Out: whether it
+ * was added.
+ */
+export function joinHub({ listener, positions }: Session, stale: (vault: string) => boolean = () => true): boolean {
+  if (listeners.has(listener)) return false;
+  join(listener, positions, stale);
+  return true;
 }
 
 /** Ends the wait: closes the WebSockets, which other requests open anew. */

@@ -9,7 +9,7 @@ import { channelsOf, joinHub, type News, type Session, takeNews } from "./sessio
 /** What ends a wait: news (none when the time is over), or the end of the token or of the request. */
 export type Outcome = { readonly news: readonly News[] } | { readonly ended: EndReason };
 
-type EndReason = "closed" | "unauthorized" | "unavailable" | "worn";
+type EndReason = "closed" | "unauthorized" | "unavailable" | "call_limit";
 
 /** A token that could not be checked for so long counts as revoked. Milliseconds. */
 const UNCHECKED = 30 * SECOND;
@@ -26,7 +26,12 @@ export async function waitForNews(session: Session, until: number): Promise<Outc
     listener.woken = false;
     const ended = endOf(session, now);
     if (ended) return { ended };
-    joinHub(session);
+    if (joinHub(session)) {
+      // The hub had removed the request, because its client reads slowly. Since then no check has included its token.
+      session.calls++;
+      await checkSome(session.store, [listener], []);
+      continue;
+    }
     const news = await takeNews(session);
     if (news.length > 0) return { news };
     if (now >= until) return { news };
@@ -39,7 +44,7 @@ function endOf({ listener, claims, calls, closed }: Session, now: number): EndRe
   if (closed) return "closed";
   if (listener.revoked || now >= claims.expiresAt * SECOND) return "unauthorized";
   if (now >= listener.checkedAt + UNCHECKED) return "unavailable";
-  return calls >= CALLS ? "worn" : undefined;
+  return calls >= CALLS ? "call_limit" : undefined;
 }
 
 /** Does one task that is due for all requests of the isolate. Out: whether there was one. */
@@ -59,10 +64,10 @@ async function workForAll(session: Session, now: number): Promise<boolean> {
 /** A Worker may open six connections at a time (developers.cloudflare.com/workers/platform/limits). */
 const AT_ONCE = 6;
 
-/** Opens the WebSockets of channels, and then looks for writes of the time before. */
+/** Opens the WebSockets of channels until the next check is due, and then looks for writes of the time before. */
 async function connectAll(session: Session, channels: readonly Channel[]): Promise<void> {
   const { env, store, listener, sockets } = session;
-  for (let first = 0; first < channels.length; first += AT_ONCE) {
+  for (let first = 0; first < channels.length && !isCheckDue(Date.now()); first += AT_ONCE) {
     await Promise.all(
       channels.slice(first, first + AT_ONCE).map(async (channel) => {
         const wanted = !session.closed && isUnconnected(channel, Date.now());

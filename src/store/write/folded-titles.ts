@@ -68,7 +68,7 @@ export async function foldTitles(store: Store, vault: string): Promise<Result<bo
 }
 
 /** Vaults, and slices of them, per run of the cron trigger: at most 50,000 Items. */
-const RUN = { vaults: 10, slices: 100 };
+const RUN = { vaults: 100, slices: 100 };
 
 const UNFINISHED = `
   SELECT id FROM vaults WHERE fold <> ${FOLD_VERSION}

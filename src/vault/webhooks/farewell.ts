@@ -34,9 +34,10 @@ async function recordFarewells({ sql, store, clock }: WebhookPorts, vault: strin
     const definition = definitions.get(id);
     const farewell = definition ? await sealFarewell(store, vault, id, definition) : null;
     const progress = listProgress(sql).find((row) => row.id === id);
-    if (!progress) continue;
-    // The attempts for the last message are counted anew.
-    const fresh = { failures: 0, failingSince: null, due: clock() + SECOND };
+    // The row of a deleted webhook keeps its time, because the deletion of the vault may fail.
+    if (!progress || progress.state === "DELETED") continue;
+    // The attempts for the last message are counted anew, and a delivery that has begun is not recorded: it would replace the row.
+    const fresh = { failures: 0, failingSince: null, due: clock() + SECOND, revision: progress.revision + 1 };
     replaceProgress(sql, progress, { ...progress, ...fresh, farewell, farewellAt: clock() });
   }
 }

@@ -4,7 +4,7 @@ import type { VaultEvent } from "../../model/event.ts";
 import { base32 } from "../../model/ids.ts";
 import type { Progress } from "../../store/webhook-progress.ts";
 
-/** The messages that receivers get (contract 17.5): ids, versions and times, never a value of an Item. */
+/** The messages that receivers get (contract 17.7): ids, versions and times, never a value of an Item. */
 
 export interface Message {
   /** The header `webhook-id`: the same for each attempt to deliver the same event. */

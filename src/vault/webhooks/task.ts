@@ -65,14 +65,14 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
 }
 
 /** Those with something to do. Receivers that fail come last, so that they delay no other one; those that are furthest behind come first. */
-const dueRows = ({ sql, clock }: WebhookPorts): Progress[] =>
+const dueRows = ({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">): Progress[] =>
   listProgress(sql)
     .filter(({ state, failures, due }) => due <= clock() || (state === "ACTIVE" && failures === 0))
     .toSorted((a, b) => a.failures - b.failures || a.sequence - b.sequence);
 
-/** When D1 did not answer. */
+/** When D1 did not answer: postpones what is due. The other rows keep their times. */
 export function postponeAll({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">): void {
-  for (const progress of listProgress(sql)) replaceProgress(sql, progress, postponed(progress, clock()));
+  for (const progress of dueRows({ sql, clock })) replaceProgress(sql, progress, postponed(progress, clock()));
 }
 
 /** Makes the coordinator's rows fit those of D1: after an interrupted request, or after a restore of the database. */
