@@ -14,7 +14,7 @@ const MIGRATIONS: readonly string[] = [
   `CREATE TABLE webhooks (
     id TEXT NOT NULL PRIMARY KEY, vault TEXT NOT NULL, state TEXT NOT NULL, sequence INTEGER NOT NULL, at INTEGER NOT NULL,
     due INTEGER NOT NULL, created_at INTEGER NOT NULL, revision INTEGER NOT NULL, failures INTEGER NOT NULL,
-    failing_since INTEGER, last_delivery INTEGER, last_error TEXT, farewell TEXT, farewell_at INTEGER
+    failing_since INTEGER, last_delivery INTEGER, last_error TEXT, deletion_notice TEXT, deletion_notice_at INTEGER
   ) STRICT, WITHOUT ROWID`,
 ];
 

@@ -25,8 +25,8 @@ export interface Progress {
   readonly lastDelivery: number | null;
   readonly lastError: DeliveryError | null;
   /** The URL and secrets for the event `vault.deleted`, sealed (webhook-rows.ts), and when the vault was about to be deleted. */
-  readonly farewell: string | null;
-  readonly farewellAt: number | null;
+  readonly deletionNotice: string | null;
+  readonly deletionNoticeAt: number | null;
 }
 
 type Row = {
@@ -42,12 +42,12 @@ type Row = {
   failing_since: number | null;
   last_delivery: number | null;
   last_error: string | null;
-  farewell: string | null;
-  farewell_at: number | null;
+  deletion_notice: string | null;
+  deletion_notice_at: number | null;
 };
 
 const COLUMNS =
-  "id, vault, state, sequence, at, due, created_at, revision, failures, failing_since, last_delivery, last_error, farewell, farewell_at";
+  "id, vault, state, sequence, at, due, created_at, revision, failures, failing_since, last_delivery, last_error, deletion_notice, deletion_notice_at";
 
 /** All of them. A coordinator has those of one vault. */
 export const listProgress = (sql: SqlStorage): readonly Progress[] =>
@@ -66,8 +66,8 @@ const progressOf = (row: Row): Progress => ({
   failingSince: row.failing_since,
   lastDelivery: row.last_delivery,
   lastError: row.last_error === null ? null : (JSON.parse(row.last_error) as DeliveryError),
-  farewell: row.farewell,
-  farewellAt: row.farewell_at,
+  deletionNotice: row.deletion_notice,
+  deletionNoticeAt: row.deletion_notice_at,
 });
 
 /** Inserts the row of a new webhook. One that exists stays as it is. */
@@ -100,8 +100,8 @@ const valuesOf = (row: Progress): (string | number | null)[] => [
   row.failingSince,
   row.lastDelivery,
   row.lastError === null ? null : JSON.stringify(row.lastError),
-  row.farewell,
-  row.farewellAt,
+  row.deletionNotice,
+  row.deletionNoticeAt,
 ];
 
 export const deleteProgress = (sql: SqlStorage, id: string): void => void sql.exec("DELETE FROM webhooks WHERE id = ?1", id);
@@ -110,8 +110,8 @@ export const deleteProgress = (sql: SqlStorage, id: string): void => void sql.ex
 export const hasActive = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM webhooks WHERE state = 'ACTIVE' LIMIT 1").toArray().length > 0;
 
-/** The rows for which the alarm has something to do at their time: a delivery, the end of a record, or a farewell. */
-const TIMED = "(state IN ('ACTIVE', 'DELETED') OR farewell_at IS NOT NULL)";
+/** The rows for which the alarm has something to do at their time: a delivery, the end of a record, or a deletion notice. */
+const TIMED = "(state IN ('ACTIVE', 'DELETED') OR deletion_notice_at IS NOT NULL)";
 
 /** When there is something to do next: Unix milliseconds. */
 export const nextDue = (sql: SqlStorage): number | undefined =>

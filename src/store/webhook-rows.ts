@@ -81,20 +81,25 @@ export const sealWebhook = (keys: VaultKeys, vault: string, id: string, definiti
   seal(keys.data, place(vault, id, keys.id), JSON.stringify(definition));
 
 /** Where the last message to a webhook goes, and what signs it. */
-export type Farewell = Pick<WebhookDefinition, "url" | "secret" | "previous">;
+export type DeletionNotice = Pick<WebhookDefinition, "url" | "secret" | "previous">;
 
-/** Seals a farewell under the active root key, because the deletion of a vault deletes its keys. */
-export async function sealFarewell({ keyring }: Store, vault: string, id: string, farewell: Farewell): Promise<string> {
+/** Seals a deletion notice under the active root key, because the deletion of a vault deletes its keys. */
+export async function sealDeletionNotice({ keyring }: Store, vault: string, id: string, notice: DeletionNotice): Promise<string> {
   const root = keyring.active;
-  const { url, secret, previous } = farewell;
+  const { url, secret, previous } = notice;
   return `${root.id} ${await seal(root.registry, place(vault, id, root.id), JSON.stringify({ url, secret, previous }))}`;
 }
 
 /** Errors: `misconfigured` (the root key is missing), `integrity`. */
-export async function openFarewell({ keyring }: Store, vault: string, id: string, text: string): Promise<Result<Farewell>> {
+export async function openDeletionNotice(
+  { keyring }: Store,
+  vault: string,
+  id: string,
+  text: string,
+): Promise<Result<DeletionNotice>> {
   const [key = "", sealed = ""] = text.split(" ");
   const root = keyring.keys.get(key);
   if (!root) return fail("misconfigured", "a root key is missing");
   const opened = await open(root.registry, place(vault, id, key), sealed);
-  return opened.ok ? ok(JSON.parse(opened.value) as Farewell) : opened;
+  return opened.ok ? ok(JSON.parse(opened.value) as DeletionNotice) : opened;
 }

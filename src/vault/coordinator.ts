@@ -17,7 +17,7 @@ import { acceptListener, notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, drawRandom, webhookPorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
-import { prepareFarewells } from "./webhooks/farewell.ts";
+import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
 import { announceCommit } from "./webhooks/task.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
@@ -111,7 +111,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     const forWebhooks = webhookPorts(sql, store.value, () => Date.now());
     const ports = databasePorts(store.value, this.#cache, {
       recordReleased: async ({ vault, after, released }) => {
-        if (!after) await prepareFarewells(forWebhooks, vault);
+        if (!after) await prepareDeletionNotices(forWebhooks, vault);
         const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
         if (contents.length === 0) return;
         pending.recordReleased(sql, contents, Date.now(), fileRetention);

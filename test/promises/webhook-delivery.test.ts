@@ -542,7 +542,7 @@ describe("the deletion of a vault", () => {
     await ring(vault);
     expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
     expect((await deliveries(receiver, 1, vault)).map(({ event }) => event.type)).toEqual(["item.created"]);
-    expect((await progressOf(vault))[0]!.farewell).toBeNull();
+    expect((await progressOf(vault))[0]!.deletionNotice).toBeNull();
   });
 
   it("that fails does not forget which webhooks were deleted", async () => {
@@ -602,7 +602,7 @@ describe("what is stored and logged of a webhook", () => {
     await call("POST", items, { body: LOGIN });
     await progressWith(vault, ({ failures }) => failures === 1);
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    expect((await progressOf(vault)).filter(({ farewell }) => farewell !== null)).toHaveLength(2);
+    expect((await progressOf(vault)).filter(({ deletionNotice }) => deletionNotice !== null)).toHaveLength(2);
     const own = await withStorage(vault, ({ sql }) => JSON.stringify(sql.exec("SELECT * FROM webhooks").toArray()));
     const dump = await dumpOfDatabase();
     const refused = replies.map(({ status, text }) => (status === 400 ? text : "")).join("");

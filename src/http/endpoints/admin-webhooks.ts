@@ -28,11 +28,16 @@ const url = (testOrigin: string | undefined) =>
 
 const enabled = optional(z.boolean("is not a boolean"));
 
+const OVERLAP_FAULT = `is neither true nor an integer from 0 to ${LIMITS.webhookSecret}`;
+
 /** `true`, or the seconds for which the previous secret also signs. */
 const rotateSecret = optional(
   z.union(
-    [z.literal(true).transform(() => OVERLAP), z.int().min(0).max(LIMITS.webhookSecret)],
-    `is neither true nor an integer from 0 to ${LIMITS.webhookSecret}`,
+    [
+      z.literal(true, OVERLAP_FAULT).transform(() => OVERLAP),
+      z.int(OVERLAP_FAULT).min(0, OVERLAP_FAULT).max(LIMITS.webhookSecret, OVERLAP_FAULT),
+    ],
+    OVERLAP_FAULT,
   ),
 );
 

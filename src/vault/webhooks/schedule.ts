@@ -32,7 +32,7 @@ export const delivered = (progress: Progress, { sequence, at }: { sequence: numb
 /** Without an event to deliver. Before the deletion of the vault, which may be on its way, it looks again soon. */
 export const idle = (progress: Progress, now: number): Progress => ({
   ...progress,
-  due: now + (progress.farewellAt === null ? POLL : MINUTE),
+  due: now + (progress.deletionNoticeAt === null ? POLL : MINUTE),
 });
 
 /** When D1 did not answer: no failure of the receiver. */

@@ -2,7 +2,7 @@ import { signWebhook } from "../../crypto/webhook-signature.ts";
 import { SECOND } from "../../model/time.ts";
 import type { DeliveryError } from "../../model/webhook.ts";
 import { webhookUrlFault } from "../../model/webhook-url.ts";
-import type { Farewell } from "../../store/webhook-rows.ts";
+import type { DeletionNotice } from "../../store/webhook-rows.ts";
 import type { Message } from "./message.ts";
 import type { WebhookPorts } from "./ports.ts";
 
@@ -14,7 +14,7 @@ const TIMEOUT = 15 * SECOND;
 /** Sends a message. Out: `undefined` when the receiver has answered with 2xx; else why the attempt failed. Never throws. */
 export async function sendMessage(
   { store, clock }: WebhookPorts,
-  { url, secret, previous }: Farewell,
+  { url, secret, previous }: DeletionNotice,
   message: Message,
 ): Promise<DeliveryError | undefined> {
   const now = clock();

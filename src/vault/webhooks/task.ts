@@ -10,7 +10,7 @@ import {
 } from "../../store/webhook-progress.ts";
 import { loadWebhooks, type StoredWebhook, type VaultWebhooks } from "../../store/webhook-rows.ts";
 import { deliverEvents, pageLoader, RUN } from "./deliver.ts";
-import { sendFarewells } from "./farewell.ts";
+import { sendDeletionNotices } from "./deletion-notice.ts";
 import { inParallel } from "./parallel.ts";
 import type { WebhookPorts } from "./ports.ts";
 import { postponed } from "./schedule.ts";
@@ -44,7 +44,7 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
   const [any] = listProgress(sql);
   if (!any) return;
   const loaded = await loadWebhooks(store, any.vault);
-  if (!loaded.ok && loaded.failure.kind === "vault_not_found") return sendFarewells(ports);
+  if (!loaded.ok && loaded.failure.kind === "vault_not_found") return sendDeletionNotices(ports);
   if (!loaded.ok) return postponeAll(ports);
   const { vault } = any;
   reconcile(ports, vault, loaded.value);
@@ -80,12 +80,12 @@ export function reconcile({ sql, clock }: WebhookPorts, vault: string, { head, w
   const now = clock();
   const ids = new Set(webhooks.map(({ id }) => id));
   for (const progress of listProgress(sql)) {
-    const { id, state, due, createdAt, farewellAt } = progress;
+    const { id, state, due, createdAt, deletionNoticeAt } = progress;
     const ended = state === "DELETED" ? due <= now : !ids.has(id) && createdAt < now - BEING_WRITTEN;
     if (ended) deleteProgress(sql, id);
     // The vault is still there, so its deletion has failed.
-    else if (farewellAt !== null && farewellAt < now - BEING_WRITTEN)
-      replaceProgress(sql, progress, { ...progress, farewell: null, farewellAt: null });
+    else if (deletionNoticeAt !== null && deletionNoticeAt < now - BEING_WRITTEN)
+      replaceProgress(sql, progress, { ...progress, deletionNotice: null, deletionNoticeAt: null });
   }
   const known = new Set(listProgress(sql).map(({ id }) => id));
   for (const webhook of webhooks) if (!known.has(webhook.id)) insertProgress(sql, restoredProgress(vault, webhook, head, now));
@@ -115,6 +115,6 @@ export const newProgress = (
   failingSince: null,
   lastDelivery: null,
   lastError: null,
-  farewell: null,
-  farewellAt: null,
+  deletionNotice: null,
+  deletionNoticeAt: null,
 });

@@ -1,7 +1,7 @@
 import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import { deleteProgress, listProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
-import { type Farewell, loadWebhooks, openFarewell, sealFarewell } from "../../store/webhook-rows.ts";
+import { type DeletionNotice, loadWebhooks, openDeletionNotice, sealDeletionNotice } from "../../store/webhook-rows.ts";
 import { deletionMessage } from "./message.ts";
 import { inParallel } from "./parallel.ts";
 import type { WebhookPorts } from "./ports.ts";
@@ -17,54 +17,55 @@ import { sendMessage } from "./send.ts";
  * Before the commit that deletes a vault. Best effort: without it the receivers do not learn of the deletion, and the vault is
  * deleted all the same.
  */
-export async function prepareFarewells(ports: WebhookPorts, vault: string): Promise<void> {
+export async function prepareDeletionNotices(ports: WebhookPorts, vault: string): Promise<void> {
   try {
-    await recordFarewells(ports, vault);
+    await recordDeletionNotices(ports, vault);
   } catch (error) {
-    logFailure("The record of a farewell", error);
+    logFailure("The record of a deletion notice", error);
   }
 }
 
-async function recordFarewells({ sql, store, clock }: WebhookPorts, vault: string): Promise<void> {
+async function recordDeletionNotices({ sql, store, clock }: WebhookPorts, vault: string): Promise<void> {
   if (listProgress(sql).length === 0) return;
   const loaded = await loadWebhooks(store, vault);
   if (!loaded.ok) return;
   const definitions = new Map(loaded.value.webhooks.map(({ id, definition }) => [id, definition]));
   for (const { id } of listProgress(sql)) {
     const definition = definitions.get(id);
-    const farewell = definition ? await sealFarewell(store, vault, id, definition) : null;
+    const deletionNotice = definition ? await sealDeletionNotice(store, vault, id, definition) : null;
     const progress = listProgress(sql).find((row) => row.id === id);
     // The row of a deleted webhook keeps its time, because the deletion of the vault may fail.
     if (!progress || progress.state === "DELETED") continue;
     // The attempts for the last message are counted anew, and a delivery that has begun is not recorded: it would replace the row.
     const fresh = { failures: 0, failingSince: null, due: clock() + SECOND, revision: progress.revision + 1 };
-    replaceProgress(sql, progress, { ...progress, ...fresh, farewell, farewellAt: clock() });
+    replaceProgress(sql, progress, { ...progress, ...fresh, deletionNotice, deletionNoticeAt: clock() });
   }
 }
 
 /** Sends the last message of each active webhook of a deleted vault, and deletes the rows. Tries for a day. */
-export async function sendFarewells(ports: WebhookPorts): Promise<void> {
+export async function sendDeletionNotices(ports: WebhookPorts): Promise<void> {
   const { sql, clock } = ports;
   const rows = listProgress(sql).filter(({ failures, due }) => failures === 0 || due <= clock());
-  await inParallel(rows, (progress) => sendFarewell(ports, progress));
+  await inParallel(rows, (progress) => sendDeletionNotice(ports, progress));
 }
 
-async function sendFarewell(ports: WebhookPorts, progress: Progress): Promise<void> {
+async function sendDeletionNotice(ports: WebhookPorts, progress: Progress): Promise<void> {
   const { sql, store, clock, random } = ports;
-  const { id, vault, state, farewell, farewellAt } = progress;
-  if (farewellAt === null && state === "ACTIVE") {
+  const { id, vault, state, deletionNotice, deletionNoticeAt } = progress;
+  if (deletionNoticeAt === null && state === "ACTIVE") {
     // The database may have been restored to a minute before the vault existed. Paused after a day.
     replaceProgress(sql, progress, failed(progress, { kind: "restored", at: clock() }, random()));
     return;
   }
-  const target = farewell === null || state !== "ACTIVE" ? undefined : await openFarewell(store, vault, id, farewell);
-  const next = target?.ok ? await tryFarewell(ports, progress, target.value) : undefined;
+  const target =
+    deletionNotice === null || state !== "ACTIVE" ? undefined : await openDeletionNotice(store, vault, id, deletionNotice);
+  const next = target?.ok ? await tryDeletionNotice(ports, progress, target.value) : undefined;
   if (next?.state === "ACTIVE") replaceProgress(sql, progress, next);
   else deleteProgress(sql, id);
 }
 
 /** Out: the progress after an attempt that failed. */
-async function tryFarewell(ports: WebhookPorts, progress: Progress, target: Farewell): Promise<Progress | undefined> {
-  const error = await sendMessage(ports, target, await deletionMessage(progress, progress.farewellAt!));
+async function tryDeletionNotice(ports: WebhookPorts, progress: Progress, target: DeletionNotice): Promise<Progress | undefined> {
+  const error = await sendMessage(ports, target, await deletionMessage(progress, progress.deletionNoticeAt!));
   return error && failed(progress, error, ports.random());
 }
