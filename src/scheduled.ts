@@ -24,7 +24,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     deleteActivity(env, now),
     deleteArchives(env, now),
     moveExpiredTokens(env.DB, now),
-    deleteRowsOfDeletedVaults(env.DB),
+    deleteRowsOfDeletedVaults(env.DB, now),
     countSealedBytes(env.DB),
     expireItems(env, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
