@@ -3,14 +3,16 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import { formatOf, SERVICE } from "../../src/model/operation.ts";
 import { cleanUp } from "../../src/scheduled.ts";
+import { openStore } from "../../src/store/database.ts";
 import { rangeOf } from "../../src/store/due-vaults.ts";
+import { loadDueItems } from "../../src/store/write/due-items.ts";
 import { readLog } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator } from "../support/bindings.ts";
 import { dumpOfDatabase } from "../support/canary.ts";
 import { objectsOf, pattern } from "../support/files.ts";
 import { passDays } from "../support/restore.ts";
 import { admin, LOGIN, makeVault } from "../support/service.ts";
-import { countsOf, freshWriter, keeping, rowsOf } from "../support/versions.ts";
+import { countsOf, freshWriter, keeping, rowsOf, unwrap } from "../support/versions.ts";
 
 /** Expiry (decision 0022): the hourly run lets coordinators destroy what is kept beyond the settings. */
 
@@ -306,6 +308,32 @@ describe("a run", () => {
     expect(left).toBe(1);
     await run();
     expect(await countDeleted(vault)).toBe(0);
+  });
+
+  it("reads the versions of a vault only up to the last Item of a call", async () => {
+    const vault = await makeVault();
+    const ids = Array.from({ length: 100 }, () => crypto.randomUUID()).toSorted();
+    const versions = "SELECT ?1, id.value, version.value, '', '' FROM json_each(?2) AS id, json_each('[1,2,3]') AS version";
+    await env.DB.batch([
+      env.DB.prepare("INSERT INTO items SELECT ?1, value, 4, 't', '', '', ?3 || 't' FROM json_each(?2)").bind(
+        vault,
+        JSON.stringify(ids),
+        "f".repeat(24),
+      ),
+      env.DB.prepare(`INSERT INTO item_versions ${versions}`).bind(vault, JSON.stringify(ids)),
+    ]);
+    const { count, db } = countingDatabase();
+    const store = unwrap(await openStore({ ...env, ...keeping(1, 30), DB: db }, Date.now()));
+    expect(await loadDueItems(store, vault, true, ids[49]!, 10)).toEqual({
+      ok: true,
+      value: { items: ids.slice(50, 60), next: ids[59] },
+    });
+    // Of each Item three versions, and its row twice at most.
+    expect([count.calls, count.rowsRead <= 10 * 5 + 5]).toEqual([1, true]);
+    expect(await loadDueItems(store, vault, true, ids[95]!, 10)).toEqual({
+      ok: true,
+      value: { items: ids.slice(96), next: undefined },
+    });
   });
 
   it("does not call the coordinator of a deleted vault", async () => {
