@@ -24,7 +24,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     deleteActivity(env, now),
     deleteArchives(env, now),
     moveExpiredTokens(env.DB, now),
-    deleteRowsOfDeletedVaults(env.DB),
+    deleteRowsOfDeletedVaults(env.DB, now),
     countSealedBytes(env.DB),
     expireItems(env, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
@@ -44,17 +44,18 @@ const CALLS = 20;
 
 /**
  * Lets the coordinators of some vaults expire deleted Items and versions, as far as the calls of a run suffice; the next run
- * continues. Throws when D1 or one of the coordinators failed.
+ * continues. No coordinator is called again before each of them was called, so that a large vault does not hold up the others.
+ * Throws when D1 or one of the coordinators failed.
  */
 async function expireItems(env: Env, now: number): Promise<void> {
   const due = await findDueVaults(env.DB, requireSettings(env), now);
-  let [calls, failures] = [CALLS, 0];
-  for (const vault of due) {
-    for (let after: string | undefined = ""; after !== undefined && calls > 0; calls--) {
-      const answer: Result<string | undefined> = await callExpire(env, { ...vault, after });
-      if (!answer.ok) failures++;
-      after = answer.ok ? answer.value : undefined;
-    }
+  const waiting: Expiry[] = Array.from(due, (vault) => ({ ...vault, after: "" }));
+  let failures = 0;
+  for (let calls = 0; calls < CALLS && waiting.length > 0; calls++) {
+    const expiry = waiting.shift()!;
+    const answer = await callExpire(env, expiry);
+    if (!answer.ok) failures++;
+    else if (answer.value !== undefined) waiting.push({ ...expiry, after: answer.value });
   }
   if (failures > 0) throw new Error("a coordinator could not expire Items");
 }

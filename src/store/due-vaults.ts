@@ -11,8 +11,12 @@ export interface DueVault {
   readonly versions: boolean;
 }
 
-/** Vaults of each kind per run. They are drawn at random, so that one whose coordinator fails does not hold up the others. */
-const VAULTS = 5;
+/**
+ * Vaults per run: those with expired Items, as many as a run calls, and those of each other kind, which are found only after a
+ * change of the settings or of the release. They are drawn at random, so that one whose coordinator fails does not hold up the
+ * others.
+ */
+const VAULTS = { expired: 20, others: 5 };
 
 /** The expired Items that are looked at to find their vaults. */
 const EXPIRED = 5_000;
@@ -23,15 +27,15 @@ const SQL = {
   expired: `
     SELECT DISTINCT vault_id AS vault FROM (
       SELECT vault_id FROM deleted_items AS due WHERE deleted_at <= ?1 AND ${EXISTS} ORDER BY deleted_at LIMIT ${EXPIRED})
-    ORDER BY random() LIMIT ${VAULTS}`,
-  surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${VAULTS}`,
+    ORDER BY random() LIMIT ${VAULTS.expired}`,
+  surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${VAULTS.others}`,
   /** Versions of an Item that neither exists nor is deleted: release 0.2.0 deletes an Item without its versions. */
   orphaned: `
     SELECT DISTINCT vault_id AS vault FROM item_versions AS due
     WHERE vault_id >= ?1 AND vault_id < ?2 AND ${EXISTS}
       AND NOT EXISTS (SELECT 1 FROM items WHERE items.vault_id = due.vault_id AND items.id = due.item_id)
       AND NOT EXISTS (SELECT 1 FROM deleted_items AS kept WHERE kept.vault_id = due.vault_id AND kept.id = due.item_id)
-    LIMIT ${VAULTS}`,
+    LIMIT ${VAULTS.others}`,
 };
 
 /** Out: the vaults of which something is due, each once. In: Unix milliseconds. Throws when D1 fails. */
@@ -60,7 +64,7 @@ interface Vault {
 const RUNS = (7 * DAY) / HOUR;
 
 /**
- * The vault ids that this hour's run looks through for orphaned versions: from the first to before the second. The ids are
+ * The vault ids that this hour's run looks through for what release 0.2.0 left: from the first to before the second. The ids are
  * random, so each run of a week takes an equal part of the vaults. In: Unix milliseconds.
  */
 export function rangeOf(now: number): [first: string, end: string] {

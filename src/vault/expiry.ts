@@ -1,6 +1,6 @@
 import { operationId } from "../model/ids.ts";
 import { type Answer, formatOf, type Operation, SERVICE } from "../model/operation.ts";
-import { ok, type Result } from "../model/result.ts";
+import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/database.ts";
 import type { DueVault } from "../store/due-vaults.ts";
 import { loadDueItems, recordVersionsKept } from "../store/write/due-items.ts";
@@ -24,7 +24,7 @@ const AT_ONCE = 32;
 
 /**
  * Expires some Items of a vault. Out: where the next call begins; `undefined` when all of it is done. It may be called again at
- * any time. Errors: `unavailable`, and those of the writes.
+ * any time. Errors: `unavailable`; that of the first write that failed.
  */
 export async function expireItems(
   store: Store,
@@ -35,12 +35,15 @@ export async function expireItems(
   const due = await loadDueItems(store, vault, versions, after, ITEMS);
   if (!due.ok) return due;
   const { items, next } = due.value;
+  let failed: Refusal | undefined;
   for (let from = 0; from < items.length; from += AT_ONCE) {
     const operations = items.slice(from, from + AT_ONCE).map((item) => expiryOf(vault, item, operationId(store.now, random(10))));
     const answers = await Promise.all(operations.map(write));
-    const failed = answers.find((answer) => !answer.ok);
-    if (failed && !failed.ok) return failed;
+    failed ??= answers.find((answer) => !answer.ok);
+    // An Item that fails does not keep the others waiting. When all of them fail, D1 or the vault does.
+    if (!answers.some((answer) => answer.ok)) break;
   }
+  if (failed) return failed;
   const recorded = versions && next === undefined ? await recordVersionsKept(store, vault) : ok(undefined);
   return recorded.ok ? ok(next) : recorded;
 }

@@ -3,14 +3,16 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import { formatOf, SERVICE } from "../../src/model/operation.ts";
 import { cleanUp } from "../../src/scheduled.ts";
+import { openStore } from "../../src/store/database.ts";
 import { rangeOf } from "../../src/store/due-vaults.ts";
+import { loadDueItems } from "../../src/store/write/due-items.ts";
 import { readLog } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator } from "../support/bindings.ts";
 import { dumpOfDatabase } from "../support/canary.ts";
 import { objectsOf, pattern } from "../support/files.ts";
 import { passDays } from "../support/restore.ts";
-import { admin, LOGIN } from "../support/service.ts";
-import { countsOf, freshWriter, keeping, rowsOf } from "../support/versions.ts";
+import { admin, LOGIN, makeVault } from "../support/service.ts";
+import { countsOf, freshWriter, keeping, rowsOf, unwrap } from "../support/versions.ts";
 
 /** Expiry (decision 0022): the hourly run lets coordinators destroy what is kept beyond the settings. */
 
@@ -269,6 +271,69 @@ describe("a run", () => {
     await expect(run(bindings)).rejects.toThrow("a coordinator could not expire Items");
     expect([await countDeleted(broken.vault), await countDeleted(other.vault)]).toEqual([1, 0]);
     await run();
+  });
+
+  it("calls each coordinator once before it calls one again", async () => {
+    await deletedItem(31);
+    await deletedItem(31);
+    const called: string[] = [];
+    await run(expiring(async (vault) => ({ ok: true, value: `${called.push(vault)}` })));
+    const vaults = new Set(called).size;
+    expect(vaults).toBeGreaterThan(1);
+    expect(new Set(called.slice(0, vaults)).size).toBe(vaults);
+    await run();
+  });
+
+  it("reaches more than ten vaults with a deleted Item past its retention", async () => {
+    for (let vault = 0; vault < 11; vault++) await seedExpired(await makeVault(), 1);
+    const called = new Set<string>();
+    await run(expiring(async (vault) => ({ ok: true, value: void called.add(vault) })));
+    expect(called.size).toBeGreaterThan(10);
+    await run();
+  });
+
+  it("destroys the other Items of a vault when D1 refuses the rows of one, and then fails", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const { vault } = await freshWriter();
+    await seedExpired(vault, 70);
+    await renewCoordinator(vault, {});
+    const first = "SELECT min(id) FROM deleted_items WHERE vault_id = ?";
+    const refused = (await env.DB.prepare(first).bind(vault).first<string>("min(id)"))!;
+    await env.DB.prepare(
+      `CREATE TRIGGER refuse BEFORE DELETE ON item_versions WHEN old.item_id = '${refused}' BEGIN SELECT raise(ABORT, 'too big'); END`,
+    ).run();
+    await expect(run()).rejects.toThrow("a coordinator could not expire Items");
+    const left = await countDeleted(vault);
+    await env.DB.prepare("DROP TRIGGER refuse").run();
+    expect(left).toBe(1);
+    await run();
+    expect(await countDeleted(vault)).toBe(0);
+  });
+
+  it("reads the versions of a vault only up to the last Item of a call", async () => {
+    const vault = await makeVault();
+    const ids = Array.from({ length: 100 }, () => crypto.randomUUID()).toSorted();
+    const versions = "SELECT ?1, id.value, version.value, '', '' FROM json_each(?2) AS id, json_each('[1,2,3]') AS version";
+    await env.DB.batch([
+      env.DB.prepare("INSERT INTO items SELECT ?1, value, 4, 't', '', '', ?3 || 't' FROM json_each(?2)").bind(
+        vault,
+        JSON.stringify(ids),
+        "f".repeat(24),
+      ),
+      env.DB.prepare(`INSERT INTO item_versions ${versions}`).bind(vault, JSON.stringify(ids)),
+    ]);
+    const { count, db } = countingDatabase();
+    const store = unwrap(await openStore({ ...env, ...keeping(1, 30), DB: db }, Date.now()));
+    expect(await loadDueItems(store, vault, true, ids[49]!, 10)).toEqual({
+      ok: true,
+      value: { items: ids.slice(50, 60), next: ids[59] },
+    });
+    // Of each Item three versions, and its row twice at most.
+    expect([count.calls, count.rowsRead <= 10 * 5 + 5]).toEqual([1, true]);
+    expect(await loadDueItems(store, vault, true, ids[95]!, 10)).toEqual({
+      ok: true,
+      value: { items: ids.slice(96), next: undefined },
+    });
   });
 
   it("does not call the coordinator of a deleted vault", async () => {

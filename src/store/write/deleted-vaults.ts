@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../database.ts";
+import { rangeOf } from "../due-vaults.ts";
 
 /**
  * Deletes the rows of deleted vaults, in slices. The commit of a deletion deletes the row of the vault with its keys and
@@ -46,6 +47,16 @@ const SQL = {
     DELETE FROM deleted_vaults
     WHERE id = ?1 ${TABLES.map(([table]) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1)`).join(" ")}`,
   unfinished: `SELECT 1 FROM deleted_vaults WHERE ${IS_DELETED}`,
+  /** Rows of a vault that is not listed and whose deletion is in the log: release 0.2.0 does not know their tables. */
+  relist: `
+    INSERT INTO deleted_vaults (id, deleted_at)
+    SELECT vault_id, ?3 FROM (
+      SELECT vault_id FROM item_versions WHERE vault_id >= ?1 AND vault_id < ?2 UNION SELECT vault_id FROM webhooks) AS kept
+    WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = kept.vault_id)
+      AND EXISTS (
+        SELECT 1 FROM activity
+        WHERE vault_id = kept.vault_id AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')
+    ON CONFLICT (id) DO NOTHING`,
   deleted: `
     SELECT id FROM deleted_vaults WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = deleted_vaults.id)
     ORDER BY deleted_at LIMIT ${VAULTS}`,
@@ -69,11 +80,15 @@ export async function deleteRows(db: D1Database, vault: string): Promise<Result<
   return ok(true);
 }
 
-/** Continues the deletions that no coordinator has finished. For the cron trigger: throws when D1 fails. */
-export async function deleteRowsOfDeletedVaults(db: D1Database): Promise<void> {
-  const deleted = await runBatch<[{ id: string }]>(db, db.prepare(SQL.deleted));
+/**
+ * Continues the deletions that no coordinator has finished, and finds those that release 0.2.0 has ended too early. In: Unix
+ * milliseconds. For the cron trigger: throws when D1 fails.
+ */
+export async function deleteRowsOfDeletedVaults(db: D1Database, now: number): Promise<void> {
+  const relist = db.prepare(SQL.relist).bind(...rangeOf(now), now);
+  const deleted = await runBatch<[never, { id: string }]>(db, relist, db.prepare(SQL.deleted));
   if (!deleted.ok) throw new Error("the deleted vaults could not be read");
-  for (const { id } of deleted.value[0]) {
+  for (const { id } of deleted.value[1]) {
     const done = await deleteRows(db, id);
     if (!done.ok) throw new Error("the rows of a deleted vault could not be deleted");
   }

@@ -10,25 +10,33 @@ export interface DueItems {
   readonly next: string | undefined;
 }
 
-const EXPIRED = "SELECT id FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND deleted_at <= ?4";
+const EXPIRED = "SELECT id FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND deleted_at <= ?4 ORDER BY id LIMIT ?3";
 
-/** More versions than are kept, of a deleted Item one more; or versions of an Item that neither exists nor is deleted. */
+/**
+ * More versions than are kept, of a deleted Item one more; or versions of an Item that neither exists nor is deleted. Not in a
+ * UNION with the other statement: for that SQLite would read and sort the versions of all Items that follow.
+ */
 const SURPLUS = `
   SELECT item_id AS id FROM item_versions AS kept WHERE vault_id = ?1 AND item_id > ?2 GROUP BY item_id
-  HAVING count(*) > ?5 + NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = kept.item_id)
+  HAVING count(*) > ?4 + NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = kept.item_id)
     OR NOT EXISTS (
       SELECT 1 FROM items WHERE vault_id = ?1 AND id = kept.item_id
-      UNION ALL SELECT 1 FROM deleted_items WHERE vault_id = ?1 AND id = kept.item_id)`;
+      UNION ALL SELECT 1 FROM deleted_items WHERE vault_id = ?1 AND id = kept.item_id)
+  ORDER BY item_id LIMIT ?3`;
 
 const SQL = {
-  expired: `${EXPIRED} ORDER BY id LIMIT ?3`,
-  all: `${EXPIRED} UNION ${SURPLUS} ORDER BY id LIMIT ?3`,
+  expired: EXPIRED,
+  surplus: SURPLUS,
   /** Not a write to the vault: the value only tells the cron trigger where to look, and a commit only raises it. */
   lower: `
     UPDATE vaults SET versions_kept = ?2 WHERE id = ?1 AND versions_kept > ?2 AND NOT EXISTS (
       SELECT 1 FROM item_versions AS kept WHERE vault_id = ?1 GROUP BY item_id
       HAVING count(*) > ?2 + NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = kept.item_id))`,
 };
+
+interface Id {
+  readonly id: string;
+}
 
 /** Loads at most `most` Items after an id. In: whether the versions are looked through too. Errors: `unavailable`. */
 export async function loadDueItems(
@@ -38,13 +46,12 @@ export async function loadDueItems(
   after: string,
   most: number,
 ): Promise<Result<DueItems>> {
-  const expired = now - settings.deletedRetention;
-  const statement = versions
-    ? db.prepare(SQL.all).bind(vault, after, most, expired, settings.versionsKept)
-    : db.prepare(SQL.expired).bind(vault, after, most, expired);
-  const read = await runBatch<[{ id: string }]>(db, statement);
+  const bind = (sql: string, bound: number) => db.prepare(sql).bind(vault, after, most, bound);
+  const expired = bind(SQL.expired, now - settings.deletedRetention);
+  const read = await runBatch<Id[]>(db, expired, ...(versions ? [bind(SQL.surplus, settings.versionsKept)] : []));
   if (!read.ok) return read;
-  const items = read.value[0].map(({ id }) => id);
+  const found = new Set(read.value.flat().map(({ id }) => id));
+  const items = [...found].toSorted().slice(0, most);
   return ok({ items, next: items.length === most ? items.at(-1) : undefined });
 }
 

@@ -71,13 +71,16 @@ function writtenVersions({ records, applied }: Snapshot): VersionRef[] {
   return [...effects, ...applied.values()].flatMap(({ item, version }) => (item === null ? [] : [[item, version ?? 0] as const]));
 }
 
-/** Whether the rows of the Item are not loaded, or the version is a kept one whose texts are not. */
+/**
+ * Whether the rows of the Item are not loaded, or the version is a kept one whose texts are not. Without keys, in a vault that does
+ * not open, no text is opened, and none is loaded for that.
+ */
 const isUnknown =
-  ({ items, created }: RowRequest, { stored, versions }: Snapshot) =>
+  ({ items, created }: RowRequest, { opened, stored, versions }: Snapshot) =>
   ([item, version]: VersionRef): boolean => {
     if (!items.includes(item) && !created.includes(item)) return true;
     const isKept = stored.get(item)?.versions.some((row) => row.version === version);
-    return isKept === true && !versions.has(versionKey(item, version!));
+    return opened !== undefined && isKept === true && !versions.has(versionKey(item, version!));
   };
 
 /**
