@@ -7,7 +7,10 @@ import { freshVault, LOGIN } from "../support/service.ts";
 
 const MIB = 1024 * 1024;
 
-/** A vault whose coordinator commits slowly. `created` lists how many Items each commit has created. */
+/**
+ * A vault whose first commit takes so long that all writes after it wait together, also on a machine under load. `created`
+ * lists how many Items each commit has created.
+ */
 async function slowVault() {
   const world = await freshVault();
   const created: number[] = [];
@@ -15,7 +18,7 @@ async function slowVault() {
   // A commit that creates n Items has n statements beside those of the log and the vault.
   const before = async (statements: number) => {
     created.push(statements - 2);
-    await sleep(300);
+    await sleep(created.length === 1 ? 1_500 : 10);
   };
   await rebindCoordinator(world.vault, { DB: wrapDatabase(env.DB, { before }) });
   return { ...world, created };
