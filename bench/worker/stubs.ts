@@ -30,7 +30,7 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
-const SELECT = /^\s*SELECT/;
+const SELECT = /^\s*(SELECT|WITH)\b/;
 /** UUIDv7: ids of operations, and times in the form of an id. They differ in each request, so the cache key omits them. */
 const OPERATION_ID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const cachedResults = new Map<string, D1Result[]>();
