@@ -4,6 +4,7 @@ import type { ActivityRow } from "../../src/store/activity.ts";
 import { deliver, recordingQueue } from "../support/activity.ts";
 import { sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, makeToken, send } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The admin's log: `GET /v1/admin/activity` (contract 13.21 and 13.22). */
 
@@ -106,14 +107,14 @@ describe("the admin's log", () => {
       },
     };
     expect((await send("GET", "/v1/admin/vaults", { headers: HEADERS, env: { ...bindings, FAILURE_RATE } })).status).toBe(401);
-    await vi.waitFor(() => expect(keys).toEqual(["192.0.2.9", "admin"]));
+    await vi.waitFor(() => expect(keys).toEqual(["192.0.2.9", "admin"]), UNDER_LOAD);
     await sleep(300);
     expect(rows).toEqual([]);
   });
 
   it("contains no token and no name", async () => {
     const { token, id } = await makeToken({}, { name: "canary-name" });
-    await vi.waitFor(async () => expect((await admin("GET", LOG)).text).toContain(id));
+    await vi.waitFor(async () => expect((await admin("GET", LOG)).text).toContain(id), UNDER_LOAD);
     const { text } = await admin("GET", `${LOG}?limit=1000`);
     for (const secret of [token, env.ADMIN_TOKEN, "canary-name"]) expect(text).not.toContain(secret);
   });
@@ -187,7 +188,7 @@ describe("GET /v1/admin/activity", () => {
     const { rows, bindings } = recordingQueue();
     const { id, token } = await makeToken({});
     expect((await client(token)("GET", `/v1/vaults/${NOWHERE}`, { env: bindings })).status).toBe(403);
-    await vi.waitFor(() => expect(rows.some(({ actor }: ActivityRow) => actor === id)).toBe(true));
+    await vi.waitFor(() => expect(rows.some(({ actor }: ActivityRow) => actor === id)).toBe(true), UNDER_LOAD);
     await deliver(rows);
     expect((await admin("GET", `${LOG}?limit=1000`)).text).not.toContain(`"jti":"${id}"`);
   });

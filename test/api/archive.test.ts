@@ -4,6 +4,7 @@ import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 import { login, seedItems } from "../support/seed.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Archived Items (contract 14.14, 14.15). */
 
@@ -44,7 +45,7 @@ describe("POST …/archive", () => {
     await call("POST", `${paths[0]}/archive`);
     const { rows, bindings } = recordingQueue();
     expect((await call("POST", `${paths[0]}/archive`, { env: bindings })).body).toMatchObject({ version: 2, state: "ARCHIVED" });
-    await vi.waitFor(() => expect(rows).toHaveLength(1));
+    await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
     expect(rows[0]).toMatchObject({ action: "READ", result: "SUCCESS", item: paths[0]!.split("/").at(-1), version: 2 });
   });
 

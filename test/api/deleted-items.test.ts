@@ -3,6 +3,7 @@ import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { pattern } from "../support/files.ts";
 import { client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Deleted Items (contract 14.8 to 14.12). */
 
@@ -117,7 +118,7 @@ describe("GET …/deleted-items/{i}", () => {
     const { call, deleted, ids } = await vaultWithDeleted(["A"]);
     const { rows, bindings } = recordingQueue();
     await call("GET", `${deleted}/${ids[0]}`, { env: bindings });
-    await vi.waitFor(() => expect(rows).toHaveLength(1));
+    await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
     expect(rows[0]).toMatchObject({ action: "READ", item: ids[0], version: 3 });
   });
 });

@@ -4,6 +4,7 @@ import { countingDatabase } from "../support/bindings.ts";
 import { openEvents, type Received, type Stream } from "../support/events.ts";
 import { removeRows } from "../support/restore.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Permission } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Events as a stream of server-sent events: of one vault (contract 15.7, 15.8), and of all vaults of a token (15.9). */
 
@@ -74,7 +75,7 @@ describe("a stream of the events of a vault", () => {
     await stream.close();
     const idle = await open();
     const pending = idle.next();
-    await vi.waitFor(() => expect(idle.lastId()).toMatch(/^3-/));
+    await vi.waitFor(() => expect(idle.lastId()).toMatch(/^3-/), UNDER_LOAD);
     await create();
     expect((await pending)!.data.sequence).toBe(4);
     await idle.close();
@@ -312,7 +313,7 @@ describe("the stream of all vaults of a token", () => {
     const stream = await openEvents(token, "/v1/events", { env: { COORDINATOR } });
     let ended = false;
     const next = stream.next().then(() => (ended = true));
-    await vi.waitFor(() => expect(listeners.size).toBe(1));
+    await vi.waitFor(() => expect(listeners.size).toBe(1), UNDER_LOAD);
     await realSleep(100);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     await pass(15);

@@ -5,6 +5,7 @@ import { channels, listeners } from "../../src/http/events/hub.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** `wait`: a request for events that is answered when there is one (contract 15.6). */
 
@@ -104,7 +105,7 @@ describe("a request with `wait`", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
     const own = await fresh();
     const reply = own.wait();
-    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true));
+    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true), UNDER_LOAD);
     await realSleep(150);
     const channel = channels.get(own.vault)!;
     // The coordinator writes without the sockets that it has accepted, as one that was started anew does.
@@ -120,7 +121,7 @@ describe("a request with `wait`", () => {
     const own = await fresh();
     const { id, token } = await makeToken({ [own.vault]: "r" });
     const reply = own.wait(30, client(token));
-    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true));
+    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true), UNDER_LOAD);
     await realSleep(150);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     await vi.advanceTimersByTimeAsync(15_000);
@@ -141,7 +142,7 @@ describe("a request with `wait`", () => {
     const stub = { fetch: () => Promise.reject(new TypeError("The receiver does not implement the method fetch")) };
     const COORDINATOR = { getByName: () => stub } as unknown as Env["COORDINATOR"];
     const reply = own.wait(30, own.call, { COORDINATOR });
-    await vi.waitFor(() => expect(channels.has(own.vault)).toBe(true));
+    await vi.waitFor(() => expect(channels.has(own.vault)).toBe(true), UNDER_LOAD);
     await realSleep(150);
     await own.write();
     await vi.advanceTimersByTimeAsync(15_000);

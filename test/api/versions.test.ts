@@ -3,6 +3,7 @@ import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { pattern } from "../support/files.ts";
 import { type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The versions of an Item (contract 14.1 to 14.7). */
 
@@ -128,7 +129,7 @@ describe("GET …/versions/{n}", () => {
     const { call, path, item } = await itemWith(["A", "B"]);
     const { rows, bindings } = recordingQueue();
     await call("GET", `${path}/versions/1`, { env: bindings });
-    await vi.waitFor(() => expect(rows).toHaveLength(1));
+    await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
     expect(rows[0]).toMatchObject({ action: "READ", item, version: 1 });
   });
 });
@@ -210,7 +211,7 @@ describe("POST …/versions/{n}/restore", () => {
     const { call, path, item } = await itemWith(["A", "B"]);
     const { rows, bindings } = recordingQueue();
     expect((await call("POST", `${path}/versions/2/restore`, { env: bindings })).body).toMatchObject({ version: 2, title: "B" });
-    await vi.waitFor(() => expect(rows).toHaveLength(1));
+    await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
     expect(rows[0]).toMatchObject({ action: "READ", item, version: 2 });
   });
 

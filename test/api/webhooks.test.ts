@@ -5,6 +5,7 @@ import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Reply, send } from "../support/service.ts";
 import { addWebhook, hookedVault } from "../support/webhooks.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The admin's routes of webhooks (contract 17). */
 
@@ -280,7 +281,7 @@ describe("the routes of webhooks", () => {
     await admin("GET", `${path}/${id}`, { env: bindings });
     await admin("PATCH", `${path}/${id}`, { body: { enabled: false }, env: bindings });
     await admin("DELETE", `${path}/${id}`, { env: bindings });
-    await vi.waitFor(() => expect(rows).toHaveLength(5));
+    await vi.waitFor(() => expect(rows).toHaveLength(5), UNDER_LOAD);
     const about = rows.map(({ action, resource, item }) => [action, resource, item]);
     const expected = ["CREATE", "READ", "READ", "UPDATE", "DELETE"].map((action, index) => [
       action,
@@ -314,6 +315,9 @@ describe("the routes of webhooks", () => {
 it("a webhook keeps its id, URL and secret when the vault is renamed", async () => {
   const { vault: own, hook, receiver } = await hookedVault();
   await admin("PATCH", `/v1/admin/vaults/${own}`, { body: { name: "Other" } });
-  await vi.waitFor(async () => expect((await receiver.received()).map(({ event }) => event.type)).toEqual(["vault.updated"]));
+  await vi.waitFor(
+    async () => expect((await receiver.received()).map(({ event }) => event.type)).toEqual(["vault.updated"]),
+    UNDER_LOAD,
+  );
   expect((await admin("GET", hook)).body.url).toBe(receiver.url);
 });

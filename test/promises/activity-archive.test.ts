@@ -10,6 +10,7 @@ import { deliver, recordingQueue } from "../support/activity.ts";
 import { sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
 import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** A database that is nearly full: the queue's consumer writes reads and denials to R2 (docs/operations.md). */
 
@@ -38,7 +39,7 @@ async function makeRows() {
   const ACTIVITY = { send: async (message: typeof rows) => void rows.push(...message) } as unknown as Env["ACTIVITY"];
   await fresh.call("GET", fresh.items, { env: { ...bindings, ACTIVITY } });
   await client((await makeToken({})).token)("POST", fresh.items, { body: LOGIN, env: { ACTIVITY } });
-  await vi.waitFor(() => expect(rows).toHaveLength(2));
+  await vi.waitFor(() => expect(rows).toHaveLength(2), UNDER_LOAD);
   const write = { ...rows[0]!, id: crypto.randomUUID(), action: "UPDATE" as const };
   return { ...fresh, rows: [...rows, write], counted: rows, write };
 }

@@ -7,6 +7,7 @@ import { deliver, fillLog, idOf, readLog, recordingQueue } from "../support/acti
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { DAY, advanceClock } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /**
  * The activity log: each request has one entry, whatever the queue does; the log never makes a request fail; entries are
@@ -25,7 +26,7 @@ async function readOnce() {
   const fresh = await freshVault();
   const { rows, bindings } = recordingQueue();
   await fresh.call("GET", fresh.items, { env: bindings });
-  await vi.waitFor(() => expect(rows).toHaveLength(1));
+  await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
   await readLog(fresh.call, 2);
   return { ...fresh, rows };
 }
@@ -60,7 +61,7 @@ describe("the queue", () => {
     const sizes: number[] = [];
     const ACTIVITY = { send: async (message: ActivityMessage) => void sizes.push(message.length) } as unknown as Env["ACTIVITY"];
     await Promise.all(Array.from({ length: 150 }, () => call("GET", items, { env: { ACTIVITY } })));
-    await vi.waitFor(() => expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(150));
+    await vi.waitFor(() => expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(150), UNDER_LOAD);
     expect(Math.max(...sizes)).toBe(64);
     expect(sizes.length).toBeLessThan(10);
   });
@@ -88,7 +89,7 @@ describe("the queue", () => {
     };
     const { id, token } = await makeToken({});
     expect((await client(token)("GET", items, { env: { ...bindings, FAILURE_RATE } })).status).toBe(404);
-    await vi.waitFor(() => expect(keys).toEqual([id]));
+    await vi.waitFor(() => expect(keys).toEqual([id]), UNDER_LOAD);
     await sleep(300); // longer than rows wait to be sent together
     expect(rows).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { recordingQueue } from "../support/activity.ts";
 import { canary, captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { admin, client, makeToken, type Reply, send } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Random words in every input. None of them may be in D1 unencrypted, in a queue message, in a log line or in an error. */
 
@@ -102,7 +103,7 @@ it("no text that a user sent is unencrypted in D1, or in a queue message, a log 
   expect(dump.length).toBeGreaterThan(5_000);
   expect(lines.length).toBeGreaterThan(2);
   expect(words.length).toBeGreaterThan(100);
-  await vi.waitFor(() => expect(queued).toHaveLength(1));
+  await vi.waitFor(() => expect(queued).toHaveLength(1), UNDER_LOAD);
   expect(found(dump)).toEqual([]);
   expect(found(JSON.stringify(queued))).toEqual([]);
   expect(found(lines.join("\n"))).toEqual([]);

@@ -6,6 +6,7 @@ import type { ActivityMessage } from "../../src/store/activity-queue.ts";
 import { readLog, recordingQueue } from "../support/activity.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { type Client, client, makeToken, makeVault } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The log entries of `POST /v1/resolve` (contract 16.12): one per vault. */
 
@@ -76,7 +77,7 @@ describe("the log of a request to resolve", () => {
     const { rows, bindings } = recordingQueue();
     await resolve(await readers(vault), ["op://empty/nothing/x", "nonsense"], {}, bindings);
     await resolve(await readers(vault), ["op://empty/item 0/password"], {}, bindings);
-    await vi.waitFor(() => expect(rows).toHaveLength(1));
+    await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
     expect(rows[0]!.item).not.toBeNull();
   });
 
@@ -88,7 +89,7 @@ describe("the log of a request to resolve", () => {
     const ACTIVITY = { send } as unknown as Env["ACTIVITY"];
     const references = ids.map((_, index) => `op://many/item ${index}/password`);
     await Promise.all(Array.from({ length: 25 }, () => resolve(call, references, {}, { ACTIVITY, TOKEN_RATE: unlimited })));
-    await vi.waitFor(() => expect(messages.reduce((sum, message) => sum + rowsIn(message), 0)).toBe(25));
+    await vi.waitFor(() => expect(messages.reduce((sum, message) => sum + rowsIn(message), 0)).toBe(25), UNDER_LOAD);
     expect(Math.max(...messages.map((message) => message.length))).toBeLessThan(128_000);
     expect(ids.filter((id) => messages.join("").includes(id))).toEqual([]);
   });

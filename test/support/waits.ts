@@ -1,5 +1,8 @@
 import { vi } from "vitest";
 
+/** The options of `vi.waitFor` for what takes milliseconds, and seconds on a machine under load. */
+export const UNDER_LOAD = { timeout: 15_000, interval: 20 };
+
 /** The deadline of a D1 call in ms (src/store/deadline.ts). Its timer keeps its real length. */
 const DEADLINE = 10_000;
 
