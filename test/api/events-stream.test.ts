@@ -12,7 +12,7 @@ afterEach(async () => {
   vi.useRealTimers();
   await vi.waitFor(() => {
     if (listeners.size + channels.size > 0) throw new Error("a request still waits for events");
-  });
+  }, UNDER_LOAD);
 });
 
 async function fresh(dialect: "uuid" | "connect" = "uuid") {
@@ -32,7 +32,7 @@ const connected = (vault: string, count = 1) =>
   vi.waitFor(() => {
     expect(channels.get(vault)?.owner).toBeDefined();
     expect(channels.get(vault)?.listeners.size).toBe(count);
-  });
+  }, UNDER_LOAD);
 
 /** Sets the clock and the timers forward by so many seconds, or until a condition holds. */
 async function pass(seconds: number, until = () => false): Promise<void> {

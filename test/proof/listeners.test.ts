@@ -5,6 +5,7 @@ import { contested, times } from "../support/contested.ts";
 import { openEvents } from "../support/events.ts";
 import { runs } from "../support/runs.ts";
 import { client, LOGIN, makeToken } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /**
  * Listeners that are cut off at random, while clients write through two coordinators at once, one of which is evicted now and
@@ -14,7 +15,7 @@ import { client, LOGIN, makeToken } from "../support/service.ts";
 afterEach(async () => {
   await vi.waitFor(() => {
     if (listeners.size + channels.size > 0) throw new Error("a request still waits for events");
-  });
+  }, UNDER_LOAD);
 });
 
 const WRITES = runs(60, 100_000);
