@@ -4,6 +4,7 @@ import { base32, idBytes } from "../../src/model/ids.ts";
 import { countingDatabase, seeded } from "../support/bindings.ts";
 import { removeRows } from "../support/restore.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The list of the events of a vault (contract 15). */
 
@@ -202,7 +203,8 @@ describe("the log", () => {
     await own.call("GET", path, { env: { ACTIVITY } });
     const outsider: Client = client((await makeToken({ [own.vault]: "w" })).token);
     expect(kindOf(await outsider("GET", path, { env: { ACTIVITY } }))).toEqual([403, "out_of_scope"]);
-    await expect.poll(() => sent).toEqual([expect.objectContaining({ action: "READ", result: "DENY", log: own.vault })]);
+    const denial: unknown = expect.objectContaining({ action: "READ", result: "DENY", log: own.vault });
+    await expect.poll(() => sent, UNDER_LOAD).toEqual([denial]);
   });
 
   it("accepts both forms of the id of a vault", async () => {
