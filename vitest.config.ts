@@ -5,6 +5,8 @@ import { LOCAL } from "./scripts/wrangler.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 
 const SDK = "test/sdk";
+const CLI = "test/cli";
+const CLIENT = "test/client";
 const UPGRADE = "test/upgrade";
 const SIMULATOR = "test/proof/simulator";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
@@ -66,16 +68,18 @@ export default defineConfig({
           name: "workerd",
           // The files share the workers; each begins with empty storage (test/support/setup.ts).
           isolate: false,
-          exclude: [...configDefaults.exclude, `${SDK}/**`, `${UPGRADE}/**`, `${SIMULATOR}/**`],
+          exclude: [...configDefaults.exclude, `${SDK}/**`, `${CLI}/**`, `${CLIENT}/**`, `${UPGRADE}/**`, `${SIMULATOR}/**`],
           setupFiles: ["./test/support/setup.ts"],
         },
       },
       {
         // In Node, against the Worker on a real port.
+        resolve: { conditions: ["source"] },
+        ssr: { resolve: { conditions: ["source"] } },
         test: {
           name: "sdk",
           isolate: false,
-          include: [`${SDK}/**/*.test.ts`],
+          include: [SDK, CLI, CLIENT].map((folder) => `${folder}/**/*.test.ts`),
           globalSetup: [`./${SDK}/support/server.ts`],
           provide: { secrets: SECRETS },
           // The SDK would use a developer's HTTP proxy, which cannot reach the ports of this machine.

@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-import "../dist/item-vault.js";
+await import("../dist/item-vault.js");

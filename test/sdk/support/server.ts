@@ -1,6 +1,7 @@
 import type { ProvidedContext } from "vitest";
 import type { TestProject } from "vitest/node";
 import { createTestHarness, unstable_readConfig as readConfig } from "wrangler";
+import { bundleCli } from "../../../scripts/build/packages.ts";
 import { startReceiver } from "../../../scripts/webhook-receiver.ts";
 import { LOCAL } from "../../../scripts/wrangler.ts";
 
@@ -14,7 +15,7 @@ declare module "vitest" {
 }
 
 /**
- * Starts the Worker of wrangler.toml once for all tests of the SDK, on a free port and with empty storage, which is deleted
+ * Starts the Worker of wrangler.toml once for all tests of the SDK, the client and the command line, on a free port and with empty storage, which is deleted
  * when the Worker stops. Returns the function that stops it.
  */
 export default async function start({ config, provide }: TestProject): Promise<() => Promise<void>> {
@@ -27,7 +28,7 @@ export default async function start({ config, provide }: TestProject): Promise<(
   const receiver = await startReceiver();
   const vars = { ...(readConfig({ config: configPath }).vars as Record<string, string | number>), WEBHOOK_TEST_ORIGIN: receiver };
   const server = createTestHarness({ workers: [{ configPath, secrets, vars }] });
-  const { url } = await server.listen();
+  const [{ url }] = await Promise.all([server.listen(), bundleCli()]);
   await server.getWorker().applyD1Migrations("DB");
   provide("url", url.toString());
   provide("receiver", receiver);

@@ -1,0 +1,5 @@
+import type { Command } from "./frame/command.ts";
+import { READ_COMMANDS } from "./read/table.ts";
+
+/** Every command, in the order of the help. Each folder has its own table. */
+export const COMMANDS: readonly Command[] = [...READ_COMMANDS];

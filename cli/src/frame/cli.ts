@@ -1,0 +1,49 @@
+import { createClient } from "@item-vault/client";
+import type { Command } from "./command.ts";
+import { CliError, EXIT, failureOf } from "./failure.ts";
+import { helpOf, overview } from "./help.ts";
+import { type Io, write } from "./io.ts";
+import { findCommand, type Parsed, parseLine } from "./parse.ts";
+import { loadAccess } from "./settings.ts";
+
+/** Runs a command line. Out: the exit code. Messages go to stderr, so that stdout is only what was asked for. */
+export async function runCli(commands: readonly Command[], argv: readonly string[], io: Io): Promise<number> {
+  try {
+    const found = findCommand(commands, argv);
+    if (!found) return await withoutCommand(commands, argv, io);
+    const parsed = parseLine(found, argv);
+    if (parsed.options.help) {
+      await write(io.stdout, helpOf(found));
+      return EXIT.ok;
+    }
+    const { run } = await found.load();
+    return (await run(callOf(parsed, io))) ?? EXIT.ok;
+  } catch (error) {
+    const failure = failureOf(error);
+    // Without the message of an unknown exception: it may contain a value.
+    if (!failure) await write(io.stderr, `item-vault: an unexpected ${(error as Error)?.name ?? "fault"} occurred\n`);
+    else await write(io.stderr, [`item-vault: ${failure.message}`, ...(failure.hint ? [failure.hint] : []), ""].join("\n"));
+    return EXIT[failure?.exit ?? "failed"];
+  }
+}
+
+async function withoutCommand(commands: readonly Command[], [word = ""]: readonly string[], io: Io): Promise<number> {
+  if (["--version", "-V"].includes(word)) {
+    await write(io.stdout, `${VERSION}\n`);
+    return EXIT.ok;
+  }
+  const group = commands.filter(({ name }) => name.startsWith(`${word} `));
+  const asked = ["", "--help", "-h", "help"].includes(word) || group.length > 0;
+  if (!asked) throw new CliError("There is no such command", { exit: "usage", hint: "Run `item-vault --help`." });
+  await write(word === "" ? io.stderr : io.stdout, overview(group.length > 0 ? group : commands));
+  return word === "" ? EXIT.usage : EXIT.ok;
+}
+
+function callOf({ args, rest, options }: Parsed, io: Io) {
+  const connect = async (kind: "token" | "admin_token") => createClient(await loadAccess(io.env, { host: options.host, kind }));
+  return { io, args, rest, options, client: () => connect("token"), admin: () => connect("admin_token") };
+}
+
+/** The build replaces it by the version of package.json. */
+declare const CLI_VERSION: string | undefined;
+const VERSION = typeof CLI_VERSION === "string" ? CLI_VERSION : "development";

@@ -1,0 +1,59 @@
+import type { Client } from "@item-vault/client";
+import type { Io } from "./io.ts";
+
+/** A command is a row of a table; cli.ts parses the command line and runs the row. */
+
+export interface OptionSpec {
+  readonly type: "string" | "boolean";
+  /** One letter. */
+  readonly short?: string;
+  /** Whether the option may be given several times. */
+  readonly multiple?: true;
+  /** What the help shows for the value, for example `FILE`. */
+  readonly value?: string;
+  readonly summary: string;
+  /** The only values, for the completions. */
+  readonly choices?: readonly string[];
+}
+
+export type Options = Readonly<Record<string, OptionSpec>>;
+
+/** The values of the options of a command line. */
+export type Values<O extends Options> = {
+  readonly [Name in keyof O]?: O[Name]["type"] extends "boolean"
+    ? boolean
+    : O[Name] extends { multiple: true }
+      ? string[]
+      : string;
+};
+
+/** One run of a command. */
+export interface Call<O extends Options = Options> {
+  readonly io: Io;
+  /** The arguments that are no options. */
+  readonly args: readonly string[];
+  /** What follows `--`. */
+  readonly rest: readonly string[];
+  readonly options: Values<O>;
+  /** A client with the user's token. Throws when there is no host or no token. */
+  readonly client: () => Promise<Client>;
+  /** A client with the admin's token, for vaults and tokens. */
+  readonly admin: () => Promise<Client>;
+}
+
+export interface Command<O extends Options = Options> {
+  /** One or two words, for example `item get`. */
+  readonly name: string;
+  readonly summary: string;
+  /** The arguments as the help shows them, for example `<reference>`. `[…]`: optional, `…` after it: any number. */
+  readonly args: string;
+  /** Whether the command takes another command after `--`. */
+  readonly rest?: true;
+  readonly options: O;
+  readonly examples: readonly string[];
+  /** Loads the module of the command, so that a command loads only what it needs. */
+  load(): Promise<{ readonly run: (call: Call<O>) => Promise<number | void> }>;
+}
+
+/** Checks a row of a table against its own options. */
+export const command = <const O extends Options>(row: Command<O>): Command<O> => row;

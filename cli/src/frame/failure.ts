@@ -1,0 +1,63 @@
+import { ItemVaultError } from "@item-vault/client";
+
+/** How a command fails, and the exit codes (docs/cli.md). */
+
+export const EXIT = {
+  ok: 0,
+  /** Anything that has no code of its own. */
+  failed: 1,
+  /** The command line or a file that it names is malformed. */
+  usage: 2,
+  /** The service refused the token, or what it may do: 401, 403. */
+  denied: 3,
+  /** The vault, Item, field or File does not exist: 404. */
+  notFound: 4,
+  /** The change conflicts with another one: 409, 412. */
+  conflict: 5,
+  /** The service did not answer, or cannot serve: network errors, 429, 5xx. */
+  unavailable: 6,
+} as const;
+
+export type Exit = keyof typeof EXIT;
+
+/** Ends a command. `message`: what went wrong. `hint`: what to do next. Neither contains a secret. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly exit: Exit;
+  readonly hint: string | undefined;
+
+  constructor(message: string, { exit = "failed", hint }: { readonly exit?: Exit; readonly hint?: string } = {}) {
+    super(message);
+    this.exit = exit;
+    this.hint = hint;
+  }
+}
+
+const BY_STATUS: Readonly<Record<number, Exit>> = {
+  0: "unavailable",
+  400: "usage",
+  401: "denied",
+  403: "denied",
+  404: "notFound",
+  409: "conflict",
+  410: "conflict",
+  412: "conflict",
+  429: "unavailable",
+};
+
+const HINTS: Partial<Record<Exit, string>> = {
+  denied: "Check the token with `item-vault whoami`: it may be revoked, expired, or without this permission.",
+  unavailable: "Check that the host is right and that the service runs: `item-vault whoami`.",
+};
+
+/** The failure of an exception. Out: `undefined` for one that is a defect of this program. */
+export function failureOf(error: unknown): CliError | undefined {
+  if (error instanceof CliError) return error;
+  if (!(error instanceof ItemVaultError)) return undefined;
+  const exit = exitOfStatus(error.status);
+  const hint = HINTS[exit];
+  return new CliError(error.message, hint === undefined ? { exit } : { exit, hint });
+}
+
+/** The exit code for an HTTP status; 0 stands for no answer. */
+export const exitOfStatus = (status: number): Exit => BY_STATUS[status] ?? (status >= 500 ? "unavailable" : "failed");

@@ -1,0 +1,63 @@
+import { parseArgs } from "node:util";
+import type { Command, Options, Values } from "./command.ts";
+import { CliError } from "./failure.ts";
+
+/** Parses a command line against the table of commands. */
+
+/** Options of every command. */
+export const GLOBAL_OPTIONS = {
+  host: { type: "string", value: "URL", summary: "the service, instead of ITEM_VAULT_HOST" },
+  help: { type: "boolean", short: "h", summary: "this help" },
+} as const satisfies Options;
+
+export interface Parsed {
+  readonly command: Command;
+  readonly args: readonly string[];
+  readonly rest: readonly string[];
+  readonly options: Values<typeof GLOBAL_OPTIONS> & Values<Options>;
+}
+
+/** The command of a command line: the longest name of the table that the line begins with. Out: `undefined` without one. */
+export function findCommand(commands: readonly Command[], argv: readonly string[]): Command | undefined {
+  const matches = commands.filter(({ name }) => name.split(" ").every((word, place) => argv[place] === word));
+  return matches.toSorted((one, other) => other.name.length - one.name.length)[0];
+}
+
+/** Parses what follows the name of the command. Errors: throws a CliError that names the option, never a value. */
+export function parseLine(command: Command, argv: readonly string[]): Parsed {
+  const { positionals, values, tokens } = parseStrictly(command, argv.slice(command.name.split(" ").length));
+  const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? Number.POSITIVE_INFINITY;
+  const places = tokens.filter(({ kind }) => kind === "positional").map(({ index }) => index);
+  const rest = positionals.filter((_, place) => places[place]! > end);
+  const args = positionals.filter((_, place) => places[place]! < end);
+  // Without a command after it, `--` only ends the options.
+  const parsed = command.rest ? { args, rest } : { args: positionals, rest: [] };
+  const wanted = command.args.split(" ").filter(Boolean);
+  const least = wanted.filter((word) => word.startsWith("<")).length;
+  const most = command.args.endsWith("…") ? Number.POSITIVE_INFINITY : wanted.length;
+  const wrong = parsed.args.length < least || parsed.args.length > most || (command.rest && rest.length === 0);
+  const options = values as Parsed["options"];
+  if (wrong && !options.help) throw usage(command, `expected ${usageOf(command)}`);
+  return { command, ...parsed, options };
+}
+
+function parseStrictly(command: Command, args: readonly string[]) {
+  const options = Object.fromEntries(
+    Object.entries({ ...command.options, ...GLOBAL_OPTIONS } as Options).map(([name, { type, short, multiple }]) => [
+      name,
+      { type, ...(short ? { short } : {}), ...(multiple ? { multiple } : {}) },
+    ]),
+  );
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true });
+  } catch (error) {
+    throw usage(command, (error as Error).message);
+  }
+}
+
+const usage = ({ name }: Command, message: string) =>
+  new CliError(`${name}: ${message}`, { exit: "usage", hint: `Run \`item-vault ${name} --help\`.` });
+
+/** One line: the command with its arguments. */
+export const usageOf = ({ name, args, rest }: Command): string =>
+  ["item-vault", name, "[options]", args, rest ? "-- <command> [argument]…" : ""].filter(Boolean).join(" ");

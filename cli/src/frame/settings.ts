@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+
+/** Host and tokens. Each comes from the first source that has it: environment, a command of the user's, the config file. */
+
+/** The config file: JSON of mode 0600. */
+export interface Config {
+  readonly host?: string;
+  readonly token?: string;
+  /** A program that prints the token, with its arguments: any keyring's. */
+  readonly token_command?: readonly string[];
+  readonly admin_token?: string;
+  readonly admin_token_command?: readonly string[];
+}
+
+const HOST = ["ITEM_VAULT_HOST", "OP_CONNECT_HOST"];
+const TOKENS = {
+  token: ["ITEM_VAULT_TOKEN", "OP_CONNECT_TOKEN"],
+  admin_token: ["ITEM_VAULT_ADMIN_TOKEN"],
+} as const;
+
+/** Every variable that holds a token: the children of `run` do not get them. */
+export const TOKEN_VARIABLES: readonly string[] = [...TOKENS.token, ...TOKENS.admin_token];
+
+/** Where the config file lies. */
+export function configPath({ ITEM_VAULT_CONFIG, XDG_CONFIG_HOME }: Io["env"]): string {
+  return ITEM_VAULT_CONFIG || join(XDG_CONFIG_HOME || join(homedir(), ".config"), "item-vault", "config.json");
+}
+
+/** Host and token of a request. Errors: throws a CliError that says how to set what is missing. */
+export async function loadAccess(
+  env: Io["env"],
+  { host: given, kind = "token" }: { readonly host?: string | undefined; readonly kind?: keyof typeof TOKENS },
+): Promise<{ host: string; token: string }> {
+  const config = await loadConfig(env);
+  const host = given ?? firstOf(env, HOST) ?? config.host;
+  if (!host) throw new CliError("No host is set", { exit: "usage", hint: "Set ITEM_VAULT_HOST, or run `item-vault login`." });
+  if (!/^https?:\/\/[^/]/.test(host)) throw new CliError("The host is no http or https URL", { exit: "usage" });
+  const token = firstOf(env, TOKENS[kind]) ?? (await printedBy(config[`${kind}_command`])) ?? config[kind];
+  if (token) return { host, token };
+  const [variable] = TOKENS[kind];
+  throw new CliError("No token is set", { exit: "denied", hint: `Set ${variable}, or run \`item-vault login\`.` });
+}
+
+const firstOf = (env: Io["env"], names: readonly string[]): string | undefined =>
+  names.map((name) => env[name]?.trim()).find((value) => value);
+
+/** The config file; empty without one. Errors: throws when others may read the file, or when it is no such JSON. */
+export async function loadConfig(env: Io["env"]): Promise<Config> {
+  const path = configPath(env);
+  const found = await stat(path).catch(() => undefined);
+  if (!found) return {};
+  if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
+    throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
+  return parseConfig(await readFile(path, "utf8"), path);
+}
+
+const TEXTS = new Set(["host", "token", "admin_token"]);
+const COMMANDS = new Set(["token_command", "admin_token_command"]);
+
+/** Errors: throws a CliError that names the attribute, never its value. */
+export function parseConfig(text: string, path: string): Config {
+  const fault = (what: string) => new CliError(`${path}: ${what}`, { exit: "usage" });
+  let config: unknown;
+  try {
+    config = JSON.parse(text);
+  } catch {
+    throw fault("is no JSON"); // the message of JSON.parse quotes the text
+  }
+  if (typeof config !== "object" || config === null || Array.isArray(config)) throw fault("is no JSON object");
+  for (const [name, value] of Object.entries(config)) {
+    if (TEXTS.has(name) && typeof value !== "string") throw fault(`${name} is no text`);
+    if (COMMANDS.has(name) && !isCommand(value)) throw fault(`${name} is no array of texts: the program and its arguments`);
+    if (!TEXTS.has(name) && !COMMANDS.has(name)) throw fault("has an unknown attribute");
+  }
+  return config;
+}
+
+const isCommand = (value: unknown): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === "string");
+
+/** What a token command prints. */
+async function printedBy(command: readonly string[] | undefined): Promise<string | undefined> {
+  if (!command) return undefined;
+  const [program, ...args] = command as [string, ...string[]];
+  const { stdout } = await promisify(execFile)(program, args).catch(() => {
+    throw new CliError(`The token command ${program} failed`, { exit: "denied" });
+  });
+  return stdout.trim() || undefined;
+}

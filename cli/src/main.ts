@@ -1,0 +1,7 @@
+import process from "node:process";
+import { COMMANDS } from "./commands.ts";
+import { runCli } from "./frame/cli.ts";
+
+// Without a listener, a reader that has gone away (`| head`) ends the process with a stack.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+process.exitCode = await runCli(COMMANDS, process.argv.slice(2), process);

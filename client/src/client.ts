@@ -1,0 +1,47 @@
+import { ItemVaultError } from "./error.ts";
+import { type ClientOptions, createSend, type Send } from "./send.ts";
+
+/** What a reference stands for, or why it stands for nothing (contract 16). */
+export type Resolved =
+  | { readonly reference: string; readonly value: string; readonly encoding?: "base64" }
+  | { readonly reference: string; readonly status: number; readonly message: string };
+
+interface Cancellable {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Client {
+  /** Any request: `send("GET", "/v1/vaults")`. Out: a successful answer. */
+  readonly send: Send;
+  /** The value of an `op://vault/item/field` reference. Errors: throws an ItemVaultError. */
+  get(reference: string, options?: Cancellable): Promise<string>;
+  /** The values of references, in their order, by one request for each 100 of them. */
+  resolve(references: readonly string[], options?: Cancellable): Promise<Resolved[]>;
+}
+
+const REFERENCES_PER_REQUEST = 100;
+const NO_TEXT = "The reference names a File that is no text: use `resolve`";
+
+/** A client of the service. */
+export function createClient(options: ClientOptions): Client {
+  const send = createSend(options);
+
+  async function resolve(references: readonly string[], { signal }: Cancellable = {}): Promise<Resolved[]> {
+    const values: Resolved[] = [];
+    for (let from = 0; from < references.length; from += REFERENCES_PER_REQUEST) {
+      const slice = references.slice(from, from + REFERENCES_PER_REQUEST);
+      const response = await send("POST", "/v1/resolve", { json: { references: slice }, signal });
+      values.push(...((await response.json()) as { values: Resolved[] }).values);
+    }
+    return values;
+  }
+
+  async function get(reference: string, { signal }: Cancellable = {}): Promise<string> {
+    const [resolved] = await resolve([reference], { signal });
+    const { status, message } = "status" in resolved! ? resolved : { status: 200, message: NO_TEXT };
+    if ("value" in resolved! && resolved.encoding === undefined) return resolved.value;
+    throw new ItemVaultError(message, { kind: "reference", status });
+  }
+
+  return { send, get, resolve };
+}

@@ -1,0 +1,42 @@
+/** What a request failed with. */
+
+export interface Fault {
+  /** The kind of failure: the header `Item-Vault-Error` (contract 4.3), `network` without an answer, `http` when another server answered. */
+  readonly kind: string;
+  /** The HTTP status; 0 without an answer. */
+  readonly status: number;
+  /** The id of the request in the log of the service. */
+  readonly requestId?: string | undefined;
+  /** How long the service asks to wait before a retry, in seconds. */
+  readonly retryAfter?: number | undefined;
+}
+
+/** A failed request. The message is that of the service; it contains neither the token nor a value. */
+export class ItemVaultError extends Error implements Fault {
+  override readonly name = "ItemVaultError";
+  readonly kind: string;
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(message: string, { kind, status, requestId, retryAfter }: Fault) {
+    super(message);
+    this.kind = kind;
+    this.status = status;
+    this.requestId = requestId;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The error of an answer that is not a success. Reads the body. */
+export async function errorOf(response: Response): Promise<ItemVaultError> {
+  const body = (await response.json().catch(() => undefined)) as { message?: unknown } | undefined;
+  const message = typeof body?.message === "string" ? body.message : `The server answered ${response.status}`;
+  const retryAfter = Number(response.headers.get("Retry-After") ?? Number.NaN);
+  return new ItemVaultError(message, {
+    kind: response.headers.get("Item-Vault-Error") ?? "http",
+    status: response.status,
+    requestId: response.headers.get("Request-Id") ?? undefined,
+    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+  });
+}

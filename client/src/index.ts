@@ -1,0 +1,3 @@
+export { type Client, createClient, type Resolved } from "./client.ts";
+export { type Fault, ItemVaultError } from "./error.ts";
+export type { ClientOptions, RequestOptions, Send } from "./send.ts";

@@ -1,0 +1,108 @@
+import { errorOf, ItemVaultError } from "./error.ts";
+
+/** Sends requests, and repeats those that a repetition can help. */
+
+export interface ClientOptions {
+  /** The URL of the service without `/v1`, for example `https://vault.example.com`. */
+  readonly host: string;
+  /** The text of a token, or of ADMIN_TOKEN for the admin routes. */
+  readonly token: string;
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** How often a request is sent at most. Default 4. */
+  readonly attempts?: number;
+}
+
+export interface RequestOptions {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Is sent as JSON. */
+  readonly json?: unknown;
+  /** Is sent as it is. A stream is sent once, because it cannot be read again. */
+  readonly body?: NonNullable<RequestInit["body"]>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Send = (method: string, path: string, options?: RequestOptions) => Promise<Response>;
+
+const FIRST_DELAY = 200; // milliseconds
+const LONGEST_DELAY = 10_000; // milliseconds
+const LONGEST_RETRY_AFTER = 60; // seconds: a request that has to wait longer fails
+const REPEATED = new Set([429, 502, 503, 504]);
+
+/**
+ * The function that sends a client's requests. `path` begins with `/v1`. It repeats after a network error, 429 and 503, with
+ * exponential backoff and jitter, at least as long as `Retry-After` says. Each write carries an `Idempotency-Key`
+ * (contract 6), so a repetition takes effect once. Errors: throws an ItemVaultError, or the reason of an aborted `signal`.
+ */
+export function createSend({ host, token, fetch: send = globalThis.fetch.bind(globalThis), attempts = 4 }: ClientOptions): Send {
+  const origin = originOf(host);
+  return async (method, path, { query, headers, json, body, signal } = {}) => {
+    const url = origin + path + queryOf(query);
+    const init: RequestInit = {
+      method,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        ...(method === "GET" || method === "HEAD" ? {} : { "Idempotency-Key": crypto.randomUUID() }),
+        ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      redirect: "error",
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      ...(body === undefined ? {} : { body }),
+      ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
+      ...(signal ? { signal } : {}),
+    };
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await attemptOnce(send, url, init);
+      if (outcome instanceof Response && outcome.ok) return outcome;
+      if (outcome instanceof Response && outcome.status === 304) return outcome;
+      const error = outcome instanceof Response ? await errorOf(outcome) : outcome;
+      const last = attempt >= attempts || body instanceof ReadableStream;
+      if (last || !canRepeat(error)) throw error;
+      await wait(delayOf(attempt, error), signal);
+    }
+  };
+}
+
+async function attemptOnce(send: typeof fetch, url: string, init: RequestInit): Promise<Response | ItemVaultError> {
+  try {
+    return await send(url, init);
+  } catch {
+    init.signal?.throwIfAborted();
+    // The cause is dropped: some runtimes put the headers of the request into it.
+    return new ItemVaultError(`The service at ${new URL(url).origin} did not answer`, { kind: "network", status: 0 });
+  }
+}
+
+const canRepeat = ({ kind, status, retryAfter = 0 }: ItemVaultError): boolean =>
+  (kind === "network" || REPEATED.has(status)) && kind !== "misconfigured" && retryAfter <= LONGEST_RETRY_AFTER;
+
+/** Milliseconds until the next attempt: full jitter, and never less than `Retry-After`. */
+function delayOf(attempt: number, { retryAfter = 0 }: ItemVaultError): number {
+  const most = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** attempt);
+  return retryAfter * 1000 + Math.random() * most;
+}
+
+function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, milliseconds);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal!.reason as Error);
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}
+
+/** The URL without a slash at the end, and without a `/v1` that some clients of Connect are configured with. */
+const originOf = (host: string): string => host.replace(/\/+$/, "").replace(/\/v1$/, "");
+
+function queryOf(query: RequestOptions["query"] = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? "" : `?${search.toString()}`;
+}
