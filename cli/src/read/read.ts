@@ -1,9 +1,23 @@
 import type { Call } from "../frame/command.ts";
+import { CliError, exitOfStatus } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
+import { parseMode, writeWholeFile } from "../frame/output-file.ts";
 import type { READ_OPTIONS } from "./table.ts";
 
-/** `read`: prints the value of one reference. */
+/** `read`: prints the value of one reference. The content of a File is printed as its bytes, without a newline. */
 export async function run({ io, args, options, client }: Call<typeof READ_OPTIONS>): Promise<void> {
-  const value = await (await client()).get(args[0]!);
-  await write(io.stdout, options["no-newline"] ? value : `${value}\n`);
+  const mode = parseMode(options["file-mode"]);
+  const [resolved] = await (await client()).resolve([args[0]!]);
+  if (!resolved || "status" in resolved) throw refusal(resolved);
+  const binary = resolved.encoding === "base64";
+  const newline = binary || options["no-newline"] ? "" : "\n";
+  const value = binary ? Buffer.from(resolved.value, "base64") : `${resolved.value}${newline}`;
+  const path = options["out-file"];
+  if (path === undefined) await write(io.stdout, value);
+  else await writeWholeFile(path, value, { mode, force: options.force ?? false });
+}
+
+function refusal({ status = 500, message = "The service did not answer the reference" } = {}): CliError {
+  const hint = status === 413 ? { hint: "`item-vault file get` reads Files of any size." } : {};
+  return new CliError(message, { exit: exitOfStatus(status), ...hint });
 }

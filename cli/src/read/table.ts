@@ -1,18 +1,36 @@
 import { type Command, command, type Options } from "../frame/command.ts";
+import { FILE_OPTIONS } from "../frame/output-file.ts";
 
 /** Commands that read secrets by reference. */
 
 export const READ_OPTIONS = {
   "no-newline": { type: "boolean", short: "n", summary: "print no newline after the value" },
+  ...FILE_OPTIONS,
 } as const satisfies Options;
 
-export const READ_COMMANDS: readonly Command[] = [
+export const INJECT_OPTIONS = {
+  "in-file": { type: "string", short: "i", value: "FILE", summary: "the template, by default stdin" },
+  ...FILE_OPTIONS,
+} as const satisfies Options;
+
+export const READ_COMMANDS = [
   command({
     name: "read",
     summary: "print the value of a reference",
     args: "<reference>",
     options: READ_OPTIONS,
-    examples: ["item-vault read op://Production/Database/password"],
+    examples: ["item-vault read op://Production/Database/password", "item-vault read -o key.pem op://Production/Server/key.pem"],
     load: () => import("./read.ts"),
+  }),
+  command({
+    name: "inject",
+    summary: "write a template with the values of its references",
+    args: "",
+    options: INJECT_OPTIONS,
+    examples: [
+      "item-vault inject -i config.yml.tpl -o config.yml",
+      "echo 'password: {{ op://dev/db/password }}' | item-vault inject",
+    ],
+    load: () => import("./inject.ts"),
   }),
 ] as readonly Command[];

@@ -1,0 +1,32 @@
+import { readFile } from "node:fs/promises";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import { readAll, write } from "../frame/io.ts";
+import { parseMode, writeWholeFile } from "../frame/output-file.ts";
+import { resolveAll } from "./resolve.ts";
+import type { INJECT_OPTIONS } from "./table.ts";
+import { parseTemplate, referencesOf, renderTemplate } from "./template.ts";
+
+/** `inject`: writes a template with the values of its references. Nothing is written unless all of them have a value. */
+export async function run({ io, options, client }: Call<typeof INJECT_OPTIONS>): Promise<void> {
+  const mode = parseMode(options["file-mode"]);
+  const template = await readTemplate(io, options["in-file"]);
+  const parts = parseTemplate(template, io.env);
+  const references = referencesOf(parts);
+  const values = references.length === 0 ? new Map<string, string>() : await resolveAll(await client(), references);
+  const text = renderTemplate(parts, values);
+  const path = options["out-file"];
+  if (path === undefined) await write(io.stdout, text);
+  else await writeWholeFile(path, text, { mode, force: options.force ?? false });
+}
+
+async function readTemplate({ stdin }: Call["io"], path: string | undefined): Promise<string> {
+  const bytes = await (path === undefined ? readAll(stdin) : readFile(path)).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`The template cannot be read: ${error.code}`, { exit: "usage" });
+  });
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new CliError("The template is no UTF-8 text", { exit: "usage" });
+  }
+}

@@ -1,0 +1,106 @@
+import { CliError } from "../frame/failure.ts";
+import { variableAt, type Variables } from "./variables.ts";
+
+/**
+ * Templates with secret references, in the syntax of developer.1password.com/docs/cli/secrets-template-syntax:
+ * `op://vault/item/field` in the text, `{{ op://vault/item/field }}`, variables `$NAME`, `${NAME}` and `${NAME:-default}` in
+ * references and in the text, and `{{ "…" }}` for text that stays as it is. Neither the value of a variable nor the value of a
+ * reference is searched for references.
+ */
+
+export type Part = { readonly text: string } | { readonly reference: string };
+
+const QUOTED = /\{\{\s*"((?:[^"\\]|\\.)*)"\s*\}\}/y;
+const ENCLOSED = /\{\{[ \t]*(?=op:\/\/)/y;
+const END_OF_ENCLOSED = /[ \t]*\}\}/y;
+/** What ends an enclosed reference that is malformed: its fault is reported at its beginning. */
+const SCHEME = "op://";
+/** A character before `op://` that makes it a part of a longer word. */
+const PART_OF_WORD = /[A-Za-z0-9\-+\\.]/;
+const PLAIN_CHARACTER = /[A-Za-z0-9\-_.?=/]/;
+const ENCLOSED_CHARACTER = /[A-Za-z0-9\-_.?=/ ]/;
+/** As in contract 16.2. */
+const REFERENCE = /^op:\/\/(?:[A-Za-z0-9\-_. ]+\/){2,3}[A-Za-z0-9\-_. ]+(?:\?attribute=[A-Za-z]+)?$/;
+
+/** Parses a template. Errors: throws a CliError with the line and column of the fault, which repeats nothing of the text. */
+export function parseTemplate(template: string, variables: Variables): Part[] {
+  const parts: Part[] = [];
+  let text = "";
+  const add = (reference: string) => {
+    if (text !== "") parts.push({ text });
+    parts.push({ reference });
+    text = "";
+  };
+  for (let at = 0; at < template.length;) {
+    const quoted = matchAt(QUOTED, template, at);
+    const enclosed = matchAt(ENCLOSED, template, at);
+    const variable = variableAt(template, at, variables);
+    if (quoted) {
+      text += quoted[1]!.replace(/\\(.)/gs, "$1");
+      at += quoted[0].length;
+    } else if (enclosed) {
+      const { reference, end } = readReference(template, at + enclosed[0].length, ENCLOSED_CHARACTER, variables);
+      const closing = matchAt(END_OF_ENCLOSED, template, end);
+      if (!closing || !REFERENCE.test(reference.trimEnd())) throw malformed(template, at);
+      add(reference.trimEnd());
+      at = end + closing[0].length;
+    } else if (template.startsWith(SCHEME, at) && !PART_OF_WORD.test(template[at - 1] ?? " ")) {
+      const { reference, end } = readReference(template, at, PLAIN_CHARACTER, variables);
+      if (!REFERENCE.test(reference)) throw malformed(template, at);
+      add(reference);
+      at = end;
+    } else if (variable) {
+      text += variable.value ?? template.slice(at, variable.end);
+      at = variable.end;
+    } else {
+      text += template[at++]!;
+    }
+  }
+  return text === "" ? parts : [...parts, { text }];
+}
+
+/** The text of the template with the values of its references. */
+export const renderTemplate = (parts: readonly Part[], values: ReadonlyMap<string, string>): string =>
+  parts.map((part) => ("text" in part ? part.text : values.get(part.reference)!)).join("");
+
+/** The references of a template, each once. */
+export const referencesOf = (parts: readonly Part[]): string[] => [
+  ...new Set(parts.flatMap((part) => ("reference" in part ? [part.reference] : []))),
+];
+
+/** A reference from `op://` on, with its variables replaced, up to the first character that it cannot have. */
+function readReference(template: string, start: number, allowed: RegExp, variables: Variables) {
+  let reference = SCHEME;
+  let at = start + SCHEME.length;
+  while (at < template.length) {
+    const variable = variableAt(template, at, variables);
+    if (variable && variable.value === undefined) throw unset(template, at);
+    if (!variable && !allowed.test(template[at]!)) break;
+    reference += variable?.value ?? template[at]!;
+    at = variable?.end ?? at + 1;
+  }
+  return { reference, end: at };
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+const malformed = (template: string, at: number) =>
+  new CliError(`The reference in ${placeOf(template, at)} is malformed`, {
+    exit: "usage",
+    hint: 'A reference is op://vault/item/field: names with spaces in {{ … }}, other characters by id. {{ "op://…" }} stays as it is.',
+  });
+
+const unset = (template: string, at: number) =>
+  new CliError(`The variable in the reference in ${placeOf(template, at)} is not set`, {
+    exit: "usage",
+    hint: "Set it, or give it a default: ${NAME:-default}.",
+  });
+
+/** `line 3, column 7`. */
+function placeOf(template: string, at: number): string {
+  const lines = template.slice(0, at).split("\n");
+  return `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
+}
