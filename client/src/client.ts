@@ -1,4 +1,5 @@
 import { ItemVaultError } from "./error.ts";
+import { type EventOptions, followEvents, type VaultEvent } from "./events.ts";
 import { type ClientOptions, createSend, type Send } from "./send.ts";
 
 /** What a reference stands for, or why it stands for nothing (contract 16). */
@@ -17,6 +18,8 @@ export interface Client {
   get(reference: string, options?: Cancellable): Promise<string>;
   /** The values of references, in their order, by one request for each 100 of them. */
   resolve(references: readonly string[], options?: Cancellable): Promise<Resolved[]>;
+  /** The writes to the vaults of the token, or to one of them, as they happen. */
+  events(options?: EventOptions): AsyncGenerator<VaultEvent>;
 }
 
 const REFERENCES_PER_REQUEST = 100;
@@ -43,5 +46,5 @@ export function createClient(options: ClientOptions): Client {
     throw new ItemVaultError(message, { kind: "reference", status });
   }
 
-  return { send, get, resolve };
+  return { send, get, resolve, events: (wanted) => followEvents(send, wanted) };
 }

@@ -1,3 +1,4 @@
 export { type Client, createClient, type Resolved } from "./client.ts";
 export { type Fault, ItemVaultError } from "./error.ts";
+export type { EventOptions, VaultEvent } from "./events.ts";
 export type { ClientOptions, RequestOptions, Send } from "./send.ts";

@@ -1,4 +1,5 @@
 import { errorOf, ItemVaultError } from "./error.ts";
+import { wait } from "./wait.ts";
 
 /** Sends requests, and repeats those that a repetition can help. */
 
@@ -82,20 +83,6 @@ const canRepeat = ({ kind, status, retryAfter = 0 }: ItemVaultError): boolean =>
 function delayOf(attempt: number, { retryAfter = 0 }: ItemVaultError): number {
   const most = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** attempt);
   return retryAfter * 1000 + Math.random() * most;
-}
-
-function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    }, milliseconds);
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal!.reason as Error);
-    };
-    signal?.addEventListener("abort", abort, { once: true });
-  });
 }
 
 /** The URL without a slash at the end, and without a `/v1` that some clients of Connect are configured with. */

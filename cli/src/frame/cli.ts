@@ -40,8 +40,17 @@ async function withoutCommand(commands: readonly Command[], [word = ""]: readonl
 }
 
 function callOf({ args, rest, options }: Parsed, io: Io) {
-  const connect = async (kind: "token" | "admin_token") => createClient(await loadAccess(io.env, { host: options.host, kind }));
-  return { io, args, rest, options, client: () => connect("token"), admin: () => connect("admin_token") };
+  const access = (kind: "token" | "admin_token") => loadAccess(io.env, { host: options.host, kind });
+  const connect = async (kind: "token" | "admin_token") => createClient(await access(kind));
+  return {
+    io,
+    args,
+    rest,
+    options,
+    access: () => access("token"),
+    client: () => connect("token"),
+    admin: () => connect("admin_token"),
+  };
 }
 
 /** The build replaces it by the version of package.json. */

@@ -1,5 +1,6 @@
 import type { Client } from "@item-vault/client";
 import type { Io } from "./io.ts";
+import type { Access } from "./settings.ts";
 
 /** A command is a row of a table; cli.ts parses the command line and runs the row. */
 
@@ -35,6 +36,8 @@ export interface Call<O extends Options = Options> {
   /** What follows `--`. */
   readonly rest: readonly string[];
   readonly options: Values<O>;
+  /** The host and the user's token. Throws when one of them is missing. */
+  readonly access: () => Promise<Access>;
   /** A client with the user's token. Throws when there is no host or no token. */
   readonly client: () => Promise<Client>;
   /** A client with the admin's token, for vaults and tokens. */

@@ -32,11 +32,17 @@ export function configPath({ ITEM_VAULT_CONFIG, XDG_CONFIG_HOME }: Io["env"]): s
   return ITEM_VAULT_CONFIG || join(XDG_CONFIG_HOME || join(homedir(), ".config"), "item-vault", "config.json");
 }
 
+/** Where to send requests, and with which token. */
+export interface Access {
+  readonly host: string;
+  readonly token: string;
+}
+
 /** Host and token of a request. Errors: throws a CliError that says how to set what is missing. */
 export async function loadAccess(
   env: Io["env"],
   { host: given, kind = "token" }: { readonly host?: string | undefined; readonly kind?: keyof typeof TOKENS },
-): Promise<{ host: string; token: string }> {
+): Promise<Access> {
   const config = await loadConfig(env);
   const host = given ?? firstOf(env, HOST) ?? config.host;
   if (!host) throw new CliError("No host is set", { exit: "usage", hint: "Set ITEM_VAULT_HOST, or run `item-vault login`." });

@@ -1,0 +1,67 @@
+import { readFile } from "node:fs/promises";
+import type { Options, Values } from "../frame/command.ts";
+import { describeDuration, parseDuration } from "../frame/duration.ts";
+import { CliError, failureOf } from "../frame/failure.ts";
+import { type Io, write } from "../frame/io.ts";
+import { writeWholeFile } from "../frame/output-file.ts";
+import type { Access } from "../frame/settings.ts";
+import { openSnapshot, sealSnapshot } from "./sealed-file.ts";
+
+/** Values of an earlier run, for when the service does not answer. Nothing is stored unless the user asks for it. */
+
+export const FALLBACK_OPTIONS = {
+  fallback: { type: "string", value: "FILE", summary: "keep the values, sealed, and use them when the service does not answer" },
+  "max-age": { type: "string", value: "DURATION", summary: "the oldest values that --fallback uses, by default 24h" },
+} as const satisfies Options;
+
+interface FallbackCall {
+  readonly io: Io;
+  readonly options: Values<typeof FALLBACK_OPTIONS>;
+  readonly access: () => Promise<Access>;
+}
+
+/**
+ * The values that `resolve` returns, which are stored in the file of `--fallback`. When `resolve` fails because the service does not
+ * answer, the values of the file. A refusal of the token or of a reference is no such failure.
+ */
+export async function withFallback(
+  { io, options, access }: FallbackCall,
+  references: readonly string[],
+  resolve: () => Promise<Map<string, string>>,
+): Promise<Map<string, string>> {
+  const path = options.fallback;
+  const maxAge = parseDuration(options["max-age"] ?? "24h", "max-age");
+  if (path === undefined || references.length === 0) return resolve();
+  const { host, token } = await access();
+  try {
+    const values = await resolve();
+    const snapshot = { host, at: Date.now(), values: Object.fromEntries(values) };
+    await writeWholeFile(path, sealSnapshot(snapshot, token), { force: true });
+    return values;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure?.exit !== "unavailable") throw error;
+    const values = await loadValues(path, { host, token, maxAge }, references, io);
+    return values;
+  }
+}
+
+async function loadValues(
+  path: string,
+  { host, token, maxAge }: Access & { readonly maxAge: number },
+  references: readonly string[],
+  io: Io,
+): Promise<Map<string, string>> {
+  const unusable = (why: string) =>
+    new CliError(`The service did not answer, and ${why}`, { exit: "unavailable", hint: `The fallback file is ${path}.` });
+  const bytes = await readFile(path).catch(() => undefined);
+  if (!bytes) throw unusable("there is no fallback file");
+  const snapshot = openSnapshot(bytes, token);
+  if (!snapshot || snapshot.host !== host) throw unusable("the fallback file is damaged, or of another token or host");
+  const age = Math.max(0, Date.now() - snapshot.at);
+  if (age > maxAge) throw unusable(`the fallback file is ${describeDuration(age)} old`);
+  const missing = references.filter((reference) => !Object.hasOwn(snapshot.values, reference));
+  if (missing.length > 0) throw unusable(`the fallback file lacks ${missing.length} of the references`);
+  await write(io.stderr, `item-vault: the service did not answer: using values that are ${describeDuration(age)} old\n`);
+  return new Map(references.map((reference) => [reference, snapshot.values[reference]!]));
+}

@@ -1,0 +1,96 @@
+import type { Client } from "@item-vault/client";
+import { withFallback } from "../fallback/resolve.ts";
+import type { Call } from "../frame/command.ts";
+import { write } from "../frame/io.ts";
+import { resolveAll } from "../read/resolve.ts";
+import { type Child, forwardSignals, NotStarted, startChild } from "./child.ts";
+import { type Environment, loadEnvironment, referencesIn, renderEnvironment } from "./environment.ts";
+import type { RUN_OPTIONS } from "./table.ts";
+import { watchValues } from "./watch.ts";
+
+/** `run`: starts a command with secrets in its environment. Out: its exit code. */
+
+type RunCall = Call<typeof RUN_OPTIONS>;
+type Secrets = ReadonlyMap<string, string>;
+
+export async function run(call: RunCall): Promise<number> {
+  const { io, options } = call;
+  const environment = await loadEnvironment(io.env, options["env-file"] ?? []);
+  const references = referencesIn(environment);
+  // Without references the command needs no service.
+  const client = references.length === 0 ? undefined : await call.client();
+  const resolve = () => resolveAll(client!, references);
+  const values: Secrets = client ? await withFallback(call, references, resolve) : new Map<string, string>();
+  return options.watch && client
+    ? runAgainOnChange(call, environment, { client, values, resolve })
+    : runOnce(call, environment, values);
+}
+
+async function runOnce(call: RunCall, environment: Environment, values: Secrets): Promise<number> {
+  let child: Child | undefined;
+  const removeListeners = forwardSignals(call.io, () => child);
+  try {
+    child = start(call, environment, values);
+    return await exitCode(call, child);
+  } finally {
+    removeListeners();
+  }
+}
+
+interface Watched {
+  readonly client: Client;
+  readonly values: Secrets;
+  readonly resolve: () => Promise<Map<string, string>>;
+}
+
+/** When the service refuses the token, the command goes on with the values that it has. */
+async function runAgainOnChange(call: RunCall, environment: Environment, { client, values, resolve }: Watched): Promise<number> {
+  const watching = new AbortController();
+  const say = (text: string) => void write(call.io.stderr, `item-vault: ${text}\n`);
+  let child = start(call, environment, values);
+  let changed: Secrets | undefined;
+  const onChange = (next: Secrets) => {
+    say("a secret has changed: starting the command again");
+    changed = next;
+    void stop(child);
+  };
+  void watchValues(client, { values, resolve, onChange, say, signal: watching.signal });
+  const removeListeners = forwardSignals(
+    call.io,
+    () => child,
+    () => watching.abort(),
+  );
+  try {
+    while (true) {
+      const code = await exitCode(call, child);
+      if (!changed || watching.signal.aborted) return code;
+      child = start(call, environment, changed);
+      changed = undefined;
+    }
+  } finally {
+    watching.abort();
+    removeListeners();
+  }
+}
+
+function start({ io, rest, options }: RunCall, environment: Environment, values: Secrets): Child {
+  const masked = options["no-masking"] || values.size === 0 ? undefined : [...values.values()];
+  return startChild(rest, renderEnvironment(environment, values), masked, io);
+}
+
+async function exitCode({ io }: RunCall, child: Child): Promise<number> {
+  return child.ended.catch(async (error: unknown) => {
+    if (!(error instanceof NotStarted)) throw error;
+    await write(io.stderr, `item-vault: ${error.message}\n`);
+    return error.code;
+  });
+}
+
+const PATIENCE = 10_000; // milliseconds between SIGTERM and SIGKILL
+
+async function stop(child: Child): Promise<void> {
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
+  await child.ended.catch(() => undefined);
+  clearTimeout(timer);
+}

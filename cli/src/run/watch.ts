@@ -1,0 +1,58 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { type Client, ItemVaultError } from "@item-vault/client";
+import { failureOf } from "../frame/failure.ts";
+
+/** Watches the values of references. */
+
+interface Watch {
+  readonly values: ReadonlyMap<string, string>;
+  readonly resolve: () => Promise<Map<string, string>>;
+  readonly onChange: (values: Map<string, string>) => void;
+  /** Tells the user something. */
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const PAUSE = 300; // milliseconds: writes that follow each other are one change
+
+/**
+ * Calls `onChange` each time that a write to a vault has changed one of the values. An event names the Item and no value, so the
+ * references are resolved again. Ends when `signal` aborts or the service refuses the token.
+ */
+export async function watchValues(client: Client, { values, resolve, onChange, say, signal }: Watch): Promise<void> {
+  let current = values;
+  let due = false;
+  let checking: Promise<void> | undefined;
+
+  async function check(): Promise<void> {
+    while (due && !signal.aborted) {
+      await wait(PAUSE);
+      due = false;
+      const next = await resolve().catch((error: unknown) => {
+        if (!signal.aborted) say(`a vault has changed, but its secrets cannot be resolved: ${messageOf(error)}`);
+      });
+      if (!next || [...next].every(([reference, value]) => current.get(reference) === value)) continue;
+      current = next;
+      if (!signal.aborted) onChange(next);
+    }
+  }
+
+  const arrived = () => {
+    due = true;
+    checking ??= check().finally(() => (checking = undefined));
+  };
+  // Also when the stream opens: a write may have come between the first resolve and the stream.
+  const read = async () => {
+    for await (const _ of client.events({ signal, onOpen: arrived })) arrived();
+  };
+  let missed = true;
+  while (missed) {
+    missed = false;
+    await read().catch((error: unknown) => {
+      missed = error instanceof ItemVaultError && error.kind === "cursor_gone";
+      if (!missed) say(`secrets are no longer watched: ${messageOf(error)}`);
+    });
+  }
+}
+
+const messageOf = (error: unknown): string => failureOf(error)?.message ?? "an unexpected fault";

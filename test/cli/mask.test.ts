@@ -1,0 +1,63 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createMasker, MARKER } from "../../cli/src/run/mask.ts";
+
+/** The output of chunks. */
+function mask(values: readonly string[], chunks: readonly Uint8Array[]): string {
+  const masker = createMasker(values);
+  return Buffer.concat([...chunks.map((chunk) => masker.push(chunk)), masker.end()]).toString("latin1");
+}
+const maskText = (values: readonly string[], text: string) =>
+  Buffer.from(mask(values, [Buffer.from(text)]), "latin1").toString("utf8");
+
+/** What masking means, without streaming: every byte in an occurrence of a value is in a run that is one marker. */
+function expected(values: readonly string[], bytes: Buffer): string {
+  const covered = Array.from({ length: bytes.length }, () => false);
+  for (const value of values.filter((text) => text !== "").map((text) => Buffer.from(text)))
+    for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, at + 1)) covered.fill(true, at, at + value.length);
+  const parts = covered.map((hidden, at) => (hidden ? (covered[at - 1] ? "" : MARKER) : String.fromCharCode(bytes[at]!)));
+  return parts.join("");
+}
+
+/** Texts of few letters, in which values overlap, contain and repeat each other. */
+const word = fc.string({ unit: fc.constantFrom("a", "b", "é"), minLength: 1, maxLength: 6 });
+const RUNS = process.env["LONG_RUN"] === "1" ? 200_000 : 10_000;
+
+describe("masking", () => {
+  it("hides every occurrence of every value, however the output is split", () => {
+    const cases = fc.record({
+      values: fc.array(word, { maxLength: 4 }),
+      text: fc.string({ unit: fc.constantFrom("a", "b", "é", "c") }),
+      cuts: fc.array(fc.nat(40)),
+    });
+    fc.assert(
+      fc.property(cases, ({ values, text, cuts }) => {
+        const bytes = Buffer.from(text);
+        const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).toSorted((a, b) => a - b), bytes.length];
+        const chunks = places.slice(1).map((end, place) => bytes.subarray(places[place], end));
+        // The forms of a value for JSON and URLs: `é` in a URL has letters that these texts do not have.
+        expect(mask(values, chunks)).toBe(expected(values, bytes));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it.each([
+    ["one value", ["secret"], "my secret.", `my ${MARKER}.`],
+    ["values that touch are one marker", ["ab", "cd"], "xabcdx", `x${MARKER}x`],
+    ["values that overlap", ["abc", "cde"], "xabcdex", `x${MARKER}x`],
+    ["a value within another one", ["b", "abc"], "abc ab", `${MARKER} a${MARKER}`],
+    ["a beginning that does not go on", ["aaab"], "aaaaab aaa", `aa${MARKER} aaa`],
+    ["a value as JSON", ['a"b\nc'], '{"x":"a\\"b\\nc"}', `{"x":"${MARKER}"}`],
+    ["a value in a URL", ["p ä/ss"], "?q=p%20%C3%A4%2Fss&", `?q=${MARKER}&`],
+    ["the lines of a value with several", ["-----BEGIN-----\nbase64base64\n}\n"], "  base64base64\n }", `  ${MARKER}\n }`],
+    ["a value without its newline at the end", ["secret\n"], "[secret]", `[${MARKER}]`],
+    ["nothing for an empty value", [""], "text", "text"],
+  ])("replaces %s", (_, values, text, masked) => expect(maskText(values, text)).toBe(masked));
+
+  it("holds back no more than the beginning of a value", () => {
+    const masker = createMasker(["secret"]);
+    expect(masker.push(Buffer.from("prompt: sec")).toString()).toBe("prompt: ");
+    expect(masker.push(Buffer.from("tion\n")).toString()).toBe("section\n");
+  });
+});

@@ -1,0 +1,183 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { admin, sendRequest } from "../sdk/support/vault.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
+import { vaultOf, vaultWithLogin } from "./support/login.ts";
+import { type Running, runCli, startCli } from "./support/process.ts";
+import { type Proxy, startProxy } from "./support/proxy.ts";
+
+let made: Awaited<ReturnType<typeof vaultWithLogin>>;
+let folder: string;
+let proxy: Proxy;
+beforeAll(async () => {
+  [made, proxy] = await Promise.all([vaultWithLogin(), startProxy()]);
+  folder = mkdtempSync(join(tmpdir(), "item-vault-"));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await proxy.close();
+});
+
+const setPassword = (token: string, vault: string, item: string, value: string) =>
+  sendRequest("PATCH", `v1/vaults/${vault}/items/${item}`, token, [{ op: "replace", path: "/fields/password/value", value }]);
+/** A program of Node as the command of `run`. */
+const program = (source: string) => ["--", process.execPath, "-e", source];
+const print = (expression: string) => program(`process.stdout.write(String(${expression}))`);
+const envOf = (env: Record<string, string> = {}) => ({ ...made.env, SECRET: made.reference("password"), ...env });
+const run = (args: string[], env?: Record<string, string>) => runCli(["run", ...args], { env: envOf(env), cwd: folder });
+const waitFor = (running: Running, text: string) =>
+  vi.waitFor(() => expect(running.output.stdout + running.output.stderr).toContain(text), UNDER_LOAD);
+
+describe("the command that run starts", () => {
+  it("gets the values of the references in its environment, and its other variables as they are", async () => {
+    const length = print("[process.env.SECRET.length, process.env.OTHER]");
+    expect(await run(length, { OTHER: "$HOME a" })).toMatchObject({ code: 0, stdout: "13,$HOME a" });
+  });
+
+  it("gets none of the tokens", async () => {
+    const tokens = { OP_CONNECT_TOKEN: "one", ITEM_VAULT_ADMIN_TOKEN: "two" };
+    const names = print("Object.keys(process.env).filter((name) => name.includes('TOKEN'))");
+    expect(await run(names, tokens)).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  it("gets the variables of env files: a later file goes first, and a file goes before the environment", async () => {
+    writeFileSync(join(folder, "one.env"), `A=file\nB=one # comment\nURL="pg://op://$V/Database/username@host"\nC='$HOME'\n`);
+    writeFileSync(join(folder, "two.env"), "B=two\n");
+    const files = ["--env-file", "one.env", "--env-file", "two.env"];
+    const shown = print("['A','B','C'].map((n) => process.env[n]) + process.env.URL.length");
+    const ran = await run([...files, ...shown], { A: "shell", V: made.vault });
+    expect(ran).toMatchObject({ code: 0, stdout: `file,two,$HOME${"pg://ada@host".length}` });
+  });
+
+  it("has its exit code returned, and 128 + n for signal n", async () => {
+    expect(await run(program("process.exit(42)"))).toMatchObject({ code: 42 });
+    expect(await run(program("process.kill(process.pid, 'SIGKILL')"))).toMatchObject({ code: 137 });
+  });
+
+  it("is a 127 when it does not exist, and a 126 when it cannot run", async () => {
+    expect(await run(["--", "no-such-command"])).toMatchObject({ code: 127 });
+    writeFileSync(join(folder, "plain.txt"), "text");
+    expect(await run(["--", join(folder, "plain.txt")])).toMatchObject({ code: 126 });
+  });
+
+  it("does not start when a reference has no value", async () => {
+    const ran = await run(print("'started'"), { MISSING: made.reference("nothing") });
+    expect(ran).toMatchObject({ code: 4, stdout: "" });
+  });
+
+  it("gets the signals that run gets", async () => {
+    const source =
+      "process.on('SIGTERM', () => { console.log('got it'); process.exit(7); }); console.log('ready'); setInterval(() => {}, 1000)";
+    const running = startCli(["run", ...program(source)], { env: envOf() });
+    await waitFor(running, "ready");
+    running.child.kill("SIGTERM");
+    expect(await running.ended).toMatchObject({ code: 7, stdout: "ready\ngot it\n" });
+  });
+
+  it("starts without the service when its environment has no reference", async () => {
+    const env = { ITEM_VAULT_HOST: "http://127.0.0.1:1" };
+    expect(await runCli(["run", ...print("'ran'")], { env })).toMatchObject({ code: 0, stdout: "ran" });
+  });
+});
+
+describe("the output of the command", () => {
+  it("has its secrets masked, also when they arrive in pieces, in stdout and stderr", async () => {
+    const source =
+      "const s = process.env.SECRET; process.stdout.write('a ' + s.slice(0, 5)); setTimeout(() => console.log(s.slice(5) + ' z'), 50); console.error(s)";
+    const masked = "<concealed by item-vault>";
+    expect(await run(program(source))).toMatchObject({ stdout: `a ${masked} z\n`, stderr: `${masked}\n` });
+  });
+
+  it("is not touched with --no-masking", async () => {
+    expect(await run(["--no-masking", ...print("process.env.SECRET")])).toMatchObject({ stdout: "correct horse" });
+  });
+
+  it("may be closed by its reader", async () => {
+    const running = startCli(["run", ...program("setInterval(() => console.log('line '.repeat(1000)), 1)")], { env: envOf() });
+    await waitFor(running, "line");
+    running.child.stdout.destroy();
+    const { code, signal } = await running.ended;
+    expect([code, signal]).not.toEqual([null, "SIGKILL"]);
+  });
+});
+
+describe("the requests of run", () => {
+  it("are one for 100 references", async () => {
+    const { vault, token, create } = await vaultOf();
+    const fields = Array.from({ length: 100 }, (_, place) => ({ id: `f${place}`, type: "CONCEALED", value: `value ${place}` }));
+    await create({ title: "Many", fields });
+    const references = Object.fromEntries(fields.map(({ id }) => [id.toUpperCase(), `op://${vault}/Many/${id}`]));
+    const env = { ...references, ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
+    proxy.requests.length = 0;
+    const length = print("Array.from({ length: 100 }, (_, place) => process.env['F' + place]).join().length");
+    expect(await runCli(["run", ...length], { env })).toMatchObject({ code: 0, stdout: "889" });
+    expect(proxy.requests).toEqual(["POST /v1/resolve"]);
+  });
+});
+
+describe("--fallback", () => {
+  it("uses the values of an earlier run when the service is away, tells their age, and never after a refusal", async () => {
+    const path = join(folder, "fallback");
+    const env = { ITEM_VAULT_HOST: proxy.url };
+    const args = ["--fallback", path, ...print("process.env.SECRET.length")];
+    expect(await run(args, env)).toMatchObject({ code: 0, stdout: "13", stderr: "" });
+    expect(readFileSync(path, "latin1")).not.toContain("correct horse");
+
+    await proxy.close();
+    const { token } = await vaultOf();
+    const [away, tooOld, incomplete, ofAnother] = await Promise.all([
+      run(args, env),
+      run(["--max-age", "0s", ...args], env),
+      run(args, { ...env, MORE: made.reference("username") }),
+      run(args, { ...env, ITEM_VAULT_TOKEN: token }),
+    ]);
+    expect(away).toMatchObject({
+      code: 0,
+      stdout: "13",
+      stderr: expect.stringMatching(/using values that are \d+ seconds? old/),
+    });
+    for (const refused of [tooOld, incomplete, ofAnother]) expect(refused).toMatchObject({ code: 6, stdout: "" });
+
+    await proxy.open();
+    for (const status of [401, 403]) {
+      proxy.fail(status);
+      expect(await run(args, env)).toMatchObject({ code: 3, stdout: "" });
+    }
+    proxy.fail(undefined);
+  });
+});
+
+describe("--watch", () => {
+  const source =
+    "console.log('secret of', process.env.SECRET.length); process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000)";
+
+  it("starts the command again after a write that changes a secret, and after no other write", async () => {
+    const { vault, token, env, item, create, reference } = await vaultWithLogin();
+    const running = startCli(["run", "--watch", ...program(source)], { env: { ...env, SECRET: reference("password") } });
+    await waitFor(running, "secret of 13");
+    await create({ title: "Unrelated" });
+    await setPassword(token, vault, item, "new");
+    await waitFor(running, "secret of 3\n");
+    expect(running.output.stderr.match(/starting the command again/g)).toHaveLength(1);
+    running.child.kill("SIGTERM");
+    expect(await running.ended).toMatchObject({ code: 0 });
+  });
+
+  it("lets the command go on when its token is revoked, and says so", async () => {
+    const { tokenId, env, reference } = await vaultWithLogin();
+    const running = startCli(["run", "--watch", ...program(source)], {
+      env: { ...env, SECRET: reference("password"), ITEM_VAULT_HOST: proxy.url },
+    });
+    await waitFor(running, "secret of 13");
+    await vi.waitFor(() => expect(proxy.requests).toContain("GET /v1/events"), UNDER_LOAD);
+    await admin("DELETE", `tokens/${tokenId}`);
+    // The stream would end within 15 seconds. A connection that breaks makes the client open it again at once.
+    await proxy.close();
+    await proxy.open();
+    await waitFor(running, "secrets are no longer watched: Invalid token signature");
+    running.child.kill("SIGTERM");
+    expect(await running.ended).toMatchObject({ code: 0 });
+  });
+});
