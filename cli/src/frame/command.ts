@@ -52,6 +52,8 @@ export interface Command<O extends Options = Options> {
   readonly args: string;
   /** Whether the command takes another command after `--`. */
   readonly rest?: true;
+  /** Whether the help leaves the command out. */
+  readonly hidden?: true;
   readonly options: O;
   readonly examples: readonly string[];
   /** Loads the module of the command, so that a command loads only what it needs. */

@@ -4,7 +4,8 @@ import { GLOBAL_OPTIONS, usageOf } from "./parse.ts";
 /** The help, made from the table of commands. */
 
 /** All commands, one a line. */
-export function overview(commands: readonly Command[]): string {
+export function overview(all: readonly Command[]): string {
+  const commands = all.filter(({ hidden }) => !hidden);
   const width = Math.max(...commands.map(({ name }) => name.length));
   const lines = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return ["Usage: item-vault <command> [options]", "", ...lines, "", "`item-vault <command> --help` shows the options.", ""].join(

@@ -44,7 +44,7 @@ export async function loadAccess(
   { host: given, kind = "token" }: { readonly host?: string | undefined; readonly kind?: keyof typeof TOKENS },
 ): Promise<Access> {
   const config = await loadConfig(env);
-  const host = given ?? firstOf(env, HOST) ?? config.host;
+  const host = hostOf(env, given, config);
   if (!host) throw new CliError("No host is set", { exit: "usage", hint: "Set ITEM_VAULT_HOST, or run `item-vault login`." });
   if (!/^https?:\/\/[^/]/.test(host)) throw new CliError("The host is no http or https URL", { exit: "usage" });
   const token = firstOf(env, TOKENS[kind]) ?? (await printedBy(config[`${kind}_command`])) ?? config[kind];
@@ -52,6 +52,10 @@ export async function loadAccess(
   const [variable] = TOKENS[kind];
   throw new CliError("No token is set", { exit: "denied", hint: `Set ${variable}, or run \`item-vault login\`.` });
 }
+
+/** The host of an option, of the environment or of the config file. */
+export const hostOf = (env: Io["env"], given: string | undefined, config: Config): string | undefined =>
+  given ?? firstOf(env, HOST) ?? config.host;
 
 const firstOf = (env: Io["env"], names: readonly string[]): string | undefined =>
   names.map((name) => env[name]?.trim()).find((value) => value);

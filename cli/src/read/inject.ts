@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { withFallback } from "../fallback/resolve.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { readAll, write } from "../frame/io.ts";
@@ -8,12 +9,13 @@ import type { INJECT_OPTIONS } from "./table.ts";
 import { parseTemplate, referencesOf, renderTemplate } from "./template.ts";
 
 /** `inject`: writes a template with the values of its references. Nothing is written unless all of them have a value. */
-export async function run({ io, options, client }: Call<typeof INJECT_OPTIONS>): Promise<void> {
+export async function run(call: Call<typeof INJECT_OPTIONS>): Promise<void> {
+  const { io, options, client } = call;
   const mode = parseMode(options["file-mode"]);
   const template = await readTemplate(io, options["in-file"]);
   const parts = parseTemplate(template, io.env);
   const references = referencesOf(parts);
-  const values = references.length === 0 ? new Map<string, string>() : await resolveAll(await client(), references);
+  const values = await withFallback(call, references, async () => resolveAll(await client(), references));
   const text = renderTemplate(parts, values);
   const path = options["out-file"];
   if (path === undefined) await write(io.stdout, text);

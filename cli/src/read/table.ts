@@ -1,3 +1,4 @@
+import { FALLBACK_OPTIONS } from "../fallback/resolve.ts";
 import { type Command, command, type Options } from "../frame/command.ts";
 import { FILE_OPTIONS } from "../frame/output-file.ts";
 
@@ -11,6 +12,7 @@ export const READ_OPTIONS = {
 export const INJECT_OPTIONS = {
   "in-file": { type: "string", short: "i", value: "FILE", summary: "the template, by default stdin" },
   ...FILE_OPTIONS,
+  ...FALLBACK_OPTIONS,
 } as const satisfies Options;
 
 export const READ_COMMANDS = [

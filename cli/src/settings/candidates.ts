@@ -1,0 +1,24 @@
+import type { Command, Options } from "../frame/command.ts";
+import { findCommand, GLOBAL_OPTIONS } from "../frame/parse.ts";
+
+/** The words that can follow a command line. In: the words after the program; the last one is the beginning of the next word. */
+export function candidates(commands: readonly Command[], words: readonly string[]): string[] {
+  const before = words.slice(0, -1);
+  const beginning = words.at(-1) ?? "";
+  const shown = commands.filter(({ hidden }) => !hidden);
+  const found = findCommand(shown, before);
+  const next = found ? afterCommand(found, before, beginning) : shown.flatMap(({ name }) => nextWord(name.split(" "), before));
+  return [...new Set(next)].filter((word) => word.startsWith(beginning));
+}
+
+const nextWord = (name: readonly string[], before: readonly string[]): string[] =>
+  before.every((word, place) => name[place] === word) ? name.slice(before.length, before.length + 1) : [];
+
+function afterCommand({ options, rest }: Command, before: readonly string[], beginning: string): readonly string[] {
+  if (rest && before.includes("--")) return [];
+  const all: Options = { ...options, ...GLOBAL_OPTIONS };
+  const last = before.at(-1)!;
+  const option = Object.entries(all).find(([name, { short }]) => last === `--${name}` || last === `-${short}`)?.[1];
+  if (option?.type === "string") return option.choices ?? [];
+  return beginning.startsWith("-") ? Object.keys(all).map((name) => `--${name}`) : [];
+}

@@ -1,0 +1,54 @@
+import { type Command, command, type Options } from "../frame/command.ts";
+
+/** Commands about the settings of this program. */
+
+export const LOGIN_OPTIONS = {
+  admin: { type: "boolean", summary: "store the admin's token, for the commands that make vaults and tokens" },
+} as const satisfies Options;
+
+export const NO_OPTIONS = {} as const satisfies Options;
+
+export const SETTINGS_COMMANDS = [
+  command({
+    name: "login",
+    summary: "store the host and a token, which is read from the terminal or from stdin, in the config file",
+    args: "",
+    options: LOGIN_OPTIONS,
+    examples: ["item-vault login --host https://vault.example.com", "item-vault login < token.txt"],
+    load: () => import("./login.ts"),
+  }),
+  command({
+    name: "logout",
+    summary: "remove the tokens from the config file",
+    args: "",
+    options: NO_OPTIONS,
+    examples: ["item-vault logout"],
+    load: () => import("./logout.ts"),
+  }),
+  command({
+    name: "whoami",
+    summary: "show the host, the token and what it may do",
+    args: "",
+    options: NO_OPTIONS,
+    examples: ["item-vault whoami"],
+    load: () => import("./whoami.ts"),
+  }),
+  command({
+    name: "completions",
+    summary: "print the completions of a shell: bash, zsh or fish",
+    args: "<shell>",
+    options: NO_OPTIONS,
+    examples: ["source <(item-vault completions bash)", "item-vault completions fish | source"],
+    load: () => import("./completions.ts"),
+  }),
+  command({
+    name: "complete",
+    summary: "print the words that can follow",
+    args: "",
+    rest: true,
+    hidden: true,
+    options: NO_OPTIONS,
+    examples: [],
+    load: () => import("./complete.ts"),
+  }),
+] as readonly Command[];

@@ -1,0 +1,103 @@
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { COMMANDS } from "../../cli/src/commands.ts";
+import { parseConfig } from "../../cli/src/frame/settings.ts";
+import { candidates } from "../../cli/src/settings/candidates.ts";
+import { vaultWithLogin } from "./support/login.ts";
+import { runCli } from "./support/process.ts";
+
+let made: Awaited<ReturnType<typeof vaultWithLogin>>;
+beforeAll(async () => {
+  made = await vaultWithLogin();
+});
+
+/** The environment of a user without variables: with a config file, if one is in `config`. */
+function home(config?: object, mode = 0o600): Record<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), "item-vault-home-"));
+  const env = { ITEM_VAULT_HOST: "", HOME: folder, XDG_CONFIG_HOME: join(folder, "config") };
+  if (!config) return env;
+  mkdirSync(join(folder, "config", "item-vault"), { recursive: true });
+  const path = join(folder, "config", "item-vault", "config.json");
+  writeFileSync(path, JSON.stringify({ host: inject("url"), ...config }));
+  chmodSync(path, mode);
+  return env;
+}
+
+const read = (env: Record<string, string>) => runCli(["read", "-n", made.reference("username")], { env });
+
+describe("login", () => {
+  it("stores host and token in a file that only the user reads, whoami shows them, and logout forgets the token", async () => {
+    const env = home();
+    expect(await runCli(["login", "--host", inject("url")], { env, input: `${made.token}\n` })).toMatchObject({
+      code: 0,
+      stdout: "",
+    });
+    expect(statSync(join(env["XDG_CONFIG_HOME"]!, "item-vault", "config.json")).mode & 0o777).toBe(0o600);
+    const { stdout } = await runCli(["whoami"], { env });
+    expect(stdout).toContain(`host    ${inject("url")}`);
+    expect(stdout).toContain(" rw\n");
+    expect(stdout).not.toContain(made.token);
+    await runCli(["logout"], { env });
+    expect(await runCli(["whoami"], { env })).toMatchObject({ code: 3 });
+  });
+
+  it("stores no token that the service refuses", async () => {
+    const env = home();
+    expect(await runCli(["login", "--host", inject("url")], { env, input: "wrong" })).toMatchObject({ code: 3 });
+    expect(statSync(join(env["XDG_CONFIG_HOME"]!, "item-vault"), { throwIfNoEntry: false })).toBeUndefined();
+  });
+});
+
+describe("host and token", () => {
+  it("come from the variables of op", async () => {
+    const env = { ...home(), OP_CONNECT_HOST: inject("url"), OP_CONNECT_TOKEN: made.token };
+    expect(await read(env)).toMatchObject({ code: 0, stdout: "ada" });
+  });
+
+  it("come from a command of the user's", async () => {
+    const print = [process.execPath, "-e", `console.log(${JSON.stringify(made.token)})`];
+    expect(await read(home({ token_command: print, token: "unused" }))).toMatchObject({ code: 0, stdout: "ada" });
+    const failed = await read(home({ token_command: ["false"], token: made.token }));
+    expect(failed).toMatchObject({ code: 3, stderr: expect.stringContaining("The token command false failed") });
+  });
+
+  it("come from no file that others may read", async () => {
+    const refused = await read(home({ token: made.token }, 0o644));
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("chmod 600") });
+  });
+
+  it.each([
+    ["no JSON", "{", "is no JSON"],
+    ["an array", "[]", "is no JSON object"],
+    ["a token that is no text", '{"token": 1}', "token is no text"],
+    ["a command that is a text", '{"token_command": "pass show x"}', "token_command is no array"],
+    ["an unknown attribute", '{"secret": "x"}', "has an unknown attribute"],
+  ])("come from no config file with %s, and the message has nothing of it", (_, text, message) => {
+    expect(() => parseConfig(text, "config.json")).toThrow(message);
+  });
+});
+
+describe("completions", () => {
+  it.each([
+    ["the first words", ["re"], ["read"]],
+    ["every command", [""], expect.arrayContaining(["read", "inject", "run", "login"])],
+    ["no hidden command", ["compl"], ["completions"]],
+    ["the options", ["read", "--no"], ["--no-newline"]],
+    ["nothing after the command of run", ["run", "--", "--"], []],
+  ])("are %s", (_, words, expected) => expect(candidates(COMMANDS, words)).toEqual(expected));
+
+  it("work in bash", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "item-vault-bin-"));
+    symlinkSync(resolve("cli/bin/item-vault.js"), join(folder, "item-vault"));
+    const script = `source <(item-vault completions bash)
+COMP_WORDS=(item-vault read --no) COMP_CWORD=2
+_item_vault
+printf '%s,' "\${COMPREPLY[@]}"; complete -p iv`;
+    const { stdout } = await promisify(execFile)("bash", ["-c", script], { env: { PATH: `${folder}:${process.env["PATH"]}` } });
+    expect(stdout).toBe("--no-newline,complete -o default -F _item_vault iv\n");
+  });
+});
