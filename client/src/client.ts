@@ -1,3 +1,4 @@
+import { type Call, createCall } from "./call.ts";
 import { ItemVaultError } from "./error.ts";
 import { type EventOptions, followEvents, type VaultEvent } from "./events.ts";
 import { type ClientOptions, createSend, type Send } from "./send.ts";
@@ -12,6 +13,8 @@ interface Cancellable {
 }
 
 export interface Client {
+  /** A request to an operation of the API, with its types. */
+  readonly call: Call;
   /** Any request: `send("GET", "/v1/vaults")`. Out: a successful answer. */
   readonly send: Send;
   /** The value of an `op://vault/item/field` reference. Errors: throws an ItemVaultError. */
@@ -46,5 +49,5 @@ export function createClient(options: ClientOptions): Client {
     throw new ItemVaultError(message, { kind: "reference", status });
   }
 
-  return { send, get, resolve, events: (wanted) => followEvents(send, wanted) };
+  return { call: createCall(send), send, get, resolve, events: (wanted) => followEvents(send, wanted) };
 }

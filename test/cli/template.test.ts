@@ -76,7 +76,11 @@ describe("a template", () => {
 
   it("without references and variables is returned as it is", () => {
     const harmless = fc.string({ unit: "binary" }).filter((text) => !/op:\/\/|\$|\{\{\s*"/.test(text));
-    fc.assert(fc.property(harmless, (text) => expect(renderTemplate(parseTemplate(text, VARIABLES), new Map())).toBe(text)));
+    fc.assert(
+      fc.property(harmless, (text) => {
+        expect(renderTemplate(parseTemplate(text, VARIABLES), new Map())).toBe(text);
+      }),
+    );
   });
 
   it("keeps everything around its references", () => {

@@ -1,8 +1,9 @@
-import { freshVault, sendRequest } from "../../sdk/support/vault.ts";
+import { makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
 
 /** A vault of its own, and the environment of a process that reads and writes it. */
 export async function vaultOf(name?: string) {
-  const { canonical: vault, token, tokenId } = await freshVault(name);
+  const vault = await makeVault(name);
+  const { token, id: tokenId } = await makeToken({ [vault]: "rw" }, "uuid");
   const env = { ITEM_VAULT_TOKEN: token };
   const create = async (item: object) => {
     const body = { category: "LOGIN", vault: { id: vault }, ...item };

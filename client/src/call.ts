@@ -1,0 +1,68 @@
+import type { Bytes, Operations } from "./schema.ts";
+import type { RequestOptions, Send } from "./send.ts";
+
+/** Typed requests: every operation of the API's document, by its method and path. */
+
+type Name = keyof Operations;
+/** Conditional reads and streams are left to `send` and `events`: their answers have no data of this type. */
+type Headers<N extends Name> = Omit<Operations[N]["headers"], "If-None-Match" | "Last-Event-ID" | "Accept">;
+
+/** An attribute that is left out when an operation has nothing in that place, and is optional when it needs nothing there. */
+type Place<Key extends string, Value> = [Value] extends [undefined]
+  ? unknown
+  : Value extends Record<string, never>
+    ? unknown
+    : Partial<Value> extends Value
+      ? { readonly [K in Key]?: Value }
+      : { readonly [K in Key]: Value };
+
+/** What a request to an operation has, in the shape of the document. */
+export type CallOptions<N extends Name> = Place<"path", Operations[N]["path"]> &
+  Place<"query", Operations[N]["query"]> &
+  Place<"headers", Headers<N>> &
+  Place<"body", Operations[N]["body"]> & { readonly signal?: AbortSignal | undefined };
+
+export interface Answer<N extends Name> {
+  /** The JSON of the answer; `undefined` for a 204; the Response itself where the answer is a file's content or a text. */
+  readonly data: string extends Operations[N]["answer"]
+    ? Response
+    : Bytes extends Operations[N]["answer"]
+      ? Response
+      : Operations[N]["answer"];
+  /** The entity tag, for `If-Match`, where the answer has one. */
+  readonly etag: string | undefined;
+  readonly headers: Response["headers"];
+}
+
+/** A request to an operation, for example `call("GET /v1/vaults/{vault}/items", { path: { vault } })`. Errors: as `send`. */
+export type Call = <N extends Name>(
+  operation: N,
+  ...options: {} extends CallOptions<N> ? [CallOptions<N>?] : [CallOptions<N>]
+) => Promise<Answer<N>>;
+
+interface UntypedOptions {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: NonNullable<RequestOptions["query"]>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+export const createCall = (send: Send): Call =>
+  (async (operation: string, { path = {}, body, ...options }: UntypedOptions = {}) => {
+    const [method, template] = operation.split(" ") as [string, string];
+    const url = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name]!));
+    const sent = body === undefined ? {} : isBytes(body) ? { body } : { json: body };
+    const response = await send(method, url, { ...options, ...sent });
+    const { headers, status } = response;
+    const isJson = headers.get("Content-Type")?.startsWith("application/json");
+    const data: unknown = status === 204 ? undefined : isJson ? await response.json() : response;
+    return { data, etag: headers.get("ETag") ?? undefined, headers };
+  }) as Call;
+
+const isBytes = (body: unknown): body is NonNullable<RequestOptions["body"]> =>
+  typeof body === "string" ||
+  body instanceof ArrayBuffer ||
+  ArrayBuffer.isView(body) ||
+  body instanceof Blob ||
+  body instanceof ReadableStream;

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { createClient, type Fault, ItemVaultError } from "../../client/src/index.ts";
+import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
+import { type Proxy, startProxy } from "../cli/support/proxy.ts";
+import { admin } from "../sdk/support/vault.ts";
+
+type Fetch = typeof fetch;
+
+let made: Awaited<ReturnType<typeof vaultWithLogin>>;
+let proxy: Proxy;
+beforeAll(async () => {
+  [made, proxy] = await Promise.all([vaultWithLogin(), startProxy()]);
+});
+afterAll(() => proxy.close());
+beforeEach(() => void (proxy.requests.length = 0));
+
+const clientOf = (options: { token?: string; fetch?: Fetch; attempts?: number } = {}) =>
+  createClient({ host: proxy.url, token: made.token, ...options });
+const item = () => ({ vault: made.vault, item: made.item });
+
+/** What a promise is rejected with. */
+async function faultOf(promise: Promise<unknown>): Promise<Fault & { message: string }> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ItemVaultError);
+  return error as ItemVaultError;
+}
+
+/** A fetch whose first answers are these; a number is a status, an Error a broken connection. */
+function faulty(...answers: (Response | Error)[]): { fetch: Fetch; keys: (string | null)[] } {
+  const keys: (string | null)[] = [];
+  const stub: Fetch = async (url, init) => {
+    keys.push(new Headers(init?.headers).get("Idempotency-Key"));
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+    return answer ?? fetch(url, init);
+  };
+  return { fetch: stub, keys };
+}
+
+describe("get and resolve", () => {
+  it("get returns the value of a reference", async () => {
+    expect(await clientOf().get(made.reference("password"))).toBe("correct horse");
+  });
+
+  it("get throws an error with the kind and the status of the refusal", async () => {
+    const fault = await faultOf(clientOf().get(made.reference("nothing")));
+    expect(fault).toMatchObject({
+      kind: "reference",
+      status: 404,
+      message: expect.stringContaining("The reference names no field"),
+    });
+  });
+
+  it("resolve sends one request for each 100 references, and returns the values in their order", async () => {
+    const references = Array.from({ length: 101 }, (_, place) => made.reference(place % 2 === 0 ? "username" : "password"));
+    const values = await clientOf().resolve(references);
+    expect(values.map((entry) => entry.reference)).toEqual(references);
+    expect(values.slice(0, 2)).toMatchObject([{ value: "ada" }, { value: "correct horse" }]);
+    expect(proxy.requests).toEqual(["POST /v1/resolve", "POST /v1/resolve"]);
+  });
+});
+
+describe("call", () => {
+  it("sends a typed request with path, query and body, and returns data and entity tag", async () => {
+    const { vault } = await vaultOf();
+    const { call } = createClient({ host: proxy.url, token: made.token });
+    const { data, etag } = await call("GET /v1/vaults/{vault}/items/{item}", { path: item() });
+    expect([data.title, data.fields.map(({ id }) => id), etag]).toEqual([
+      "Database",
+      ["username", "password"],
+      expect.any(String),
+    ]);
+    const list = await call("GET /v1/vaults/{vault}/items", { path: item(), query: { filter: 'title eq "Database"', limit: 5 } });
+    expect(list.data.map(({ id }) => id)).toEqual([made.item]);
+    expect(await faultOf(call("GET /v1/vaults/{vault}", { path: { vault } }))).toMatchObject({
+      kind: "out_of_scope",
+      status: 403,
+    });
+  });
+
+  it("changes an Item only with its current entity tag", async () => {
+    const { create, vault, token } = await vaultOf();
+    const { call } = createClient({ host: inject("url"), token });
+    const path = { vault, item: (await create({ title: "One" })).id };
+    const { etag } = await call("GET /v1/vaults/{vault}/items/{item}", { path });
+    const patch = (title: string) =>
+      call("PATCH /v1/vaults/{vault}/items/{item}", {
+        path,
+        headers: { "If-Match": etag! },
+        body: [{ op: "replace", path: "/title", value: title }],
+      });
+    expect((await patch("Two")).data.version).toBe(2);
+    expect(await faultOf(patch("Three"))).toMatchObject({ kind: "precondition", status: 412 });
+  });
+
+  it("uploads and downloads a File as bytes", async () => {
+    const { create, vault, token } = await vaultOf();
+    const { call } = createClient({ host: inject("url"), token });
+    const path = { vault, item: (await create({ title: "One" })).id };
+    const bytes = new Uint8Array([0, 1, 255]);
+    const { data } = await call("POST /v1/vaults/{vault}/items/{item}/files", { path, query: { name: "a b" }, body: bytes });
+    const content = await call("GET /v1/vaults/{vault}/items/{item}/files/{file}/content", { path: { ...path, file: data.id } });
+    expect(new Uint8Array(await content.data.arrayBuffer())).toEqual(bytes);
+  });
+});
+
+const busy = (status: number, headers: Record<string, string> = {}) => new Response("{}", { status, headers });
+
+describe("retries", () => {
+  it("repeat a write after a broken connection, 429 and 503, under one Idempotency-Key, so that it takes effect once", async () => {
+    const { vault, token } = await vaultOf();
+    const { fetch: stub, keys } = faulty(new Error("reset"), busy(503), busy(429, { "Retry-After": "0" }));
+    const { call } = clientOf({ token, fetch: stub });
+    await call("POST /v1/vaults/{vault}/items", { path: { vault }, body: { category: "LOGIN", title: "Once" } });
+    expect(keys).toEqual([keys[0], keys[0], keys[0], keys[0]]);
+    expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+    const { data } = await call("GET /v1/vaults/{vault}/items", { path: { vault } });
+    expect(data).toHaveLength(1);
+  });
+
+  it("end with the last error after the attempts", async () => {
+    const { fetch: stub, keys } = faulty(busy(503), busy(503, { "Item-Vault-Error": "unavailable", "Request-Id": "r" }));
+    const fault = await faultOf(clientOf({ fetch: stub, attempts: 2 }).call("GET /v1/vaults", {}));
+    expect(fault).toMatchObject({ kind: "unavailable", status: 503, requestId: "r" });
+    expect(keys).toHaveLength(2);
+  });
+
+  it.each([400, 401, 403, 404, 409, 412, 413, 500, 507])("do not follow a %i", async (status) => {
+    const { fetch: stub, keys } = faulty(busy(status));
+    expect(await faultOf(clientOf({ fetch: stub }).call("GET /v1/vaults", {}))).toMatchObject({ status });
+    expect(keys).toHaveLength(1);
+  });
+
+  it("send a stream once, because it cannot be read again", async () => {
+    const { fetch: stub, keys } = faulty(busy(503));
+    const body = new Blob(["text"]).stream();
+    const path = item();
+    const call = clientOf({ fetch: stub }).call("POST /v1/vaults/{vault}/items/{item}/files", {
+      path,
+      query: { name: "x" },
+      body,
+    });
+    expect(await faultOf(call)).toMatchObject({ status: 503 });
+    expect(keys).toHaveLength(1);
+  });
+
+  it("stop when the signal aborts, with its reason", async () => {
+    const { fetch: stub } = faulty(busy(503, { "Retry-After": "30" }));
+    const signal = AbortSignal.timeout(50);
+    await expect(clientOf({ fetch: stub }).call("GET /v1/vaults", { signal })).rejects.toMatchObject({ name: "TimeoutError" });
+  });
+});
+
+describe("an error", () => {
+  it("of a broken connection names the origin, and neither the path nor the token", async () => {
+    const { fetch: stub } = faulty(new Error(`reset ${made.token}`));
+    const fault = await faultOf(clientOf({ fetch: stub, attempts: 1 }).get(made.reference("password")));
+    expect(fault).toMatchObject({ kind: "network", status: 0 });
+    expect(JSON.stringify([fault, fault.message, String((fault as ItemVaultError).stack)])).not.toContain(made.token);
+  });
+
+  it("of a server that is no Item Vault has its status", async () => {
+    const { fetch: stub } = faulty(new Response("<html>", { status: 418 }));
+    expect(await faultOf(clientOf({ fetch: stub }).get("op://a/b/c"))).toMatchObject({ kind: "http", status: 418 });
+  });
+});
+
+describe("events", () => {
+  it("are the writes to the vaults of the token, also after the connection broke", async () => {
+    const { create, vault, token } = await vaultOf();
+    const end = new AbortController();
+    const { promise: opened, resolve: onOpen } = Promise.withResolvers<void>();
+    const events = clientOf({ token }).events({ signal: end.signal, onOpen });
+    const first = events.next();
+    await opened;
+    const one = await create({ title: "One" });
+    expect((await first).value).toMatchObject({ type: "item.created", vault, item: one.id, version: 1 });
+    await proxy.close();
+    const two = await create({ title: "Two" });
+    await proxy.open();
+    expect((await events.next()).value).toMatchObject({ type: "item.created", item: two.id });
+    end.abort();
+    expect(await events.next()).toMatchObject({ done: true });
+  });
+
+  it("end with the error of a token that is refused", async () => {
+    const { token, tokenId } = await vaultOf();
+    await admin("DELETE", `tokens/${tokenId}`);
+    expect(await faultOf(clientOf({ token }).events().next())).toMatchObject({ kind: "unauthorized", status: 401 });
+  });
+
+  it("continue after a cursor", async () => {
+    const { create, vault, token } = await vaultOf();
+    await create({ title: "One" });
+    const [all, one] = [clientOf({ token }).events({ vault, after: "0" }), clientOf({ token })];
+    const { value: made0 } = await all.next();
+    expect(made0).toMatchObject({ type: "vault.created" });
+    const { value } = await one.events({ vault, after: (made0 as { cursor: string }).cursor }).next();
+    expect(value).toMatchObject({ type: "item.created" });
+  });
+});
