@@ -1,0 +1,94 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { vaultWithLogin } from "../cli/support/login.ts";
+
+/** The packages as people install them: packed, and installed into an empty folder without a network. */
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), "item-vault-packed-"));
+const PACKAGES = ["client", "cli"];
+
+/** The versions of Node on this machine, one of each: `[version, path]`. The npm script has put Node 24 first in the PATH. */
+const NODES = execFileSync("which", ["-a", "node"], { encoding: "utf8" })
+  .trim()
+  .split("\n")
+  .map((path) => [execFileSync(path, ["--version"], { encoding: "utf8" }).trim(), path] as const)
+  .filter(([version], place, all) => all.findIndex(([other]) => other === version) === place);
+
+let made: Awaited<ReturnType<typeof vaultWithLogin>>;
+beforeAll(async () => {
+  made = await vaultWithLogin();
+  await run("npm", ["pack", "--silent", `--pack-destination=${folder}`, ...PACKAGES.map((name) => `--workspace=${name}`)]);
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  const files = ["./item-vault-client-0.1.0.tgz", "./item-vault-0.1.0.tgz"];
+  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", "--silent", ...files], { cwd: folder });
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const env = () => ({ PATH: process.env["PATH"], HOME: folder, ITEM_VAULT_HOST: inject("url"), ITEM_VAULT_TOKEN: made.token });
+const bin = (name: string) => join(folder, "node_modules/.bin", name);
+
+describe.each(NODES)("installed from its packed file, under Node %s", (_, node) => {
+  it.each(["item-vault", "iv"])("%s reads a secret", async (name) => {
+    const { stdout } = await run(node, [bin(name), "read", made.reference("password")], { env: env() });
+    expect(stdout).toBe("correct horse\n");
+  });
+
+  it("the client reads a secret", async () => {
+    const program = `import { createClient } from "@item-vault/client";
+const { ITEM_VAULT_HOST: host, ITEM_VAULT_TOKEN: token } = process.env;
+console.log(await createClient({ host, token }).get(${JSON.stringify(made.reference("password"))}));`;
+    const { stdout } = await run(node, ["--input-type=module", "-e", program], { env: env(), cwd: folder });
+    expect(stdout).toBe("correct horse\n");
+  });
+});
+
+/** What tsc says of a program beside the installed package. */
+async function check(program: string): Promise<string> {
+  writeFileSync(join(folder, "program.ts"), program);
+  const options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom", "--types", ""];
+  const tsc = resolve("node_modules/typescript/bin/tsc");
+  const { stdout } = await run(process.execPath, [tsc, ...options, "program.ts"], { cwd: folder }).catch(
+    (error: { stdout: string }) => error,
+  );
+  return stdout;
+}
+
+describe("the types of the client", () => {
+  const START = `import { createClient, ItemVaultError, type Item } from "@item-vault/client";
+const vault = createClient({ host: "http://127.0.0.1", token: "" });\n`;
+
+  it("accept a program that uses them", async () => {
+    const program = `${START}
+const password: string = await vault.get("op://a/b/c");
+const path = { vault: "v", item: "i" };
+const { data, etag } = await vault.call("GET /v1/vaults/{vault}/items/{item}", { path });
+const item: Item = data;
+const headers = { "If-Match": etag! };
+await vault.call("PATCH /v1/vaults/{vault}/items/{item}", { path, headers, body: [{ op: "replace", path: "/title", value: item.title }] });
+await vault.call("POST /v1/vaults/{vault}/items", { path, body: { category: "LOGIN", fields: [{ type: "CONCEALED", value: password }] } });
+for await (const event of vault.events({ signal: AbortSignal.timeout(1) })) event.type.length;
+try {} catch (error) { if (error instanceof ItemVaultError) error.kind.length; }`;
+    expect(await check(program)).toBe("");
+  });
+
+  it.each([
+    ["an operation that does not exist", 'await vault.call("GET /v1/nothing", {});'],
+    ["a path without its item", 'await vault.call("GET /v1/vaults/{vault}/items/{item}", { path: { vault: "v" } });'],
+    [
+      "an unknown category",
+      'await vault.call("POST /v1/vaults/{vault}/items", { path: { vault: "v" }, body: { category: "SANDWICH" } });',
+    ],
+    ["an attribute that an answer does not have", 'const { data } = await vault.call("GET /v1/vaults", {}); data[0]!.password;'],
+  ])("refuse %s", async (_, line) => expect(await check(START + line)).toContain("error TS"));
+});
+
+it("the client has at most 6 KiB, compressed", () => {
+  const code = readFileSync(join(folder, "node_modules/@item-vault/client/dist/index.js"));
+  expect(gzipSync(code).length).toBeLessThanOrEqual(6 * 1024);
+});
