@@ -1,4 +1,5 @@
 import { createWebhookSecret } from "../../crypto/webhook-signature.ts";
+import type { Cursor } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY, SECOND } from "../../model/time.ts";
@@ -128,7 +129,7 @@ function changeDefinition(
   return { ...definition, url, secret: createWebhookSecret(), previous, rotation: request };
 }
 
-function changeProgress(progress: Progress, change: WebhookChange, head: VaultWebhooks["head"], now: number): Progress {
+function changeProgress(progress: Progress, change: WebhookChange, head: Cursor, now: number): Progress {
   const { url, enabled, resume } = change;
   const revived = resume !== undefined || (enabled === true && progress.state === "DISABLED");
   const state = enabled === false ? "DISABLED" : revived ? "ACTIVE" : (progress.state as Webhook["state"]);
