@@ -4,7 +4,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY, SECOND } from "../../model/time.ts";
 import type { Webhook, WebhookChange, WebhookRequest } from "../../model/webhook.ts";
-import { insertProgress, listProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
+import { findProgress, insertProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
 import {
   loadWebhooks,
   sealWebhook,
@@ -49,12 +49,9 @@ export async function answerWebhooks(ports: WebhookPorts, vault: string, request
 
 const find = ({ webhooks }: VaultWebhooks, wanted: string) => webhooks.find(({ id }) => id === wanted);
 
-const progressOf = ({ sql }: WebhookPorts, wanted: string): Progress | undefined =>
-  listProgress(sql).find(({ id }) => id === wanted);
-
 /** In: the secret, if the answer contains it. Out: nothing for a webhook that was deleted meanwhile. */
 function present(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWebhook, secret?: string): Webhook[] {
-  const progress = progressOf(ports, webhook.id);
+  const progress = findProgress(ports.sql, webhook.id);
   if (!progress || progress.state === "DELETED") return [];
   const { id, state, createdAt, lastDelivery, lastError, failures, sequence } = progress;
   const times = { createdAt, lastDelivery: lastDelivery ?? undefined, lastError: lastError ?? undefined };
@@ -73,7 +70,7 @@ async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks,
   const { id, request, webhook } = wanted;
   const existing = find(loaded, id);
   // A deleted one: the request was repeated too late.
-  if (existing?.definition?.request !== request && (existing || progressOf(ports, id)?.state === "DELETED"))
+  if (existing?.definition?.request !== request && (existing || findProgress(ports.sql, id)?.state === "DELETED"))
     return fail("idempotency");
   if (existing) return answerOne(ports, loaded, existing, existing.definition?.secret);
   if (loaded.webhooks.length >= LIMITS.webhooks) return fail("quota", `${LIMITS.webhooks} webhooks`);
@@ -109,7 +106,7 @@ async function update(
     if (!again.ok) return again;
     return tries > 1 ? update(ports, vault, again.value, wanted, tries - 1) : fail("busy");
   }
-  const progress = progressOf(ports, id);
+  const progress = findProgress(ports.sql, id);
   if (progress && progress.state !== "DELETED")
     replaceProgress(ports.sql, progress, changeProgress(progress, change, loaded.head, ports.clock()));
   const secret = change.rotateSecret === undefined ? undefined : definition.secret;
@@ -139,11 +136,11 @@ function changeProgress(progress: Progress, change: WebhookChange, head: Cursor,
 }
 
 async function remove(ports: WebhookPorts, vault: string, loaded: VaultWebhooks, { id }: Of<"delete">): Promise<Answer> {
-  const before = progressOf(ports, id);
+  const before = findProgress(ports.sql, id);
   if (!find(loaded, id)) return before?.state === "DELETED" ? ok([]) : fail("webhook_not_found");
   const deleted = await deleteWebhook(ports.store, vault, id);
   if (!deleted.ok) return deleted;
-  const progress = progressOf(ports, id);
+  const progress = findProgress(ports.sql, id);
   const ended = { state: "DELETED", due: ports.clock() + DAY, deletionNotice: null } as const;
   if (progress) replaceProgress(ports.sql, progress, { ...progress, ...ended, revision: progress.revision + 1 });
   return ok([]);
