@@ -26,7 +26,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     moveExpiredTokens(env.DB, now),
     deleteRowsOfDeletedVaults(env.DB, now),
     countSealedBytes(env.DB),
-    expireItems(env, now),
+    expireVaults(env, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
   ]);
   const failed = parts.find((part) => part.status === "rejected");
@@ -47,7 +47,7 @@ const CALLS = 20;
  * continues. No coordinator is called again before each of them was called, so that a large vault does not hold up the others.
  * Throws when D1 or one of the coordinators failed.
  */
-async function expireItems(env: Env, now: number): Promise<void> {
+async function expireVaults(env: Env, now: number): Promise<void> {
   const due = await findDueVaults(env.DB, requireSettings(env), now);
   const waiting: Expiry[] = Array.from(due, (vault) => ({ ...vault, after: "" }));
   let failures = 0;

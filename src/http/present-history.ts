@@ -17,7 +17,7 @@ export const presentVersion = ({ summary, current }: ListedVersion, dialect: Dia
 /** Where the Files of a version are downloaded. */
 export const sourceOfVersion = (version: number): ContentSource => ({ list: "items", query: `?version=${version}` });
 
-const deletionOf = ({ deletedAt, deletedBy }: Deletion, dialect: Dialect) => ({
+const presentDeletion = ({ deletedAt, deletedBy }: Deletion, dialect: Dialect) => ({
   state: "DELETED",
   deletedAt: time(deletedAt),
   deletedBy: writeId(deletedBy, dialect),
@@ -25,11 +25,11 @@ const deletionOf = ({ deletedAt, deletedBy }: Deletion, dialect: Dialect) => ({
 
 export const presentDeletedSummary = (item: Summary & Deletion, dialect: Dialect): object => ({
   ...presentSummary(item, dialect),
-  ...deletionOf(item, dialect),
+  ...presentDeletion(item, dialect),
 });
 
 /** A full deleted Item. In: Unix milliseconds, for the codes of OTP fields. */
 export const presentDeletedItem = (item: Item & Deletion, dialect: Dialect, now: number): object => ({
   ...presentItem(item, dialect, now, { list: "deleted-items", query: "" }),
-  ...deletionOf(item, dialect),
+  ...presentDeletion(item, dialect),
 });

@@ -35,7 +35,7 @@ export async function answerWebhooks(ports: WebhookPorts, vault: string, request
   reconcile(ports, vault, loaded.value);
   switch (request.kind) {
     case "list":
-      return ok(loaded.value.webhooks.flatMap((webhook) => present(ports, loaded.value, webhook)));
+      return ok(loaded.value.webhooks.flatMap((webhook) => webhookOf(ports, loaded.value, webhook)));
     case "get":
       return answerOne(ports, loaded.value, find(loaded.value, request.id));
     case "create":
@@ -50,7 +50,7 @@ export async function answerWebhooks(ports: WebhookPorts, vault: string, request
 const find = ({ webhooks }: VaultWebhooks, wanted: string) => webhooks.find(({ id }) => id === wanted);
 
 /** In: the secret, if the answer contains it. Out: nothing for a webhook that was deleted meanwhile. */
-function present(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWebhook, secret?: string): Webhook[] {
+function webhookOf(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWebhook, secret?: string): Webhook[] {
   const progress = findProgress(ports.sql, webhook.id);
   if (!progress || progress.state === "DELETED") return [];
   const { id, state, createdAt, lastDelivery, lastError, failures, sequence } = progress;
@@ -61,8 +61,8 @@ function present(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWe
 }
 
 function answerOne(ports: WebhookPorts, vault: VaultWebhooks, webhook: StoredWebhook | undefined, secret?: string): Answer {
-  const presented = webhook ? present(ports, vault, webhook, secret) : [];
-  return presented.length > 0 ? ok(presented) : fail("webhook_not_found");
+  const webhooks = webhook ? webhookOf(ports, vault, webhook, secret) : [];
+  return webhooks.length > 0 ? ok(webhooks) : fail("webhook_not_found");
 }
 
 async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks, wanted: Of<"create">): Promise<Answer> {
