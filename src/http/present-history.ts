@@ -1,14 +1,14 @@
 import { type Dialect, writeId } from "../model/dialect.ts";
 import type { Deletion, Item, Summary } from "../model/item.ts";
 import type { ListedVersion } from "../store/version-list.ts";
-import { type ContentSource, presentItem, presentSummary, time } from "./present.ts";
+import { type ContentSource, presentItem, presentSummary, presentTime } from "./present.ts";
 
 /** Versions and deleted Items on the wire (contract 14). */
 
 /** An entry of the list of versions. */
 export const presentVersion = ({ summary, current }: ListedVersion, dialect: Dialect): object => ({
   version: summary.version,
-  updatedAt: time(summary.updatedAt),
+  updatedAt: presentTime(summary.updatedAt),
   lastEditedBy: writeId(summary.lastEditedBy, dialect),
   title: summary.title,
   current,
@@ -19,7 +19,7 @@ export const sourceOfVersion = (version: number): ContentSource => ({ list: "ite
 
 const presentDeletion = ({ deletedAt, deletedBy }: Deletion, dialect: Dialect) => ({
   state: "DELETED",
-  deletedAt: time(deletedAt),
+  deletedAt: presentTime(deletedAt),
   deletedBy: writeId(deletedBy, dialect),
 });
 
