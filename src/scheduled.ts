@@ -14,9 +14,8 @@ import type { Expiry } from "./vault/expiry.ts";
 /**
  * The hourly task of the cron trigger: deletes what is past its retention, and the rows of deleted vaults; ends expired tokens;
  * counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions, and index titles
- * that are not indexed yet. In: Unix milliseconds. Each part runs even when
- * another one fails; throws when one failed, so that the run shows as failed. A malformed setting fails the part that
- * needs a setting.
+ * that are not indexed yet. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the
+ * run shows as failed. A malformed setting fails the part that needs a setting.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
   const parts = await Promise.allSettled([
