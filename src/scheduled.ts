@@ -14,9 +14,8 @@ import type { Expiry } from "./vault/expiry.ts";
 /**
  * The hourly task of the cron trigger: deletes what is past its retention, and the rows of deleted vaults; ends expired tokens;
  * counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions, and index titles
- * that are not indexed yet. In: Unix milliseconds. Each part runs even when
- * another one fails; throws when one failed, so that the run shows as failed. A malformed setting fails the part that
- * needs a setting.
+ * that are not indexed yet. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the
+ * run shows as failed. A malformed setting fails the part that needs a setting.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
   const parts = await Promise.allSettled([
@@ -26,7 +25,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     moveExpiredTokens(env.DB, now),
     deleteRowsOfDeletedVaults(env.DB, now),
     countSealedBytes(env.DB),
-    expireItems(env, now),
+    expireVaults(env, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
   ]);
   const failed = parts.find((part) => part.status === "rejected");
@@ -47,7 +46,7 @@ const CALLS = 20;
  * continues. No coordinator is called again before each of them was called, so that a large vault does not hold up the others.
  * Throws when D1 or one of the coordinators failed.
  */
-async function expireItems(env: Env, now: number): Promise<void> {
+async function expireVaults(env: Env, now: number): Promise<void> {
   const due = await findDueVaults(env.DB, requireSettings(env), now);
   const waiting: Expiry[] = Array.from(due, (vault) => ({ ...vault, after: "" }));
   let failures = 0;

@@ -1,4 +1,4 @@
-import { parseId } from "../model/ids.ts";
+import { isId, parseId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
 import { notAVersion, parseQuery, parseVersion } from "../model/query.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
@@ -36,7 +36,7 @@ export const checkItemId = (c: Context): Result<undefined> => (idOf(c, "item") =
 export const checkVersion = (c: Context, { version }: Target): Result<undefined> =>
   c.req.param("version") !== undefined && version === 0 ? notAVersion("version") : ok(undefined);
 
-/** Reads body, query, `If-Match` and `Idempotency-Key`, and lets the route parse its own input. Errors: 400, 413, 415. */
+/** Reads body, query, `If-Match`, `Item-Id` and `Idempotency-Key`, and lets the route parse its own input. Errors: 400, 413, 415. */
 export async function parseCall<Input>(
   route: Route<Input>,
   caller: Caller,
@@ -48,12 +48,21 @@ export async function parseCall<Input>(
   const query = parseQuery(rawQuery(c.req.url));
   const ifMatch = parseIfMatch(route.conditional && c.req.header("If-Match"));
   const condition = ifMatch.ok ? ifMatch.value : undefined; // refused below: what the route parses comes first
-  const call = { ...caller, ...target, query, ifMatch: condition, body: body.value };
+  const itemId = parseItemId(route.identified && c.req.header("Item-Id"));
+  const chosenId = itemId.ok ? itemId.value : undefined; // as above
+  const call = { ...caller, ...target, query, ifMatch: condition, chosenId, body: body.value };
   const input = route.parse(call);
   if (!input.ok) return input;
   if (!ifMatch.ok) return ifMatch;
+  if (!itemId.ok) return itemId;
   const key = parseIdempotencyKey(route.idempotent && c.req.header("Idempotency-Key"));
   return key.ok ? ok({ call: { ...call, idempotencyKey: key.value }, input: input.value }) : key;
+}
+
+/** `Item-Id` (contract 10.23), in either form of an id. Out: the canonical id. Errors: 400, also for a text that can name nothing. */
+function parseItemId(header: string | undefined): Result<string | undefined> {
+  const id = header === undefined ? undefined : (parseId(header) ?? "");
+  return id === undefined || isId(id) ? ok(id) : invalid("Item-Id: is not a UUID or its 26 characters of base32");
 }
 
 /** `Idempotency-Key` (contract 10). Errors: 400. */

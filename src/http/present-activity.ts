@@ -3,13 +3,14 @@ import type { Activity } from "../model/activity.ts";
 import { type Dialect, writeId } from "../model/dialect.ts";
 import { timeOf } from "../model/ids.ts";
 import { ADMIN, WITHOUT_TOKEN } from "../model/operation.ts";
+import { presentTime } from "./present.ts";
 
 /** One entry of the activity log (contract 13). Its own id and the id of the token's row are UUIDs in both dialects. */
 export function presentActivity(activity: Activity, dialect: Dialect): object {
   const { id, log, action, result, actor, origin } = activity;
   return {
     requestId: id,
-    timestamp: new Date(timeOf(id)).toISOString(),
+    timestamp: presentTime(timeOf(id)),
     action,
     result,
     actor: { id: writeActor(actor, dialect), jti: WITHOUT_TOKEN.has(actor) ? undefined : actor, ...origin },

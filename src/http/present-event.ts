@@ -1,5 +1,6 @@
 import { type Dialect, writeId } from "../model/dialect.ts";
 import type { VaultEvent } from "../model/event.ts";
+import { presentTime } from "./present.ts";
 import { writeActor } from "./present-activity.ts";
 
 /** An event (contract 15.2), in the dialect of the token. */
@@ -9,7 +10,7 @@ export const presentEvent = ({ sequence, type, item, version, actor, at }: Vault
   item: item === null ? undefined : writeId(item, dialect),
   version: version ?? undefined,
   actor: writeActor(actor, dialect),
-  at: new Date(at).toISOString(),
+  at: presentTime(at),
 });
 
 /** An event among those of several vaults. */

@@ -1,13 +1,12 @@
 import type { Claims } from "../crypto/token.ts";
 import { type Dialect, writeId } from "../model/dialect.ts";
 import type { ListedToken } from "../store/tokens.ts";
+import { presentTime } from "./present.ts";
 
 /** Tokens on the wire (contract 13.14 to 13.15). */
 
-const time = (milliseconds: number): string => new Date(milliseconds).toISOString();
-
 /** The time at which a token expires, in the header `Token-Expires` and in bodies. */
-export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => time(expiresAt * 1000);
+export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => presentTime(expiresAt * 1000);
 
 /** The permissions of a token by vault, with the ids in the form of a dialect. */
 const presentScope = ({ vaults }: Claims, dialect: Dialect): object =>
@@ -26,15 +25,15 @@ export function presentToken(claims: Claims, dialect: Dialect): object {
     name,
     dialect: claims.dialect,
     vaults: presentScope(claims, dialect),
-    createdAt: time(issuedAt * 1000),
+    createdAt: presentTime(issuedAt * 1000),
     expiresAt: expiryOf(claims),
   };
 }
 
 /** For the admin: also tokens that have ended, and those whose rows do not open. */
 export function presentListedToken(token: ListedToken): object {
-  const endedAt = token.endedAt === undefined ? undefined : time(token.endedAt);
+  const endedAt = token.endedAt === undefined ? undefined : presentTime(token.endedAt);
   if (!("broken" in token)) return { ...presentToken(token, "uuid"), endedAt };
   const { id, broken, issuedAt } = token;
-  return { id, broken, createdAt: time(issuedAt * 1000), expiresAt: expiryOf(token), endedAt };
+  return { id, broken, createdAt: presentTime(issuedAt * 1000), expiresAt: expiryOf(token), endedAt };
 }

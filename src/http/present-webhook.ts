@@ -1,9 +1,7 @@
 import type { Webhook } from "../model/webhook.ts";
+import { presentTime } from "./present.ts";
 
 /** Webhooks on the wire (contract 17.1). */
-
-const time = (milliseconds: number | undefined): string | undefined =>
-  milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
 
 export function presentWebhook({ id, url, secret, state, createdAt, lastDelivery, lastError, ...counts }: Webhook): object {
   return {
@@ -12,9 +10,9 @@ export function presentWebhook({ id, url, secret, state, createdAt, lastDelivery
     broken: url === undefined ? "integrity" : undefined,
     enabled: state !== "DISABLED",
     state,
-    createdAt: time(createdAt),
-    lastDelivery: time(lastDelivery),
-    lastError: lastError && { kind: lastError.kind, status: lastError.status, at: time(lastError.at) },
+    createdAt: presentTime(createdAt),
+    lastDelivery: lastDelivery === undefined ? undefined : presentTime(lastDelivery),
+    lastError: lastError && { kind: lastError.kind, status: lastError.status, at: presentTime(lastError.at) },
     ...counts,
     secret,
   };

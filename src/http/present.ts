@@ -10,7 +10,8 @@ import type { ListedVault } from "../store/vaults.ts";
 
 /** From the model to the wire (contract 2), in the dialect of the token (contract 3). */
 
-export const time = (milliseconds: number) => new Date(milliseconds).toISOString();
+/** In: Unix milliseconds. Out: ISO 8601 in UTC. */
+export const presentTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 export function presentSummary(item: Summary, dialect: Dialect): object {
   return {
@@ -23,8 +24,8 @@ export function presentSummary(item: Summary, dialect: Dialect): object {
     tags: item.tags,
     version: item.version,
     state: item.state,
-    createdAt: time(item.createdAt),
-    updatedAt: time(item.updatedAt),
+    createdAt: presentTime(item.createdAt),
+    updatedAt: presentTime(item.updatedAt),
     lastEditedBy: writeId(item.lastEditedBy, dialect),
   };
 }
@@ -115,7 +116,7 @@ export function presentVault(vault: Vault, dialect: Dialect): object {
     contentVersion: vault.contentVersion,
     items: vault.items,
     type: "USER_CREATED",
-    createdAt: time(vault.createdAt),
-    updatedAt: time(vault.updatedAt),
+    createdAt: presentTime(vault.createdAt),
+    updatedAt: presentTime(vault.updatedAt),
   };
 }

@@ -52,6 +52,8 @@ export interface ParseCall extends Caller, Target {
   readonly query: Query;
   /** Only on conditional routes. Absent too when it is malformed: the pipeline refuses that after the route has parsed. */
   readonly ifMatch: Precondition | undefined;
+  /** The id that the client has chosen for a new Item. Only on routes that read `Item-Id`; absent too when it is malformed. */
+  readonly chosenId: string | undefined;
   /** Only on routes with a JSON body. */
   readonly body: { readonly bytes: Uint8Array; readonly json: unknown } | undefined;
 }
@@ -97,6 +99,8 @@ export interface Route<Input = unknown> {
   readonly json?: true;
   /** Whether the route reads `If-Match`. */
   readonly conditional?: true;
+  /** Whether the route reads `Item-Id`. */
+  readonly identified?: true;
   /** Whether the route reads `Idempotency-Key`. */
   readonly idempotent?: true;
   /** Parses what is particular to the route. A refusal is answered after those of the store (contract 4). */

@@ -35,6 +35,9 @@ const MAY_FIND: Access = { by: "token", permission: "r", outside: "vault_not_fou
 /** What the writes of tokens read besides their body. */
 const WRITE = { conditional: true, idempotent: true } as const;
 
+/** What a POST of an Item reads besides its body. */
+const NEW_ITEM = { identified: true, idempotent: true } as const;
+
 /** What the writes to deleted Items read: no version of them is current, so they are not conditional. */
 const DELETED = { deleted: true, idempotent: true } as const;
 
@@ -58,7 +61,7 @@ export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: `${VAULT}/events`, access: may("r"), action: "READ", ...listEvents }),
 
   row({ method: "GET", path: ITEMS, access: MAY_FIND, action: "READ", ...listItems }),
-  row({ method: "POST", path: ITEMS, access: may("w"), action: "CREATE", json: true, idempotent: true, ...createItem }),
+  row({ method: "POST", path: ITEMS, access: may("w"), action: "CREATE", json: true, ...NEW_ITEM, ...createItem }),
   row({ method: "GET", path: ITEM, access: may("r"), action: "READ", parse, handle: getItem }),
   row({ method: "PUT", path: ITEM, access: may("rw"), action: "UPDATE", json: true, ...WRITE, ...replaceItem }),
   row({ method: "PATCH", path: ITEM, access: may("rw"), action: "UPDATE", json: true, ...WRITE, ...patchItem }),

@@ -47,6 +47,7 @@ const failures = {
   method_not_allowed: [405, (_, allowed) => `Method not allowed; this path serves ${allowed}`],
   idempotency: [409, text("This Idempotency-Key came with another request before")],
   cursor_gone: [410, text("The log has no entry of this cursor any more: begin again with after=latest")],
+  item_exists: [409, text("The vault has or had an item with this Item-Id")],
   overtaken: [409, text("The write took effect and was overtaken by a later one: read the item")],
   precondition: [412, text("If-Match names another version than the current one")],
   too_large_to_inline: [

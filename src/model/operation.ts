@@ -23,8 +23,11 @@ const FORMAT_2: ReadonlySet<string> = new Set<Change["kind"]>([
   "unarchive-item",
 ]);
 
-/** The format of an operation with this change. */
-export const formatOf = ({ kind }: Change): number => (FORMAT_2.has(kind) ? 2 : 1);
+/** The format of an operation with this change. A coordinator of release 0.2.0 would overwrite the Item of a chosen id. */
+export const formatOf = (change: Change): number => (FORMAT_2.has(change.kind) || isChosen(change) ? 2 : 1);
+
+/** Whether the client has chosen the id of the Item that the change creates. Every other one is random. */
+export const isChosen = (change: Change): change is CreateItem => change.kind === "create-item" && change.chosen === true;
 
 /** One write on its way from the edge to the vault's coordinator: plain data, because it crosses Durable Object RPC. */
 export interface Operation {
@@ -62,8 +65,16 @@ export interface Idempotency {
   readonly request: string;
 }
 
+interface CreateItem {
+  readonly kind: "create-item";
+  readonly item: string;
+  readonly input: ItemInput;
+  /** Whether the client has chosen the id (contract 10.23). */
+  readonly chosen?: true | undefined;
+}
+
 export type Change =
-  | { readonly kind: "create-item"; readonly item: string; readonly input: ItemInput }
+  | CreateItem
   | {
       readonly kind: "replace-item";
       readonly item: string;

@@ -65,9 +65,12 @@ export function parseVersionOf(rest: URLSearchParams, name: string): Result<numb
   return version === undefined ? notAVersion(name) : ok(version);
 }
 
-/** Parses a parameter that is `true` or `false`, and `false` when it is absent. Errors: 400. */
-export function parseBoolean(rest: URLSearchParams, name: string): Result<boolean> {
-  const text = rest.get(name) ?? "false";
+/**
+ * Parses a parameter that is `true` or `false`, and `false` when it is absent. In: another name that the parameter has, which is
+ * read when the first is absent. Errors: 400.
+ */
+export function parseBoolean(rest: URLSearchParams, name: string, alias = name): Result<boolean> {
+  const text = rest.get(name) ?? rest.get(alias) ?? "false";
   return text === "true" || text === "false" ? ok(text === "true") : invalid(`${name}: is not true or false`);
 }
 

@@ -17,7 +17,8 @@ export interface Reference {
   readonly attribute: Attribute;
 }
 
-interface Context {
+/** What the answer to a reference depends on besides the field. */
+export interface ReferenceContext {
   readonly dialect: Dialect;
   /** Unix milliseconds. */
   readonly now: number;
@@ -29,12 +30,12 @@ const ATTRIBUTES = {
   type: ({ type }) => type,
   label: ({ label }) => label,
   otp: ({ type, value }, { now }) => typeRules(type).code?.(value, now),
-} as const satisfies Readonly<Record<string, (field: Field, context: Context) => string | undefined>>;
+} as const satisfies Readonly<Record<string, (field: Field, context: ReferenceContext) => string | undefined>>;
 
 export type Attribute = keyof typeof ATTRIBUTES;
 
 /** The attribute of a field that a reference asks for. Errors: 400, for the one-time password of a field that has none. */
-export function attributeOf(field: Field, { attribute }: Reference, context: Context): Result<string> {
+export function attributeOf(field: Field, { attribute }: Reference, context: ReferenceContext): Result<string> {
   const value = ATTRIBUTES[attribute](field, context);
   return value === undefined ? invalid("the field has no one-time password") : ok(value);
 }

@@ -20,7 +20,8 @@ export interface EndedFile extends StoredFile {
   readonly until: number;
 }
 
-export interface Deletion {
+/** The deletion of an Item whose last version is kept. */
+export interface StoredDeletion {
   /** The last version of the Item. */
   readonly version: number;
   /** Unix milliseconds. */
@@ -36,7 +37,7 @@ export interface StoredItem {
   readonly versions: readonly StoredVersion[];
   readonly files: readonly StoredFile[];
   readonly ended: readonly EndedFile[];
-  readonly deleted: Deletion | undefined;
+  readonly deleted: StoredDeletion | undefined;
 }
 
 export const NOTHING_STORED: StoredItem = { current: undefined, versions: [], files: [], ended: [], deleted: undefined };

@@ -1,6 +1,6 @@
 import { type Keyring, openKeyring } from "../crypto/keyring.ts";
 import { logFailure } from "../log.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { parseSettings, type Settings } from "../settings.ts";
 import { classify, type D1Failure, isSchemaError } from "./d1-errors.ts";
 import { recordDatabaseSize } from "./database-size.ts";
@@ -46,6 +46,10 @@ export async function runBatch<Rows extends unknown[]>(
     return failure === "unavailable" ? { ...failed, retry: false } : failed;
   }
 }
+
+/** The refusal of a batch that writes: `uncertain` when D1 may have carried it out (contract 10.15), else its own failure. */
+export const refusalOfWrite = (refused: Refusal): Refusal =>
+  refused.failure.kind === "unavailable" && refused.retry !== false ? fail("uncertain") : refused;
 
 /** The outcome of a batch. All but `committed` and `unknown` did nothing. */
 export type BatchOutcome = "committed" | D1Failure;

@@ -1,6 +1,7 @@
 import type { Cursor } from "../model/cursor.ts";
 import { ok, type Result } from "../model/result.ts";
 import { runBatch, type Store } from "./database.ts";
+import { HEAD_COLUMNS } from "./vault-rows.ts";
 
 /** What requests that wait for events check at intervals: whether their tokens are in use, and the newest writes. */
 
@@ -13,9 +14,7 @@ export interface EventState {
 
 const SQL = {
   tokens: "SELECT id, coalesce(claims, '') AS hash FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
-  heads: `
-    SELECT id, content_version + attribute_version AS sequence, updated_at AS at FROM vaults
-    WHERE id IN (SELECT value FROM json_each(?1))`,
+  heads: `SELECT id, ${HEAD_COLUMNS} FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
 };
 
 /** Loads the state of tokens and vaults in one D1 call. Errors: `unavailable`. */

@@ -5,6 +5,7 @@ import { loadForToken } from "./authorized.ts";
 import { runBatch, type Store } from "./database.ts";
 import { type EventPage, pageOf } from "./event-page.ts";
 import type { TokenIdentity } from "./token-check.ts";
+import { HEAD_COLUMNS } from "./vault-rows.ts";
 
 /** Loads events: the numbered entries of the activity log. They are ids and numbers in the clear, so nothing is opened. */
 
@@ -16,7 +17,7 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 
 // One row a vault, with its entries as JSON. The index activity_by_sequence gives them in order.
 const SQL = `
-  SELECT vaults.content_version + vaults.attribute_version AS sequence, vaults.updated_at AS at, (
+  SELECT ${HEAD_COLUMNS}, (
     SELECT json_group_array(json_array(sequence, at, action, item_id, event, version, actor)) FROM (
       SELECT * FROM activity WHERE vault_id = starts.value ->> 0 AND sequence >= starts.value ->> 1 ORDER BY sequence LIMIT ?2)
   ) AS entries

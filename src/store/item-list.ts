@@ -9,9 +9,10 @@ import { type ItemRow, openSummary } from "./items.ts";
 
 /** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
 
-/** A slice holds at most 2,000 rows, and ends with the row that exceeds 4 MiB. One row may be half a MiB. */
+/** A slice holds at most 2,000 rows. */
 export const ROWS = 2_000;
-const OCTETS = 4 * 1024 * 1024;
+/** A slice ends with the row by which its sealed summaries exceed 4 MiB. One may have half a MiB. */
+export const OCTETS = 4 * 1024 * 1024;
 /** So few rows stay within the bound whatever they hold: they are not measured. */
 const FEW = 8;
 

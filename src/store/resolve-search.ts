@@ -1,10 +1,9 @@
-import type { Dialect } from "../model/dialect.ts";
 import type { KeyedFile } from "../model/file.ts";
 import { fold } from "../model/fold.ts";
 import { isId, parseId } from "../model/ids.ts";
 import type { Item } from "../model/item.ts";
 import { fieldFinder, type FoundField } from "../model/named.ts";
-import { attributeOf, namesNone, namesSeveral, type Reference } from "../model/reference.ts";
+import { attributeOf, namesNone, namesSeveral, type Reference, type ReferenceContext } from "../model/reference.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { openItem } from "./items.ts";
 import { type FoundRow, SAME_TITLE, type Wanted } from "./resolve-rows.ts";
@@ -58,12 +57,6 @@ export const startSearch = (reference: Reference, vault: ReferencedVault, folded
 
 export const wantedBy = ({ vault, item, folded }: Search): Wanted => ({ vault: vault.id, item: item ?? null, folded });
 
-interface Context {
-  readonly dialect: Dialect;
-  /** Unix milliseconds. */
-  readonly now: number;
-}
-
 /** A row with its texts. */
 type LoadedRow = FoundRow & { readonly overview: string; readonly details: string };
 
@@ -72,7 +65,7 @@ export const searchesFor = (row: FoundRow, searches: readonly Search[]): Search[
   searches.filter(({ item, folded }) => item === row.id || row.folded === folded || row.folded === null);
 
 /** Opens an Item once, and tells each of the searches what it says. */
-export async function readItem(row: LoadedRow, searches: readonly Search[], context: Context): Promise<void> {
+export async function readItem(row: LoadedRow, searches: readonly Search[], context: ReferenceContext): Promise<void> {
   const { vault } = searches[0]!;
   const opened = await openItem(vault.keys, vault.id, row, []);
   const lookUp = opened.ok ? createLookUp(opened.value, context) : () => opened;
@@ -86,7 +79,7 @@ export async function readItem(row: LoadedRow, searches: readonly Search[], cont
   }
 }
 
-function createLookUp(item: Item, context: Context): (reference: Reference) => Hit {
+function createLookUp(item: Item, context: ReferenceContext): (reference: Reference) => Hit {
   const { id, vault, version, nonce } = item;
   const state = { id, vault, version, nonce };
   const find = fieldFinder(item.sections, item.fields);

@@ -1,8 +1,8 @@
 import { type Claims, hashToken, signToken } from "../crypto/token.ts";
 import type { Activity } from "../model/activity.ts";
-import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { fail, ok, type Result } from "../model/result.ts";
 import { adminEntryStatement } from "./admin-activity.ts";
-import { runBatch, type Store } from "./database.ts";
+import { refusalOfWrite, runBatch, type Store } from "./database.ts";
 import { checkRootKeys } from "./root-keys.ts";
 import { openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
 
@@ -36,7 +36,7 @@ export interface IssuedToken {
 /**
  * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token with the
  * same name, dialect, vaults and lifetime, that token. In: the entry of the admin's log.
- * Errors: `idempotency`, when it is in use otherwise; those of `refusalOf`.
+ * Errors: `idempotency`, when it is in use otherwise; those of `refusalOfWrite`.
  */
 export async function insertToken(store: Store, claims: Claims, entry: Activity): Promise<Result<IssuedToken>> {
   const { db, keyring } = store;
@@ -51,15 +51,11 @@ export async function insertToken(store: Store, claims: Claims, entry: Activity)
     db.prepare(SQL.live).bind(id),
     await adminEntryStatement(store, entry, { id, hash }),
   );
-  if (!done.ok) return refusalOf(done);
+  if (!done.ok) return refusalOfWrite(done);
   const [inserted, [row]] = done.value;
   if (inserted.length > 0) return ok({ claims, token });
   return row && row.expires_at > store.now ? issueAgain(store, claims, row) : fail("idempotency");
 }
-
-/** The refusal of a batch that writes: `uncertain` when D1 may have carried it out (contract 10.15), else its own failure. */
-const refusalOf = (refused: Refusal): Refusal =>
-  refused.failure.kind === "unavailable" && refused.retry !== false ? fail("uncertain") : refused;
 
 /** The token of a row, for a request that was repeated. Errors: `idempotency`, `misconfigured`, `integrity`. */
 async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<IssuedToken>> {
@@ -131,7 +127,7 @@ async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<List
 /**
  * Revokes a token: the next request with it finds no row. Its row moves to the ended tokens, unless D1 has no room for it:
  * then its name is lost, and the entry of the log is that of the queue.
- * A token that has ended stays as it is. In: the entry of the admin's log. Errors: `token_not_found`, those of `refusalOf`.
+ * A token that has ended stays as it is. In: the entry of the admin's log. Errors: `token_not_found`, those of `refusalOfWrite`.
  */
 export async function deleteToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, now } = store;
@@ -144,6 +140,6 @@ export async function deleteToken(store: Store, id: string, entry: Activity): Pr
   );
   const full = !done.ok && done.failure.kind === "database_full";
   const ended = full ? await runBatch<[{ id: string }]>(db, db.prepare(SQL.delete).bind(id)) : done;
-  if (!ended.ok) return refusalOf(ended);
+  if (!ended.ok) return refusalOfWrite(ended);
   return ended.value.at(-1)!.length > 0 ? ok(undefined) : fail("token_not_found");
 }

@@ -9,6 +9,9 @@ import type { Store } from "./database.ts";
 
 export const KEY_COLUMNS = "vaults.id, root_key_id, data_key_id, data_key, index_key";
 
+/** The position after the newest write of a vault: a `Cursor`. */
+export const HEAD_COLUMNS = "vaults.content_version + vaults.attribute_version AS sequence, vaults.updated_at AS at";
+
 /** The wrapped keys of a vault. */
 export interface KeyRow {
   id: string;

@@ -2,6 +2,7 @@ import type { Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { type Joined, joinedItem, loadFromVault, type VaultAccess } from "./authorized.ts";
 import type { Store } from "./database.ts";
+import { OCTETS } from "./item-list.ts";
 import { type ItemRow, openSummary } from "./items.ts";
 
 /** Lists the versions of an Item, page by page. */
@@ -18,9 +19,6 @@ export interface VersionsPage {
   /** The version before which the next page begins; absent when this is the last page. */
   readonly next: number | undefined;
 }
-
-/** A page ends with the version by which its summaries exceed 4 MiB sealed. One may have half a MiB. */
-const OCTETS = 4 * 1024 * 1024;
 
 const EARLIER = "FROM item_versions WHERE vault_id = ?1 AND item_id = ?2 AND version < ?3";
 

@@ -53,6 +53,9 @@ const COLUMNS =
 export const listProgress = (sql: SqlStorage): readonly Progress[] =>
   sql.exec<Row>(`SELECT ${COLUMNS} FROM webhooks`).toArray().map(progressOf);
 
+export const findProgress = (sql: SqlStorage, id: string): Progress | undefined =>
+  sql.exec<Row>(`SELECT ${COLUMNS} FROM webhooks WHERE id = ?1`, id).toArray().map(progressOf)[0];
+
 const progressOf = (row: Row): Progress => ({
   id: row.id,
   vault: row.vault,

@@ -1,8 +1,9 @@
 import { open, type Place, seal } from "../crypto/seal.ts";
 import type { VaultKeys } from "../crypto/vault-keys.ts";
+import type { Cursor } from "../model/cursor.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { runBatch, type Store } from "./database.ts";
-import { KEY_COLUMNS, type KeyRow, openKeys } from "./vault-rows.ts";
+import { HEAD_COLUMNS, KEY_COLUMNS, type KeyRow, openKeys } from "./vault-rows.ts";
 
 /** The rows of webhooks: what the admin has defined, sealed under the key of the vault. write/webhooks.ts writes them. */
 
@@ -34,13 +35,13 @@ export interface StoredWebhook {
 export interface VaultWebhooks {
   readonly keys: VaultKeys;
   /** The position after the newest write of the vault: see event.ts. */
-  readonly head: { readonly sequence: number; readonly at: number };
+  readonly head: Cursor;
   /** Oldest first. */
   readonly webhooks: readonly StoredWebhook[];
 }
 
 const SQL = {
-  vault: `SELECT ${KEY_COLUMNS}, content_version + attribute_version AS sequence, updated_at AS at FROM vaults WHERE id = ?1`,
+  vault: `SELECT ${KEY_COLUMNS}, ${HEAD_COLUMNS} FROM vaults WHERE id = ?1`,
   webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1 ORDER BY created_at, id",
 };
 
@@ -53,7 +54,7 @@ interface Row {
 /** Loads the webhooks of a vault, in one D1 call. Errors: `vault_not_found`, `unavailable`, those of opening the vault's keys. */
 export async function loadWebhooks(store: Store, vault: string): Promise<Result<VaultWebhooks>> {
   const { db } = store;
-  const read = await runBatch<[KeyRow & VaultWebhooks["head"], Row]>(
+  const read = await runBatch<[KeyRow & Cursor, Row]>(
     db,
     db.prepare(SQL.vault).bind(vault),
     db.prepare(SQL.webhooks).bind(vault),

@@ -1,7 +1,7 @@
 import type { Activity } from "../model/activity.ts";
 import { sequenceOf } from "../model/event.ts";
 import type { Item } from "../model/item.ts";
-import type { Answer, Operation } from "../model/operation.ts";
+import { type Answer, isChosen, type Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Commit } from "../store/write/commit.ts";
 import type { FileChange } from "../store/write/file-rows.ts";
@@ -76,7 +76,7 @@ function applyAll(
       return undefined;
     }
   }
-  return { answers, commit: commitOf(vault, snapshot, progress) };
+  return { answers, commit: commitOf(vault, snapshot, operations, progress) };
 }
 
 function applyOne(
@@ -97,20 +97,26 @@ function applyOne(
   const order = working.vault && { sequence: sequenceOf(working.vault), at: working.vault.updatedAt };
   activities.push({ id, log: vault, action, result: "SUCCESS", actor, item, version, origin, event, ...order });
   if (idempotency) {
-    const record = { ...idempotency, id, effect: effectOf(change, item, version) };
+    const record = { ...idempotency, id, effect: { ...effectOf(change, item, version), nonce: answer.item?.nonce } };
     records.set(record.key, record);
     working.records.set(record.key, ok(record));
   }
   return ok(answer);
 }
 
-function commitOf(vault: string, snapshot: Snapshot, { working, activities, records }: Progress): Commit | undefined {
+function commitOf(
+  vault: string,
+  snapshot: Snapshot,
+  operations: readonly Operation[],
+  { working, activities, records }: Progress,
+): Commit | undefined {
   const before = snapshot.opened;
   const { vault: after, files, released, deleted, sealedGrowth } = working;
   // A vault that the group both created and deleted leaves nothing to write either.
   if (activities.length === 0 || (!before && !after && !snapshot.broken)) return undefined;
   const changes = { items: changedItems(snapshot, working), files, released, deleted, sealedGrowth };
-  const assumptions = { actors: snapshot.tokens, activities, records: [...records.values()] };
+  const chosen = operations.flatMap(({ change }) => (isChosen(change) && !snapshot.stored.has(change.item) ? change.item : []));
+  const assumptions = { actors: snapshot.tokens, activities, records: [...records.values()], chosen };
   return { vault, before, after, ...changes, ...assumptions };
 }
 

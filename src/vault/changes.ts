@@ -30,6 +30,8 @@ const NO_HISTORY = { deleted: 0, restored: 0, destroyed: 0 };
 const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
   "create-item": (working, { item: id, input }, context) => {
     const { vault, actor, now, random } = context;
+    // Not either when the group itself has destroyed it: the commit would mix the rows of both Items.
+    if (working.stored.has(id) || working.storedBefore.has(id)) return fail("item_exists");
     const made = { version: 1, nonce: drawNonce(random), createdAt: now, updatedAt: now };
     const attributes = { id, vault, ...made, lastEditedBy: actor, files: [] };
     return putItem(working, "CREATE", complete(input, attributes, undefined, random), context, { counts: { created: 1 } });

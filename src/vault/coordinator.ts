@@ -7,11 +7,11 @@ import { fail, type Result } from "../model/result.ts";
 import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
-import { openStore } from "../store/database.ts";
+import { openStore, type Store } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
+import { foldTitles } from "../store/write/folded-titles.ts";
 import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
 import { type Expiry, expireItems } from "./expiry.ts";
-import { foldTitles } from "../store/write/folded-titles.ts";
 import { commitGroup } from "./group.ts";
 import { acceptListener, notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, drawRandom, webhookPorts } from "./ports.ts";
@@ -30,9 +30,9 @@ const GROUP_BYTES = 4 * LIMITS.body;
 const CACHED = 1024 * 1024;
 
 /**
- * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its only
- * durable state is the list of pending contents; its cache only saves a D1 call. So a coordinator that was restarted
- * continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
+ * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its durable
+ * state is the list of pending contents and the progress of the webhooks; its cache only saves a D1 call. So a coordinator that
+ * was restarted continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
  * store/write/fence.ts and docs/consistency.md.
  *
  * During a deployment, Workers of one release call coordinators of another: the names of the methods stay.
@@ -66,9 +66,8 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /** Expires some of what the vault keeps, for the cron trigger. Out: where the next call begins (expiry.ts). */
-  async expire(expiry: Expiry): Promise<Result<string | undefined>> {
-    const store = await openStore(this.env, Date.now());
-    return store.ok ? expireItems(store.value, expiry, drawRandom, (operation) => this.write(operation)) : store;
+  expire(expiry: Expiry): Promise<Result<string | undefined>> {
+    return this.#withStore((store) => expireItems(store, expiry, drawRandom, (operation) => this.write(operation)));
   }
 
   /** Records a content before its upload. The commit of its row deletes the record, else the alarm sweeps it after a day. */
@@ -78,20 +77,19 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */
-  async webhooks(vault: string, request: WebhookRequest): Promise<Result<readonly Webhook[]>> {
-    const store = await openStore(this.env, Date.now());
-    if (!store.ok) return store;
-    const { storage } = this.ctx;
-    const ports = webhookPorts(storage.sql, store.value, () => Date.now());
-    const answer = await answerWebhooks(ports, vault, request);
-    await setAlarm(storage);
-    return answer;
+  webhooks(vault: string, request: WebhookRequest): Promise<Result<readonly Webhook[]>> {
+    return this.#withStore(async (store) => {
+      const { storage } = this.ctx;
+      const ports = webhookPorts(storage.sql, store, () => Date.now());
+      const answer = await answerWebhooks(ports, vault, request);
+      await setAlarm(storage);
+      return answer;
+    });
   }
 
   /** Indexes a slice of the titles of the vault. Out: whether titles are left. Errors: those of `foldTitles`. */
-  async foldTitles(vault: string): Promise<Result<boolean>> {
-    const store = await openStore(this.env, Date.now());
-    return store.ok ? foldTitles(store.value, vault) : store;
+  foldTitles(vault: string): Promise<Result<boolean>> {
+    return this.#withStore((store) => foldTitles(store, vault));
   }
 
   /** Accepts the WebSocket of a Worker that waits for events. */
@@ -101,6 +99,12 @@ export class VaultCoordinator extends DurableObject<Env> {
 
   override alarm(): Promise<void> {
     return runAlarm({ storage: this.ctx.storage, env: this.env });
+  }
+
+  /** Errors: `misconfigured`, and those of `answer`. */
+  async #withStore<T>(answer: (store: Store) => Promise<Result<T>>): Promise<Result<T>> {
+    const store = await openStore(this.env, Date.now());
+    return store.ok ? answer(store.value) : store;
   }
 
   async #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {

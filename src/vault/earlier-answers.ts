@@ -1,3 +1,4 @@
+import type { Item } from "../model/item.ts";
 import { type Answer, type Change, type Operation, WITHOUT_TOKEN } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
@@ -66,16 +67,17 @@ const DELETIONS: ReadonlySet<Change["kind"]> = new Set<Change["kind"]>([
  * vault as it is now; and nothing after a deletion. Errors: `overtaken`; `integrity`, when the Item does not open.
  */
 function rebuildAnswer(
-  { kind, item: id, version, file }: Effect,
+  { kind, item: id, version, nonce, file }: Effect,
   { items, versions, stored }: Pick<Snapshot, "items" | "versions" | "stored">,
   vault: Vault | undefined,
 ): Result<Answer> {
   if (DELETIONS.has(kind)) return ok({});
   if (id === null) return vault ? ok({ vault }) : fail("overtaken");
+  const isWritten = (item: Item): boolean => item.version === version && (nonce === undefined || item.nonce === nonce);
   const item = items.get(id);
-  if (item?.ok && item.value.version === version) return ok({ item: item.value, file });
+  if (item?.ok && isWritten(item.value)) return ok({ item: item.value, file });
   const isKept = stored.get(id)?.versions.some((row) => row.version === version);
   const kept = isKept ? versions.get(versionKey(id, version!)) : undefined;
-  if (kept) return kept.ok ? ok({ item: kept.value, file }) : kept;
-  return item && !item.ok ? item : fail("overtaken");
+  if (kept?.ok && isWritten(kept.value)) return ok({ item: kept.value, file });
+  return [kept, item].find((found) => found?.ok === false) ?? fail("overtaken");
 }

@@ -27,6 +27,8 @@ export interface WorkingVault {
   readonly files: FileChange[];
   /** What D1 will hold of each Item, also of one that does not open. */
   readonly stored: Map<string, StoredItem>;
+  /** What D1 holds of each Item before the group. */
+  readonly storedBefore: Snapshot["stored"];
   /** By how many bytes the sealed texts of the vault have grown. It is known also when their sum is not. */
   sealedGrowth: number;
   /** Contents that no row references after the group. */
@@ -43,6 +45,7 @@ export function copySnapshot({ opened, broken, everExisted, items, versions, rec
     versions: new Map(versions),
     files: [],
     stored: new Map(stored),
+    storedBefore: stored,
     sealedGrowth: 0,
     released: [],
   };

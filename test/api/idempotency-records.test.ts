@@ -30,7 +30,7 @@ describe("an idempotency record", () => {
     const [vault, item, file, id] = Array.from({ length: 4 }, () => crypto.randomUUID()) as [string, string, string, string];
     const { vault: place } = await freshVault();
     const hash = new Uint8Array(16).fill(255).toBase64();
-    const effect = { kind: "replace-content", item, version: Number.MAX_SAFE_INTEGER, file } as const;
+    const effect = { kind: "replace-content", item, version: Number.MAX_SAFE_INTEGER, nonce: "f".repeat(16), file } as const;
     const sealed = await sealRecord(await keysOf(place), vault, { id, key: hash, request: hash, effect });
     const row = vault.length + hash.length + id.length + sealed.length;
     const entry = id.length + vault.length + hash.length;
@@ -38,11 +38,12 @@ describe("an idempotency record", () => {
     expect(row + entry).toBeLessThanOrEqual(1024);
   });
 
-  it("holds nothing of the Item but its id and version", async () => {
+  it("holds nothing of the Item but its id, its version and the nonce of that", async () => {
     const { vault, first } = await keyedPost([{ id: "f", value: "canary-in-a-field" }]);
     const { key, request, ...others } = JSON.parse(await plaintextOf(vault)) as Record<string, unknown>;
     expect([key, request]).toEqual([expect.any(String), expect.any(String)]);
-    expect(others).toEqual({ effect: { kind: "create-item", item: first.body.id, version: 1 }, answer: {} });
+    const nonce = first.headers.get("ETag")!.slice(3, -1);
+    expect(others).toEqual({ effect: { kind: "create-item", item: first.body.id, version: 1, nonce }, answer: {} });
   });
 
   it("of release 0.1.0, which holds the answer, still gives it after a later write", async () => {

@@ -106,6 +106,33 @@ describe("a write", () => {
     }
   });
 
+  it("a POST with an Item-Id takes one D1 call and writes as many rows as one without, and one for an id in use takes two and writes none", async () => {
+    const { vault, items, call, count, db } = await countedVault(1);
+    let calls = 0; // `count` lacks the commit that the fence refuses
+    await rebindCoordinator(vault, { DB: wrapDatabase(db, { before: () => void calls++ }) });
+    const post = async (headers: HeadersInit = {}) => {
+      const written = count.rowsWritten;
+      calls = 0;
+      const { status } = await call("POST", items, { body: LOGIN, headers });
+      return [status, calls, count.rowsWritten - written];
+    };
+    const headers = { "Item-Id": crypto.randomUUID() };
+    const plain = await post();
+    expect(plain.slice(0, 2)).toEqual([200, 1]);
+    expect(await post(headers)).toEqual(plain);
+    expect(await post(headers)).toEqual([409, 2, 0]);
+  });
+
+  it.each([1, 60])("a POST with an Item-Id reads as many rows as one without, in a vault of %i Items", async (size) => {
+    const { items, call, count } = await countedVault(size);
+    const rowsOf = async (headers: HeadersInit) => {
+      const before = count.rowsRead;
+      expect((await call("POST", items, { body: LOGIN, headers })).status).toBe(200);
+      return count.rowsRead - before;
+    };
+    expect((await rowsOf({ "Item-Id": crypto.randomUUID() })) - (await rowsOf({}))).toBeLessThanOrEqual(2);
+  });
+
   it("reads fewer than 20 rows when the vault has a thousand idempotency records", async () => {
     const { vault, items, call, count, first } = await countedVault(1);
     const now = firstIdAt(Date.now());

@@ -37,3 +37,7 @@ export const withEarlyNumbers = (sql: string): string => sql.replace("value ->> 
 /** Events of the first write of an Item are left out (store/events.ts). */
 export const withoutFirstEvents = (sql: string): string =>
   sql.replace("FROM activity WHERE vault_id = starts.value ->> 0 AND", "$& version IS NOT 1 AND");
+
+/** The fence does not look for the Items whose ids clients have chosen (store/write/fence.ts). */
+export const withoutChosenIds = (sql: string): string =>
+  sql.replaceAll(/AND NOT EXISTS \(SELECT 1 FROM (items|item_versions) WHERE/g, "$& 0 AND");

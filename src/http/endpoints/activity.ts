@@ -66,7 +66,7 @@ function present(
 ): Result<Reply> {
   if (!page.ok) return page;
   const { activities, next } = page.value;
-  const link: Record<string, string> = next === undefined ? {} : { Link: nextPage(c, `limit=${limit}&before=${next}`) };
+  const link = nextPage(c, next && `limit=${limit}&before=${next}`);
   const presented = activities.map((activity) => presentActivity(activity, dialect));
   return ok({ response: c.json(presented, 200, { ...UNCOMPRESSED, ...headers, ...link }) });
 }

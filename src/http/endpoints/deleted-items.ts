@@ -20,8 +20,7 @@ export const listDeletedItems = {
     const page = await loadDeletedItems(store, { token, vault }, after, limit);
     if (!page.ok) return page;
     const { items, next } = page.value;
-    const query = next === undefined ? "" : `limit=${limit}&cursor=${writeId(next, dialect)}`;
-    const link: Record<string, string> = next === undefined ? {} : { Link: nextPage(c, query) };
+    const link = nextPage(c, next && `limit=${limit}&cursor=${writeId(next, dialect)}`);
     const presented = items.map((item) => presentDeletedSummary(item, dialect));
     return ok({ response: c.json(presented, 200, link) });
   },

@@ -1,8 +1,8 @@
 import { writeId } from "../../model/dialect.ts";
 import { type KeyedFile, placeOf } from "../../model/file.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { parseVersionOf } from "../../model/query.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { parseBoolean, parseVersionOf } from "../../model/query.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { loadContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/files.ts";
 import { loadFileOfVersion } from "../../store/versions.ts";
@@ -13,10 +13,7 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 /** Endpoints 7 to 9: the Files of an Item, and their contents. */
 
 /** `inline_files`, or `inline_content`: whether the answer contains the contents. Errors: 400. */
-function parseInline({ c }: ParseCall): Result<boolean> {
-  const value = c.req.query("inline_files") ?? c.req.query("inline_content") ?? "false";
-  return value === "true" || value === "false" ? ok(value === "true") : invalid("inline_files: is not true or false");
-}
+const parseInline = ({ query: { rest } }: ParseCall): Result<boolean> => parseBoolean(rest, "inline_files", "inline_content");
 
 export const listFiles = {
   parse: parseInline,

@@ -133,14 +133,15 @@ async function sendPage(call: Call, list: ListInput, limit: number): Promise<Res
   }
   // The Items of the last slice beyond the limit belong to the next page.
   if (texts.length > limit) next = ids[limit - 1];
-  const link: Record<string, string> = next === undefined ? {} : { Link: linkTo(call, list, limit, next) };
+  const link = nextPage(call.c, next && queryAfter(call, list, limit, next));
   return ok(call.c.body(`[${texts.slice(0, limit).join()}]`, 200, { ...JSON_TYPE, ...link }));
 }
 
-function linkTo(call: Call, { withUsername }: ListInput, limit: number, cursor: string): string {
-  const { c, query, dialect } = call;
+/** The query of the page after an Item. In: its id. */
+function queryAfter(call: Call, { withUsername }: ListInput, limit: number, cursor: string): string {
+  const { query, dialect } = call;
   const { filter } = query;
   const included = `${hasArchived(call) ? `${ARCHIVED}=true&` : ""}${withUsername ? `include=${USERNAME}&` : ""}`;
   const kept = `${filter === undefined ? "" : `filter=${filter}&`}${included}`;
-  return nextPage(c, `${kept}limit=${limit}&cursor=${writeId(cursor, dialect)}`);
+  return `${kept}limit=${limit}&cursor=${writeId(cursor, dialect)}`;
 }

@@ -28,7 +28,7 @@ export function sendItem({ c }: Call, item: Item, present: () => object): Result
 type Write = (call: Call, change: Change) => Promise<Result<Reply>>;
 
 /**
- * The handler of the writes to an Item. In: how the Item is presented; what the path has after the id of the Item, which the
+ * The handler of the writes to an Item. In: how the Item is presented; what the path has after the id of the Item, or else the
  * Idempotency-Key is bound to. A deletion answers 204.
  */
 export const writeItem =
@@ -46,11 +46,13 @@ export const writeItem =
   };
 
 export const createItem = {
-  parse({ body, vault }: ParseCall): Result<Change> {
+  parse({ body, vault, chosenId }: ParseCall): Result<Change> {
     const input = parseItem(body!.json, vault, "create");
-    return input.ok ? ok({ kind: "create-item", item: crypto.randomUUID(), input: input.value }) : input;
+    if (!input.ok) return input;
+    const id = chosenId === undefined ? { item: crypto.randomUUID() } : { item: chosenId, chosen: true as const };
+    return ok({ kind: "create-item", ...id, input: input.value });
   },
-  handle: writeItem(presentItem),
+  handle: writeItem(presentItem, ({ chosenId }) => (chosenId === undefined ? [] : ["item-id", chosenId])),
 };
 
 export const replaceItem = {

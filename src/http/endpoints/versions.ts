@@ -29,7 +29,7 @@ export const listVersions = {
     const page = await loadVersions(store, { token, vault }, item, before, limit);
     if (!page.ok) return page;
     const { versions, next } = page.value;
-    const link: Record<string, string> = next === undefined ? {} : { Link: nextPage(c, `limit=${limit}&cursor=${next}`) };
+    const link = nextPage(c, next === undefined ? undefined : `limit=${limit}&cursor=${next}`);
     const presented = versions.map((version) => presentVersion(version, dialect));
     return ok({ response: c.json(presented, 200, link) });
   },

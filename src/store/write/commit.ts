@@ -36,6 +36,8 @@ export interface Commit {
   readonly released: readonly ContentPlace[];
   readonly activities: readonly Activity[];
   readonly records: readonly IdempotencyRecord[];
+  /** The ids that clients have chosen for new Items: the snapshot assumed that D1 holds nothing of them. */
+  readonly chosen: readonly string[];
 }
 
 /** The result of one attempt to write a commit. */

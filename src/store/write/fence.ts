@@ -12,8 +12,9 @@ import type { TokenHashes } from "./rows.ts";
  * one succeeds. `updated_at` is compared because a restored database repeats versions.
  *
  * The look-up also requires that no token was revoked, that the tokens are those that were issued, and that the
- * Idempotency-Keys are unused; the primary key of the log refuses an operation that took effect before. A snapshot out of the
- * cache assumes all of that.
+ * Idempotency-Keys are unused, and that nothing is kept of an Item whose id a client has chosen for a new one: a deleted Item
+ * has its versions. The primary key of the log refuses an operation that took effect before. A snapshot out of the cache assumes
+ * all of that.
  */
 const FENCED_ENTRIES = `
   INSERT INTO activity (${ACTIVITY.columns})
@@ -23,6 +24,8 @@ const FENCED_ENTRIES = `
         SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND (claims = actor.value ->> 1 OR actor.value ->> 1 IS NULL)))
       AND NOT EXISTS (
         SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?7)) AND replays.id >= ?8)
+      AND NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?9)))
+      AND NOT EXISTS (SELECT 1 FROM item_versions WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?9)))
   ), ${ACTIVITY.values}
   FROM json_each(?5)`;
 
@@ -31,16 +34,19 @@ interface Assumptions {
   /** The actors of the whole group, including those whose operations write nothing. */
   readonly actors: TokenHashes;
   readonly records: readonly IdempotencyRecord[];
+  /** The ids that clients have chosen for new Items. */
+  readonly chosen: readonly string[];
 }
 
 /** The statement that is the fence and inserts the entries. In: the vault of the snapshot, and the log entries. */
 export function fencedEntries(
   { db, now }: Store,
   { id, contentVersion, attributeVersion, updatedAt }: Vault,
-  { actors, records }: Assumptions,
+  { actors, records, chosen }: Assumptions,
   entries: readonly ActivityRow[],
 ): D1PreparedStatement {
   const tokens = [...actors].filter(([actor]) => !WITHOUT_TOKEN.has(actor));
   const lists = [entries, tokens, records.map(({ key }) => key)].map((list) => JSON.stringify(list));
-  return db.prepare(FENCED_ENTRIES).bind(id, contentVersion, attributeVersion, updatedAt, ...lists, oldestRecord(now));
+  const fenced = [id, contentVersion, attributeVersion, updatedAt, ...lists, oldestRecord(now), JSON.stringify(chosen)];
+  return db.prepare(FENCED_ENTRIES).bind(...fenced);
 }

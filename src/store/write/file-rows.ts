@@ -26,7 +26,7 @@ const IDS = "(SELECT value FROM json_each(?3))";
 const SQL = {
   insert: "INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
   update: "UPDATE files SET generation = ?4, size = ?5, sealed = ?6, since = ?7 WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3",
-  // As in version-rows.ts.
+  // A row that is in the way is of a version that was lost, as in `item_versions` (version-rows.ts): it is replaced.
   end: `
     INSERT OR REPLACE INTO file_versions (vault_id, item_id, id, until, since, generation, size, sealed)
     SELECT vault_id, item_id, id, ?4, coalesce(since, 0), generation, size, sealed FROM files

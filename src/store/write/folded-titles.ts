@@ -77,8 +77,8 @@ const UNFINISHED = `
 
 /**
  * Has the coordinators index the titles of some of the vaults that are not finished, in random order, so that vaults that fail
- * do not keep the others waiting. In: calls the coordinator of a vault,
- * which indexes a slice and tells whether titles are left. For the cron trigger: throws when D1 or a coordinator fails.
+ * do not keep the others waiting. In: `foldSlice` calls the coordinator of a vault, which indexes a slice and tells whether titles
+ * are left. For the cron trigger: throws when D1 or a coordinator fails.
  */
 export async function foldVaults(db: D1Database, foldSlice: (vault: string) => Promise<Result<boolean>>): Promise<void> {
   const unfinished = await runBatch<[{ id: string }]>(db, db.prepare(UNFINISHED));

@@ -26,6 +26,8 @@ export interface Effect {
   /** The Item that was written, and its version then; `null` for a vault. A deleted Item has no version. */
   readonly item: string | null;
   readonly version: number | null;
+  /** The nonce of that version: an Item that was destroyed may exist again. Absent in a record of release 0.2.0. */
+  readonly nonce?: string | undefined;
   /** The File of the Item that was written. */
   readonly file?: string | undefined;
 }

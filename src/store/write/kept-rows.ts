@@ -1,4 +1,4 @@
-import type { Deletion, EndedFile, StoredVersion } from "../../model/stored.ts";
+import type { EndedFile, StoredDeletion, StoredVersion } from "../../model/stored.ts";
 import type { FileRow } from "../files.ts";
 import type { ItemRow } from "../items.ts";
 
@@ -23,7 +23,7 @@ export interface KeptTexts {
 
 type OfItem<Row> = Row & { readonly item_id: string };
 type EndedText = FileRow & { readonly version: number };
-type DeletedRow = Deletion & { readonly id: string };
+type DeletedRow = StoredDeletion & { readonly id: string };
 
 /** The rows that the statements below give, in their order. */
 export type KeptAnswer = [OfItem<StoredVersion>, OfItem<EndedFile>, DeletedRow, ItemRow, EndedText];
@@ -77,7 +77,7 @@ export function keptStatements(
 /** The kept rows by the ids of their Items. */
 export interface Kept {
   readonly kept: ReadonlyMap<string, KeptRows>;
-  readonly deleted: ReadonlyMap<string, Deletion>;
+  readonly deleted: ReadonlyMap<string, StoredDeletion>;
   readonly texts: readonly KeptTexts[];
 }
 

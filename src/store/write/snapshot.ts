@@ -10,7 +10,7 @@ import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
 import type { VersionRef } from "./kept-rows.ts";
 import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
-import { filesOfVersion, storedItems } from "./stored-rows.ts";
+import { fileRowsOfVersion, storedItems } from "./stored-rows.ts";
 
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
@@ -115,7 +115,7 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
     versions: await openEach(
       keys ? rows.texts : [],
       ({ row }) => versionKey(row.id, row.version),
-      ({ row, ended }) => openItem(keys!, vault!.id, row, filesOfVersion(row, ended, filesOf)),
+      ({ row, ended }) => openItem(keys!, vault!.id, row, fileRowsOfVersion(row, ended, filesOf)),
     ),
     stored: storedItems(rows),
     applied: new Map(rows.applied.map((row) => [row.id, row])),

@@ -22,7 +22,7 @@ export function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string
 }
 
 /** The rows of the Files of an earlier version, by their ids. */
-export const filesOfVersion = (
+export const fileRowsOfVersion = (
   { id, version }: KeptTexts["row"],
   ended: readonly FileRow[],
   filesOf: Rows["filesOf"],

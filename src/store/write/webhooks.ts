@@ -1,6 +1,6 @@
 import { LIMITS } from "../../model/limits.ts";
-import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
-import { runBatch, type Store } from "../database.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { refusalOfWrite, runBatch, type Store } from "../database.ts";
 import type { StoredWebhook } from "../webhook-rows.ts";
 
 /** Writes the rows of webhooks. Only the coordinator of the vault calls these functions. */
@@ -31,9 +31,5 @@ export const deleteWebhook = ({ db }: Store, vault: string, id: string): Promise
 
 async function change(db: D1Database, statement: D1PreparedStatement): Promise<Result<boolean>> {
   const done = await runBatch<[{ id: string }]>(db, statement);
-  return done.ok ? ok(done.value[0].length > 0) : refusalOf(done);
+  return done.ok ? ok(done.value[0].length > 0) : refusalOfWrite(done);
 }
-
-/** `uncertain` when D1 may have carried out the statement (contract 10.15), else its own failure. */
-const refusalOf = (refused: Refusal): Refusal =>
-  refused.failure.kind === "unavailable" && refused.retry !== false ? fail("uncertain") : refused;

@@ -1,9 +1,10 @@
 import { createWebhookSecret } from "../../crypto/webhook-signature.ts";
+import type { Cursor } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY, SECOND } from "../../model/time.ts";
 import type { Webhook, WebhookChange, WebhookRequest } from "../../model/webhook.ts";
-import { insertProgress, listProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
+import { findProgress, insertProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
 import {
   loadWebhooks,
   sealWebhook,
@@ -34,7 +35,7 @@ export async function answerWebhooks(ports: WebhookPorts, vault: string, request
   reconcile(ports, vault, loaded.value);
   switch (request.kind) {
     case "list":
-      return ok(loaded.value.webhooks.flatMap((webhook) => present(ports, loaded.value, webhook)));
+      return ok(loaded.value.webhooks.flatMap((webhook) => webhookOf(ports, loaded.value, webhook)));
     case "get":
       return answerOne(ports, loaded.value, find(loaded.value, request.id));
     case "create":
@@ -48,12 +49,9 @@ export async function answerWebhooks(ports: WebhookPorts, vault: string, request
 
 const find = ({ webhooks }: VaultWebhooks, wanted: string) => webhooks.find(({ id }) => id === wanted);
 
-const progressOf = ({ sql }: WebhookPorts, wanted: string): Progress | undefined =>
-  listProgress(sql).find(({ id }) => id === wanted);
-
 /** In: the secret, if the answer contains it. Out: nothing for a webhook that was deleted meanwhile. */
-function present(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWebhook, secret?: string): Webhook[] {
-  const progress = progressOf(ports, webhook.id);
+function webhookOf(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWebhook, secret?: string): Webhook[] {
+  const progress = findProgress(ports.sql, webhook.id);
   if (!progress || progress.state === "DELETED") return [];
   const { id, state, createdAt, lastDelivery, lastError, failures, sequence } = progress;
   const times = { createdAt, lastDelivery: lastDelivery ?? undefined, lastError: lastError ?? undefined };
@@ -63,8 +61,8 @@ function present(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWe
 }
 
 function answerOne(ports: WebhookPorts, vault: VaultWebhooks, webhook: StoredWebhook | undefined, secret?: string): Answer {
-  const presented = webhook ? present(ports, vault, webhook, secret) : [];
-  return presented.length > 0 ? ok(presented) : fail("webhook_not_found");
+  const webhooks = webhook ? webhookOf(ports, vault, webhook, secret) : [];
+  return webhooks.length > 0 ? ok(webhooks) : fail("webhook_not_found");
 }
 
 async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks, wanted: Of<"create">): Promise<Answer> {
@@ -72,7 +70,7 @@ async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks,
   const { id, request, webhook } = wanted;
   const existing = find(loaded, id);
   // A deleted one: the request was repeated too late.
-  if (existing?.definition?.request !== request && (existing || progressOf(ports, id)?.state === "DELETED"))
+  if (existing?.definition?.request !== request && (existing || findProgress(ports.sql, id)?.state === "DELETED"))
     return fail("idempotency");
   if (existing) return answerOne(ports, loaded, existing, existing.definition?.secret);
   if (loaded.webhooks.length >= LIMITS.webhooks) return fail("quota", `${LIMITS.webhooks} webhooks`);
@@ -108,7 +106,7 @@ async function update(
     if (!again.ok) return again;
     return tries > 1 ? update(ports, vault, again.value, wanted, tries - 1) : fail("busy");
   }
-  const progress = progressOf(ports, id);
+  const progress = findProgress(ports.sql, id);
   if (progress && progress.state !== "DELETED")
     replaceProgress(ports.sql, progress, changeProgress(progress, change, loaded.head, ports.clock()));
   const secret = change.rotateSecret === undefined ? undefined : definition.secret;
@@ -128,7 +126,7 @@ function changeDefinition(
   return { ...definition, url, secret: createWebhookSecret(), previous, rotation: request };
 }
 
-function changeProgress(progress: Progress, change: WebhookChange, head: VaultWebhooks["head"], now: number): Progress {
+function changeProgress(progress: Progress, change: WebhookChange, head: Cursor, now: number): Progress {
   const { url, enabled, resume } = change;
   const revived = resume !== undefined || (enabled === true && progress.state === "DISABLED");
   const state = enabled === false ? "DISABLED" : revived ? "ACTIVE" : (progress.state as Webhook["state"]);
@@ -138,11 +136,11 @@ function changeProgress(progress: Progress, change: WebhookChange, head: VaultWe
 }
 
 async function remove(ports: WebhookPorts, vault: string, loaded: VaultWebhooks, { id }: Of<"delete">): Promise<Answer> {
-  const before = progressOf(ports, id);
+  const before = findProgress(ports.sql, id);
   if (!find(loaded, id)) return before?.state === "DELETED" ? ok([]) : fail("webhook_not_found");
   const deleted = await deleteWebhook(ports.store, vault, id);
   if (!deleted.ok) return deleted;
-  const progress = progressOf(ports, id);
+  const progress = findProgress(ports.sql, id);
   const ended = { state: "DELETED", due: ports.clock() + DAY, deletionNotice: null } as const;
   if (progress) replaceProgress(ports.sql, progress, { ...progress, ...ended, revision: progress.revision + 1 });
   return ok([]);

@@ -1,6 +1,6 @@
 import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
-import { deleteProgress, listProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
+import { deleteProgress, findProgress, listProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
 import { type DeletionNotice, loadWebhooks, openDeletionNotice, sealDeletionNotice } from "../../store/webhook-rows.ts";
 import { deletionMessage } from "./message.ts";
 import { inParallel } from "./parallel.ts";
@@ -33,7 +33,7 @@ async function recordDeletionNotices({ sql, store, clock }: WebhookPorts, vault:
   for (const { id } of listProgress(sql)) {
     const definition = definitions.get(id);
     const deletionNotice = definition ? await sealDeletionNotice(store, vault, id, definition) : null;
-    const progress = listProgress(sql).find((row) => row.id === id);
+    const progress = findProgress(sql, id);
     // The row of a deleted webhook keeps its time, because the deletion of the vault may fail.
     if (!progress || progress.state === "DELETED") continue;
     // The attempts for the last message are counted anew, and a delivery that has begun is not recorded: it would replace the row.

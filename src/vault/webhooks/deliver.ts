@@ -42,7 +42,7 @@ export function pageLoader({ store }: WebhookPorts, vault: string): Run["load"] 
 /** Delivers what a webhook has not got, within the bounds of a run. Each delivery is recorded before the next one begins. */
 export async function deliverEvents(run: Run, webhook: StoredWebhook, progress: Progress): Promise<void> {
   if (isAt(progress, run.head)) return void replaceProgress(run.sql, progress, idle(progress, run.clock()));
-  const page = await nextPage(run, progress);
+  const page = await nextSteps(run, progress);
   if (!page.ok) return void replaceProgress(run.sql, progress, postponed(progress, run.clock()));
   let current: Progress | undefined = progress;
   for (const { message, position } of page.value.steps) {
@@ -66,7 +66,7 @@ interface Step {
 }
 
 /** Errors: `unavailable`, `vault_not_found`. */
-async function nextPage(
+async function nextSteps(
   run: Run,
   progress: Progress,
 ): Promise<Result<{ readonly steps: readonly Step[]; readonly more: boolean }>> {

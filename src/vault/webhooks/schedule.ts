@@ -1,3 +1,4 @@
+import type { Cursor } from "../../model/cursor.ts";
 import type { DeliveryError } from "../../model/webhook.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../model/time.ts";
 import type { Progress } from "../../store/webhook-progress.ts";
@@ -18,7 +19,7 @@ const GIVE_UP = DAY;
 const GONE = 410;
 
 /** After the delivery of an event. In: its position. */
-export const delivered = (progress: Progress, { sequence, at }: { sequence: number; at: number }, now: number): Progress => ({
+export const delivered = (progress: Progress, { sequence, at }: Cursor, now: number): Progress => ({
   ...progress,
   sequence,
   at,

@@ -1,4 +1,5 @@
 import { logFailure } from "../../log.ts";
+import type { Cursor } from "../../model/cursor.ts";
 import { MINUTE } from "../../model/time.ts";
 import {
   deleteProgress,
@@ -92,7 +93,7 @@ export function reconcile({ sql, clock }: WebhookPorts, vault: string, { head, w
 }
 
 /** The progress of a webhook that a restore of the database has brought back. It is paused, because the admin had deleted it. */
-function restoredProgress(vault: string, { id, createdAt }: StoredWebhook, head: VaultWebhooks["head"], now: number): Progress {
+function restoredProgress(vault: string, { id, createdAt }: StoredWebhook, head: Cursor, now: number): Progress {
   return { ...newProgress(vault, { id, createdAt }, head, now), state: "PAUSED", lastError: { kind: "restored", at: now } };
 }
 
@@ -100,7 +101,7 @@ function restoredProgress(vault: string, { id, createdAt }: StoredWebhook, head:
 export const newProgress = (
   vault: string,
   { id, createdAt }: Pick<StoredWebhook, "id" | "createdAt">,
-  { sequence, at }: VaultWebhooks["head"],
+  { sequence, at }: Cursor,
   now: number,
 ): Progress => ({
   id,

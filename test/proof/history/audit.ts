@@ -45,6 +45,12 @@ interface Entry {
   readonly event: string | null;
 }
 
+/** The states of an Item in which it can be written, where the event needs others than `exists`. */
+const NEEDED: ReadonlyMap<string | null, readonly string[]> = new Map([
+  ["destroyed", ["deleted"]],
+  ["restored", ["exists", "deleted"]],
+]);
+
 /**
  * In: whether the vault keeps deleted Items. Out: descriptions of the writes that were lost, and of those that took effect twice.
  */
@@ -65,17 +71,21 @@ export async function auditLog(
     lost!.push(`the writes have other numbers than 1 to ${last}: ${JSON.stringify(numbers)}`);
   const logged = Map.groupBy(entries as Entry[], ({ item }) => item);
   for (const [item, writes] of logged) {
-    const versions = writes.flatMap(({ action, version }) => (action === "DELETE" ? [] : version!));
-    let state: "exists" | "deleted" | "destroyed" = "exists";
+    // Those of the newest Item with the id: after its destruction another one may be made.
+    let versions: number[] = [];
+    let state: "exists" | "deleted" | "destroyed" = "destroyed";
+    let isGapless = true;
     for (const { action, event, version } of writes) {
       const before = state;
-      if (event === "destroyed") state = "destroyed";
+      if (action === "CREATE") [state, versions] = ["exists", []];
+      else if (event === "destroyed") state = "destroyed";
       else if (action === "DELETE" && event === null) state = keepsDeleted ? "deleted" : "destroyed";
       else if (event === "restored") state = "exists";
-      const needed = event === "destroyed" ? ["deleted"] : event === "restored" ? ["exists", "deleted"] : ["exists"];
+      const needed = action === "CREATE" ? ["destroyed"] : (NEEDED.get(event) ?? ["exists"]);
       if (!needed.includes(before)) doubled!.push(`${item}: ${action} ${event} ${version} of an Item that is ${before}`);
+      if (action !== "DELETE") isGapless &&= versions.push(version!) === version;
     }
-    if (versions.some((version, n) => version !== n + 1)) lost!.push(`${item}: the log has the versions ${versions.join()}`);
+    if (!isGapless) lost!.push(`${item}: the log has the versions ${versions.join()}`);
     const expected = { exists: [versions.length, undefined], deleted: [undefined, versions.length], destroyed: [] }[state];
     if (items.get(item) !== expected[0] || deleted.get(item) !== expected[1])
       lost!.push(`${item}: is ${state}, and has the version ${items.get(item)}, deleted ${deleted.get(item)}`);

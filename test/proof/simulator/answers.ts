@@ -6,6 +6,8 @@ export type Outcome =
   | "ok"
   /** The Item or the File did not exist, and nothing happened. */
   | "missing"
+  /** The vault had or kept an Item with the `Item-Id`, and nothing happened. */
+  | "exists"
   /** `If-Match` named another version, and nothing happened. */
   | "precondition failed"
   /** The token was revoked, and nothing happened. */
@@ -28,6 +30,7 @@ const FAILURES: Readonly<Record<string, Outcome>> = {
   item_not_found: "missing",
   file_not_found: "missing",
   version_not_found: "missing",
+  item_exists: "exists",
   precondition: "precondition failed",
   unauthorized: "revoked",
   busy: "refused",
@@ -52,6 +55,7 @@ export function outcomeOf(reply: Reply | undefined): Outcome {
 /** The outcomes after which the operations of the request must not have taken effect. */
 export const WITHOUT_EFFECT: ReadonlySet<Outcome> = new Set<Outcome>([
   "missing",
+  "exists",
   "precondition failed",
   "revoked",
   "refused",

@@ -103,6 +103,8 @@ function* checkRefusal(call: Call, outcome: Outcome, reference: Reference, histo
   if (outcome === "no room" && !LACKS_ROOM[reply!.failure!]!(call, reference, history)) yield "refused although there was room";
   if (outcome === "missing" && !states().some((state) => isMissing(state, call, reply!.failure!)))
     yield "missing without a deletion";
+  if (outcome === "exists" && !states().some(({ version, deleted }) => version !== undefined || deleted))
+    yield "refused although the Item-Id was free";
   if (outcome === "precondition failed" && !states().some((state) => state.version !== undefined && !matches(state)))
     yield "refused although If-Match matched";
 }

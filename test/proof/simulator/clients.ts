@@ -75,6 +75,7 @@ export async function sendCall(
   const headers = {
     Authorization: `Bearer ${token}`,
     "User-Agent": String(number), // identifies the call in its operations (worker.ts)
+    ...(write?.kind === "create" && write.item !== undefined ? { "Item-Id": write.item } : {}),
     ...(write?.tag === undefined ? {} : { "If-Match": write.tag }),
     ...(write?.keyed ? { "Idempotency-Key": write.value } : {}),
   };
@@ -121,6 +122,12 @@ export async function runClient(
     return newest < 2 ? undefined : Math.max(1, newest - 1 - Math.floor(random() * 12));
   }
 
+  /** The `Item-Id` of a creation: none, a new one, or that of an Item that was made before. */
+  function chooseId(): string | undefined {
+    if (random() < 0.5) return undefined;
+    return random() < 0.5 && vault.items.length > 0 ? pick([...vault.items, ...vault.deleted]) : crypto.randomUUID();
+  }
+
   function nextRequest(): Write | Read {
     const kind = vault.hot.length < 2 && vault.items.length < HOT ? "create" : drawKind(random());
     if (READS.has(kind)) return nextRead(kind as Read["kind"]);
@@ -133,11 +140,11 @@ export async function runClient(
     const file = kind === "delete-file" && vault.files.length > 0 ? pick(vault.files) : undefined;
     if (kind === "delete-file" && !file) return undefined;
     const deleted = OF_DELETED.has(kind) && vault.deleted.length > 0 ? pick(vault.deleted) : undefined;
-    const item = file?.item ?? deleted ?? (kind === "create" ? undefined : pickItem());
+    const item = file?.item ?? deleted ?? (kind === "create" ? chooseId() : pickItem());
     const ofVersion = kind === "restore-version" || kind === "destroy-version";
     const version = ofVersion ? earlierVersion(item!) : undefined;
     if (ofVersion && version === undefined) return undefined;
-    const conditional = !OF_DELETED.has(kind) && kind !== "destroy-version";
+    const conditional = !OF_DELETED.has(kind) && kind !== "destroy-version" && kind !== "create";
     const tag = conditional && item !== undefined && random() < 0.3 ? vault.tags.get(item) : undefined;
     const drawn = faults.draw(SPOILED) as Spoiled | undefined;
     const spoiled = drawn === "value that D1 refuses" && !WITH_VALUE.has(kind) ? undefined : drawn;

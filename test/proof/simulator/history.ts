@@ -24,7 +24,7 @@ export type Read =
 export interface Write {
   readonly kind: WriteKind;
   readonly vault: string;
-  /** Absent for a creation. */
+  /** Of a creation, the `Item-Id` that the client has chosen; else absent. */
   readonly item?: string | undefined;
   /** Unique. `create` and `put` set the content of an Item to it, `patch` appends it, and it is the name of a new File. */
   readonly value: string;

@@ -64,6 +64,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "versions: none is trimmed or destroyed": { ...NO_PLANT, rewrite: rewrites.withoutTrim },
   "versions: those of a destroyed Item stay": { ...NO_PLANT, rewrite: rewrites.withoutDestruction },
   "versions: a File belongs to one too many": { ...NO_PLANT, rewrite: rewrites.withLateEnds },
+  "ids: the fence does not look for those that clients have chosen": { ...NO_PLANT, rewrite: rewrites.withoutChosenIds },
   "deleted Items: a restored one stays among them": { ...NO_PLANT, rewrite: rewrites.withoutReturn },
   "events: a write has the number of the one before it": { ...NO_PLANT, rewrite: rewrites.withEarlyNumbers },
   "events: the creations are left out": { ...NO_PLANT, rewrite: rewrites.withoutFirstEvents },

@@ -101,10 +101,9 @@ export function applyEffects(history: History, effects: readonly Effect[], viola
     if ((write.item ?? item) !== item || write.vault !== effect.vault) report("effect in another place");
     if (effect.version !== (write.kind === "destroy-version" ? write.version : (state.version ?? null)))
       report("version without its write");
-    const [existed, needed] = OF_DELETED.has(write.kind)
-      ? [before.deleted, true]
-      : [before.version !== undefined, write.kind !== "create"];
-    if (existed !== needed) report("effect on a missing Item");
+    const exists = before.version !== undefined;
+    if (write.kind === "create" && (exists || before.deleted)) report("Item made twice");
+    if (write.kind !== "create" && !(OF_DELETED.has(write.kind) ? before.deleted : exists)) report("effect on a missing Item");
     if (write.version !== undefined && !before.kept.has(write.version)) report("effect on a missing version");
     if (write.tag !== undefined && versionOf(item, write.tag) !== before.version) report("If-Match ignored");
     if (write.file && !before.files.includes(write.file.name)) report("effect on a missing File");

@@ -26,7 +26,7 @@ const SQL = {
 };
 
 /** The rows, the counters of the vaults, and the log agree with the reference model. */
-export function* checkStored({ database }: World, { states, operations }: Reference): Iterable<Violation> {
+export function* checkStored({ database }: World, { states, operations, applied }: Reference): Iterable<Violation> {
   const last = [...states].map(([id, known]): [string, State] => [id, known.at(-1)!]);
   const existing = last.filter(([, { version }]) => version !== undefined);
   const deleted = last.filter(([, state]) => state.deleted);
@@ -38,7 +38,7 @@ export function* checkStored({ database }: World, { states, operations }: Refere
     items: existing.map(([id, { version }]) => `${id} ${version}`).toSorted(),
     counters: {
       items: existing.length,
-      created: states.size,
+      created: [...applied.keys()].filter(({ kind }) => kind === "create").length,
       writes: operations.size,
       files: names.length,
       deleted: deleted.length,

@@ -30,7 +30,7 @@ const CALL_FAULTS = [
 
 /** How an operation is spoiled on its way to the coordinator: by a defect, or because a newer release has sent it. */
 const SPOIL: Partial<Record<Spoiled, (operation: Operation) => unknown>> = {
-  "operation that throws": (one) => ({ ...one, change: { ...one.change, kind: "create-item", input: null } }),
+  "operation that throws": (one) => ({ ...one, change: { kind: "create-item", item: one.id, input: null } }),
   "operation of a newer format": (one) => ({ ...one, format: 1_000 }),
   "operation of a newer kind": (one) => ({ ...one, change: { ...one.change, kind: "newer-kind" } }),
 };

@@ -20,6 +20,7 @@ export const KINDS = [
   "destroy-item",
   "archive",
   "unarchive",
+  "post",
 ] as const;
 
 export interface Command {
@@ -42,7 +43,7 @@ export interface Play {
   readonly vault: string;
   readonly kept: Kept;
   readonly model: Model;
-  /** The ids of the Items by slot; that of a destroyed Item is replaced by a new one. */
+  /** The ids of the Items by slot; that of a destroyed Item is replaced by a new one, or made anew with the same id. */
   readonly slots: string[];
   /** By Item and version, the answer that showed the version when it was current. */
   readonly shown: Map<string, any>;
@@ -56,7 +57,7 @@ const NO_VERSION = "404 version_not_found";
 export async function carryOut({ call, vault, kept, model, slots }: Play, { kind, slot, pick }: Command): Promise<string> {
   const items = `/v1/vaults/${vault}/items`;
   const known = model.items.get(slots[slot] ?? "");
-  if (!known || (known.state === "destroyed" && pick > 1)) {
+  if (!known || (known.state === "destroyed" && pick > 1 && kind !== "post")) {
     const value = canary();
     const { status, body } = await call("POST", items, { body: { ...LOGIN, title: value, tags: [value] } });
     expect(status).toBe(200);
@@ -139,6 +140,15 @@ export async function carryOut({ call, vault, kept, model, slots }: Play, { kind
       const wrong = version === known.last ? "400 invalid" : known.versions.has(version) ? undefined : NO_VERSION;
       if (check(await call("DELETE", `${own}/versions/${version}`), exists ? wrong : NO_ITEM))
         destroyVersion(model, known, version);
+      break;
+    }
+    case "post": {
+      const body = { ...LOGIN, title: value, tags: [value] };
+      const reply = await call("POST", items, { body, headers: { "Item-Id": known.id } });
+      if (!check(reply, known.state === "destroyed" ? undefined : "409 item_exists")) break;
+      expect(reply.body.id).toBe(known.id);
+      known.last = 0;
+      addVersion(model, kept, known, { title: value, values: [value], archived: false, files: new Map() }, "created");
       break;
     }
     default: {
