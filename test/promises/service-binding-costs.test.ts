@@ -28,9 +28,9 @@ beforeAll(async () => {
 const refused = (token: string) => costOf(token, (secrets) => refusalOf(secrets.get(references[0]!)));
 
 /** Out: the answer of a call, and what it cost. */
-async function costOf<T>(token: string, call: (secrets: Secrets) => Promise<T>) {
+async function costOf<T>(token: string, call: (secrets: Secrets) => Promise<T>, bindings: Partial<Env> = {}) {
   const { count, db } = countingDatabase();
-  const value = await callWith({ token }, { DB: db }, call);
+  const value = await callWith({ token }, { ...bindings, DB: db }, call);
   return { value, ...count };
 }
 
@@ -40,6 +40,15 @@ describe("the calls of a service binding", () => {
     const get = () => costOf(id, (secrets) => secrets.get(references[7]!));
     expect(await get()).toMatchObject({ value: "value 7", calls: 2, rowsWritten: 0 });
     expect(await get()).toMatchObject({ value: "value 7", calls: 1, rowsWritten: 0 });
+  });
+
+  it("take one D1 call more in an isolate that does not have the keys of the vault", async () => {
+    const { id } = await makeBindingToken({ [vault]: "r" });
+    // The caches belong to a keyring: another text of the same keys makes a new one.
+    const ROOT_KEYS = JSON.stringify(JSON.parse(env.ROOT_KEYS), undefined, 1);
+    const get = () => costOf(id, (secrets) => secrets.get(references[7]!), { ROOT_KEYS });
+    expect((await get()).calls).toBe(3);
+    expect((await get()).calls).toBe(1);
   });
 
   it("take one D1 call for 100 references", async () => {
