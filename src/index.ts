@@ -3,6 +3,7 @@ import { cleanUp } from "./scheduled.ts";
 import { consumeActivity } from "./store/activity-consumer.ts";
 import type { ActivityMessage } from "./store/activity-queue.ts";
 
+export { Secrets } from "./binding/secrets.ts";
 export { VaultCoordinator } from "./vault/coordinator.ts";
 
 export default {

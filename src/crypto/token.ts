@@ -21,6 +21,8 @@ export interface Claims {
   /** `iat` and `exp`: Unix seconds. */
   readonly issuedAt: number;
   readonly expiresAt: number;
+  /** The token is for service bindings (contract 18): its text is given to nobody, and no request may carry it. */
+  readonly binding?: true | undefined;
 }
 
 /** The claims of a token whose signature was verified. */
@@ -31,6 +33,8 @@ export interface VerifiedClaims extends Claims {
 
 const ISSUER = "item-vault";
 const AUDIENCE = "item-vault";
+/** Of a token for service bindings, which `verifyToken` therefore refuses, as every earlier release does. */
+const BINDING_AUDIENCE = "item-vault-binding";
 const LONGEST = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
@@ -46,7 +50,7 @@ export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): 
   return new SignJWT({ dialect: claims.dialect, vaults: { ...claims.vaults } })
     .setProtectedHeader(header(active))
     .setIssuer(ISSUER)
-    .setAudience(AUDIENCE)
+    .setAudience(claims.binding ? BINDING_AUDIENCE : AUDIENCE)
     .setSubject(claims.name)
     .setJti(claims.id)
     .setIssuedAt(claims.issuedAt)
@@ -74,10 +78,14 @@ export async function verifyToken(
   const name = `${keyring.id}.${token}`;
   const known = verified.get(name, now);
   const claims = known ?? (await verifySignature(keyring, token, now));
-  if (!claims || now >= claims.expiresAt * 1000 || claims.issuedAt < notBefore) return fail("unauthorized");
+  if (!claims || !isCurrent(claims, now, notBefore)) return fail("unauthorized");
   if (!known) verified.set(name, claims, now);
   return ok(claims);
 }
+
+/** Whether a token may be used. In: Unix milliseconds, and the Unix second before which no token is accepted. */
+export const isCurrent = ({ issuedAt, expiresAt }: Claims, now: number, notBefore: number): boolean =>
+  now < expiresAt * 1000 && issuedAt >= notBefore;
 
 async function verifySignature(keyring: Keyring, token: string, now: number): Promise<VerifiedClaims | undefined> {
   const key = findKey(keyring, token);

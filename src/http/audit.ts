@@ -4,14 +4,10 @@ import type { Failure } from "../model/failure.ts";
 import { isId } from "../model/ids.ts";
 import { ADMIN } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
-import { logFailure } from "../log.ts";
-import { sealActivity } from "../store/activity.ts";
-import { enqueueActivity } from "../store/activity-queue.ts";
-import { openStore, type Store } from "../store/database.ts";
-import type { Context } from "./context.ts";
-import { isWorthLogging } from "./rate-limit.ts";
-import { createRequestId } from "./request-id.ts";
-import type { Caller, Entry, Reply, Route, Target } from "./route.ts";
+import { readEntries, sendEntry } from "../requests/entries.ts";
+import { openStore } from "../store/database.ts";
+import { addressOf, type Context } from "./context.ts";
+import type { Caller, Reply, Route, Target } from "./route.ts";
 
 /**
  * Logs reads and denials of tokens, and what the admin does, through a queue. The commit of a write logs the write. The
@@ -21,39 +17,22 @@ import type { Caller, Entry, Reply, Route, Target } from "./route.ts";
 /** Where a request comes from. The client may choose both texts, so they are cut and sealed. */
 export const originOf = (c: Context): Origin => ({
   userAgent: (c.req.header("User-Agent") ?? "").slice(0, 256).toWellFormed(),
-  requestIp: (c.req.header("CF-Connecting-IP") ?? "").slice(0, 64).toWellFormed(),
+  requestIp: (addressOf(c) ?? "").slice(0, 64).toWellFormed(),
 });
 
 /** Sends the log entry of a request to the queue, after the response. In: whether the token is authorized. */
 export function audit(route: Route, caller: Caller, target: Target, allowed: boolean, result: Result<Reply>): void {
   for (const activity of activitiesOf(route, caller, target, allowed, result))
-    caller.c.executionCtx.waitUntil(send(caller.c, caller.store, activity));
+    caller.c.executionCtx.waitUntil(sendEntry(caller.c.env, caller.store, activity));
 }
 
 function activitiesOf(...request: Parameters<typeof audit>): readonly Activity[] {
   const [route, caller, target, , result] = request;
-  if (result.ok && result.value.entries) return entriesOf(caller, result.value.entries);
+  const { c, actor } = caller;
+  const requested = { requestId: c.get("requestId"), actor, origin: originOf(c) };
+  if (result.ok && result.value.entries) return readEntries(requested, result.value.entries, Date.now());
   const activity = caller.actor === ADMIN ? adminActivity(route, caller, target, result) : activityOf(...request);
   return activity ? [activity] : [];
-}
-
-/** The first entry has the request's id. The others have ids of their own: an id is in one log only. */
-function entriesOf({ c, actor }: Caller, entries: readonly Entry[]): Activity[] {
-  return entries.map(({ vault, result, items }, place) => {
-    const [first] = items;
-    const one = items.length === 1 && first;
-    return {
-      id: place === 0 ? c.get("requestId") : createRequestId(Date.now()),
-      log: vault,
-      action: "READ",
-      result,
-      actor,
-      item: one ? one.id : null,
-      items: items.length > 1 ? items.map(({ id }) => id) : undefined,
-      version: one ? one.version : null,
-      origin: originOf(c),
-    };
-  });
 }
 
 /** Logs a request that was refused because it does not have the admin's token. */
@@ -61,7 +40,7 @@ export async function auditRefusal(route: Route, c: Context, { kind }: Failure):
   if (route.access.by !== "admin" || kind !== "unauthorized") return;
   const store = await openStore(c.env, Date.now());
   const action = route.action === "UNLOGGED" ? "READ" : route.action;
-  if (store.ok) c.executionCtx.waitUntil(send(c, store.value, adminEntry(route, c, action, null, "DENY")));
+  if (store.ok) c.executionCtx.waitUntil(sendEntry(c.env, store.value, adminEntry(route, c, action, null, "DENY")));
 }
 
 /** An entry of the admin's log. In: the id of the vault, token or webhook, if there is one. */
@@ -84,15 +63,6 @@ function adminActivity(route: Route, { c }: Caller, target: Target, result: Resu
   if (route.action === "UNLOGGED" || !result.ok) return undefined;
   const id = result.value.made ?? target[NAMED[route.resource ?? "VAULT"]];
   return adminEntry(route, c, route.action, isId(id) ? id : null);
-}
-
-async function send(c: Context, store: Store, activity: Activity): Promise<void> {
-  if (activity.result === "DENY" && !(await isWorthLogging(c, activity.actor))) return;
-  try {
-    await enqueueActivity(c.env.ACTIVITY, await sealActivity(store, activity));
-  } catch (error) {
-    logFailure("The activity queue", error);
-  }
 }
 
 /**

@@ -1,14 +1,13 @@
 import { type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { covers } from "../model/permission.ts";
-import { fail, ok, type Refusal, type Result } from "../model/result.ts";
-import { MINUTE, SECOND } from "../model/time.ts";
+import { fail, ok, type Result } from "../model/result.ts";
 import { openStore, type Store } from "../store/database.ts";
-import { checkRootKeys } from "../store/root-keys.ts";
+import { checkRootKeys, explainFailure } from "../store/root-keys.ts";
 import { checkSchema } from "../store/schema.ts";
-import type { Context } from "./context.ts";
+import { countFailure, limitToken } from "../requests/rate-limit.ts";
+import { addressOf, type Context } from "./context.ts";
 import { expiryOf } from "./present-token.ts";
-import { countFailure, limitToken } from "./rate-limit.ts";
 import type { Access, Caller, Target } from "./route.ts";
 import { requireSecret } from "./secret.ts";
 
@@ -47,10 +46,10 @@ async function authenticateToken(c: Context, store: Store): Promise<Result<Calle
     token === undefined
       ? fail("unauthorized")
       : await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
-  if (!claims.ok) return countFailure(c, await explainFailure(store));
+  if (!claims.ok) return countFailure(c.env, addressOf(c), await explainFailure(store));
   // Set before the response exists; refuse.ts removes it from a 401.
   c.header("Token-Expires", expiryOf(claims.value));
-  return (await limitToken(c, claims.value.id, store.now)) ?? ok(callerOf(c, store, claims.value));
+  return (await limitToken(c.env, claims.value.id, store.now)) ?? ok(callerOf(c, store, claims.value));
 }
 
 /** The claims of the admin. No token has them, so the store refuses them. */
@@ -60,19 +59,3 @@ const callerOf = (c: Context, store: Store, claims: VerifiedClaims): Caller => {
   const { id, dialect, vaults } = claims;
   return { c, store, actor: id, claims, dialect, vaults };
 };
-
-let lastCheck: { keyring: Store["keyring"]; until: number; refusal: Refusal } | undefined;
-
-/**
- * A token does not verify when it is invalid, or when the root keys are wrong: then no token verifies, and the answer is a
- * 503. The root keys are compared with D1 once a minute per isolate, so that invalid tokens cannot cause load.
- */
-async function explainFailure(store: Store): Promise<Refusal> {
-  if (lastCheck?.keyring === store.keyring && store.now < lastCheck.until) return lastCheck.refusal;
-  // Assigned before the await, so that concurrent requests do not check as well.
-  const check = (lastCheck = { keyring: store.keyring, until: store.now + MINUTE, refusal: fail("unauthorized") });
-  const checked = await checkRootKeys(store.db, store.keyring);
-  if (!checked.ok && checked.failure.kind === "misconfigured") check.refusal = checked;
-  if (!checked.ok && checked.failure.kind !== "misconfigured") check.until = store.now + SECOND;
-  return check.refusal;
-}

@@ -25,6 +25,7 @@ export function presentToken(claims: Claims, dialect: Dialect): object {
     name,
     dialect: claims.dialect,
     vaults: presentScope(claims, dialect),
+    binding: claims.binding,
     createdAt: presentTime(issuedAt * 1000),
     expiresAt: expiryOf(claims),
   };

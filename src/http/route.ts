@@ -1,11 +1,12 @@
 import type { VerifiedClaims } from "../crypto/token.ts";
-import type { Action, Activity, AdminResource } from "../model/activity.ts";
+import type { Action, AdminResource } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/operation.ts";
 import type { Permission } from "../model/permission.ts";
 import type { Query } from "../model/query.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "../store/database.ts";
+import type { Entry } from "../requests/entries.ts";
 import type { Context } from "./context.ts";
 
 /** A route is a row of the table in routes.ts; pipeline.ts serves every row in the same way. */
@@ -75,14 +76,6 @@ export interface Reply {
   readonly made?: string;
   /** The entries of a request that reads Items of several vaults, instead of the one of the path. */
   readonly entries?: readonly Entry[];
-}
-
-/** An entry in the log of a vault. */
-export interface Entry {
-  readonly vault: string;
-  readonly result: Activity["result"];
-  /** The Items that were read. */
-  readonly items: readonly { readonly id: string; readonly version: number }[];
 }
 
 export interface Route<Input = unknown> {

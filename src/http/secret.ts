@@ -1,11 +1,11 @@
 import { fail, type Refusal } from "../model/result.ts";
-import { countFailure } from "./rate-limit.ts";
-import type { Context } from "./context.ts";
+import { countFailure } from "../requests/rate-limit.ts";
+import { addressOf, type Context } from "./context.ts";
 
 /** Compares the request's bearer token with a secret. Out: `undefined` when they are equal. Errors: `unauthorized`, `rate`. */
 export async function requireSecret(c: Context, secret: string): Promise<Refusal | undefined> {
   const token = /^Bearer (\S+)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? "";
-  return (await sameText(token, secret)) ? undefined : countFailure(c, fail("unauthorized"));
+  return (await sameText(token, secret)) ? undefined : countFailure(c.env, addressOf(c), fail("unauthorized"));
 }
 
 /** Compares the hashes of two texts in constant time: the duration reveals neither the texts nor their lengths. */

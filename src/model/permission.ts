@@ -34,6 +34,10 @@ export function missing(granted: unknown, needed: Permission): string | undefine
   return lacks && WORDS[lacks];
 }
 
+/** The ids of the vaults that a token reads. */
+export const readableVaults = ({ vaults }: { readonly vaults: Readonly<Record<string, Permission>> }): string[] =>
+  Object.keys(vaults).filter((vault) => covers(vaults[vault], "r"));
+
 /** Whether a permission grants everything that another grants. An absent permission, or one of a newer release, grants nothing. */
 export function covers(granted: unknown, needed: Permission): boolean {
   const operations: readonly string[] = isPermission(granted) ? PERMISSIONS[granted] : [];

@@ -1,7 +1,8 @@
 import type { Keyring, RootKey } from "../crypto/keyring.ts";
 import { NOWHERE, open, type Place, seal } from "../crypto/seal.ts";
-import { fail, ok, type Result } from "../model/result.ts";
-import { runBatch } from "./database.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { MINUTE, SECOND } from "../model/time.ts";
+import { runBatch, type Store } from "./database.ts";
 
 /** Proofs of the root keys: a known text, sealed under each root key that this database was sealed with. */
 
@@ -30,4 +31,20 @@ export async function checkRootKeys(db: D1Database, { keys }: Keyring): Promise<
     if (!text.ok || text.value !== KNOWN) return fail("misconfigured", `the root key ${id} is not the one of this database`);
   }
   return ok(undefined);
+}
+
+let lastCheck: { keyring: Store["keyring"]; until: number; refusal: Refusal } | undefined;
+
+/**
+ * A token does not verify when it is invalid, or when the root keys are wrong: then no token verifies, and the answer is a
+ * 503. The root keys are compared with D1 once a minute per isolate, so that invalid tokens cannot cause load.
+ */
+export async function explainFailure(store: Store): Promise<Refusal> {
+  if (lastCheck?.keyring === store.keyring && store.now < lastCheck.until) return lastCheck.refusal;
+  // Assigned before the await, so that concurrent requests do not check as well.
+  const check = (lastCheck = { keyring: store.keyring, until: store.now + MINUTE, refusal: fail("unauthorized") });
+  const checked = await checkRootKeys(store.db, store.keyring);
+  if (!checked.ok && checked.failure.kind === "misconfigured") check.refusal = checked;
+  if (!checked.ok && checked.failure.kind !== "misconfigured") check.until = store.now + SECOND;
+  return check.refusal;
 }

@@ -19,8 +19,8 @@ export interface TokenRow {
 const place = (id: string, key: string): Place => ({ kind: "token", vault: NOWHERE, record: id, version: 1, key });
 
 /** Seals what the row of a token holds besides its plaintext columns. */
-export const sealToken = (root: RootKey, { id, name, dialect, vaults }: Claims): Promise<string> =>
-  seal(root.registry, place(id, root.id), JSON.stringify({ name, dialect, vaults }));
+export const sealToken = (root: RootKey, { id, name, dialect, vaults, binding }: Claims): Promise<string> =>
+  seal(root.registry, place(id, root.id), JSON.stringify({ name, dialect, vaults, binding }));
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */
 export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Result<Claims>> {
@@ -28,7 +28,7 @@ export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Resul
   if (!root) return fail("misconfigured", "a root key is missing");
   const text = await open(root.registry, place(row.id, root.id), row.sealed);
   if (!text.ok) return text;
-  const typed = JSON.parse(text.value) as Pick<Claims, "name" | "dialect" | "vaults">;
+  const typed = JSON.parse(text.value) as Pick<Claims, "name" | "dialect" | "vaults" | "binding">;
   return ok({ id: row.id, ...typed, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
 }
 

@@ -67,8 +67,8 @@ async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Pr
 }
 
 /** What a request for a token asks for, as a text that is equal for equal requests. */
-const requestOf = ({ name, dialect, vaults, issuedAt, expiresAt }: Claims): string =>
-  JSON.stringify([name, dialect, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), expiresAt - issuedAt]);
+const requestOf = ({ name, dialect, vaults, issuedAt, expiresAt, binding }: Claims): string =>
+  JSON.stringify([name, dialect, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), expiresAt - issuedAt, binding]);
 
 /** A row of `ended_tokens`, or without the time of its end one of the allow-list. */
 type EndedRow = TokenRow & { ended_at?: number };

@@ -108,8 +108,8 @@ describe.each(releases())("release %s", (version) => {
     const runBoth = async () => {
       const build = { folder: current, state: migrated, clockOffset };
       upgraded = await runWorker({ ...plan, again: reads, build, metricsToken: "metrics-token-of-the-upgrade-test" });
-      const { readsAfterWrites, written } = upgraded;
-      const rollback = { writer: "kept", repeat: [written.keyed], reads: readsAfterWrites.requests };
+      const { readsAfterWrites, written, history } = upgraded;
+      const rollback = { writer: "kept", repeat: [written.keyed, history!.bound.request], reads: readsAfterWrites.requests };
       rolledBack = await runWorker({ ...plan, ...rollback, build: { folder: kept, state: migrated, clockOffset } });
     };
     const runUnmigrated = async () => {
@@ -171,6 +171,15 @@ describe.each(releases())("release %s", (version) => {
 
     it("accepts a write that expects the ETag that it sent, and refuses one that expects an ETag of the current Worker", () => {
       expect(rolledBack.conditions.ifMatch).toMatchObject({ own: 200, other: 412 });
+    });
+
+    it("gives no text for a token for service bindings, also when the request for it is repeated", () => {
+      const { id, ...issued } = upgraded.history!.bound.answer.body as { id: string };
+      expect(issued).toMatchObject({ binding: true });
+      expect(issued).not.toHaveProperty("token");
+      // Release 0.1.0 has no Idempotency-Key for tokens: it issues another one.
+      expect(rolledBack.repeated[1]).toMatchObject({ status: version === "0.1.0" ? 200 : 409 });
+      expect(rolledBack.repeated[1]).not.toMatchObject({ body: { id } });
     });
 
     testWrites(() => rolledBack, "kept");

@@ -2,6 +2,7 @@ import { NOWHERE } from "../../crypto/seal.ts";
 import { isId, parseId } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
+import { readableVaults } from "../../model/permission.ts";
 import { parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { NEWEST } from "../../store/activity-merge.ts";
@@ -9,7 +10,6 @@ import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activ
 import { nextPage } from "../next-page.ts";
 import { presentActivity } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
-import { readableVaults } from "./vaults.ts";
 
 /** The activity logs, newest entry first: endpoint 11 and the admin's. Reading a log is not logged. */
 

@@ -32,14 +32,20 @@ const scope = z
     return Object.fromEntries(entries) as Record<string, Permission>;
   });
 
-const newToken = z.object({
-  name: text(LIMITS.title).min(1, "is empty"),
-  vaults: scope,
-  dialect: optional(z.enum(DIALECT_NAMES, `is not ${oneOf(DIALECT_NAMES)}`)),
-  expiresIn: optional(
-    z.int("is not an integer").min(1, "is less than 1").max(LIMITS.tokenLifetime, `is more than ${LIMITS.tokenLifetime}`),
-  ),
-});
+const newToken = z
+  .object({
+    name: text(LIMITS.title).min(1, "is empty"),
+    vaults: scope,
+    dialect: optional(z.enum(DIALECT_NAMES, `is not ${oneOf(DIALECT_NAMES)}`)),
+    expiresIn: optional(
+      z.int("is not an integer").min(1, "is less than 1").max(LIMITS.tokenLifetime, `is more than ${LIMITS.tokenLifetime}`),
+    ),
+    binding: optional(z.boolean("is not true or false")),
+  })
+  .refine(({ vaults, binding }) => !binding || Object.values(vaults).every((permission) => permission === "r"), {
+    path: ["vaults"],
+    message: "has a permission other than r, the only one that a service binding uses",
+  });
 
 type NewToken = z.output<typeof newToken>;
 
@@ -53,13 +59,15 @@ export const createToken = {
     const room = await requireRoom(store);
     if (!room.ok) return room;
     const { name, vaults, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault } = input;
+    const binding = input.binding === true || undefined;
     const issuedAt = Math.floor(store.now / 1000);
     const id = await newId(call, "new token");
-    const claims: Claims = { id, name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn };
+    const claims: Claims = { id, name, dialect, vaults, issuedAt, expiresAt: issuedAt + expiresIn, binding };
     const issued = await insertToken(store, claims, adminEntry({ resource: "TOKEN" }, c, "CREATE", id));
     if (!issued.ok) return issued;
     // The token is not stored: only this answer, and that to a repeated request, contains it.
-    const { token } = issued.value;
+    // One for service bindings is in no answer: nobody needs it, and it would authenticate nobody (decision 0025).
+    const token = binding ? undefined : issued.value.token;
     return ok({ response: c.json({ ...presentIssuedToken(issued.value.claims), token }), made: id });
   },
 };

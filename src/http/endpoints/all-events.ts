@@ -1,5 +1,6 @@
 import type { After, Cursor } from "../../model/cursor.ts";
 import { formatCursors, parseCursors } from "../../model/cursors.ts";
+import { readableVaults } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadPages } from "../../store/events.ts";
 import { createSession, joinHub, type News } from "../events/session.ts";
@@ -7,7 +8,6 @@ import { streamNews } from "../events/stream.ts";
 import { presentVaultEvent, presentVaultId } from "../present-event.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { openStream, parseSeconds, startOf } from "./events.ts";
-import { readableVaults } from "./vaults.ts";
 
 /** The events of all vaults that a token reads, as one stream: endpoint 18 (contract 15.9). */
 

@@ -1,15 +1,11 @@
 import { type Filter, parseFilter, passingVaults } from "../../model/filter.ts";
-import { covers } from "../../model/permission.ts";
+import { readableVaults } from "../../model/permission.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults.ts";
 import { presentVault } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoint 10: the vaults that a token reads. */
-
-/** The ids of the vaults that a token reads. */
-export const readableVaults = ({ vaults }: Pick<Call, "vaults">): string[] =>
-  Object.keys(vaults).filter((vault) => covers(vaults[vault], "r"));
 
 export const listVaults = {
   parse: ({ query }: ParseCall): Result<readonly Filter[]> => parseFilter(query.filter, "vaults"),

@@ -14,6 +14,9 @@ declare module "vitest" {
   }
 }
 
+/** A Worker that has service bindings to the service. It serves the paths below `/consumer/`. */
+const CONSUMER = "test/sdk/support/consumer/wrangler.toml";
+
 /**
  * Starts the Worker of wrangler.toml once for all tests of the SDK, the client and the command line, on a free port and with empty storage, which is deleted
  * when the Worker stops. Returns the function that stops it.
@@ -27,7 +30,7 @@ export default async function start({ config, provide }: TestProject): Promise<(
   // wrangler also reads a developer's .dev.vars. The variables are passed explicitly so that .dev.vars does not override them.
   const receiver = await startReceiver();
   const vars = { ...(readConfig({ config: configPath }).vars as Record<string, string | number>), WEBHOOK_TEST_ORIGIN: receiver };
-  const server = createTestHarness({ workers: [{ configPath, secrets, vars }] });
+  const server = createTestHarness({ workers: [{ configPath, secrets, vars }, { configPath: CONSUMER }] });
   const [{ url }] = await Promise.all([server.listen(), bundleCli()]);
   await server.getWorker().applyD1Migrations("DB");
   provide("url", url.toString());

@@ -1,7 +1,10 @@
 import { type Answer, ask, type StoredRequest } from "./ask.ts";
 import type { Release } from "./release.ts";
 
-/** What this version adds to the data of a release: versions from its next write on, and the index of folded titles. */
+/**
+ * What this version adds to the data of a release: versions from its next write on, the index of folded titles, and a token for
+ * service bindings.
+ */
 
 export interface History {
   /** The numbers of the versions of an Item of the release, after writes of this version. */
@@ -15,12 +18,14 @@ export interface History {
   readonly unindexed: readonly [before: number, after: number];
   /** The answer to references by name. */
   readonly references: Answer;
+  /** A request for a token for service bindings, with an Idempotency-Key, and its answer. */
+  readonly bound: { readonly request: StoredRequest; readonly answer: Answer };
 }
 
 const METRIC = /^item_vault_vaults_unindexed (\d+)$/m;
 
 /** In: the secret METRICS_TOKEN of the Worker. */
-export async function askHistory(base: string, { reads, sample }: Release, metricsToken: string): Promise<History> {
+export async function askHistory(base: string, { reads, sample, secrets }: Release, metricsToken: string): Promise<History> {
   const { token } = sample.tokens.editor;
   const items = `/v1/vaults/${sample.vaults[0]}/items`;
   const [types, full] = [`${items}/${sample.items.types}`, `${items}/${sample.items.full}`];
@@ -39,7 +44,15 @@ export async function askHistory(base: string, { reads, sample }: Release, metri
   ]);
   // The second vault is called "Personal", and the title of its first Item is "PASSWORD".
   const resolve = { method: "POST", path: "/v1/resolve", token: sample.tokens.reader.token };
+  const bound: StoredRequest = {
+    method: "POST",
+    path: "/v1/admin/tokens",
+    token: secrets.ADMIN_TOKEN,
+    headers: { "Idempotency-Key": "for-service-bindings" },
+    body: { name: "bound", vaults: { [sample.vaults[0]]: "r" }, binding: true },
+  };
   return {
+    bound: { request: bound, answer: await ask(base, bound) },
     versions: (await get(`${types}/versions`)).body as History["versions"],
     earlier: await get(`${types}/versions/${versionOf("an Item with every type of field")}`),
     content: await get(`${full}/files/${sample.files.small}/content?version=${versionOf("an Item of several versions")}`),

@@ -1,4 +1,4 @@
-/** Stands for the module `cloudflare:workers`, of which the service uses the base class of its Durable Object. */
+/** Stands for the module `cloudflare:workers`, of which the service uses the base classes. */
 export class DurableObject<Bindings> {
   protected readonly ctx: DurableObjectState;
   protected readonly env: Bindings;
@@ -7,4 +7,9 @@ export class DurableObject<Bindings> {
     this.ctx = ctx;
     this.env = env;
   }
+}
+
+/** The simulator calls no entrypoint. */
+export class WorkerEntrypoint<Bindings> {
+  protected readonly env: Bindings | undefined;
 }

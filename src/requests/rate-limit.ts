@@ -1,7 +1,6 @@
 import { createCache } from "../crypto/cache.ts";
 import { fail, type Refusal } from "../model/result.ts";
 import { logFailure } from "../log.ts";
-import type { Context } from "./context.ts";
 
 /** Rate limits, counted by the platform (the `ratelimits` of wrangler.toml): each Cloudflare location counts for itself. */
 
@@ -19,7 +18,7 @@ interface Usage {
 const tokens = createCache<Usage>(1024, 60_000);
 
 /** Refuses a token with too many requests. In: Unix milliseconds, and as how many requests this one counts. Errors: `rate`. */
-export async function limitToken(c: Context, token: string, now: number, cost = 1): Promise<Refusal | undefined> {
+export async function limitToken(env: Env, token: string, now: number, cost = 1): Promise<Refusal | undefined> {
   const usage = tokens.get(token, now) ?? { uncounted: 0, limited: false };
   tokens.set(token, usage, now);
   usage.uncounted += cost;
@@ -27,7 +26,7 @@ export async function limitToken(c: Context, token: string, now: number, cost = 
   const bundles = Math.max(1, Math.floor(usage.uncounted / BUNDLE));
   usage.uncounted = Math.max(0, usage.uncounted - bundles * BUNDLE);
   usage.limited = false;
-  for (let counted = 0; counted < bundles && !usage.limited; counted++) usage.limited = !(await within(c.env.TOKEN_RATE, token));
+  for (let counted = 0; counted < bundles && !usage.limited; counted++) usage.limited = !(await within(env.TOKEN_RATE, token));
   return usage.limited ? fail("rate") : undefined;
 }
 
@@ -35,14 +34,13 @@ export async function limitToken(c: Context, token: string, now: number, cost = 
  * Counts a failed authentication for the client's address. Successful ones are not counted.
  * Out: the refusal, or `rate`. Outside of Cloudflare a request may have no address; then nothing is counted.
  */
-export async function countFailure(c: Context, refusal: Refusal): Promise<Refusal> {
-  const address = c.req.header("CF-Connecting-IP");
+export async function countFailure(env: Env, address: string | undefined, refusal: Refusal): Promise<Refusal> {
   if (!address || refusal.failure.kind !== "unauthorized") return refusal;
-  return (await within(c.env.FAILURE_RATE, network(address))) ? refusal : fail("rate");
+  return (await within(env.FAILURE_RATE, network(address))) ? refusal : fail("rate");
 }
 
 /** Whether a denial is logged: a token without access must not fill the log of a vault. */
-export const isWorthLogging = (c: Context, token: string): Promise<boolean> => within(c.env.FAILURE_RATE, token);
+export const isWorthLogging = (env: Env, token: string): Promise<boolean> => within(env.FAILURE_RATE, token);
 
 /** Counts one request. A limiter that fails limits nobody: it protects against load and is no access control. */
 async function within(limiter: RateLimit, key: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import { placeOf } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { loadContent } from "../store/contents/download.ts";
-import type { Call } from "./route.ts";
+import type { Store } from "../store/database.ts";
 
 /** The contents of Files in the answer to references (contract 16.8). */
 
@@ -19,16 +19,19 @@ export interface InlineContent {
  * Errors: `too_large_to_inline`, and those of loading a content.
  */
 export function createInliner({
-  c,
+  env,
   store,
-}: Call): (vault: string, item: string, file: KeyedFile) => Promise<Result<InlineContent>> {
+}: {
+  readonly env: Env;
+  readonly store: Store;
+}): (vault: string, item: string, file: KeyedFile) => Promise<Result<InlineContent>> {
   const contents = new Map<string, Promise<Result<Uint8Array>>>();
   let sum = 0;
   return async (vault, item, file) => {
     // Before the first await: the Files are counted in the order of the calls.
     if (file.size > store.settings.inlineLimit || sum + file.size > LIMITS.inlined) return fail("too_large_to_inline");
     sum += file.size;
-    const content = contents.get(file.generation) ?? loadContent(c.env.FILES, placeOf(vault, item, file), file);
+    const content = contents.get(file.generation) ?? loadContent(env.FILES, placeOf(vault, item, file), file);
     contents.set(file.generation, content);
     const loaded = await content;
     return loaded.ok ? ok(toText(loaded.value)) : loaded;

@@ -1,0 +1,57 @@
+import type { Activity, Origin } from "../model/activity.ts";
+import { logFailure } from "../log.ts";
+import { sealActivity } from "../store/activity.ts";
+import { enqueueActivity } from "../store/activity-queue.ts";
+import type { Store } from "../store/database.ts";
+import { isWorthLogging } from "./rate-limit.ts";
+import { createRequestId } from "./request-id.ts";
+
+/** The log entries of reads and denials, on their way to the queue. */
+
+/** An entry in the log of a vault. */
+export interface Entry {
+  readonly vault: string;
+  readonly result: Activity["result"];
+  /** The Items that were read. */
+  readonly items: readonly { readonly id: string; readonly version: number }[];
+}
+
+/** Whose request it was. */
+interface Requested {
+  readonly requestId: string;
+  /** The token's id. */
+  readonly actor: string;
+  readonly origin: Origin;
+}
+
+/**
+ * The entries of a request that reads Items of several vaults. The first one has the request's id. The others have ids of their
+ * own: an id is in one log only. In: Unix milliseconds.
+ */
+export function readEntries({ requestId, actor, origin }: Requested, entries: readonly Entry[], now: number): Activity[] {
+  return entries.map(({ vault, result, items }, place) => {
+    const [first] = items;
+    const one = items.length === 1 && first;
+    return {
+      id: place === 0 ? requestId : createRequestId(now),
+      log: vault,
+      action: "READ",
+      result,
+      actor,
+      item: one ? one.id : null,
+      items: items.length > 1 ? items.map(({ id }) => id) : undefined,
+      version: one ? one.version : null,
+      origin,
+    };
+  });
+}
+
+/** Sends an entry to the queue. Denials of one actor are logged up to a limit. A queue that fails is logged, and throws nothing. */
+export async function sendEntry(env: Env, store: Store, activity: Activity): Promise<void> {
+  if (activity.result === "DENY" && !(await isWorthLogging(env, activity.actor))) return;
+  try {
+    await enqueueActivity(env.ACTIVITY, await sealActivity(store, activity));
+  } catch (error) {
+    logFailure("The activity queue", error);
+  }
+}

@@ -1,0 +1,121 @@
+import * as z from "zod";
+import type { VerifiedClaims } from "../crypto/token.ts";
+import { writeId } from "../model/dialect.ts";
+import { type Description, describe } from "../model/failure.ts";
+import type { KeyedFile } from "../model/file.ts";
+import { LIMITS } from "../model/limits.ts";
+import { readableVaults } from "../model/permission.ts";
+import { parseReference, type Reference } from "../model/reference.ts";
+import { invalid, ok, type Result } from "../model/result.ts";
+import { explain, text } from "../model/text.ts";
+import type { Store } from "../store/database.ts";
+import { idIn, type Resolved } from "../store/resolve-search.ts";
+import { resolveReferences } from "../store/resolve.ts";
+import type { Entry } from "./entries.ts";
+import { createInliner, type InlineContent } from "./inline-contents.ts";
+
+/** References and their values (contract 16), for `POST /resolve` and for service bindings (contract 18). */
+
+const input = z.object({
+  references: z.array(text(LIMITS.reference)).max(LIMITS.references, `has more than ${LIMITS.references} entries`),
+});
+
+/** A text of the request, and the reference that it is, if it is one. */
+export interface Asked {
+  readonly text: string;
+  readonly parsed: Result<Reference>;
+}
+
+/** Parses `{"references": […]}`. Errors: 400, for another shape. */
+export function parseReferences(body: unknown): Result<readonly Asked[]> {
+  const given = input.safeParse(body);
+  if (!given.success) return invalid(explain(given.error, "the body"));
+  return ok(given.data.references.map((one) => ({ text: one, parsed: parseReference(one) })));
+}
+
+/** Who reads. */
+export interface Reader {
+  readonly env: Env;
+  readonly store: Store;
+  readonly claims: VerifiedClaims;
+}
+
+/** A text of the request, what it stands for, and its value or the refusal of it. */
+export interface Answered extends Asked {
+  readonly resolved: Result<Resolved>;
+  readonly value: InlineContent | Description;
+}
+
+/** Out: the answers, in the order of the references. Errors of the request as a whole: `unauthorized` (revoked), `unavailable`. */
+export async function answerReferences(reader: Reader, asked: readonly Asked[]): Promise<Result<readonly Answered[]>> {
+  const { store, claims } = reader;
+  const references = asked.flatMap(({ parsed }) => (parsed.ok ? [parsed.value] : []));
+  const reading = { token: claims, vaults: readableVaults(claims), dialect: claims.dialect };
+  const found = await resolveReferences(store, reading, references);
+  if (!found.ok) return found;
+  const values = found.value.values();
+  const inline = createInliner(reader);
+  return ok(
+    await Promise.all(
+      asked.map(async (one): Promise<Answered> => {
+        const resolved = one.parsed.ok ? values.next().value! : one.parsed;
+        return { ...one, resolved, value: await valueOf(reader, one.parsed, resolved, inline) };
+      }),
+    ),
+  );
+}
+
+async function valueOf(
+  { claims: { dialect } }: Reader,
+  parsed: Result<Reference>,
+  resolved: Result<Resolved>,
+  inline: ReturnType<typeof createInliner>,
+): Promise<Answered["value"]> {
+  if (!resolved.ok) return describe(resolved.failure);
+  const { value, vault, id } = resolved.value;
+  if (typeof value === "string") return { value };
+  const { attribute } = parsed.ok ? parsed.value : { attribute: "value" as const };
+  const content = await FILE_ATTRIBUTES[attribute](value, () => inline(vault, id, value));
+  const [vaultId, itemId, file] = [vault, id, value.id].map((one) => writeId(one, dialect));
+  return content.ok ? content.value : describe(content.failure, { vault: vaultId, item: itemId, file });
+}
+
+type FileAttribute = (
+  file: KeyedFile,
+  load: () => Promise<Result<InlineContent>>,
+) => Promise<Result<InlineContent>> | Result<InlineContent>;
+
+const FILE_ATTRIBUTES: Readonly<Record<Reference["attribute"], FileAttribute>> = {
+  value: (_, load) => load(),
+  type: () => ok({ value: "FILE" }),
+  label: ({ name }) => ok({ value: name }),
+  otp: () => invalid("a File has no one-time password"),
+};
+
+/** What the answer has for one reference (contract 16.1). */
+export type Presented = { readonly reference: string } & (InlineContent | Pick<Description, "status" | "message">);
+
+export const presentAnswer = ({ text: reference, value }: Answered): Presented =>
+  "value" in value ? { reference, ...value } : { reference, status: value.status, message: value.message };
+
+/** The log entries (contract 16.12): the Items of which the answer contains values, and the vaults that were denied. */
+export const entriesOf = (claims: VerifiedClaims, answers: readonly Answered[]): Entry[] => [
+  ...readsOf(answers),
+  ...denialsOf(claims, answers),
+];
+
+/** One entry per vault. */
+function readsOf(answers: readonly Answered[]): Entry[] {
+  const read = answers.flatMap(({ resolved, value }) => (resolved.ok && "value" in value ? [resolved.value] : []));
+  return [...Map.groupBy(read, ({ vault }) => vault)].map(([vault, states]) => {
+    const items = new Map(states.map(({ id, version }) => [id, { id, version }]));
+    return { vault, result: "SUCCESS", items: [...items.values()] };
+  });
+}
+
+/** One entry for each vault that a reference names by its id and that the token does not read. */
+function denialsOf(claims: VerifiedClaims, answers: readonly Answered[]): Entry[] {
+  const readable = readableVaults(claims);
+  const ids = answers.flatMap(({ parsed, resolved }) => (parsed.ok && !resolved.ok ? (idIn(parsed.value.vault) ?? []) : []));
+  return [...new Set(ids)].filter((id) => !readable.includes(id)).map((vault) => ({ vault, result: "DENY", items: [] }));
+}
