@@ -7,6 +7,7 @@ import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 const SDK = "test/sdk";
 const UPGRADE = "test/upgrade";
 const SIMULATOR = "test/proof/simulator";
+const OPENAPI = "test/openapi/node";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
 /** The secrets of the Worker in every project. */
 const SECRETS = {
@@ -66,7 +67,7 @@ export default defineConfig({
           name: "workerd",
           // The files share the workers; each begins with empty storage (test/support/setup.ts).
           isolate: false,
-          exclude: [...configDefaults.exclude, `${SDK}/**`, `${UPGRADE}/**`, `${SIMULATOR}/**`],
+          exclude: [...configDefaults.exclude, `${SDK}/**`, `${UPGRADE}/**`, `${SIMULATOR}/**`, `${OPENAPI}/**`],
           setupFiles: ["./test/support/setup.ts"],
         },
       },
@@ -90,6 +91,10 @@ export default defineConfig({
           include: [`${SIMULATOR}/**/*.test.ts`],
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
         },
+      },
+      {
+        // In Node, because its validator reads files.
+        test: { name: "openapi", include: [`${OPENAPI}/**/*.test.ts`] },
       },
       {
         // In Node: the Worker of this version and those of kept releases, on storage of both.

@@ -64,6 +64,7 @@ const SHARED: Readonly<Record<string, readonly FailureKind[]>> = {
   ServerError: ["internal", "integrity"],
   Unavailable: ["unavailable", "schema", "misconfigured"],
   WriteUnavailable: ["busy", "uncertain", "unavailable", "version_skew", "schema", "misconfigured"],
+  DatabaseFull: ["database_full"],
   Full: ["database_full", "quota"],
 };
 

@@ -55,11 +55,13 @@ export interface Row {
   readonly idempotent?: true;
   /** Its write goes through the coordinator of the vault. */
   readonly coordinated?: true;
-  /** Its write can make the database and the vault larger (contract 12.6, 12.7). */
+  /** Its write can make the vault larger (contract 12.6). */
   readonly grows?: true;
   readonly answers: Readonly<Record<number, Answer>>;
   /** Failures that the rest of the row does not imply. */
   readonly errors?: readonly FailureKind[];
+  /** Failures that the rest of the row implies, and that do not occur. */
+  readonly never?: readonly FailureKind[];
 }
 
 const VALUES: readonly FailureKind[] = ["internal", "integrity", "misconfigured", "schema", "unavailable"];
@@ -87,8 +89,9 @@ const OF_ROW = {
   bytes: ["invalid", "body_too_large", "encoding"],
   conditional: ["invalid", "precondition"],
   idempotent: ["invalid", "idempotency"],
-  coordinated: ["busy", "uncertain", "version_skew"],
-  grows: ["database_full", "quota"],
+  // D1 itself refuses a write that it has no room for, a deletion too.
+  coordinated: ["busy", "uncertain", "version_skew", "database_full"],
+  grows: ["quota"],
 } as const satisfies Partial<Readonly<Record<keyof Row, readonly FailureKind[]>>>;
 
 const partsOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof typeof pathParameters);
@@ -98,13 +101,14 @@ export function failuresOf(row: Row): ReadonlySet<FailureKind> {
   const { access } = row;
   const implied = Object.entries(OF_ROW).flatMap(([name, kinds]) => (row[name as keyof typeof OF_ROW] ? kinds : []));
   const scoped = access.by === "token" && access.permission !== undefined && !access.hides;
-  return new Set<FailureKind>([
+  const kinds = new Set<FailureKind>([
     ...BY[access.by],
     ...partsOf(row.path).flatMap((name) => OF_PATH[name]),
     ...(scoped ? (["out_of_scope"] as const) : []),
     ...implied,
     ...(row.errors ?? []),
   ]);
+  return kinds.difference(new Set(row.never));
 }
 
 const SECURITY = { everybody: [], metrics: [{ metrics: [] }], admin: [{ admin: [] }], token: [{ token: [] }] };

@@ -30,7 +30,6 @@ const vaultRows: readonly Row[] = [
     idempotent: true,
     coordinated: true,
     answers: { 200: { description: "The vault.", content: json("AdminVault", adminVault) } },
-    errors: ["database_full"],
   },
   {
     method: "patch",
@@ -44,7 +43,6 @@ const vaultRows: readonly Row[] = [
     idempotent: true,
     coordinated: true,
     answers: { 200: { description: "The vault.", content: json("AdminVault", adminVault) } },
-    errors: ["database_full"],
   },
   {
     method: "delete",

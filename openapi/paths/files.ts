@@ -80,7 +80,6 @@ export const fileRows: readonly Row[] = [
     idempotent: true,
     coordinated: true,
     answers: { 204: { description: "The File is deleted." } },
-    errors: ["database_full"],
   },
   {
     method: "get",

@@ -58,7 +58,8 @@ export const webhookRows: readonly Row[] = [
     idempotent: true,
     coordinated: true,
     answers: { 200: { description: "The webhook.", content: json("Webhook", webhook) } },
-    errors: ["database_full"],
+    // The key only says which request has made the secret.
+    never: ["idempotency"],
   },
   {
     method: "delete",

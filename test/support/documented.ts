@@ -87,9 +87,13 @@ function find(request: Request, status: number): Expected {
   return expected;
 }
 
-/** The schemas that no name refers to: those of headers and of bodies such as arrays. */
+/** The schemas that have no name: those of headers and of bodies, such as arrays. */
 const unnamed: Schema[] = Object.values(components.headers).map(({ schema }) => schema);
 for (const { bodies } of described) unnamed.push(...bodies.values());
+
+for (const item of Object.values(document.paths))
+  for (const { requestBody } of Object.values(item))
+    unnamed.push(...Object.values(requestBody?.content ?? {}).map(({ schema }) => schema));
 
 /** The schemas of the document by their URIs. The examples are left out: their ids would look like those of schemas. */
 const lookup = dereference({ components: { schemas: components.schemas }, unnamed: { ...unnamed } });
