@@ -9,6 +9,7 @@ const CLI = "test/cli";
 const CLIENT = "test/client";
 const UPGRADE = "test/upgrade";
 const SIMULATOR = "test/proof/simulator";
+const OPENAPI = "test/openapi/node";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
 /** The secrets of the Worker in every project. */
 const SECRETS = {
@@ -68,7 +69,7 @@ export default defineConfig({
           name: "workerd",
           // The files share the workers; each begins with empty storage (test/support/setup.ts).
           isolate: false,
-          exclude: [...configDefaults.exclude, `${SDK}/**`, `${CLI}/**`, `${CLIENT}/**`, `${UPGRADE}/**`, `${SIMULATOR}/**`],
+          exclude: [...configDefaults.exclude, ...[SDK, CLI, CLIENT, UPGRADE, SIMULATOR, OPENAPI].map((folder) => `${folder}/**`)],
           setupFiles: ["./test/support/setup.ts"],
         },
       },
@@ -94,6 +95,10 @@ export default defineConfig({
           include: [`${SIMULATOR}/**/*.test.ts`],
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
         },
+      },
+      {
+        // In Node, because its validator reads files.
+        test: { name: "openapi", include: [`${OPENAPI}/**/*.test.ts`] },
       },
       {
         // In Node: the Worker of this version and those of kept releases, on storage of both.

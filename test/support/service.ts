@@ -2,6 +2,7 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import worker from "../../src/index.ts";
 import type { Permission } from "../../src/model/permission.ts";
+import { checkBody, checkHead } from "./documented.ts";
 
 /** Sends real requests to the real Worker. Every test uses a new vault. */
 
@@ -21,18 +22,35 @@ export interface Request_ {
   readonly env?: Partial<Env>;
 }
 
-/** Sends one request. In: method, path (with query), headers and body. Out: the response with its body unread. */
-export async function fetchRaw(method: string, path: string, { headers, body, env: bindings }: Request_ = {}): Promise<Response> {
+function requestOf(method: string, path: string, { headers, body }: Request_): Request {
   const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
-  const request = new Request(`https://vault.test${path}`, { method, headers, body: raw ? body : JSON.stringify(body) });
-  return worker.fetch(request, { ...env, ...bindings }, createExecutionContext());
+  return new Request(`https://vault.test${path}`, { method, headers, body: raw ? body : JSON.stringify(body) });
 }
 
-/** Sends one request and reads the body of the answer. */
-export async function send(method: string, path: string, request: Request_ = {}): Promise<Reply> {
-  const response = await fetchRaw(method, path, request);
+const dispatch = async (request: Request, bindings: Partial<Env> = {}): Promise<Response> =>
+  worker.fetch(request, { ...env, ...bindings }, createExecutionContext());
+
+/**
+ * Sends one request. In: method, path (with query), headers and body. Out: the response with its body unread. Its status and headers,
+ * and the body of an error, are as in the OpenAPI document.
+ */
+export async function fetchRaw(method: string, path: string, options: Request_ = {}): Promise<Response> {
+  const request = requestOf(method, path, options);
+  const response = await dispatch(request, options.env);
+  const expected = checkHead(request, response);
+  if (response.status >= 400 && method !== "HEAD") checkBody(expected, await response.clone().json());
+  return response;
+}
+
+/** Sends one request and reads the body of the answer, which is as in the OpenAPI document. */
+export async function send(method: string, path: string, options: Request_ = {}): Promise<Reply> {
+  const request = requestOf(method, path, options);
+  const response = await dispatch(request, options.env);
+  const expected = checkHead(request, response);
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: parse(text) };
+  const body = parse(text);
+  if (method !== "HEAD") checkBody(expected, body);
+  return { status: response.status, headers: response.headers, text, body };
 }
 
 function parse(text: string): any {

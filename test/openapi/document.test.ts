@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { document, ROWS } from "../../openapi/document.ts";
+import type { Row } from "../../openapi/operation.ts";
+import { METHODS, type Operation } from "../../openapi/types.ts";
+import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { FAILURE_KINDS } from "../../src/model/failure.ts";
+import { faultOf } from "../support/documented.ts";
+
+/** The document is well-formed, and has the routes of the service with their properties. */
+
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  METHODS.flatMap((method) => {
+    const operation = item[method];
+    return operation ? [{ path, method, operation }] : [];
+  }),
+);
+
+/** The names of the components of its parameters. */
+const parametersOf = ({ parameters = [] }: Operation): string[] =>
+  parameters.map((one) => ("$ref" in one ? one.$ref.slice("#/components/parameters/".length) : one.name));
+
+/** A path of the table of routes as OpenAPI writes it. */
+const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
+
+/** The access of a row as the table of routes writes it. */
+const accessOf = ({ access }: Row) =>
+  access.by !== "token" || access.permission === undefined
+    ? { by: access.by }
+    : { by: access.by, permission: access.permission, outside: access.hides ? "vault_not_found" : "out_of_scope" };
+
+describe("the paths of the document", () => {
+  it("are those of the table of routes, with the same methods", () => {
+    const served = [...OPEN_ROUTES, ...ROUTES].map(({ method, path }) => `${method} ${templateOf(path)}`);
+    expect(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).toSorted()).toEqual(served.toSorted());
+  });
+
+  it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    "%s has the properties of its route",
+    (_, route) => {
+      const row = ROWS.find(({ method, path }) => method.toUpperCase() === route.method && path === templateOf(route.path))!;
+      const { json = false, conditional, idempotent } = route;
+      const described = {
+        access: accessOf(row),
+        json: row.json !== undefined,
+        conditional: row.conditional,
+        idempotent: row.idempotent,
+      };
+      // Whether the root keys are checked first is no matter of the document.
+      const { seals: _seals, ...access } = { seals: undefined, ...route.access };
+      expect(described).toEqual({ access, json, conditional, idempotent });
+    },
+  );
+
+  it("have an operationId and a tag each, none of them twice or unknown", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = new Set(document.tags.map(({ name }) => name));
+    expect(operations.filter(({ operation }) => !operation.tags.every((tag) => tags.has(tag)))).toEqual([]);
+  });
+
+  it("declare If-Match, Idempotency-Key and the parameters of the path where they are read", () => {
+    for (const row of ROWS) {
+      const declared = parametersOf(document.paths[row.path]![row.method]!);
+      const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(declared).toEqual(expect.arrayContaining(inPath));
+      expect([row.operationId, declared.includes("IfMatch"), declared.includes("IdempotencyKey")]).toEqual([
+        row.operationId,
+        row.conditional === true,
+        row.idempotent === true,
+      ]);
+    }
+  });
+});
+
+const text = JSON.stringify(document);
+
+describe("the components of the document", () => {
+  it("are all there that something refers to, and are all referred to, but for a few", () => {
+    const used = new Set([...text.matchAll(/"#\/components\/(\w+)\/(\w+)"/g)].map(([, kind, name]) => `${kind}/${name}`));
+    const { securitySchemes, ...others } = document.components;
+    const there = Object.entries(others).flatMap(([kind, named]) => Object.keys(named).map((name) => `${kind}/${name}`));
+    expect([...used].filter((name) => !there.includes(name))).toEqual([]);
+    // Types for clients, and the answers to what is not in the document.
+    const alone = ["VaultEvent", "VaultNotice", "ErrorKind"].map((name) => `schemas/${name}`);
+    expect(there.filter((name) => !used.has(name)).toSorted()).toEqual(
+      [...alone, "responses/MethodNotAllowed", "responses/RouteNotFound"].toSorted(),
+    );
+    expect(Object.keys(securitySchemes)).toEqual(["token", "admin", "metrics"]);
+  });
+
+  it("name every kind of error in the answer of an operation, but for those of entries and of the service of webhooks", () => {
+    const named = new Set(
+      [...text.matchAll(/"enum":\[((?:"\w+",?)+)\]/g)].flatMap(([, words = ""]) => words.replaceAll('"', "").split(",")),
+    );
+    expect(FAILURE_KINDS.filter((kind) => !named.has(kind))).toEqual([]);
+  });
+
+  it("are closed in answers: each object that an answer refers to has additionalProperties false or a schema", () => {
+    const open: string[] = [];
+    const visit = (name: string, known: Set<string>): void => {
+      if (known.has(name)) return;
+      known.add(name);
+      const schema = document.components.schemas[name]!;
+      if (schema.type === "object" && schema.additionalProperties === undefined) open.push(name);
+      for (const [, next = ""] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) visit(next, known);
+    };
+    const known = new Set<string>();
+    for (const { operation } of operations)
+      for (const [, name = ""] of JSON.stringify(operation.responses).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+        visit(name, known);
+    expect(known.size).toBeGreaterThan(20);
+    expect(open).toEqual([]);
+  });
+});
+
+describe("each example of the document", () => {
+  const shown = operations.flatMap(({ operation: { operationId, requestBody, responses } }) =>
+    [requestBody, ...Object.values(responses)].flatMap((body) =>
+      Object.values(body && "content" in body ? (body.content ?? {}) : {}).flatMap(({ schema, example }) =>
+        example === undefined ? [] : [[operationId, schema, example] as const],
+      ),
+    ),
+  );
+  it.each(shown)("fulfils its schema: %s", (_, schema, example) => {
+    expect(faultOf(schema, example)).toBeUndefined();
+  });
+});

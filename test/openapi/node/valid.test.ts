@@ -1,0 +1,8 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { expect, it } from "vitest";
+import { document } from "../../../openapi/document.ts";
+
+it("the document is a valid document of OpenAPI 3.1", async () => {
+  const result = await new Validator().validate(structuredClone(document));
+  expect(result).toEqual({ valid: true });
+});

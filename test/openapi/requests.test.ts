@@ -1,0 +1,68 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { faultOf, schemaNamed } from "../support/documented.ts";
+import { runs } from "../support/runs.ts";
+import { mutationsOf, valuesOf } from "./support/arbitraries.ts";
+import { inSpelling, LOOSER, PARSERS, STRICTER } from "./support/requests.ts";
+
+/** The schemas of request bodies allow what the service parses, and nothing else, but for the rules of support/requests.ts. */
+
+const RUNS = { numRuns: runs(150, 20_000) };
+
+/** A body as the service gets it: a JSON text, parsed. */
+const sent = (body: unknown): unknown => JSON.parse(JSON.stringify(body));
+
+describe.each(Object.entries(PARSERS))("%s", (name, parse) => {
+  const schema = schemaNamed(name);
+
+  it("what the document allows, the service accepts", () => {
+    fc.assert(
+      fc.property(fc.oneof(valuesOf(schema), mutationsOf(schema)).map(sent), (body) => {
+        if (faultOf(schema, body) !== undefined || STRICTER.some(({ refuses }) => refuses(body))) return;
+        expect(parse(body)).toMatchObject({ ok: true });
+      }),
+      RUNS,
+    );
+  });
+
+  it("what the service accepts, the document allows", () => {
+    fc.assert(
+      fc.property(mutationsOf(schema).map(sent), (body) => {
+        if (!parse(body).ok) return;
+        expect(faultOf(schema, inSpelling(body))).toBeUndefined();
+      }),
+      RUNS,
+    );
+  });
+
+  it("both happen: bodies are allowed and refused by both", () => {
+    const bodies = fc.sample(mutationsOf(schema), { numRuns: 200, seed: 1 }).map(sent);
+    const outcomes = new Set(bodies.map((body) => `${parse(body).ok} ${faultOf(schema, body) === undefined}`));
+    expect([...outcomes]).toEqual(expect.arrayContaining(["true true", "false false"]));
+  });
+});
+
+describe("each rule in which they differ", () => {
+  const examples: Readonly<Record<string, readonly [schema: string, body: unknown]>> = {
+    [STRICTER[0]!.rule]: ["NewVault", { name: "\ud800" }],
+    [STRICTER[1]!.rule]: ["NewVault", { name: "é".repeat(1000) }],
+    [STRICTER[2]!.rule]: ["NewItem", { category: "LOGIN", vault: { id: "00000000-0000-4000-8000-000000000000" } }],
+    [STRICTER[3]!.rule]: [
+      "NewToken",
+      { name: "n", vaults: { "3fa85f64-5717-4562-b3fc-2c963f66afa6": "r", h6uf6zcxc5cwfm74fsld6zvpuy: "r" } },
+    ],
+    [STRICTER[4]!.rule]: ["NewWebhook", { url: "http://hooks.example.com/" }],
+  };
+
+  it.each(STRICTER.map(({ rule, refuses }) => [rule, refuses] as const))("is needed: %s", (rule, refuses) => {
+    const [name, body] = examples[rule]!;
+    expect([PARSERS[name]!(body).ok, faultOf(schemaNamed(name), body), refuses(body)]).toEqual([false, undefined, true]);
+  });
+
+  it.each(LOOSER.map(({ rule }) => rule))("is needed: %s", () => {
+    const body = { category: "login", fields: [{ type: "Totp", purpose: "notes", recipe: { characterSets: ["digits"] } }] };
+    expect(PARSERS["NewItem"]!(body).ok).toBe(true);
+    expect(faultOf(schemaNamed("NewItem"), body)).toBeDefined();
+    expect(faultOf(schemaNamed("NewItem"), inSpelling(body))).toBeUndefined();
+  });
+});

@@ -1,0 +1,153 @@
+import { env } from "cloudflare:workers";
+import { formatCursors } from "../../../src/model/cursors.ts";
+import { LIMITS } from "../../../src/model/limits.ts";
+import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
+import type { Reply, Request_ } from "../../support/service.ts";
+import { newReceiver } from "../../support/webhooks.ts";
+import { ask, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
+
+/** How an operation is made to answer each status: the successful request with one change. */
+
+interface Case {
+  readonly world: World;
+  readonly row: Row;
+  readonly target: Target;
+}
+
+type Recipe = (given: Case) => Promise<Reply>;
+
+/** The secret that opens the operation. */
+const secretOf = ({ row: { access }, world }: Case): string | undefined =>
+  ({ everybody: undefined, metrics: env.METRICS_TOKEN, admin: env.ADMIN_TOKEN, token: world.token })[access.by];
+
+/** The successful request with other headers, body, query, ids or bindings. */
+const changed =
+  (changes: NonNullable<Parameters<typeof ask>[3]>): Recipe =>
+  (given) =>
+    ask(given.row, given.target, secretOf(given), changes);
+
+const failingD1 = { DB: wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: no answer")) }) };
+
+/** A D1 that has no room for a write. */
+function fullD1(): Partial<Env> {
+  let writes = false;
+  const isWrite = (sql: string) => (writes ||= /^\s*(INSERT|UPDATE|DELETE|WITH)\b/i.test(sql));
+  const rewrite = (sql: string) => (isWrite(sql), sql);
+  const before = () => (writes ? Promise.reject(new Error("D1_ERROR: database or disk is full: SQLITE_FULL")) : undefined);
+  return { DB: wrapDatabase(env.DB, { rewrite, before }) };
+}
+
+/** A coordinator has bindings of its own. */
+const coordinatorsWith = (bindings: Partial<Env>) =>
+  ({
+    getByName: (name: string) => ({
+      async write(...operation: Parameters<ReturnType<typeof env.COORDINATOR.getByName>["write"]>) {
+        await rebindCoordinator(name, bindings);
+        return env.COORDINATOR.getByName(name).write(...operation);
+      },
+    }),
+  }) as unknown as Env["COORDINATOR"];
+
+async function whenFull(given: Case): Promise<Reply> {
+  const { vault } = given.target.ids;
+  await rebindCoordinator(vault!, fullD1());
+  const reply = await changed({})(given);
+  await rebindCoordinator(vault!, {});
+  return reply;
+}
+
+/** Sends a request with a key, and then another one with the same key. */
+const repeatedWith =
+  (first: Request_["body"]): Recipe =>
+  async (given) => {
+    const headers = { "Idempotency-Key": "repeated" };
+    await changed({ headers, body: first })(given);
+    return changed({ headers })(given);
+  };
+
+/** How operations with these ids, or with this property, answer a status. */
+const SPECIAL: Readonly<Record<string, Recipe>> = {
+  "getMetrics 503": changed({ env: failingD1 }),
+  "listVaults 400": changed({ query: "?filter=unknown" }),
+  "listActivity 400": changed({ query: "?limit=0" }),
+  "listAdminActivity 400": changed({ query: "?limit=0" }),
+  "streamAllEvents 400": changed({ query: "?after=-" }),
+  "streamAllEvents 410": (given) => {
+    const positions = new Map([[given.world.vault, { sequence: 1, at: 1 }]]);
+    return changed({ query: `?after=${formatCursors(positions)}` })(given);
+  },
+  "resolveReferences 400": changed({ body: {} }),
+  "createVault 400": changed({ body: {} }),
+  "createToken 400": changed({ body: {} }),
+  "createVault 507": (given) => changed({ env: { COORDINATOR: coordinatorsWith(fullD1()) } })(given),
+  "createToken 507": (given) => changed({ env: fullD1() })(given),
+  "createVault 409": repeatedWith({ name: "First" }),
+  "createToken 409": repeatedWith({ name: "first", vaults: {} }),
+  "createWebhook 409": (given) => repeatedWith({ url: newReceiver().url })(given),
+  "updateVault 409": repeatedWith({ name: "First" }),
+  "deleteVault 409": async (given) => {
+    const update = { ...given.row, method: "patch" as const };
+    const headers = { "Idempotency-Key": "repeated" };
+    await changed({ headers, body: { name: "First" } })({ ...given, row: update });
+    return changed({ headers })(given);
+  },
+};
+
+/** The first id of the path, written wrongly. */
+const malformed: Recipe = (given) =>
+  changed({ ids: { [given.row.path.includes("{vault}") ? "vault" : "token"]: "no-id" } })(given);
+
+const notFound: Recipe = (given) => {
+  const { row, target, world } = given;
+  const { access } = row;
+  if (access.by === "admin") return changed({ env: { ADMIN_TOKEN: "" } })(given);
+  if (access.by === "metrics") return changed({ env: { METRICS_TOKEN: "" } })(given);
+  return ask(row, target, world.stranger, { ids: { vault: world.unknown } });
+};
+
+const tooLarge: Recipe = (given) => {
+  if (given.row.json) return changed({ body: "x".repeat(LIMITS.body + 1) })(given);
+  if (given.row.bytes) return changed({ headers: { "Content-Length": String(LIMITS.file + 1) } })(given);
+  return changed({ query: "?inline_files=true", env: { MAX_INLINE_FILE_SIZE_KB: 0 } })(given);
+};
+
+const tooMany: Recipe = ({ row, target, world }) =>
+  row.access.by === "token"
+    ? ask(row, target, world.limited, { env: { TOKEN_RATE: REFUSING } })
+    : ask(row, target, "wrong", { env: { FAILURE_RATE: REFUSING }, headers: { "CF-Connecting-IP": "203.0.113.9" } });
+
+/** A setting whose reading throws. */
+const DEFECT = {
+  toString() {
+    throw new Error("a defect");
+  },
+} as unknown as number;
+
+const BY_STATUS: Readonly<Record<number, Recipe>> = {
+  200: changed({}),
+  204: changed({}),
+  206: changed({ headers: { Range: "bytes=0-0" } }),
+  304: changed({ headers: { "If-None-Match": "*" } }),
+  400: malformed,
+  401: ({ row, target }) => ask(row, target, "wrong"),
+  403: ({ row, target, world }) => ask(row, target, world.outsider),
+  404: notFound,
+  409: changed({ headers: { "Idempotency-Key": USED_KEY } }),
+  410: changed({ query: "?after=999-z" }),
+  412: changed({ headers: { "If-Match": '"1-0000000000000000"' } }),
+  413: tooLarge,
+  415: changed({ headers: { "Content-Encoding": "gzip" } }),
+  416: changed({ headers: { Range: "bytes=1000-" } }),
+  429: tooMany,
+  // A defect of the service: it throws where no code expects it.
+  500: changed({ env: { VERSIONS_KEPT: DEFECT } }),
+  503: changed({ env: { ROOT_KEYS: "" } }),
+  507: whenFull,
+};
+
+/** Throws for a status that no request of these makes an operation answer. */
+export function recipeOf({ operationId }: Row, status: number): Recipe {
+  const recipe = SPECIAL[`${operationId} ${status}`] ?? BY_STATUS[status];
+  if (!recipe) throw new Error(`No request makes ${operationId} answer ${status}`);
+  return recipe;
+}

@@ -1,0 +1,120 @@
+import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
+import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
+import { createWebhook, updateWebhook } from "../../../src/http/endpoints/admin-webhooks.ts";
+import { resolve } from "../../../src/http/endpoints/resolve.ts";
+import type { ParseCall } from "../../../src/http/route.ts";
+import { parseId } from "../../../src/model/ids.ts";
+import { parseItem } from "../../../src/model/item-input.ts";
+import { LIMITS } from "../../../src/model/limits.ts";
+import { parsePatch } from "../../../src/model/patch-input.ts";
+import type { Result } from "../../../src/model/result.ts";
+import { webhookUrlFault } from "../../../src/model/webhook-url.ts";
+
+/** The bodies of requests: their schemas in the document, their parsers, and the rules in which the two differ. */
+
+export const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+
+/** The parser of an endpoint, without the rest of a request. */
+const endpoint =
+  ({ parse }: { parse(call: ParseCall): Result<unknown> }) =>
+  (json: unknown): Result<unknown> =>
+    parse({ body: { json, bytes: new Uint8Array() }, store: { settings: {} } } as unknown as ParseCall);
+
+/** Each schema of a body, with the parser of the service. */
+export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>>> = {
+  NewItem: (body) => parseItem(body, VAULT, "create"),
+  ItemReplacement: (body) => parseItem(body, VAULT, "replace"),
+  Patch: parsePatch,
+  NewVault: endpoint(createVault),
+  VaultChange: endpoint(updateVault),
+  NewToken: endpoint(createToken),
+  NewWebhook: endpoint(createWebhook),
+  WebhookChange: endpoint(updateWebhook),
+  ResolveRequest: endpoint(resolve),
+};
+
+/** Calls a function with every value in a JSON value, and its key. */
+function walk(value: unknown, use: (value: unknown, key: string) => void, key = ""): void {
+  use(value, key);
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, one] of Object.entries(value)) walk(one, use, Array.isArray(value) ? key : name);
+}
+
+function has(body: unknown, test: (value: unknown, key: string) => boolean): boolean {
+  let found = false;
+  walk(body, (value, key) => (found ||= test(value, key)));
+  return found;
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const bytes = (value: string): number => new TextEncoder().encode(value).length;
+
+/** The limits of texts, by their keys. */
+const LIMIT: Readonly<Record<string, number>> = {
+  title: LIMITS.title,
+  name: LIMITS.title,
+  references: LIMITS.reference,
+};
+
+/** A rule of the service that the document does not have: the service refuses what the document allows. */
+interface Stricter {
+  readonly rule: string;
+  readonly reason: string;
+  readonly refuses: (body: unknown) => boolean;
+}
+
+export const STRICTER: readonly Stricter[] = [
+  {
+    rule: "a string with half of a surrogate pair is a 400 (contract 12.3)",
+    reason: "a string of JSON Schema is a sequence of characters; patterns that find surrogates do not work in most languages",
+    refuses: (body) => has(body, (value) => isText(value) && !value.isWellFormed()),
+  },
+  {
+    rule: "the limits of strings are bytes of UTF-8 (contract 12.1)",
+    reason: "maxLength counts characters; the document has the limit as the most characters",
+    refuses: (body) => has(body, (value, key) => isText(value) && bytes(value) > (LIMIT[key] ?? LIMITS.string)),
+  },
+  {
+    rule: "an id of a vault in a body is that of the path (contract 2.19)",
+    reason: "a schema does not see the path",
+    refuses: (body) =>
+      has((body as { vault?: unknown } | null)?.vault, (value, key) => key === "id" && isText(value) && ![undefined, VAULT].includes(parseId(value))),
+  },
+  {
+    rule: "a token names each vault once, in one of two forms of its id (contract 8.4, 3.2)",
+    reason: "a schema does not compare two spellings of an id",
+    refuses: (body) => {
+      const ids = Object.keys((body as { vaults?: object } | null)?.vaults ?? {}).map(parseId);
+      return new Set(ids).size < ids.length;
+    },
+  },
+  {
+    rule: "the URL of a webhook is https, of a public domain name (contract 17.3)",
+    reason: "the rules are those of the URL standard; the document has the characters and the length",
+    refuses: (body) => has(body, (value, key) => key === "url" && isText(value) && webhookUrlFault(value, undefined) !== undefined),
+  },
+];
+
+/** A spelling that the service accepts and the document does not have. `rewrite` writes a value as the document does. */
+interface Looser {
+  readonly rule: string;
+  readonly reason: string;
+  readonly rewrite: (value: unknown, key: string) => unknown;
+}
+
+const WORDS = new Set(["category", "type", "purpose", "characterSets"]);
+
+export const LOOSER: readonly Looser[] = [
+  {
+    rule: "categories, types, purposes and character sets are accepted in any case (contract 2.9)",
+    reason: "an enum gives clients a type, and a pattern for any case none",
+    rewrite: (value, key) => (WORDS.has(key) && isText(value) && /^\w+$/.test(value) ? value.toUpperCase() : value),
+  },
+];
+
+/** A body with the spellings of the document. */
+export function inSpelling(value: unknown, key = ""): unknown {
+  if (Array.isArray(value)) return value.map((one) => inSpelling(one, key));
+  if (typeof value !== "object" || value === null) return LOOSER.reduce((one, { rewrite }) => rewrite(one, key), value);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inSpelling(one, name)]));
+}

@@ -1,0 +1,116 @@
+import type { Row } from "../../../openapi/operation.ts";
+import { lengthOf, pattern } from "../../support/files.ts";
+import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
+import { newReceiver } from "../../support/webhooks.ts";
+
+export type { Row };
+
+/** What the requests of test/openapi/statuses.test.ts are about: every operation has a target of its own. */
+
+export interface World {
+  readonly vault: string;
+  /** A token with every permission in the vault. */
+  readonly token: string;
+  /** A token that names no vault. */
+  readonly outsider: string;
+  /** A token whose rate limiter is asked at each request. */
+  readonly limited: string;
+  /** The id of a vault that does not exist, and a token with every permission in it. */
+  readonly unknown: string;
+  readonly stranger: string;
+}
+
+/** An Idempotency-Key that the token has used for another request. */
+export const USED_KEY = "used";
+
+export const REFUSING: RateLimit = { limit: async () => ({ success: false }) };
+
+/** The service asks the limiter once for so many requests of a token. */
+const BUNDLE = 50;
+
+export async function startWorld(): Promise<World> {
+  const vault = await makeVault();
+  const unknown = crypto.randomUUID();
+  const scopes = [{ [vault]: "rwd" }, {}, { [vault]: "rwd" }, { [unknown]: "rwd" }] as const;
+  const issued = await Promise.all(scopes.map((scope) => makeToken(scope)));
+  const [token = "", outsider = "", limited = "", stranger = ""] = issued.map((one) => one.token);
+  const headers = { "Idempotency-Key": USED_KEY };
+  await client(token)("POST", `/v1/vaults/${vault}/items`, { headers, body: LOGIN });
+  for (let count = 0; count < BUNDLE; count++) await client(limited)("GET", "/v1/token", { env: { TOKEN_RATE: REFUSING } });
+  return { vault, token, outsider, limited, unknown, stranger };
+}
+
+/** The values of the parameters of a path, and the request that succeeds. */
+export interface Target {
+  readonly ids: Readonly<Record<string, string>>;
+  readonly query: string;
+  readonly request: Request_;
+}
+
+/** Makes what the path of an operation names. */
+export async function prepareTarget(world: World, row: Row): Promise<Target> {
+  const ids = row.access.by === "admin" ? await prepareAdmin(row) : await prepareItem(world, row);
+  const { body, query = "" } = INPUTS[row.operationId]?.(ids) ?? {};
+  return { ids, query, request: { body, headers: body instanceof Uint8Array ? lengthOf(body) : {} } };
+}
+
+async function prepareItem({ vault, token }: World, { path }: Row): Promise<Record<string, string>> {
+  const call = client(token);
+  const items = `/v1/vaults/${vault}/items`;
+  const body = { ...LOGIN, fields: [{ purpose: "PASSWORD", value: "secret" }] };
+  const { id: item } = (await call("POST", items, { body })).body;
+  const file = path.includes("/files") ? await upload(call, `${items}/${item}/files?name=f`) : "";
+  if (path.includes("/versions"))
+    await call("PATCH", `${items}/${item}`, { body: [{ op: "add", path: "/tags/-", value: "two" }] });
+  if (path.includes("/unarchive")) await call("POST", `${items}/${item}/archive`);
+  if (path.includes("deleted-items")) await call("DELETE", `${items}/${item}`);
+  return { vault, item, file, version: "1" };
+}
+
+async function upload(call: ReturnType<typeof client>, path: string): Promise<string> {
+  const body = pattern(100);
+  return (await call("POST", path, { body, headers: lengthOf(body) })).body.id;
+}
+
+async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
+  const vault = path.includes("{vault}") ? await makeVault() : "";
+  const token = path.includes("{token}") ? (await makeToken({})).id : "";
+  const webhook = path.includes("{webhook}")
+    ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
+    : "";
+  return { vault, token, webhook };
+}
+
+interface Input {
+  readonly body?: unknown;
+  readonly query?: string;
+}
+
+/** What the successful requests have besides their paths. */
+const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) => Input>> = {
+  createItem: () => ({ body: { ...LOGIN, title: "Another" } }),
+  replaceItem: ({ vault }) => ({ body: { ...LOGIN, vault: { id: vault }, tags: ["one"] } }),
+  patchItem: () => ({ body: [{ op: "add", path: "/tags/-", value: "one" }] }),
+  uploadFile: () => ({ body: pattern(200), query: "?name=g" }),
+  replaceFileContent: () => ({ body: pattern(300) }),
+  resolveReferences: ({ vault, item }) => ({ body: { references: [`op://${vault}/${item}/password`] } }),
+  createVault: () => ({ body: { name: "New" } }),
+  updateVault: () => ({ body: { name: "Other" } }),
+  createToken: () => ({ body: { name: "new", vaults: {} } }),
+  createWebhook: () => ({ body: { url: newReceiver().url } }),
+  updateWebhook: () => ({ body: { rotateSecret: true } }),
+};
+
+/** Sends the successful request of an operation, with changes. In: the token or secret; values of the path that are others. */
+export function ask(
+  row: Row,
+  { ids, query, request }: Target,
+  secret: string | undefined,
+  changes: Request_ & { readonly ids?: Readonly<Record<string, string>>; readonly query?: string } = {},
+): Promise<Reply> {
+  const { ids: others, query: other = query, headers, ...rest } = changes;
+  const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => others?.[name] ?? ids[name]!);
+  const authorization: Record<string, string> = secret === undefined ? {} : { Authorization: `Bearer ${secret}` };
+  const all = { ...authorization, ...(request.headers as Record<string, string>), ...(headers as Record<string, string>) };
+  return send(row.method.toUpperCase(), path + other, { ...request, ...rest, headers: all });
+}

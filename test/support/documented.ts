@@ -1,0 +1,141 @@
+import { dereference, type OutputUnit, type Schema as JsonSchema, validate } from "@cfworker/json-schema";
+import { document } from "../../openapi/document.ts";
+import type { Header, Method, Operation, Reference, Response as Described, Schema } from "../../openapi/types.ts";
+import { plainPath } from "../../src/http/path.ts";
+
+/**
+ * Compares answers with the OpenAPI document: status, headers, media type and body. `send` does so with every answer, so a test
+ * fails when the service answers what the document does not have.
+ */
+
+/** Each operation and status that an answer had since the isolate started, for example `getItem 304`. */
+export const seen = new Set<string>();
+
+/** A response of the document, without references to others. */
+interface Expected {
+  /** For messages: `GET /v1/vaults/{vault}, status 200`. */
+  readonly place: string;
+  readonly headers: ReadonlyMap<string, Header>;
+  /** The schemas of its bodies, by media type. */
+  readonly bodies: ReadonlyMap<string, Schema>;
+}
+
+/** What remains to be checked of an answer. */
+export interface Checked {
+  readonly place: string;
+  /** That of a JSON body. */
+  readonly schema: Schema | undefined;
+}
+
+interface Path {
+  readonly pattern: RegExp;
+  readonly operations: ReadonlyMap<string, readonly [name: string, answers: ReadonlyMap<number, Expected>]>;
+}
+
+const { components } = document;
+const nameOf = ({ $ref }: Reference): string => $ref.slice($ref.lastIndexOf("/") + 1);
+
+/** All of them. */
+const described: Expected[] = [];
+
+function expect(response: Described | Reference, place: string): Expected {
+  const { headers = {}, content = {} } = "$ref" in response ? components.responses[nameOf(response)]! : response;
+  const resolved = Object.entries(headers).map(([name, header]): [string, Header] => [
+    name.toLowerCase(),
+    "$ref" in header ? components.headers[nameOf(header)]! : header,
+  ]);
+  const bodies = Object.entries(content).map(([type, { schema }]) => [type, schema] as const);
+  const expected = { place, headers: new Map(resolved), bodies: new Map(bodies) };
+  described.push(expected);
+  return expected;
+}
+
+function answersOf(method: string, path: string, { responses }: Operation): ReadonlyMap<number, Expected> {
+  const entries = Object.entries(responses);
+  return new Map(
+    entries.map(([status, response]) => [Number(status), expect(response, `${method.toUpperCase()} ${path}, status ${status}`)]),
+  );
+}
+
+const paths = Object.entries(document.paths).map(([path, item]): Path => {
+  const operations = Object.entries(item) as [Method, Operation][];
+  return {
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+    operations: new Map(
+      operations.map(([method, operation]) => [
+        method.toUpperCase(),
+        [operation.operationId, answersOf(method, path, operation)] as const,
+      ]),
+    ),
+  };
+});
+
+/** The answers to what no operation serves (contract 1.6). */
+const UNSERVED = new Map([
+  [404, expect({ $ref: "#/components/responses/RouteNotFound" }, "a path without an operation, status 404")],
+  [405, expect({ $ref: "#/components/responses/MethodNotAllowed" }, "a method without an operation, status 405")],
+]);
+
+/** The answer of the document. Throws when it has none of this status. */
+function find(request: Request, status: number): Expected {
+  const path = plainPath(request);
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  const [name, answers] = paths.find(({ pattern }) => pattern.test(path))?.operations.get(method) ?? ["", UNSERVED];
+  const expected = answers.get(status);
+  if (!expected) throw new Error(`The document has no status ${status} of ${method} ${name === "" ? path : `(${name})`}`);
+  if (name !== "") seen.add(`${name} ${status}`);
+  return expected;
+}
+
+/** The schemas that have no name: those of headers and of bodies, such as arrays. */
+const unnamed: Schema[] = Object.values(components.headers).map(({ schema }) => schema);
+for (const { bodies } of described) unnamed.push(...bodies.values());
+
+for (const item of Object.values(document.paths))
+  for (const { requestBody } of Object.values(item))
+    unnamed.push(...Object.values(requestBody?.content ?? {}).map(({ schema }) => schema));
+
+/** The schemas of the document by their URIs. The examples are left out: their ids would look like those of schemas. */
+const lookup = dereference({ components: { schemas: components.schemas }, unnamed: { ...unnamed } });
+
+/** What is wrong with a value, or nothing. In: a schema of the document. */
+export function faultOf(schema: Schema, value: unknown): string | undefined {
+  if (validate(value, schema as JsonSchema, "2020-12", lookup).valid) return undefined;
+  const { errors } = validate(value, schema as JsonSchema, "2020-12", lookup, false);
+  const faults = errors.filter(({ keyword }) => !WRAPPING.has(keyword));
+  return faults
+    .map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation} ${error}`)
+    .slice(0, 5)
+    .join("; ");
+}
+
+/** The keywords whose errors only say that another error is within. */
+const WRAPPING: ReadonlySet<string> = new Set(["$ref", "properties", "items", "anyOf", "oneOf", "additionalProperties"]);
+
+export const schemaNamed = (name: string): Schema => components.schemas[name]!;
+
+/** Checks the status and the headers of an answer. Out: the schema of its body, if it is JSON. Throws what the document lacks. */
+export function checkHead(request: Request, { status, headers }: Response): Checked {
+  const expected = find(request, status);
+  const fail = (fault: string) => {
+    throw new Error(`The document differs from the answer to ${expected.place}: ${fault}`);
+  };
+  for (const [name, value] of headers) {
+    const header = expected.headers.get(name);
+    if (!header && name !== "content-type") fail(`it has no header ${name} (${value})`);
+    const fault = header && faultOf(header.schema, value);
+    if (fault !== undefined) fail(`header ${name}: ${fault}`);
+  }
+  for (const [name, { required }] of expected.headers)
+    if (required && !headers.has(name)) fail(`the answer lacks the header ${name}`);
+  const type = headers.get("Content-Type")?.split(";")[0];
+  // An answer without a body may have the type that the body would have: a 304 of a content does.
+  if (expected.bodies.size > 0 && !expected.bodies.has(type ?? "")) fail(`media type ${type}`);
+  return { place: expected.place, schema: type === "application/json" ? expected.bodies.get(type) : undefined };
+}
+
+/** Checks the JSON body of an answer. In: what `checkHead` gave. */
+export function checkBody({ place, schema }: Checked, body: unknown): void {
+  const fault = schema && faultOf(schema, body);
+  if (fault !== undefined) throw new Error(`The document differs from the body of ${place}: ${fault}`);
+}
