@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { build, type BuildOptions } from "esbuild";
+import { licencesOf } from "./licences.ts";
+import { UNFINISHED, writeFolder } from "./write.ts";
+
+/** The packages that people install: `client/dist/` and `cli/dist/`, one file of code each, without dependencies. */
+
+const TSC = "node_modules/typescript/bin/tsc";
+
+interface Package extends BuildOptions {
+  readonly entry: string;
+  readonly file: string;
+}
+
+const CLIENT: Package = {
+  entry: "client/src/index.ts",
+  file: "client/dist/index.js",
+  platform: "neutral",
+  target: "es2022",
+};
+
+const CLI: Package = {
+  entry: "cli/src/main.ts",
+  file: "cli/dist/item-vault.js",
+  platform: "node",
+  target: "node20",
+  minify: true,
+  // A bundled CommonJS library requires modules of Node, and an ES module has no `require` of its own.
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+};
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** Writes the folders of the packages whose sources exist. Throws when esbuild or tsc does. */
+export async function buildPackages(): Promise<void> {
+  const packages = [
+    { ...CLIENT, more: () => declarationsOf("client") },
+    { ...CLI, more: async () => ({}) },
+  ];
+  const builds = packages.filter(({ entry }) => existsSync(entry));
+  await Promise.all(
+    builds.map(async ({ entry, file, more, ...options }) => {
+      const [code, others] = await Promise.all([bundle(entry, basename(file), options), more()]);
+      writeFolder(join(file, ".."), { ...code, ...others });
+    }),
+  );
+}
+
+async function bundle(entry: string, file: string, options: BuildOptions): Promise<Files> {
+  const { outputFiles, metafile } = await build({
+    ...options,
+    bundle: true,
+    format: "esm",
+    charset: "utf8",
+    // `@item-vault/client` names its TypeScript under this condition, so the command line is built without a built client.
+    conditions: ["source"],
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    outfile: file,
+    entryPoints: [entry],
+    logLevel: "warning",
+  });
+  const licences = licencesOf(Object.keys(metafile.inputs));
+  return { [file]: outputFiles[0]!.contents, ...(licences === "" ? {} : { "LICENSES.txt": licences }) };
+}
+
+/** The declarations of a workspace's sources. They are not checked here: `npm run check` does that. */
+async function declarationsOf(workspace: string): Promise<Files> {
+  const folder = join(UNFINISHED, `${process.pid}-declarations`);
+  const options = ["--noEmit", "false", "--noCheck", "--declaration", "--emitDeclarationOnly", "--rootDir", `${workspace}/src`];
+  await promisify(execFile)(process.execPath, [TSC, "-p", workspace, ...options, "--outDir", folder]);
+  const names = readdirSync(folder);
+  const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
+  rmSync(folder, { recursive: true });
+  return files;
+}
