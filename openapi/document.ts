@@ -1,93 +1,110 @@
-/** A small document for the build, until the complete one is merged. */
-import type { Document } from "./types.ts";
+import packageJson from "../package.json" with { type: "json" };
+import { errorResponses } from "./errors.ts";
+import { headers } from "./headers.ts";
+import { operationOf, parameterComponents, type Row } from "./operation.ts";
+import { adminRows } from "./paths/admin.ts";
+import { eventRows } from "./paths/events.ts";
+import { fileRows } from "./paths/files.ts";
+import { historyRows } from "./paths/history.ts";
+import { itemRows } from "./paths/items.ts";
+import { serviceRows } from "./paths/service.ts";
+import { tokenRows } from "./paths/tokens.ts";
+import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
+import { activitySchemas } from "./schemas/activity.ts";
+import { healthSchemas } from "./schemas/health.ts";
+import { itemInputSchemas } from "./schemas/item-inputs.ts";
+import { itemSchemas } from "./schemas/items.ts";
+import { resolveSchemas } from "./schemas/resolve.ts";
+import { tokenSchemas } from "./schemas/tokens.ts";
+import { valueSchemas } from "./schemas/values.ts";
+import { vaultSchemas } from "./schemas/vaults.ts";
+import { webhookSchemas } from "./schemas/webhooks.ts";
+import type { Document, PathItem } from "./types.ts";
+
+/** The OpenAPI document of the service (contract 19). Its tests are in test/openapi/. */
+
+/** Every operation. */
+export const ROWS: readonly Row[] = [
+  ...tokenRows,
+  ...itemRows,
+  ...fileRows,
+  ...historyRows,
+  ...eventRows,
+  ...adminRows,
+  ...webhookRows,
+  ...serviceRows,
+];
+
+const paths = Object.fromEntries(
+  [...Map.groupBy(ROWS, ({ path }) => path)].map(([path, rows]): [string, PathItem] => [
+    path,
+    Object.fromEntries(rows.map((row) => [row.method, operationOf(row)])),
+  ]),
+);
+
+const DESCRIPTION = `A service for secrets on Cloudflare Workers: vaults hold Items, Items hold fields and Files. It speaks the API of
+1Password Connect, so the clients of Connect work with it.
+
+The rules of the API are in the contract (docs/contract.md), which the descriptions cite by number.
+
+- A path that is not listed is a 404 \`route_not_found\`, and a method that a path does not list a 405 \`method_not_allowed\` (contract 1.6).
+  HEAD is served wherever GET is (contract 1.5). A trailing slash and a doubled \`//\` are ignored (contract 1.4).
+- A JSON body has at most 1 MiB and 32 levels. Its \`Content-Type\` is not looked at (contract 1.9, 12.1).
+- An error has the schema Error and the header \`Item-Vault-Error\` with its kind (contract 4.2).
+- Schemas of answers list every attribute. Schemas of requests are open, because unknown attributes are dropped (contract 2.16).
+- More attributes, types of events and services of \`/health\` may be added in a later release.`;
 
 export const document: Document = {
   openapi: "3.1.1",
   info: {
     title: "Item Vault",
-    version: "0.2.0",
-    summary: "A service",
+    version: packageJson.version,
+    summary: "Secrets on your own Cloudflare account.",
+    description: DESCRIPTION,
     license: { name: "MIT", identifier: "MIT" },
-    description: "A service for secrets.\n\nIt speaks `Connect`.",
   },
-  tags: [{ name: "Items", description: "Items of a vault." }],
-  servers: [{ url: "/", description: "This service" }],
-  webhooks: {},
-  paths: {
-    "/v1/vaults/{vault}/items": {
-      get: {
-        operationId: "listItems",
-        tags: ["Items"],
-        summary: "List the Items of a vault",
-        description: "It lists.",
-        "x-permission": "r",
-        security: [{ token: [] }],
-        parameters: [
-          { $ref: "#/components/parameters/vault" },
-          { name: "filter", in: "query", schema: { type: "string" }, description: 'Such as `title eq "x"`.' },
-        ],
-        responses: {
-          "200": {
-            description: "The Items",
-            content: { "application/json": { schema: { type: "array", items: { $ref: "#/components/schemas/Summary" } } } },
-          },
-          "404": { $ref: "#/components/responses/NotFound" },
-        },
-      },
-      post: {
-        operationId: "createItem",
-        tags: ["Items"],
-        summary: "Create an Item",
-        description: "It creates.",
-        "x-permission": "rw",
-        security: [{ token: [] }],
-        parameters: [{ $ref: "#/components/parameters/vault" }],
-        requestBody: {
-          required: true,
-          content: {
-            "application/json": { schema: { $ref: "#/components/schemas/Item" }, example: { title: "x", category: "LOGIN" } },
-          },
-        },
-        responses: {
-          "200": { description: "The Item", content: { "application/json": { schema: { $ref: "#/components/schemas/Item" } } } },
-          "404": { $ref: "#/components/responses/NotFound" },
-        },
-      },
-    },
-  },
+  servers: [{ url: "/", description: "The host that serves this document." }],
+  tags: [
+    { name: "Items", description: "Items of a vault (contract 2, 6, 11)." },
+    { name: "Files", description: "Files of Items (contract 9)." },
+    { name: "Versions", description: "Earlier versions of Items (contract 14)." },
+    { name: "Deleted Items", description: "Deleted Items, which can be restored (contract 14)." },
+    { name: "References", description: "Secret references, `op://vault/item/field` (contract 16)." },
+    { name: "Vaults", description: "The vaults of a token (contract 2.5)." },
+    { name: "Tokens", description: "The token of the request (contract 8)." },
+    { name: "Events", description: "The writes to vaults, as they happen (contract 15)." },
+    { name: "Activity", description: "The activity logs (contract 13)." },
+    { name: "Admin: vaults", description: "Makes and deletes vaults (contract 13)." },
+    { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
+    { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
+    { name: "Service", description: "The state of the service (contract 13)." },
+  ],
+  paths,
+  webhooks: webhookMessages,
   components: {
-    headers: {},
-    parameters: {
-      vault: { description: "The vault", name: "vault", in: "path", required: true, schema: { $ref: "#/components/schemas/Id" } },
-    },
-    responses: {
-      NotFound: {
-        description: "There is no such vault",
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-      },
-    },
     schemas: {
-      Id: { type: "string", description: "A UUID, or its 26 characters of base32." },
-      Category: { enum: ["LOGIN", "PASSWORD"] },
-      Summary: {
-        type: "object",
-        required: ["id", "title"],
-        properties: { id: { $ref: "#/components/schemas/Id" }, title: { type: "string", description: "Its title." } },
-      },
-      Item: {
-        type: "object",
-        properties: {
-          category: { $ref: "#/components/schemas/Category" },
-          tags: { type: ["array", "null"], items: { type: "string" } },
-        },
-      },
-      Error: {
-        type: "object",
-        required: ["status", "message"],
-        additionalProperties: false,
-        properties: { status: { type: "integer" }, message: { type: "string" } },
-      },
+      ...itemSchemas,
+      ...itemInputSchemas,
+      ...vaultSchemas,
+      ...tokenSchemas,
+      ...activitySchemas,
+      ...resolveSchemas,
+      ...webhookSchemas,
+      ...healthSchemas,
+      ...valueSchemas,
     },
-    securitySchemes: { token: { type: "http", scheme: "bearer", description: "A token of the service." } },
+    parameters: parameterComponents,
+    headers,
+    responses: errorResponses,
+    securitySchemes: {
+      token: {
+        type: "http",
+        scheme: "bearer",
+        bearerFormat: "JWT",
+        description: "A token of this service. Clients treat it as opaque text (contract 8.1, 8.2).",
+      },
+      admin: { type: "http", scheme: "bearer", description: "The secret `ADMIN_TOKEN` of the operator (contract 8.9)." },
+      metrics: { type: "http", scheme: "bearer", description: "The secret `METRICS_TOKEN` of the operator (contract 13.4)." },
+    },
   },
 };

@@ -9,10 +9,14 @@ export interface Origin {
   readonly requestIp: string;
 }
 
-export type Action = "READ" | "CREATE" | "UPDATE" | "DELETE";
+export const ACTIONS = ["READ", "CREATE", "UPDATE", "DELETE"] as const;
+
+export type Action = (typeof ACTIONS)[number];
 
 /** What an entry of the admin's log is about. */
-export type AdminResource = "VAULT" | "TOKEN" | "WEBHOOK";
+export const ADMIN_RESOURCES = ["VAULT", "TOKEN", "WEBHOOK"] as const;
+
+export type AdminResource = (typeof ADMIN_RESOURCES)[number];
 
 /** One entry of the log. */
 export interface Activity {

@@ -8,6 +8,18 @@ export type EventVerb = "created" | "updated" | "deleted" | SpecialEvent;
 
 const VERBS = { CREATE: "created", UPDATE: "updated", DELETE: "deleted" } as const;
 
+/** Every type of event (contract 15.2). The log of a vault has no entry of its deletion. */
+export const EVENT_TYPES = [
+  "item.created",
+  "item.updated",
+  "item.deleted",
+  "item.restored",
+  "item.version_destroyed",
+  "item.destroyed",
+  "vault.created",
+  "vault.updated",
+] as const;
+
 /** The parts of a log entry that tell what a write did. */
 interface LoggedWrite {
   readonly action: keyof typeof VERBS;

@@ -1,10 +1,14 @@
 /** Webhooks (contract 17): receivers of the events of a vault. The admin makes them; the vault's coordinator delivers. */
 
 /** `PAUSED`: a receiver has failed for a day. `DISABLED`: by the admin, or because the receiver answered 410. */
-export type WebhookState = "ACTIVE" | "PAUSED" | "DISABLED";
+export const WEBHOOK_STATES = ["ACTIVE", "PAUSED", "DISABLED"] as const;
+
+export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
 /** Why a delivery failed. `url`: the URL is not allowed any more. `restored`: see contract 17.11. */
-export type DeliveryFault = "status" | "redirect" | "timeout" | "network" | "url" | "restored" | "integrity";
+export const DELIVERY_FAULTS = ["status", "redirect", "timeout", "network", "url", "restored", "integrity"] as const;
+
+export type DeliveryFault = (typeof DELIVERY_FAULTS)[number];
 
 export interface DeliveryError {
   readonly kind: DeliveryFault;

@@ -1,0 +1,44 @@
+import type { Content } from "./operation.ts";
+import { arrayOf, ref } from "./schemas/shapes.ts";
+import type { RequestBody } from "./types.ts";
+
+/** The bodies of requests and answers. */
+
+const shown = (example: unknown) => (example === undefined ? {} : { example });
+
+/** A JSON body with this schema. */
+export const json = (schema: string, example?: unknown): Content => ({
+  "application/json": { schema: ref(schema), ...shown(example) },
+});
+
+/** A JSON array of values with this schema. */
+export const listOf = (schema: string, example?: unknown): Content => ({
+  "application/json": { schema: arrayOf(ref(schema)), ...shown(example) },
+});
+
+/** A JSON array of values with one of these schemas. */
+export const listOfEither = (...schemas: readonly string[]): Content => ({
+  "application/json": { schema: arrayOf({ oneOf: schemas.map((schema) => ref(schema)) }) },
+});
+
+export const plainText = (description: string, example: string): Content => ({
+  "text/plain": { schema: { type: "string", description }, example },
+});
+
+/** The bytes of a content. */
+export const BYTES: Content = {
+  "application/octet-stream": { schema: { type: "string", contentMediaType: "application/octet-stream" } },
+};
+
+/** Server-sent events (WHATWG HTML, section 9.2). In: the schema of `data`, and what the stream has. */
+export const eventStream = (data: string, description: string): Content => ({
+  "text/event-stream": {
+    schema: {
+      type: "string",
+      contentMediaType: "text/event-stream",
+      description: `${description} \`data\` of an event is the object ${data}, and that of \`vault.deleted\` and \`reset\` VaultNotice.`,
+    },
+  },
+});
+
+export const required = (content: Content): RequestBody => ({ required: true, content });

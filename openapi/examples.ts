@@ -1,0 +1,131 @@
+/** The examples of the document. A test validates each against its schema. */
+
+const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+const ITEM = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+const TOKEN = "0b9d3c52-7d4e-4c57-9c5c-0f7a1d1c8f10";
+const WRITTEN = "2026-11-22T09:30:00.000Z";
+const REQUEST = "019ab2c4-5d6e-7f80-8123-456789abcdef";
+
+export const summary = {
+  id: ITEM,
+  title: "Production database",
+  vault: { id: VAULT },
+  category: "DATABASE",
+  urls: [{ href: "postgres://db.example.com", primary: true }],
+  favorite: false,
+  tags: ["production"],
+  version: 3,
+  createdAt: "2026-11-20T08:00:00.000Z",
+  updatedAt: WRITTEN,
+  lastEditedBy: TOKEN,
+};
+
+export const file = {
+  id: "5f0c2b1e-94a1-4f0c-8e0b-0d7a3b9c6e21",
+  name: "ca.pem",
+  size: 1338,
+  content_path: `v1/vaults/${VAULT}/items/${ITEM}/files/5f0c2b1e-94a1-4f0c-8e0b-0d7a3b9c6e21/content`,
+};
+
+export const item = {
+  ...summary,
+  sections: [{ id: "tls", label: "TLS" }],
+  fields: [
+    { id: "username", type: "STRING", purpose: "USERNAME", label: "username", value: "app" },
+    { id: "password", type: "CONCEALED", purpose: "PASSWORD", label: "password", value: "h7.Kq-2mWz", entropy: 60.9 },
+  ],
+  files: [file],
+};
+
+export const newItem = {
+  title: "Production database",
+  category: "DATABASE",
+  tags: ["production"],
+  urls: [{ href: "postgres://db.example.com", primary: true }],
+  fields: [
+    { purpose: "USERNAME", value: "app" },
+    { purpose: "PASSWORD", generate: true, recipe: { length: 32, characterSets: ["LETTERS", "DIGITS"] } },
+  ],
+};
+
+export const replacement = { ...newItem, vault: { id: VAULT } };
+
+export const patch = [
+  { op: "replace", path: "/fields/password/value", value: "a new value" },
+  { op: "add", path: "/tags/-", value: "rotated" },
+];
+
+export const versions = [
+  { version: 3, updatedAt: WRITTEN, lastEditedBy: TOKEN, title: "Production database", current: true },
+  { version: 2, updatedAt: "2026-11-21T10:00:00.000Z", lastEditedBy: TOKEN, title: "Production database", current: false },
+];
+
+export const vault = {
+  id: VAULT,
+  name: "Production",
+  description: "",
+  attributeVersion: 1,
+  contentVersion: 3,
+  items: 1,
+  type: "USER_CREATED",
+  createdAt: "2026-11-20T08:00:00.000Z",
+  updatedAt: WRITTEN,
+};
+
+const LIMITS = { items: 100_000, bytes: 268_435_456, fileBytes: 10_737_418_240 };
+export const adminVault = { ...vault, quota: LIMITS, usage: { items: 1, bytes: 2_048, fileBytes: 1_338 } };
+export const newVault = { name: "Production", description: "", quota: { items: 500 } };
+
+const issued = { name: "deploy", dialect: "uuid", vaults: { [VAULT]: "rw" } };
+export const token = { id: TOKEN, ...issued, createdAt: WRITTEN, expiresAt: "2027-02-20T09:30:00.000Z" };
+export const issuedToken = { ...token, token: "eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl" };
+export const newToken = { name: "deploy", vaults: { [VAULT]: "rw" }, expiresIn: 7_776_000 };
+
+export const resolveRequest = { references: ["op://Production/Production database/password", "op://Production/none/password"] };
+export const resolveAnswer = {
+  values: [
+    { reference: "op://Production/Production database/password", value: "h7.Kq-2mWz" },
+    { reference: "op://Production/none/password", status: 404, message: "The reference names no item" },
+  ],
+};
+
+export const entry = {
+  requestId: REQUEST,
+  timestamp: WRITTEN,
+  action: "UPDATE",
+  result: "SUCCESS",
+  actor: { id: TOKEN, jti: TOKEN, userAgent: "curl/8.9.1", requestIp: "203.0.113.7" },
+  resource: { type: "ITEM", vault: { id: VAULT }, item: { id: ITEM }, itemVersion: 3 },
+};
+export const adminEntry = {
+  ...entry,
+  action: "CREATE",
+  actor: { id: "admin", userAgent: "curl/8.9.1", requestIp: "203.0.113.7" },
+  resource: { type: "TOKEN", token: { id: TOKEN } },
+};
+
+const event = { sequence: 4, type: "item.updated", item: ITEM, version: 3, actor: TOKEN, at: WRITTEN };
+export const eventPage = { events: [event], last: "4-mibq2v5c" };
+
+export const newWebhook = { url: "https://hooks.example.com/item-vault" };
+export const webhook = {
+  id: "9a1f0d3b-2c4e-4b6a-8d7c-1e2f3a4b5c6d",
+  url: "https://hooks.example.com/item-vault",
+  enabled: true,
+  state: "ACTIVE",
+  createdAt: WRITTEN,
+  failures: 0,
+  pending: 0,
+};
+export const newSecret = { ...webhook, secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" };
+export const webhookMessage = {
+  type: "item.updated",
+  timestamp: WRITTEN,
+  data: { vault: { id: VAULT }, sequence: 4, cursor: "4-mibq2v5c", item: { id: ITEM }, version: 3, actor: TOKEN },
+};
+
+export const health = {
+  name: "Item Vault",
+  version: "0.2.0",
+  dependencies: [{ service: "d1", status: "ACTIVE", message: "The database answers" }],
+};

@@ -1,0 +1,110 @@
+import type { Header } from "./types.ts";
+
+/** The headers of answers. A header with `required` is in every answer that refers to it. */
+
+const text = (description: string, more: Omit<Header, "description" | "schema"> & { readonly pattern?: string } = {}): Header => {
+  const { pattern, ...rest } = more;
+  return { description, ...rest, schema: { type: "string", ...(pattern !== undefined && { pattern }) } };
+};
+
+/** The time at which the token of the request expires, RFC 3339. */
+const EXPIRES = "When the token of the request expires (contract 8.11).";
+const TIME = String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`;
+
+export const headers = {
+  RequestId: {
+    description: "A UUIDv7, the id of the request's entry in the activity log; of a write, of the operation (contract 1.8).",
+    required: true,
+    schema: { $ref: "#/components/schemas/Uuid" },
+  },
+  ConnectVersion: text("The version of the Connect API that clients expect (contract 1.7).", {
+    required: true,
+    pattern: String.raw`^\d+\.\d+\.\d+$`,
+  }),
+  CacheControl: {
+    description: "`no-transform` is added on pages of logs and of events (contract 1.7).",
+    required: true,
+    schema: { type: "string", enum: ["no-store", "no-store, no-transform"] },
+  },
+  TokenExpires: text(EXPIRES, { required: true, pattern: TIME }),
+  TokenExpiresIfKnown: text(`${EXPIRES} Absent when the request was refused before its token was verified.`, { pattern: TIME }),
+  ETag: text("The entity tag, opaque (contract 9.11, 10.1, 16.11).", { required: true, pattern: '^"[!#-~]+"$' }),
+  ETagIfKnown: text(
+    "The entity tag, opaque (contract 10.1). Absent only in answers that release 0.1.0 takes part in (contract 10.21).",
+    {
+      pattern: '^"[!#-~]+"$',
+    },
+  ),
+  ETagOfValues: text("Opaque; absent when a reference asks for an `otp` (contract 16.11).", { pattern: '^"[!#-~]+"$' }),
+  Link: text('The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page (contract 11.3, 13.20).', {
+    pattern: '^<[^>]+>; rel="next"$',
+  }),
+  LogRange: text("The entries of the page, and how many there are: `1-50/734`. Absent with `before` (contract 13.9).", {
+    pattern: String.raw`^(\d+-\d+|\*)/(\d+|\*)$`,
+  }),
+  ContentRange: text("The bytes of the answer, and the size of the content (RFC 9110 section 14.4).", {
+    required: true,
+    pattern: String.raw`^bytes \d+-\d+/\d+$`,
+  }),
+  UnsatisfiedRange: text("The size of the content: `bytes */<size>` (contract 9.12).", {
+    required: true,
+    pattern: String.raw`^bytes \*/\d+$`,
+  }),
+  ContentLength: text("Bytes of the body, exact (contract 9.10).", { required: true, pattern: String.raw`^\d+$` }),
+  ContentDisposition: text("`attachment`, with the name of the File (contract 9.10).", {
+    required: true,
+    pattern: "^attachment",
+  }),
+  AcceptRanges: {
+    description: "Ranges are supported (contract 9.12).",
+    required: true,
+    schema: { type: "string", const: "bytes" },
+  },
+  ContentTypeOptions: {
+    description: "Browsers must not guess a type (contract 9.10).",
+    required: true,
+    schema: { type: "string", const: "nosniff" },
+  },
+  Authenticate: { description: "RFC 9110 section 11.6.1.", required: true, schema: { type: "string", const: "Bearer" } },
+  RetryAfter: text("Seconds after which the request can be sent again (contract 4.9).", {
+    required: true,
+    pattern: String.raw`^\d+$`,
+  }),
+  RetryAfterIfUseful: text("Seconds; absent where a retry does not help, or is not safe (contract 4.9, 10.15).", {
+    pattern: String.raw`^\d+$`,
+  }),
+  Allow: text("The methods that the path serves (contract 1.6).", { required: true }),
+} as const satisfies Readonly<Record<string, Header>>;
+
+export type HeaderName = keyof typeof headers;
+
+/** The name of each header in an answer. */
+const NAMES: Readonly<Record<HeaderName, string>> = {
+  RequestId: "Request-Id",
+  ConnectVersion: "1Password-Connect-Version",
+  CacheControl: "Cache-Control",
+  TokenExpires: "Token-Expires",
+  TokenExpiresIfKnown: "Token-Expires",
+  ETag: "ETag",
+  ETagIfKnown: "ETag",
+  ETagOfValues: "ETag",
+  Link: "Link",
+  LogRange: "Content-Range",
+  ContentRange: "Content-Range",
+  UnsatisfiedRange: "Content-Range",
+  ContentLength: "Content-Length",
+  ContentDisposition: "Content-Disposition",
+  AcceptRanges: "Accept-Ranges",
+  ContentTypeOptions: "X-Content-Type-Options",
+  Authenticate: "WWW-Authenticate",
+  RetryAfter: "Retry-After",
+  RetryAfterIfUseful: "Retry-After",
+  Allow: "Allow",
+};
+
+/** The headers of a response, by their names in an answer. */
+export const headersOf = (names: readonly HeaderName[]): Readonly<Record<string, { readonly $ref: string }>> =>
+  Object.fromEntries(names.map((name) => [NAMES[name], { $ref: `#/components/headers/${name}` }]));
+
+/** The headers of every answer (contract 1.7). */
+export const EVERYWHERE: readonly HeaderName[] = ["RequestId", "ConnectVersion", "CacheControl"];

@@ -1,0 +1,136 @@
+import { LIMITS } from "../src/model/limits.ts";
+import { ref } from "./schemas/shapes.ts";
+import type { Parameter, Schema } from "./types.ts";
+
+/** The parameters of requests, by the names of their components. */
+
+const inPath = (name: string, description: string, schema: Schema): Parameter => ({
+  name,
+  in: "path",
+  required: true,
+  description,
+  schema,
+});
+const inQuery = (name: string, description: string, schema: Schema): Parameter => ({ name, in: "query", description, schema });
+const inHeader = (name: string, description: string, schema: Schema): Parameter => ({ name, in: "header", description, schema });
+
+const text: Schema = { type: "string" };
+const flag: Schema = { type: "boolean", default: false };
+const count = (minimum: number, maximum: number, more: Pick<Schema, "default"> = {}): Schema => ({
+  type: "integer",
+  minimum,
+  maximum,
+  ...more,
+});
+
+/** The parameters of paths, by their names there. */
+export const pathParameters = {
+  vault: inPath("vault", "The id of the vault (contract 3.2).", ref("IdInput")),
+  item: inPath("item", "The id of the Item (contract 3.2).", ref("IdInput")),
+  file: inPath("file", "The id of the File. A text that is no id names nothing (contract 3.4).", text),
+  version: inPath("version", "The number of a version (contract 14.4).", { type: "integer", minimum: 1 }),
+  token: inPath("token", "The id of the token (contract 3.2).", ref("IdInput")),
+  webhook: inPath("webhook", "The id of the webhook (contract 3.2).", ref("IdInput")),
+} as const satisfies Readonly<Record<string, Parameter>>;
+
+export const parameters = {
+  ItemFilter: {
+    ...inQuery("filter", "Terms joined by `and`, which all have to hold (contract 5.1, 5.2). Its value has at most 4 KiB.", text),
+    example: 'title eq "Production database"',
+  },
+  VaultFilter: {
+    ...inQuery("filter", "One term; names without regard to case (contract 5.3).", text),
+    example: 'name eq "Production"',
+  },
+  Limit: inQuery("limit", "Asks for a page of at most so many entries (contract 11.3).", count(1, LIMITS.page)),
+  VersionLimit: inQuery(
+    "limit",
+    "The most versions of a page (contract 11.9).",
+    count(1, LIMITS.versions, { default: LIMITS.versions }),
+  ),
+  DeletedLimit: inQuery(
+    "limit",
+    "The most deleted Items of a page (contract 11.9).",
+    count(1, LIMITS.page, { default: LIMITS.page }),
+  ),
+  LogLimit: inQuery("limit", "The most entries of a page (contract 13.9).", count(1, LIMITS.page, { default: 50 })),
+  EventLimit: inQuery(
+    "limit",
+    "The most events of a page. A stream ignores it (contract 15.3).",
+    count(1, LIMITS.page, { default: 100 }),
+  ),
+  Cursor: inQuery("cursor", "Where the page begins: opaque, from the `Link` of the page before (contract 11.3).", text),
+  Offset: inQuery("offset", "How many entries to skip (contract 13.9).", count(0, LIMITS.activityOffset, { default: 0 })),
+  Before: inQuery(
+    "before",
+    "The page has the entries before the one with this `requestId`. Not with `offset` (contract 13.19).",
+    ref("IdInput"),
+  ),
+  LogBefore: inQuery("before", "The page has the entries before the one with this `requestId` (contract 13.21).", ref("IdInput")),
+  Archived: inQuery("archived", "Whether the list has the archived Items too (contract 14.15).", flag),
+  Include: inQuery("include", "`username` adds the user names (contract 11.8).", { type: "string", const: "username" }),
+  InlineFiles: inQuery("inline_files", "Adds the contents, up to the inline limit (contract 9.8, 9.9).", flag),
+  InlineContent: inQuery(
+    "inline_content",
+    "Another name of `inline_files`, which counts when both are there (contract 9.8).",
+    flag,
+  ),
+  VersionOfFile: inQuery(
+    "version",
+    "The version of the Item that the content is of; by default the current one (contract 14.5).",
+    {
+      type: "integer",
+      minimum: 1,
+    },
+  ),
+  FileName: inQuery("name", `The name of the File, at most ${LIMITS.fileName} bytes of UTF-8 (contract 9.3).`, {
+    type: "string",
+    maxLength: LIMITS.fileName,
+  }),
+  FileSection: inQuery(
+    "section",
+    `The id of a section for the File, at most ${LIMITS.sectionId} bytes of UTF-8 (contract 9.4).`,
+    {
+      type: "string",
+      maxLength: LIMITS.sectionId,
+    },
+  ),
+  After: inQuery("after", "Where to begin: `0`, `latest`, or a cursor (contract 15.4).", text),
+  Wait: inQuery(
+    "wait",
+    `Seconds that a request without events waits for one, at most ${LIMITS.wait} (contract 15.6). Of a stream: how long it lasts, ` +
+      `at most ${LIMITS.stream} seconds, which is its default (contract 15.8).`,
+    count(0, LIMITS.stream, { default: 0 }),
+  ),
+  StreamWait: inQuery(
+    "wait",
+    `Seconds that the stream lasts (contract 15.8). With \`Accept: text/event-stream\` the default is ${LIMITS.stream}, else 0.`,
+    count(0, LIMITS.stream),
+  ),
+  IfMatch: inHeader("If-Match", "Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3).", text),
+  IfNoneMatch: inHeader(
+    "If-None-Match",
+    "Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11).",
+    text,
+  ),
+  IdempotencyKey: inHeader(
+    "Idempotency-Key",
+    "A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19).",
+    { type: "string", minLength: 1, maxLength: LIMITS.idempotencyKey, pattern: "^[!-~]+$" },
+  ),
+  Range: inHeader("Range", "One range of bytes: then a 206 (contract 9.12).", text),
+  IfRange: inHeader(
+    "If-Range",
+    "An `ETag`; if it is not the current one, the answer is the whole content (contract 9.12).",
+    text,
+  ),
+  ContentDigest: inHeader("Content-Digest", "`sha-256=:…:` (RFC 9530), which is compared with the content (contract 9.5).", text),
+  FileDisposition: inHeader(
+    "Content-Disposition",
+    "The name of the File as `filename`, if `name` is absent (contract 9.3).",
+    text,
+  ),
+  LastEventId: inHeader("Last-Event-ID", "Continues a stream after the event with this id (contract 15.7).", text),
+} as const satisfies Readonly<Record<string, Parameter>>;
+
+export type ParameterName = keyof typeof parameters;

@@ -1,0 +1,109 @@
+import { BYTES, json, listOf } from "../content.ts";
+import { file } from "../examples.ts";
+import { type Answer, MAY_FIND, may, type Row } from "../operation.ts";
+
+/** Files of Items (contract 9). */
+
+const tag = "Files";
+const FILES = "/v1/vaults/{vault}/items/{item}/files";
+const FILE = `${FILES}/{file}`;
+
+const DOWNLOAD = ["ETag", "ContentDisposition", "ContentTypeOptions", "AcceptRanges"] as const;
+
+/** The answers of a download. */
+export const downloads: Readonly<Record<number, Answer>> = {
+  200: { description: "The content (contract 9.10).", content: BYTES, headers: [...DOWNLOAD, "ContentLength"] },
+  206: {
+    description: "The bytes of `Range` (contract 9.12).",
+    content: BYTES,
+    headers: [...DOWNLOAD, "ContentLength", "ContentRange"],
+  },
+  304: { description: "The client has this content (contract 9.11).", headers: DOWNLOAD },
+};
+export const DOWNLOADS = { parameters: ["Range", "IfRange", "IfNoneMatch"], answers: downloads } as const;
+
+const UPLOADS = {
+  bytes: { description: "The content: bytes of any type (contract 9.2).", content: BYTES },
+  conditional: true,
+  idempotent: true,
+  coordinated: true,
+  grows: true,
+  errors: ["overtaken"],
+} as const;
+
+export const fileRows: readonly Row[] = [
+  {
+    method: "get",
+    path: FILES,
+    operationId: "listFiles",
+    tag,
+    summary: "List the Files of an Item",
+    description: "In the order of their ids, with their contents if `inline_files=true` (contract 9.8, 9.9).",
+    access: MAY_FIND,
+    parameters: ["InlineFiles", "InlineContent"],
+    answers: { 200: { description: "The Files.", content: listOf("File", [file]) } },
+    errors: ["invalid", "too_large_to_inline"],
+  },
+  {
+    method: "post",
+    path: FILES,
+    operationId: "uploadFile",
+    tag,
+    summary: "Upload a File",
+    description: "The body is the content. The name is in the query or in `Content-Disposition` (contract 9.2 to 9.5).",
+    access: may("w"),
+    parameters: ["FileName", "FileSection", "FileDisposition", "ContentDigest"],
+    ...UPLOADS,
+    answers: { 200: { description: "The new File.", content: json("File", file) } },
+  },
+  {
+    method: "get",
+    path: FILE,
+    operationId: "getFile",
+    tag,
+    summary: "Read a File",
+    description: "Returns the attributes of the File, with its content if `inline_files=true` (contract 9.1, 9.8).",
+    access: may("r"),
+    parameters: ["InlineFiles", "InlineContent"],
+    answers: { 200: { description: "The File.", content: json("File", file) } },
+    errors: ["invalid", "too_large_to_inline"],
+  },
+  {
+    method: "delete",
+    path: FILE,
+    operationId: "deleteFile",
+    tag,
+    summary: "Delete a File",
+    description: "A write to the Item, which keeps the content with its earlier versions (contract 9.7).",
+    access: may("w"),
+    conditional: true,
+    idempotent: true,
+    coordinated: true,
+    answers: { 204: { description: "The File is deleted." } },
+    errors: ["database_full"],
+  },
+  {
+    method: "get",
+    path: `${FILE}/content`,
+    operationId: "getFileContent",
+    tag,
+    summary: "Download a File",
+    description: "The bytes, of the current version or of the one that `version` names (contract 9.10 to 9.13, 14.5).",
+    access: MAY_FIND,
+    answers: downloads,
+    parameters: ["VersionOfFile", ...DOWNLOADS.parameters],
+    errors: ["invalid", "version_not_found", "range"],
+  },
+  {
+    method: "put",
+    path: `${FILE}/content`,
+    operationId: "replaceFileContent",
+    tag,
+    summary: "Replace the content of a File",
+    description: "The File keeps its id, name and section (contract 9.6).",
+    access: may("rw"),
+    parameters: ["ContentDigest"],
+    ...UPLOADS,
+    answers: { 200: { description: "The File.", content: json("File", file) } },
+  },
+];

@@ -1,0 +1,16 @@
+import type { Schema } from "../types.ts";
+import { arrayOf, closed, ref, words } from "./shapes.ts";
+
+/** The report of `/health` (contract 13.2, 13.3). */
+export const healthSchemas: Readonly<Record<string, Schema>> = {
+  Health: closed("The state of what the service depends on.", {
+    name: { type: "string" },
+    version: { type: "string", description: "The release of the service." },
+    dependencies: arrayOf(ref("Dependency")),
+  }),
+  Dependency: closed("The state of a dependency. More may be added.", {
+    service: { type: "string" },
+    status: words("ERROR: requests that need it fail.", ["ACTIVE", "WARNING", "ERROR"]),
+    message: { type: "string", description: "What works or what is wrong. It contains no secret." },
+  }),
+};

@@ -1,0 +1,40 @@
+import { LIMITS } from "../../src/model/limits.ts";
+import type { Schema } from "../types.ts";
+import { arrayOf, closed, integer, open, ref, text } from "./shapes.ts";
+
+/** References (contract 16). */
+
+const reference: Schema = { type: "string", description: "The reference as the request wrote it." };
+
+export const resolveSchemas: Readonly<Record<string, Schema>> = {
+  ResolveRequest: open(
+    "The references to resolve.",
+    {
+      references: arrayOf(
+        { ...text("`op://<vault>/<item>/[<section>/]<field>[?attribute=…]` (contract 16.2).", LIMITS.reference) },
+        { maxItems: LIMITS.references },
+      ),
+    },
+    ["references"],
+  ),
+  ResolveAnswer: closed("One entry for each reference, in their order.", {
+    values: arrayOf({ oneOf: [ref("ResolvedValue"), ref("RefusedReference")] }, { maxItems: LIMITS.references }),
+  }),
+  ResolvedValue: closed(
+    "A reference that has a value.",
+    {
+      reference,
+      value: { type: "string" },
+      encoding: { type: "string", const: "base64", description: "The value is a content that is not UTF-8 (contract 16.8)." },
+    },
+    ["encoding"],
+  ),
+  RefusedReference: closed("A reference that has no value (contract 16.9).", {
+    reference,
+    status: integer("The status of the refusal.", 400, 599),
+    message: {
+      type: "string",
+      description: "The part that is at fault. It repeats nothing of the reference, except ids in a 413.",
+    },
+  }),
+};

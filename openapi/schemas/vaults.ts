@@ -1,0 +1,63 @@
+import { LIMITS } from "../../src/model/limits.ts";
+import type { Schema } from "../types.ts";
+import { closed, integer, nullable, open, ref, text } from "./shapes.ts";
+
+/** Vaults in answers and requests (contract 2.5, 13.12, 13.13, 13.18, 13.23). */
+
+const broken: Schema = {
+  type: "string",
+  enum: ["integrity", "misconfigured"],
+  description: "Why the stored record does not open (contract 13.18).",
+};
+
+const common: Readonly<Record<string, Schema>> = {
+  attributeVersion: integer("+1 for each change of name, description or quota.", 1),
+  contentVersion: integer("+1 for each write to an Item.", 0),
+  items: integer("How many Items the vault holds.", 0),
+  type: { type: "string", const: "USER_CREATED" },
+  createdAt: ref("Time"),
+  updatedAt: ref("Time"),
+};
+const named: Readonly<Record<string, Schema>> = { name: { type: "string" }, description: { type: "string" } };
+const counted: Readonly<Record<string, Schema>> = { quota: ref("Quota"), usage: ref("Usage") };
+
+const limit = (description: string) => nullable(integer(`${description} \`null\` makes it the default again.`, 0));
+const name: Schema = { ...text("The name.", LIMITS.title), minLength: 1 };
+const description = nullable(text("A description."));
+
+export const vaultSchemas: Readonly<Record<string, Schema>> = {
+  Vault: closed("A vault (contract 2.5).", { id: ref("Id"), ...named, ...common }),
+  AdminVault: closed("A vault for the admin, with its quotas and what it uses of them (contract 13.23).", {
+    id: ref("Uuid"),
+    ...named,
+    ...common,
+    ...counted,
+  }),
+  BrokenVault: closed("A vault whose stored record does not open. It can only be deleted (contract 13.18).", {
+    id: ref("Uuid"),
+    ...common,
+    ...counted,
+    broken,
+  }),
+  Quota: closed("What a vault may hold (contract 12.6).", {
+    items: integer("Items, deleted ones included.", 0),
+    bytes: integer("Bytes of the encrypted form of Items and of the rows of Files.", 0),
+    fileBytes: integer("Bytes of contents.", 0),
+  }),
+  Usage: closed("What a vault uses of its quotas.", {
+    items: integer("Items, deleted ones included.", 0),
+    bytes: nullable(integer("Bytes; `null` in a vault of release 0.1.0 that is not counted yet (contract 13.24).", 0)),
+    fileBytes: integer("Bytes of contents.", 0),
+  }),
+  QuotaInput: open("The quotas that change (contract 13.23).", {
+    items: limit("Items."),
+    bytes: limit("Bytes of the encrypted form of Items and of the rows of Files."),
+    fileBytes: limit("Bytes of contents."),
+  }),
+  NewVault: open("A vault to create (contract 13.12).", { name, description, quota: nullable(ref("QuotaInput")) }, ["name"]),
+  VaultChange: open("What changes of a vault (contract 13.13). What is absent stays.", {
+    name: nullable(name),
+    description,
+    quota: nullable(ref("QuotaInput")),
+  }),
+};
