@@ -3,54 +3,1524 @@
 /** A body that is no JSON, such as the content of a File. */
 export type Bytes = string | ArrayBuffer | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
 
-/** A UUID, or its 26 characters of base32. */
+/** A vault, by its id. */
+export interface VaultReference {
+  id: Id;
+}
+
+/** An Item, by its id. */
+export interface ItemReference {
+  id: Id;
+}
+
+/** A URL of an Item (contract 2.3). */
+export interface Url {
+  /** Required, and possibly empty. */
+  href: string;
+  label?: string;
+  primary?: boolean;
+}
+
+/** A section of an Item. */
+export interface Section {
+  id: string;
+  label: string;
+}
+
+/** The section of a field. It has the section's label, unless that is empty or longer than 1 KiB (contract 2.22). */
+export interface SectionReference {
+  id: string;
+  label?: string;
+}
+
+/** A field of an Item (contract 2.4). */
+export interface Field {
+  /** As the client chose it, or 26 generated characters (contract 2.13). */
+  id: string;
+  section?: SectionReference;
+  type: FieldType;
+  purpose: Purpose;
+  label: string;
+  /** In the form of the token's dialect (contract 3.5); `""` when the field has none. */
+  value: string;
+  /** Bits; only of purpose PASSWORD with a value (contract 7.6). */
+  entropy?: number;
+  /** The current code; only of type OTP with a value. */
+  totp?: string;
+}
+
+/** A File of an Item (contract 9.1). */
+export interface File {
+  id: Id;
+  name: string;
+  /** Bytes of the content. */
+  size: number;
+  /** The path of the content, in the form of the token's dialect (contract 3.5). */
+  content_path: string;
+  /** The section of the Item that the File is in. */
+  section?: {
+    id: string;
+  };
+  /** The bytes, where `inline_files=true` asks for them. */
+  content?: string;
+}
+
+/** An Item in a list. It contains no field (contract 2.1). */
+export interface ItemSummary {
+  id: Id;
+  /** The title; `""` when none was given. */
+  title: string;
+  vault: VaultReference;
+  category: Category;
+  urls: Url[];
+  favorite: boolean;
+  tags: string[];
+  /** 1 at creation, +1 for each write that changes the Item (contract 2.18). */
+  version: number;
+  /** Absent for an ordinary Item. Read-only. */
+  state?: "ARCHIVED" | "DELETED";
+  createdAt: Time;
+  /** When the Item was written last. It never goes back. */
+  updatedAt: Time;
+  /** The id of the token that wrote last. */
+  lastEditedBy: Id;
+  /** The value of the USERNAME field, with `include=username` and where there is one (contract 11.8). */
+  username?: string;
+}
+
+/** A full Item (contract 2.2). */
+export interface Item {
+  id: Id;
+  /** The title; `""` when none was given. */
+  title: string;
+  vault: VaultReference;
+  category: Category;
+  urls: Url[];
+  favorite: boolean;
+  tags: string[];
+  /** 1 at creation, +1 for each write that changes the Item (contract 2.18). */
+  version: number;
+  /** Absent for an ordinary Item. Read-only. */
+  state?: "ARCHIVED" | "DELETED";
+  createdAt: Time;
+  /** When the Item was written last. It never goes back. */
+  updatedAt: Time;
+  /** The id of the token that wrote last. */
+  lastEditedBy: Id;
+  /** In the order of the request that wrote them. */
+  sections: Section[];
+  /** In the order of the request that wrote them. */
+  fields: Field[];
+  /** In the order of their ids. */
+  files: File[];
+}
+
+/** A deleted Item in a list (contract 14.9). */
+export interface DeletedItemSummary {
+  id: Id;
+  /** The title; `""` when none was given. */
+  title: string;
+  vault: VaultReference;
+  category: Category;
+  urls: Url[];
+  favorite: boolean;
+  tags: string[];
+  /** 1 at creation, +1 for each write that changes the Item (contract 2.18). */
+  version: number;
+  state: "DELETED";
+  createdAt: Time;
+  /** When the Item was written last. It never goes back. */
+  updatedAt: Time;
+  /** The id of the token that wrote last. */
+  lastEditedBy: Id;
+  deletedAt: Time;
+  /** The id of the token that deleted the Item. */
+  deletedBy: Id;
+}
+
+/** A full deleted Item, as it was when it was deleted (contract 14.10). */
+export interface DeletedItem {
+  id: Id;
+  /** The title; `""` when none was given. */
+  title: string;
+  vault: VaultReference;
+  category: Category;
+  urls: Url[];
+  favorite: boolean;
+  tags: string[];
+  /** 1 at creation, +1 for each write that changes the Item (contract 2.18). */
+  version: number;
+  state: "DELETED";
+  createdAt: Time;
+  /** When the Item was written last. It never goes back. */
+  updatedAt: Time;
+  /** The id of the token that wrote last. */
+  lastEditedBy: Id;
+  /** In the order of the request that wrote them. */
+  sections: Section[];
+  /** In the order of the request that wrote them. */
+  fields: Field[];
+  /** In the order of their ids. */
+  files: File[];
+  deletedAt: Time;
+  /** The id of the token that deleted the Item. */
+  deletedBy: Id;
+}
+
+/** A version of an Item in the list of its versions (contract 14.2). */
+export interface Version {
+  /** The number of the version. */
+  version: number;
+  /** When the version was written. */
+  updatedAt: Time;
+  /** The id of the token that wrote the version. */
+  lastEditedBy: Id;
+  title: string;
+  /** Whether it is the current version. */
+  current: boolean;
+}
+
+/** A URL of an Item (contract 2.3). */
+export interface UrlInput {
+  /** May be empty. At most 65536 bytes of UTF-8. */
+  href: string;
+  /** A label. At most 65536 bytes of UTF-8. */
+  label?: string | null;
+  primary?: boolean | null;
+}
+
+/** A section of an Item. Without an id it gets a generated one (contract 2.13). */
+export interface SectionInput {
+  /** Of a new section at most 255 bytes (contract 2.14). At most 65536 bytes of UTF-8. */
+  id?: string | null;
+  /** The label. At most 65536 bytes of UTF-8. */
+  label?: string | null;
+}
+
+/** The section of a field. A section that the Item does not declare is added (contract 2.15). */
+export interface SectionReferenceInput {
+  /** An empty id means no section. At most 65536 bytes of UTF-8. */
+  id?: string | null;
+  /** The label of a section that is not declared. At most 65536 bytes of UTF-8. */
+  label?: string | null;
+}
+
+/** How a value is generated (contract 7.2). A recipe that leaves no character is a 400. */
+export interface Recipe {
+  /** Characters. */
+  length?: number | null;
+  /** Empty means all sets. */
+  characterSets?: Array<CharacterSet | "" | null> | null;
+  /** Characters that the value does not have. At most 65536 bytes of UTF-8. */
+  excludeCharacters?: string | null;
+}
+
+/** A field of an Item (contract 2.4). */
+export interface FieldInput {
+  /** Without one, the purpose gives it, or it is generated (contract 2.12, 2.13). At most 65536 bytes of UTF-8. */
+  id?: string | null;
+  section?: SectionReferenceInput | null;
+  /** The type; STRING when absent (contract 2.7). */
+  type?: FieldType | "TOTP" | "" | null;
+  /** The purpose; an Item has at most one field of each (contract 2.8). */
+  purpose?: Purpose | "" | null;
+  /** The label. At most 65536 bytes of UTF-8. */
+  label?: string | null;
+  /** The value. Types DATE, MONTH_YEAR and OTP check it (contract 2.10, 2.11). At most 65536 bytes of UTF-8. */
+  value?: string | null;
+  /** Gives the field a random value if it has none; at most 64 values per request (contract 7.1, 7.8). */
+  generate?: boolean | null;
+  recipe?: Recipe | null;
+}
+
+/** An Item to create. Read-only attributes are ignored (contract 2.16). */
+export interface NewItem {
+  /** The title. At most 1024 bytes of UTF-8. */
+  title?: string | null;
+  category: Category;
+  favorite?: boolean | null;
+  /** The tags, in this order. */
+  tags?: string[] | null;
+  /** The URLs, in this order. */
+  urls?: UrlInput[] | null;
+  /** The sections, in this order. */
+  sections?: SectionInput[] | null;
+  /** The fields, in this order. */
+  fields?: FieldInput[] | null;
+  /** An id has to be that of the path. A text that has no form of an id is ignored (contract 2.19). */
+  vault?: {
+    /** The id of the vault. At most 65536 bytes of UTF-8. */
+    id?: string | null;
+  } | null;
+}
+
+/** The Item that replaces another one, except its Files (contract 2.20). Read-only attributes are ignored (contract 2.16). */
+export interface ItemReplacement {
+  /** The title. At most 1024 bytes of UTF-8. */
+  title?: string | null;
+  category: Category;
+  favorite?: boolean | null;
+  /** The tags, in this order. */
+  tags?: string[] | null;
+  /** The URLs, in this order. */
+  urls?: UrlInput[] | null;
+  /** The sections, in this order. */
+  sections?: SectionInput[] | null;
+  /** The fields, in this order. */
+  fields?: FieldInput[] | null;
+  /** The vault of the path. */
+  vault: {
+    /** The id of the vault (contract 2.19). At most 65536 bytes of UTF-8. */
+    id: string;
+  };
+}
+
+/** One change of an Item (contract 6). `add` and `replace` need a value that is not `null`. */
+export interface PatchOperation {
+  op: "add" | "remove" | "replace";
+  /** A JSON pointer (RFC 6901) to the Item, an attribute, a tag, a URL, a section or a field (contract 6.3). */
+  path: string;
+  /** What the path is set to: its schema is that of the attribute in NewItem. */
+  value?: unknown;
+}
+
+/** Operations that are applied in order, all or none (contract 6.1). An empty array changes nothing. */
+export type Patch = PatchOperation[];
+
+/** A vault (contract 2.5). */
+export interface Vault {
+  id: Id;
+  name: string;
+  description: string;
+  /** +1 for each change of name, description or quota. */
+  attributeVersion: number;
+  /** +1 for each write to an Item. */
+  contentVersion: number;
+  /** How many Items the vault holds. */
+  items: number;
+  type: "USER_CREATED";
+  createdAt: Time;
+  updatedAt: Time;
+}
+
+/** A vault for the admin, with its quotas and what it uses of them (contract 13.23). */
+export interface AdminVault {
+  id: Uuid;
+  name: string;
+  description: string;
+  /** +1 for each change of name, description or quota. */
+  attributeVersion: number;
+  /** +1 for each write to an Item. */
+  contentVersion: number;
+  /** How many Items the vault holds. */
+  items: number;
+  type: "USER_CREATED";
+  createdAt: Time;
+  updatedAt: Time;
+  quota: Quota;
+  usage: Usage;
+}
+
+/** A vault whose stored record does not open. It can only be deleted (contract 13.18). */
+export interface BrokenVault {
+  id: Uuid;
+  /** +1 for each change of name, description or quota. */
+  attributeVersion: number;
+  /** +1 for each write to an Item. */
+  contentVersion: number;
+  /** How many Items the vault holds. */
+  items: number;
+  type: "USER_CREATED";
+  createdAt: Time;
+  updatedAt: Time;
+  quota: Quota;
+  usage: Usage;
+  /** Why the stored record does not open (contract 13.18). */
+  broken: "integrity" | "misconfigured";
+}
+
+/** What a vault may hold (contract 12.6). */
+export interface Quota {
+  /** Items, deleted ones included. */
+  items: number;
+  /** Bytes of the encrypted form of Items and of the rows of Files. */
+  bytes: number;
+  /** Bytes of contents. */
+  fileBytes: number;
+}
+
+/** What a vault uses of its quotas. */
+export interface Usage {
+  /** Items, deleted ones included. */
+  items: number;
+  /** Bytes; `null` in a vault of release 0.1.0 that is not counted yet (contract 13.24). */
+  bytes: number | null;
+  /** Bytes of contents. */
+  fileBytes: number;
+}
+
+/** The quotas that change (contract 13.23). */
+export interface QuotaInput {
+  /** Items. `null` makes it the default again. */
+  items?: number | null;
+  /** Bytes of the encrypted form of Items and of the rows of Files. `null` makes it the default again. */
+  bytes?: number | null;
+  /** Bytes of contents. `null` makes it the default again. */
+  fileBytes?: number | null;
+}
+
+/** A vault to create (contract 13.12). */
+export interface NewVault {
+  /** The name. At most 1024 bytes of UTF-8. */
+  name: string;
+  /** A description. At most 65536 bytes of UTF-8. */
+  description?: string | null;
+  quota?: QuotaInput | null;
+}
+
+/** What changes of a vault (contract 13.13). What is absent stays. */
+export interface VaultChange {
+  /** The name. At most 1024 bytes of UTF-8. */
+  name?: string | null;
+  /** A description. At most 65536 bytes of UTF-8. */
+  description?: string | null;
+  quota?: QuotaInput | null;
+}
+
+/** A token as it was issued (contract 8.10). */
+export interface Token {
+  id: Id;
+  name: string;
+  dialect: Dialect;
+  /** The permissions by vault id. */
+  vaults: Record<string, Permission>;
+  createdAt: Time;
+  expiresAt: Time;
+}
+
+/** A new token (contract 13.14). Ids of vaults have the form of its dialect. */
+export interface IssuedToken {
+  id: Uuid;
+  name: string;
+  dialect: Dialect;
+  /** The permissions by vault id. */
+  vaults: Record<string, Permission>;
+  createdAt: Time;
+  expiresAt: Time;
+  /** What a client sends as `Authorization: Bearer …`. No other answer contains it, except one to a repeated request. */
+  token: string;
+}
+
+/** A token for the admin (contract 13.15, 13.17). */
+export interface ListedToken {
+  id: Uuid;
+  name: string;
+  dialect: Dialect;
+  /** The permissions by vault id. */
+  vaults: Record<string, Permission>;
+  createdAt: Time;
+  expiresAt: Time;
+  /** When the token was revoked or expired; absent while it is in use. */
+  endedAt?: Time;
+}
+
+/** A token whose stored record does not open (contract 13.18). */
+export interface BrokenToken {
+  id: Uuid;
+  broken: "integrity" | "misconfigured";
+  createdAt: Time;
+  expiresAt: Time;
+  /** When the token was revoked or expired; absent while it is in use. */
+  endedAt?: Time;
+}
+
+/** A token to issue (contract 13.14). */
+export interface NewToken {
+  /** The name. At most 1024 bytes of UTF-8. */
+  name: string;
+  /** The permission in each vault, by the vault's id in either form. Each vault once. */
+  vaults: Record<string, Permission>;
+  dialect?: Dialect | null;
+  /** Seconds until the token expires. */
+  expiresIn?: number | null;
+}
+
+/** Who sent the request, and from where. */
+export interface Actor {
+  /** A token's id, or what has none. */
+  id: Id | "admin" | "service";
+  /** The id of the token; absent for the admin and the service. */
+  jti?: Uuid;
+  userAgent: string;
+  requestIp: string;
+}
+
+/** What the request was about (contract 13.6, 16.12). */
+export interface ActivityResource {
+  /** What it is. */
+  type: "ITEM" | "VAULT";
+  vault?: VaultReference;
+  item?: ItemReference;
+  /** The Items that one request has read, where they are several. */
+  items?: ItemReference[];
+  /** The version that was read or made. */
+  itemVersion?: number;
+}
+
+/** An entry of the activity log (contract 13.5). */
+export interface ActivityEntry {
+  /** The `Request-Id` of the answer; of a write the id of the operation. */
+  requestId: Uuid;
+  timestamp: Time;
+  /** What was done (contract 13.6). */
+  action: "READ" | "CREATE" | "UPDATE" | "DELETE";
+  /** DENY: the request was refused (contract 13.8). */
+  result: "SUCCESS" | "DENY";
+  actor: Actor;
+  resource: ActivityResource;
+}
+
+/** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
+export interface AdminActivityResource {
+  /** What it is. */
+  type: "VAULT" | "TOKEN" | "WEBHOOK";
+  /** Its id. */
+  vault?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  token?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  webhook?: {
+    id: Uuid;
+  };
+}
+
+/** An entry of the log of the admin (contract 13.21). */
+export interface AdminActivityEntry {
+  /** The `Request-Id` of the answer; of a write the id of the operation. */
+  requestId: Uuid;
+  timestamp: Time;
+  /** What was done (contract 13.6). */
+  action: "READ" | "CREATE" | "UPDATE" | "DELETE";
+  /** DENY: the request was refused (contract 13.8). */
+  result: "SUCCESS" | "DENY";
+  actor: Actor;
+  resource: AdminActivityResource;
+}
+
+/** A write that took effect in a vault (contract 15.2). */
+export interface Event {
+  /** The number of the write. Those of a vault follow each other without a gap (contract 15.1). */
+  sequence: number;
+  type: EventType;
+  /** The Item; absent for an event of the vault itself. */
+  item?: Id;
+  /** The version of the Item after the write, where it has one. */
+  version?: number;
+  /** A token's id, or what has none. */
+  actor: Id | "admin" | "service";
+  at: Time;
+}
+
+/** Events of a vault, the oldest first (contract 15.3). */
+export interface EventPage {
+  events: Event[];
+  /** The cursor after the last event: the `after` of the next request. Opaque. */
+  last: string;
+}
+
+/** An event of one of several vaults (contract 15.9). */
+export interface VaultEvent {
+  vault: Id;
+  /** The number of the write. Those of a vault follow each other without a gap (contract 15.1). */
+  sequence: number;
+  type: EventType;
+  /** The Item; absent for an event of the vault itself. */
+  item?: Id;
+  /** The version of the Item after the write, where it has one. */
+  version?: number;
+  /** A token's id, or what has none. */
+  actor: Id | "admin" | "service";
+  at: Time;
+}
+
+/** The data of `vault.deleted` and `reset` in a stream (contract 15.8). */
+export interface VaultNotice {
+  vault: Id;
+}
+
+/** The references to resolve. */
+export interface ResolveRequest {
+  references: string[];
+}
+
+/** One entry for each reference, in their order. */
+export interface ResolveAnswer {
+  values: Array<ResolvedValue | RefusedReference>;
+}
+
+/** A reference that has a value. */
+export interface ResolvedValue {
+  /** The reference as the request wrote it. */
+  reference: string;
+  value: string;
+  /** The value is a content that is not UTF-8 (contract 16.8). */
+  encoding?: "base64";
+}
+
+/** A reference that has no value (contract 16.9). */
+export interface RefusedReference {
+  /** The reference as the request wrote it. */
+  reference: string;
+  /** The status of the refusal. */
+  status: number;
+  /** The part that is at fault. It repeats nothing of the reference, except ids in a 413. */
+  message: string;
+}
+
+/** A receiver of the events of a vault (contract 17.1). */
+export interface Webhook {
+  id: Uuid;
+  /** As the URL standard writes it; absent together with `broken`. */
+  url?: string;
+  /** The stored record does not open. */
+  broken?: "integrity";
+  /** `false` when the state is DISABLED. */
+  enabled: boolean;
+  /** PAUSED: attempts have failed for a day. DISABLED: by the admin or by a 410. */
+  state: "ACTIVE" | "PAUSED" | "DISABLED";
+  createdAt: Time;
+  /** Absent before the first delivery. */
+  lastDelivery?: Time;
+  /** Why the last attempt failed; absent after a delivery. */
+  lastError?: DeliveryError;
+  /** Attempts that failed since the last delivery. */
+  failures: number;
+  /** Events that are not delivered yet. */
+  pending: number;
+  /** The key of the signatures; only in the answers that make it (contract 17.4, 17.5). */
+  secret?: string;
+}
+
+/** Why an attempt failed (contract 17.8). */
+export interface DeliveryError {
+  /** The kind of the fault. */
+  kind: "status" | "redirect" | "timeout" | "network" | "url" | "restored" | "integrity";
+  /** The status of the receiver's answer. */
+  status?: number;
+  at: Time;
+}
+
+/** A webhook to make (contract 17.4). */
+export interface NewWebhook {
+  /** An absolute URL that begins with `https://`, of a host with a full domain name (contract 17.3). */
+  url: string;
+  /** `false`: no event is delivered. */
+  enabled?: boolean | null;
+}
+
+/** What changes of a webhook (contract 17.5). */
+export interface WebhookChange {
+  /** An absolute URL that begins with `https://`, of a host with a full domain name (contract 17.3). */
+  url?: string | null;
+  /** `false`: no event is delivered. */
+  enabled?: boolean | null;
+  /** Makes it active: from the event where it stopped, or without what was missed. */
+  resume?: "cursor" | "latest" | null;
+  /** Makes a new secret. With `true` the previous one also signs for a day. */
+  rotateSecret?: true | number | null;
+}
+
+/** A message about an event (contract 17.7). */
+export interface WebhookEventMessage {
+  type: EventType;
+  timestamp: Time;
+  /** The event. Ids are UUIDs. */
+  data: {
+    /** The vault. */
+    vault: {
+      id: Uuid;
+    };
+    /** The number of the write (contract 15.1). */
+    sequence: number;
+    /** A cursor for `after` of `GET /vaults/{vault}/events`. */
+    cursor: string;
+    /** The Item. */
+    item?: {
+      id: Uuid;
+    };
+    /** The version of the Item after the write, where it has one. */
+    version?: number;
+    /** The id of the token, `admin` or `service`. */
+    actor: string;
+  };
+}
+
+/** Events before this position are missing (contract 17.10). */
+export interface WebhookResetMessage {
+  type: "reset";
+  timestamp: Time;
+  /** The position. */
+  data: {
+    /** The vault. */
+    vault: {
+      id: Uuid;
+    };
+    /** The number of the write (contract 15.1). */
+    sequence: number;
+    /** A cursor for `after` of `GET /vaults/{vault}/events`. */
+    cursor: string;
+  };
+}
+
+/** The vault was deleted: the last message (contract 17.11). */
+export interface WebhookDeletedMessage {
+  type: "vault.deleted";
+  timestamp: Time;
+  /** The vault, and who deleted it. */
+  data: {
+    /** The vault. */
+    vault: {
+      id: Uuid;
+    };
+    /** The id of the token, `admin` or `service`. */
+    actor: string;
+  };
+}
+
+/** The body of a message (contract 17.7). New types and attributes may be added. */
+export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | WebhookDeletedMessage;
+
+/** The state of what the service depends on. */
+export interface Health {
+  name: string;
+  /** The release of the service. */
+  version: string;
+  dependencies: Dependency[];
+}
+
+/** The state of a dependency. More may be added. */
+export interface Dependency {
+  service: string;
+  /** ERROR: requests that need it fail. */
+  status: "ACTIVE" | "WARNING" | "ERROR";
+  /** What works or what is wrong. It contains no secret. */
+  message: string;
+}
+
+/** An id in the form of the token's dialect: a canonical UUID, or the 26 characters of unpadded lower-case base32 of the same 128 bits (contract 3.2, 3.5). */
 export type Id = string;
 
-export type Category = "LOGIN" | "PASSWORD";
+/** A canonical UUID. Admin routes and the log write it in both dialects (contract 3.6). */
+export type Uuid = string;
 
-export interface Summary {
-  id: Id;
-  /** Its title. */
-  title: string;
-}
+/** An id in either form; a UUID in any case (contract 3.2). Another text of 26 characters names nothing (contract 3.3). */
+export type IdInput = string;
 
-export interface Item {
-  category?: Category;
-  tags?: string[] | null;
-}
+/** A time in UTC (RFC 3339, with `Z`). */
+export type Time = string;
 
+/** The category of an Item (contract 2.6). Requests may write it in any case (contract 2.9). */
+export type Category = "LOGIN" | "PASSWORD" | "API_CREDENTIAL" | "SERVER" | "DATABASE" | "CREDIT_CARD" | "MEMBERSHIP" | "PASSPORT" | "SOFTWARE_LICENSE" | "OUTDOOR_LICENSE" | "SECURE_NOTE" | "WIRELESS_ROUTER" | "BANK_ACCOUNT" | "DRIVER_LICENSE" | "IDENTITY" | "REWARD_PROGRAM" | "DOCUMENT" | "EMAIL_ACCOUNT" | "SOCIAL_SECURITY_NUMBER" | "MEDICAL_RECORD" | "SSH_KEY" | "CUSTOM";
+
+/** The type of a field (contract 2.7). */
+export type FieldType = "STRING" | "EMAIL" | "CONCEALED" | "URL" | "OTP" | "DATE" | "MONTH_YEAR" | "MENU" | "SSHKEY" | "ADDRESS" | "PHONE" | "GENDER" | "REFERENCE" | "FILE" | "CREDIT_CARD_NUMBER" | "CREDIT_CARD_TYPE";
+
+/** The purpose of a field (contract 2.8). */
+export type Purpose = "" | "USERNAME" | "PASSWORD" | "NOTES";
+
+/** A set of characters of generated values (contract 7.3). */
+export type CharacterSet = "LETTERS" | "DIGITS" | "SYMBOLS";
+
+/** What a token may do in a vault: `r` reads, `w` writes, `d` destroys versions and deleted Items (contract 8.4). */
+export type Permission = "r" | "w" | "d" | "rw" | "rd" | "wd" | "rwd";
+
+/** The form in which answers to a token write ids and dates (contract 3.5). */
+export type Dialect = "uuid" | "connect";
+
+/** What a write did (contract 15.2). More types may be added. */
+export type EventType = "item.created" | "item.updated" | "item.deleted" | "item.restored" | "item.version_destroyed" | "item.destroyed" | "vault.created" | "vault.updated";
+
+/** The kind of an error, a closed list (contract 4.2, 4.3). A client decides by it. */
+export type ErrorKind = "invalid" | "vault_id" | "item_id" | "token_id" | "webhook_id" | "category" | "missing_field" | "filter" | "unauthorized" | "out_of_scope" | "vault_not_found" | "item_not_found" | "file_not_found" | "version_not_found" | "token_not_found" | "webhook_not_found" | "route_not_found" | "reference_not_found" | "ambiguous" | "method_not_allowed" | "idempotency" | "cursor_gone" | "overtaken" | "precondition" | "too_large_to_inline" | "body_too_large" | "range" | "encoding" | "rate" | "internal" | "integrity" | "busy" | "uncertain" | "unavailable" | "version_skew" | "schema" | "unindexed" | "database_full" | "quota" | "misconfigured";
+
+/** Every error, an unknown path, a 405 and a 500 included (contract 4.1). The kind is in the header `Item-Vault-Error`. */
 export interface Error {
+  /** The HTTP status. */
   status: number;
+  /** What is wrong and where. It contains no value that a user typed (contract 4.4). */
   message: string;
 }
 
 /** Each operation, by its method and path. `body` and `answer` are `undefined` where there is none. */
 export interface Operations {
-  /** List the Items of a vault */
-  "GET /v1/vaults/{vault}/items": {
-    id: "listItems";
-    path: {
-      /** The vault */
-      vault: Id;
+  /** Read the token of the request */
+  "GET /v1/token": {
+    id: "getOwnToken";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Token;
+  };
+  /** Resolve references */
+  "POST /v1/resolve": {
+    id: "resolveReferences";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      "If-None-Match"?: string;
     };
+    body: ResolveRequest;
+    answer: ResolveAnswer;
+  };
+  /** List the vaults that the token reads */
+  "GET /v1/vaults": {
+    id: "listVaults";
+    path: Record<string, never>;
     query: {
-      /** Such as `title eq "x"`. */
+      /** One term; names without regard to case (contract 5.3). */
       filter?: string;
     };
     headers: Record<string, never>;
     body: undefined;
-    answer: Summary[];
+    answer: Vault[];
+  };
+  /** Read a vault */
+  "GET /v1/vaults/{vault}": {
+    id: "getVault";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Vault;
+  };
+  /** Read the activity log */
+  "GET /v1/activity": {
+    id: "listActivity";
+    path: Record<string, never>;
+    query: {
+      /** The most entries of a page (contract 13.9). */
+      limit?: number;
+      /** The page has the entries before the one with this `requestId`. Not with `offset` (contract 13.19). */
+      before?: IdInput;
+      /** How many entries to skip (contract 13.9). */
+      offset?: number;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: ActivityEntry[];
+  };
+  /** List the Items of a vault */
+  "GET /v1/vaults/{vault}/items": {
+    id: "listItems";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: {
+      /** Terms joined by `and`, which all have to hold (contract 5.1, 5.2). Its value has at most 4 KiB. */
+      filter?: string;
+      /** Whether the list has the archived Items too (contract 14.15). */
+      archived?: boolean;
+      /** `username` adds the user names (contract 11.8). */
+      include?: "username";
+      /** Asks for a page of at most so many entries (contract 11.3). */
+      limit?: number;
+      /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
+      cursor?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: ItemSummary[];
   };
   /** Create an Item */
   "POST /v1/vaults/{vault}/items": {
     id: "createItem";
     path: {
-      /** The vault */
-      vault: Id;
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: NewItem;
+    answer: Item;
+  };
+  /** Read an Item */
+  "GET /v1/vaults/{vault}/items/{item}": {
+    id: "getItem";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      "If-None-Match"?: string;
+    };
+    body: undefined;
+    answer: Item;
+  };
+  /** Replace an Item */
+  "PUT /v1/vaults/{vault}/items/{item}": {
+    id: "replaceItem";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3). */
+      "If-Match"?: string;
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: ItemReplacement;
+    answer: Item;
+  };
+  /** Delete an Item */
+  "DELETE /v1/vaults/{vault}/items/{item}": {
+    id: "deleteItem";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3). */
+      "If-Match"?: string;
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Change an Item */
+  "PATCH /v1/vaults/{vault}/items/{item}": {
+    id: "patchItem";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3). */
+      "If-Match"?: string;
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: Patch;
+    answer: Item;
+  };
+  /** Archive an Item */
+  "POST /v1/vaults/{vault}/items/{item}/archive": {
+    id: "archiveItem";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3). */
+      "If-Match"?: string;
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: undefined;
+    answer: Item;
+  };
+  /** Unarchive an Item */
+  "POST /v1/vaults/{vault}/items/{item}/unarchive": {
+    id: "unarchiveItem";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3). */
+      "If-Match"?: string;
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: undefined;
+    answer: Item;
+  };
+  /** List the Files of an Item */
+  "GET /v1/vaults/{vault}/items/{item}/files": {
+    id: "listFiles";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: {
+      /** Adds the contents, up to the inline limit (contract 9.8, 9.9). */
+      inline_files?: boolean;
+      /** Another name of `inline_files`, which counts when both are there (contract 9.8). */
+      inline_content?: boolean;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: File[];
+  };
+  /** Upload a File */
+  "POST /v1/vaults/{vault}/items/{item}/files": {
+    id: "uploadFile";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: {
+      /** The name of the File, at most 1024 bytes of UTF-8 (contract 9.3). */
+      name?: string;
+      /** The id of a section for the File, at most 255 bytes of UTF-8 (contract 9.4). */
+      section?: string;
+    };
+    headers: {
+      /** The name of the File as `filename`, if `name` is absent (contract 9.3). */
+      "Content-Disposition"?: string;
+      /** `sha-256=:…:` (RFC 9530), which is compared with the content (contract 9.5). */
+      "Content-Digest"?: string;
+      /** Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3). */
+      "If-Match"?: string;
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: Bytes | undefined;
+    answer: File;
+  };
+  /** Read a File */
+  "GET /v1/vaults/{vault}/items/{item}/files/{file}": {
+    id: "getFile";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+      /** The id of the File. A text that is no id names nothing (contract 3.4). */
+      file: string;
+    };
+    query: {
+      /** Adds the contents, up to the inline limit (contract 9.8, 9.9). */
+      inline_files?: boolean;
+      /** Another name of `inline_files`, which counts when both are there (contract 9.8). */
+      inline_content?: boolean;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: File;
+  };
+  /** Delete a File */
+  "DELETE /v1/vaults/{vault}/items/{item}/files/{file}": {
+    id: "deleteFile";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+      /** The id of the File. A text that is no id names nothing (contract 3.4). */
+      file: string;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3). */
+      "If-Match"?: string;
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Download a File */
+  "GET /v1/vaults/{vault}/items/{item}/files/{file}/content": {
+    id: "getFileContent";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+      /** The id of the File. A text that is no id names nothing (contract 3.4). */
+      file: string;
+    };
+    query: {
+      /** The version of the Item that the content is of; by default the current one (contract 14.5). */
+      version?: number;
+    };
+    headers: {
+      /** One range of bytes: then a 206 (contract 9.12). */
+      Range?: string;
+      /** An `ETag`; if it is not the current one, the answer is the whole content (contract 9.12). */
+      "If-Range"?: string;
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      "If-None-Match"?: string;
+    };
+    body: undefined;
+    answer: Bytes;
+  };
+  /** Replace the content of a File */
+  "PUT /v1/vaults/{vault}/items/{item}/files/{file}/content": {
+    id: "replaceFileContent";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+      /** The id of the File. A text that is no id names nothing (contract 3.4). */
+      file: string;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** `sha-256=:…:` (RFC 9530), which is compared with the content (contract 9.5). */
+      "Content-Digest"?: string;
+      /** Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3). */
+      "If-Match"?: string;
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: Bytes | undefined;
+    answer: File;
+  };
+  /** List the versions of an Item */
+  "GET /v1/vaults/{vault}/items/{item}/versions": {
+    id: "listVersions";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: {
+      /** The most versions of a page (contract 11.9). */
+      limit?: number;
+      /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
+      cursor?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Version[];
+  };
+  /** Read a version */
+  "GET /v1/vaults/{vault}/items/{item}/versions/{version}": {
+    id: "getVersion";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+      /** The number of a version (contract 14.4). */
+      version: number;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      "If-None-Match"?: string;
+    };
+    body: undefined;
+    answer: Item;
+  };
+  /** Destroy a version */
+  "DELETE /v1/vaults/{vault}/items/{item}/versions/{version}": {
+    id: "destroyVersion";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+      /** The number of a version (contract 14.4). */
+      version: number;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Restore a version */
+  "POST /v1/vaults/{vault}/items/{item}/versions/{version}/restore": {
+    id: "restoreVersion";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+      /** The number of a version (contract 14.4). */
+      version: number;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags of the current version, or `*`; otherwise a 412 (contract 10.2, 10.3). */
+      "If-Match"?: string;
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: undefined;
+    answer: Item;
+  };
+  /** List the deleted Items */
+  "GET /v1/vaults/{vault}/deleted-items": {
+    id: "listDeletedItems";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: {
+      /** The most deleted Items of a page (contract 11.9). */
+      limit?: number;
+      /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
+      cursor?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: DeletedItemSummary[];
+  };
+  /** Read a deleted Item */
+  "GET /v1/vaults/{vault}/deleted-items/{item}": {
+    id: "getDeletedItem";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      "If-None-Match"?: string;
+    };
+    body: undefined;
+    answer: DeletedItem;
+  };
+  /** Destroy a deleted Item */
+  "DELETE /v1/vaults/{vault}/deleted-items/{item}": {
+    id: "destroyDeletedItem";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Restore a deleted Item */
+  "POST /v1/vaults/{vault}/deleted-items/{item}/restore": {
+    id: "restoreDeletedItem";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: undefined;
+    answer: Item;
+  };
+  /** Download a File of a deleted Item */
+  "GET /v1/vaults/{vault}/deleted-items/{item}/files/{file}/content": {
+    id: "getDeletedFileContent";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the Item (contract 3.2). */
+      item: IdInput;
+      /** The id of the File. A text that is no id names nothing (contract 3.4). */
+      file: string;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** One range of bytes: then a 206 (contract 9.12). */
+      Range?: string;
+      /** An `ETag`; if it is not the current one, the answer is the whole content (contract 9.12). */
+      "If-Range"?: string;
+      /** Entity tags that the client has, or `*`: then a 304 (contract 9.11, 10.4, 16.11). */
+      "If-None-Match"?: string;
+    };
+    body: undefined;
+    answer: Bytes;
+  };
+  /** Follow the writes to a vault */
+  "GET /v1/vaults/{vault}/events": {
+    id: "listEvents";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: {
+      /** Where to begin: `0`, `latest`, or a cursor (contract 15.4). */
+      after?: string;
+      /** The most events of a page. A stream ignores it (contract 15.3). */
+      limit?: number;
+      /** Seconds that a request without events waits for one, at most 30 (contract 15.6). Of a stream: how long it lasts, at most 3600 seconds, which is its default (contract 15.8). */
+      wait?: number;
+    };
+    headers: {
+      /** Continues a stream after the event with this id (contract 15.7). */
+      "Last-Event-ID"?: string;
+    };
+    body: undefined;
+    answer: EventPage | Bytes;
+  };
+  /** Follow all vaults of the token */
+  "GET /v1/events": {
+    id: "streamAllEvents";
+    path: Record<string, never>;
+    query: {
+      /** Where to begin: `0`, `latest`, or a cursor (contract 15.4). */
+      after?: string;
+      /** Seconds that the stream lasts (contract 15.8). With `Accept: text/event-stream` the default is 3600, else 0. */
+      wait?: number;
+    };
+    headers: {
+      /** Continues a stream after the event with this id (contract 15.7). */
+      "Last-Event-ID"?: string;
+    };
+    body: undefined;
+    answer: Bytes;
+  };
+  /** List all vaults */
+  "GET /v1/admin/vaults": {
+    id: "listAllVaults";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Array<AdminVault | BrokenVault>;
+  };
+  /** Create a vault */
+  "POST /v1/admin/vaults": {
+    id: "createVault";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: NewVault;
+    answer: AdminVault;
+  };
+  /** Delete a vault */
+  "DELETE /v1/admin/vaults/{vault}": {
+    id: "deleteVault";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Change a vault */
+  "PATCH /v1/admin/vaults/{vault}": {
+    id: "updateVault";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: VaultChange;
+    answer: AdminVault;
+  };
+  /** List the tokens */
+  "GET /v1/admin/tokens": {
+    id: "listTokens";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Array<ListedToken | BrokenToken>;
+  };
+  /** Issue a token */
+  "POST /v1/admin/tokens": {
+    id: "createToken";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: NewToken;
+    answer: IssuedToken;
+  };
+  /** Look up a token */
+  "GET /v1/admin/tokens/{token}": {
+    id: "getToken";
+    path: {
+      /** The id of the token (contract 3.2). */
+      token: IdInput;
     };
     query: Record<string, never>;
     headers: Record<string, never>;
-    body: Item;
-    answer: Item;
+    body: undefined;
+    answer: ListedToken | BrokenToken;
+  };
+  /** Revoke a token */
+  "DELETE /v1/admin/tokens/{token}": {
+    id: "revokeToken";
+    path: {
+      /** The id of the token (contract 3.2). */
+      token: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: undefined;
+  };
+  /** Read the log of the admin */
+  "GET /v1/admin/activity": {
+    id: "listAdminActivity";
+    path: Record<string, never>;
+    query: {
+      /** The most entries of a page (contract 13.9). */
+      limit?: number;
+      /** The page has the entries before the one with this `requestId` (contract 13.21). */
+      before?: IdInput;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: AdminActivityEntry[];
+  };
+  /** List the webhooks of a vault */
+  "GET /v1/admin/vaults/{vault}/webhooks": {
+    id: "listWebhooks";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Webhook[];
+  };
+  /** Make a webhook */
+  "POST /v1/admin/vaults/{vault}/webhooks": {
+    id: "createWebhook";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: NewWebhook;
+    answer: Webhook;
+  };
+  /** Read a webhook */
+  "GET /v1/admin/vaults/{vault}/webhooks/{webhook}": {
+    id: "getWebhook";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the webhook (contract 3.2). */
+      webhook: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Webhook;
+  };
+  /** Delete a webhook */
+  "DELETE /v1/admin/vaults/{vault}/webhooks/{webhook}": {
+    id: "deleteWebhook";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the webhook (contract 3.2). */
+      webhook: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: undefined;
+  };
+  /** Change a webhook */
+  "PATCH /v1/admin/vaults/{vault}/webhooks/{webhook}": {
+    id: "updateWebhook";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+      /** The id of the webhook (contract 3.2). */
+      webhook: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: WebhookChange;
+    answer: Webhook;
+  };
+  /** Check that the service runs */
+  "GET /heartbeat": {
+    id: "getHeartbeat";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Bytes;
+  };
+  /** Check what the service depends on */
+  "GET /health": {
+    id: "getHealth";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Health;
+  };
+  /** Read the metrics */
+  "GET /metrics": {
+    id: "getMetrics";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Bytes;
   };
 }
