@@ -4,7 +4,12 @@
  */
 import { document } from "../openapi/document.ts";
 import { buildAssets } from "./build/assets.ts";
-import { buildPackages } from "./build/bundle.ts";
+import { buildPackages } from "./build/packages.ts";
 
-buildAssets(document);
-if (process.argv[2] !== "assets") await buildPackages();
+/** Throws when a package does not compile. */
+export async function build(): Promise<void> {
+  buildAssets(document);
+  await buildPackages();
+}
+
+if (import.meta.main) await (process.argv[2] === "assets" ? buildAssets(document) : build());
