@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { build, type BuildOptions } from "esbuild";
+import cli from "../../cli/package.json" with { type: "json" };
 import { licencesOf } from "./licences.ts";
 import { UNFINISHED, writeFolder } from "./write.ts";
 
@@ -28,6 +29,7 @@ const CLI: Package = {
   platform: "node",
   target: "node20",
   minify: true,
+  define: { CLI_VERSION: JSON.stringify(cli.version) },
   // A bundled CommonJS library requires modules of Node, and an ES module has no `require` of its own.
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 };
