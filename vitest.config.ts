@@ -69,7 +69,10 @@ export default defineConfig({
           name: "workerd",
           // The files share the workers; each begins with empty storage (test/support/setup.ts).
           isolate: false,
-          exclude: [...configDefaults.exclude, ...[SDK, CLI, CLIENT, UPGRADE, SIMULATOR, OPENAPI].map((folder) => `${folder}/**`)],
+          exclude: [
+            ...configDefaults.exclude,
+            ...[SDK, CLI, CLIENT, UPGRADE, SIMULATOR, OPENAPI].map((folder) => `${folder}/**`),
+          ],
           setupFiles: ["./test/support/setup.ts"],
         },
       },

@@ -1,10 +1,11 @@
 /**
  * `npm start` runs the service on this machine with a demo Vault.
- * It creates the secrets, applies the migrations, starts the server and creates the demo. Each step keeps what an earlier
- * start has created.
+ * It creates the secrets, applies the migrations, builds the static files and the command line, starts the server and creates the
+ * demo. Each step keeps what an earlier start has created.
  */
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
+import { build } from "./build.ts";
 import { createDemo, versionOf } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
 import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
@@ -16,7 +17,7 @@ if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a por
 // Otherwise the demo would send the admin token to the process that listens on the port.
 if (!(await isPortFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start uses another one.`);
 const { ADMIN_TOKEN, TOKENS_NOT_BEFORE } = loadSecrets();
-await applyMigrations().catch((error: Error) => exit(error.message));
+await Promise.all([applyMigrations(), build()]).catch((error: Error) => exit(error.message));
 
 const options = [
   "--ip=127.0.0.1",
@@ -102,6 +103,7 @@ function exit(message: string): never {
 function greeting(version: number): string {
   const { token, vault, item, file } = demo;
   return `Item Vault runs at ${base}. Ctrl-C stops it; the data stays in .wrangler/state.
+Its API is described at ${base}/docs/ and in docs/api.md.
 Paste into another terminal in this folder. The token is valid for this demo Vault only.
 
 export ITEM_VAULT=${base}/v1 VAULT=${vault}

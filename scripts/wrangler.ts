@@ -1,6 +1,6 @@
 /** Runs wrangler's commands on this machine. */
 import { execFile } from "node:child_process";
-import { copyFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -33,8 +33,14 @@ async function runWrangler(...args: string[]): Promise<void> {
 export const applyMigrations = (state?: string): Promise<void> =>
   runWrangler("d1", "migrations", "apply", "DB", "--local", ...(state === undefined ? [] : [`--persist-to=${state}`]));
 
-/** Builds the Worker of wrangler.toml as `wrangler deploy` does. Writes `index.js` and a copy of `wrangler.toml`. */
+/** The tables of wrangler.toml about static files and how they are built, with their comments. */
+const ASSETS = /(?:^#.*\n)*^\[(?:assets|build)\]\n(?:.+\n)*/gm;
+
+/**
+ * Builds the Worker of wrangler.toml as `wrangler deploy` does. Writes `index.js` and a copy of `wrangler.toml`, which runs without
+ * this checkout: it has no static files and no command that builds.
+ */
 export async function buildWorker(folder: string): Promise<void> {
   await runWrangler("deploy", "--dry-run", `--outdir=${folder}`);
-  copyFileSync("wrangler.toml", join(folder, "wrangler.toml"));
+  writeFileSync(join(folder, "wrangler.toml"), readFileSync("wrangler.toml", "utf8").replaceAll(ASSETS, ""));
 }

@@ -1,28 +1,82 @@
-/** Bundles the packages of the workspaces, each into one file that runs on Node 20. */
-import { readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
 import { build, type BuildOptions } from "esbuild";
+import cli from "../../cli/package.json" with { type: "json" };
+import { licencesOf } from "./licences.ts";
+import { UNFINISHED, writeFolder } from "./write.ts";
 
-const SHARED: BuildOptions = {
-  bundle: true,
-  format: "esm",
-  target: "node20",
-  conditions: ["source"],
-  minify: true,
-  legalComments: "external",
-  logLevel: "warning",
+/** The packages that people install: `client/dist/` and `cli/dist/`, one file of code each, without dependencies. */
+
+const TSC = "node_modules/typescript/bin/tsc";
+
+interface Package extends BuildOptions {
+  readonly entry: string;
+  readonly file: string;
+}
+
+const CLIENT: Package = {
+  entry: "client/src/index.ts",
+  file: "client/dist/index.js",
+  platform: "neutral",
+  target: "es2022",
 };
 
-const { version } = JSON.parse(readFileSync("cli/package.json", "utf8")) as { version: string };
+const CLI: Package = {
+  entry: "cli/src/main.ts",
+  file: "cli/dist/item-vault.js",
+  platform: "node",
+  target: "node20",
+  minify: true,
+  define: { CLI_VERSION: JSON.stringify(cli.version) },
+  // A bundled CommonJS library requires modules of Node, and an ES module has no `require` of its own.
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+};
 
-/** Bundles the command line into `outfile`, by default where its launcher expects it. */
-export async function bundleCli(outfile = "cli/dist/item-vault.js"): Promise<void> {
-  await build({
-    ...SHARED,
-    entryPoints: ["cli/src/main.ts"],
-    outfile,
-    platform: "node",
-    define: { CLI_VERSION: JSON.stringify(version) },
-    // Libraries in CommonJS call require.
-    banner: { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' },
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** Writes the folders of the packages whose sources exist. Throws when esbuild or tsc does. */
+export async function buildPackages(): Promise<void> {
+  const packages = [
+    { ...CLIENT, more: () => declarationsOf("client") },
+    { ...CLI, more: async () => ({}) },
+  ];
+  const builds = packages.filter(({ entry }) => existsSync(entry));
+  await Promise.all(
+    builds.map(async ({ entry, file, more, ...options }) => {
+      const [code, others] = await Promise.all([bundle(entry, basename(file), options), more()]);
+      writeFolder(join(file, ".."), { ...code, ...others });
+    }),
+  );
+}
+
+async function bundle(entry: string, file: string, options: BuildOptions): Promise<Files> {
+  const { outputFiles, metafile } = await build({
+    ...options,
+    bundle: true,
+    format: "esm",
+    charset: "utf8",
+    // `@item-vault/client` names its TypeScript under this condition, so the command line is built without a built client.
+    conditions: ["source"],
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    outfile: file,
+    entryPoints: [entry],
+    logLevel: "warning",
   });
+  const licences = licencesOf(Object.keys(metafile.inputs));
+  return { [file]: outputFiles[0]!.contents, ...(licences === "" ? {} : { "LICENSES.txt": licences }) };
+}
+
+/** The declarations of a workspace's sources. They are not checked here: `npm run check` does that. */
+async function declarationsOf(workspace: string): Promise<Files> {
+  const folder = join(UNFINISHED, `${process.pid}-declarations`);
+  const options = ["--noEmit", "false", "--noCheck", "--declaration", "--emitDeclarationOnly", "--rootDir", `${workspace}/src`];
+  await promisify(execFile)(process.execPath, [TSC, "-p", workspace, ...options, "--outDir", folder]);
+  const names = readdirSync(folder);
+  const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
+  rmSync(folder, { recursive: true });
+  return files;
 }

@@ -1,7 +1,7 @@
 import type { ProvidedContext } from "vitest";
 import type { TestProject } from "vitest/node";
 import { createTestHarness, unstable_readConfig as readConfig } from "wrangler";
-import { bundleCli } from "../../../scripts/build/packages.ts";
+import { buildPackages } from "../../../scripts/build/packages.ts";
 import { startReceiver } from "../../../scripts/webhook-receiver.ts";
 import { LOCAL } from "../../../scripts/wrangler.ts";
 
@@ -31,7 +31,8 @@ export default async function start({ config, provide }: TestProject): Promise<(
   const receiver = await startReceiver();
   const vars = { ...(readConfig({ config: configPath }).vars as Record<string, string | number>), WEBHOOK_TEST_ORIGIN: receiver };
   const server = createTestHarness({ workers: [{ configPath, secrets, vars }, { configPath: CONSUMER }] });
-  const [{ url }] = await Promise.all([server.listen(), bundleCli()]);
+  // wrangler builds the static files (wrangler.toml).
+  const [{ url }] = await Promise.all([server.listen(), buildPackages()]);
   await server.getWorker().applyD1Migrations("DB");
   provide("url", url.toString());
   provide("receiver", receiver);

@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { Document } from "../../openapi/types.ts";
+import { referencePage } from "./reference/page.ts";
+import { writeFolder } from "./write.ts";
+
+/** The static files that the service serves beside its API (contract 19.10). */
+
+const FOLDER = "dist/assets";
+/** Its files are served as they are. `_headers` is not served: Cloudflare reads it. */
+const STATIC = join(import.meta.dirname, "static");
+
+export function buildAssets(document: Document): void {
+  const files = readdirSync(STATIC, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+  writeFolder(FOLDER, {
+    ...Object.fromEntries(paths.map((path) => [relative(STATIC, path), readFileSync(path)])),
+    "openapi.json": `${JSON.stringify(document, undefined, 2)}\n`,
+    "docs/index.html": referencePage(document),
+  });
+}

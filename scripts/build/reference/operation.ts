@@ -1,0 +1,109 @@
+import type { Document, Header, MediaType, Operation, Parameter, Reference, Response } from "../../../openapi/types.ts";
+import { nameOf, type Placed, resolve } from "../document.ts";
+import { type Html, html, joined } from "./html.ts";
+import { inline, prose } from "./prose.ts";
+import { row, typeLine, wholeSchema } from "./schema.ts";
+
+/** One operation: its route, who may call it, and what goes in and out. */
+
+/** A path that a narrow screen can break before each of its parts. */
+export const pathOf = (path: string): Html => html`<code>${path.split(/(?=\/)/).map((part) => html`<wbr />${part}`)}</code>`;
+
+export const methodOf = (method: string): Html => html`<b class="method ${method.toLowerCase()}">${method}</b>`;
+
+/** Who may send the request, in words: from `security` and the permission. */
+function access({ security, "x-permission": permission }: Operation): Html {
+  const schemes = security.flatMap((one) => Object.keys(one));
+  if (schemes.length === 0) return html`<p class="access">Needs no token.</p>`;
+  const links = joined(
+    schemes.map((name) => html`<a href="#security-${name}">${name}</a>`),
+    " or ",
+  );
+  return permission === undefined
+    ? html`<p class="access">Authorization: ${links}.</p>`
+    : html`<p class="access">Authorization: ${links} with permission <code>${permission}</code>.</p>`;
+}
+
+function parameters(list: readonly Parameter[]): Html | undefined {
+  if (list.length === 0) return undefined;
+  const rows = list.map(({ name, in: place, required, schema, description }) =>
+    row(name, schema, [place, ...(required ? ["required"] : [])], description),
+  );
+  return html`<h4>Parameters</h4>
+    <dl>${rows}</dl>`;
+}
+
+/** The text of an example: JSON, or text as it is. */
+const exampleText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
+
+function examples({ example, examples: named = {} }: MediaType): Html {
+  const all = [...(example === undefined ? [] : [{ value: example, summary: "Example" }]), ...Object.values(named)];
+  return html`${all.map(
+    ({ summary = "Example", value }) =>
+      html`<p class="label">${inline(summary)}</p>
+        <pre><code>${exampleText(value)}</code></pre> `,
+  )}`;
+}
+
+/** A body: for each media type its schema and examples. */
+const content = (document: Document, media: Readonly<Record<string, MediaType>>): Html =>
+  html`${Object.entries(media).map(
+    ([type, one]) =>
+      html`<p class="label"><code>${type}</code> ${typeLine(one.schema)}</p>
+        ${wholeSchema(document, one.schema)}${examples(one)}`,
+  )}`;
+
+function headers(list: Readonly<Record<string, Header | Reference>> = {}): Html | undefined {
+  const names = Object.entries(list).map(([name, header]) =>
+    "$ref" in header ? html`<a href="#header-${nameOf(header.$ref)}"><code>${name}</code></a>` : html`<code>${name}</code>`,
+  );
+  return names.length === 0 ? undefined : html`<p class="headers">Headers: ${joined(names, ", ")}</p>`;
+}
+
+const isError = (status: string): boolean => /^[45]/.test(status);
+
+const answer = (document: Document, status: string, response: Response): Html =>
+  html`<details>
+    <summary><b class="status">${status}</b> ${inline(response.description)}</summary>
+    ${headers(response.headers)}${content(document, response.content ?? {})}
+  </details> `;
+
+/** The errors together: what differs between them is their kinds, which the descriptions list. */
+function errors(list: readonly (readonly [string, Response])[]): Html | undefined {
+  if (list.length === 0) return undefined;
+  const rows = list.map(
+    ([status, { description }]) =>
+      html`<div>
+        <dt><b class="status">${status}</b></dt>
+        <dd>${prose(description)}</dd>
+      </div> `,
+  );
+  return html`<details>
+    <summary>
+      Errors
+      ${joined(
+        list.map(([status]) => html`<b class="status">${status}</b>`),
+        " ",
+      )}
+    </summary>
+    <dl class="errors">${rows}</dl>
+  </details> `;
+}
+
+/** `route`: what is shown in place of a method and a path. */
+export function operationArticle(document: Document, { method, path, operation, parameters: list }: Placed, route?: Html): Html {
+  const { operationId, summary, description, requestBody, responses } = operation;
+  const answers = Object.entries(responses).map(([status, one]) => [status, resolve<Response>(document, one)] as const);
+  return html`<article id="${operationId}">
+    <h3><a href="#${operationId}">${summary}</a></h3>
+    <p class="route">${route ?? html`${methodOf(method)} ${pathOf(path)}`}</p>
+    ${prose(description)}${access(operation)}${parameters(list)}
+    ${
+      requestBody &&
+      html`<details>
+        <summary>Request body${requestBody.required ? "" : " (optional)"}</summary>
+        ${prose(requestBody.description)}${content(document, requestBody.content)}
+      </details> `
+    }${answers.filter(([status]) => !isError(status)).map(([status, one]) => answer(document, status, one))}${errors(answers.filter(([status]) => isError(status)))}
+  </article> `;
+}
