@@ -44,7 +44,7 @@ function parseBlock(text: string, first: number): Example[] {
     else if (line.startsWith("> ") && last.shown.length === 0) last.command += `\n${line.slice(2)}`;
     else last.shown.push(line);
   }
-  return examples.map(({ shown, ...example }) => ({ ...example, shown: shown.join("\n") }));
+  return examples.map(({ line, command, shown }) => ({ line, command, shown: shown.join("\n") }));
 }
 
 /**

@@ -1,0 +1,38 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import { CliError } from "./failure.ts";
+import { type Io, write } from "./io.ts";
+
+/** Questions to the user, on stderr. */
+
+/** Whether a user can answer. */
+export const canAsk = ({ stdin, stderr }: Io): boolean => Boolean(stdin.isTTY && stderr.isTTY);
+
+/**
+ * Asks for a line. `hidden`: without showing what is typed. `instead`: how to do without the question. Errors: throws a CliError
+ * without a terminal, and when the input ends.
+ */
+export async function ask(io: Io, question: string, { hidden = false, instead = "" } = {}): Promise<string> {
+  if (!canAsk(io)) throw new CliError("There is no terminal to ask on", { exit: "usage", ...(instead && { hint: instead }) });
+  await write(io.stderr, question);
+  // readline echoes to its output, and the question is written already.
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: io.stdin, output: hidden ? silent : io.stderr, terminal: true });
+  try {
+    return await new Promise<string>((answer, reject) => {
+      lines.once("line", answer);
+      lines.once("SIGINT", () => reject(new CliError("Interrupted")));
+      lines.once("close", () => reject(new CliError("The input ended without an answer")));
+    });
+  } finally {
+    lines.close();
+    if (hidden) await write(io.stderr, "\n");
+  }
+}
+
+/** Asks before something that cannot be undone. Errors: throws a CliError unless the user says yes, or `yes` is set. */
+export async function confirm(io: Io, question: string, yes = false): Promise<void> {
+  if (yes) return;
+  const answer = await ask(io, `${question} [y/N] `, { instead: "Add --yes." });
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError("Nothing was done");
+}
