@@ -30,15 +30,20 @@ export function onlyOne<T extends Named>(found: readonly T[], what: string, name
   throw new CliError(`Several ${what}s are named ${shown}`, { exit: "conflict", hint: `Use an id:\n${ids}` });
 }
 
-/** The id of a vault by id or name, at most one request. Without a name: the only vault that the token reads. */
+/** A vault that the token reads, by id or name, by one request. */
+export async function findVault(client: Client, name: string): Promise<Vault> {
+  if (isId(name)) return request<Vault>(client, "GET", `/v1/vaults/${name}`);
+  const query = { filter: `name eq ${quotedInFilter(name)}` };
+  return onlyOne(exactly(await request<Vault[]>(client, "GET", "/v1/vaults", { query }), name), "vault", name);
+}
+
+/** The id of a vault by id or name, by at most one request. Without a name: the only vault that the token reads. */
 export async function vaultIdOf(client: Client, name: string | undefined): Promise<string> {
-  if (name !== undefined && isId(name)) return name;
-  const filter = name === undefined ? undefined : `name eq ${quotedInFilter(name)}`;
-  const found = await request<Vault[]>(client, "GET", "/v1/vaults", { query: { filter } });
-  if (name === undefined && found.length > 1)
-    throw new CliError("The token reads several vaults", { exit: "usage", hint: "Name one with --vault." });
-  if (name === undefined) return onlyOne(found, "vault", "").id;
-  return onlyOne(exactly(found, name), "vault", name).id;
+  if (name !== undefined) return isId(name) ? name : (await findVault(client, name)).id;
+  const [only, ...others] = await request<Vault[]>(client, "GET", "/v1/vaults");
+  if (only && others.length === 0) return only.id;
+  const message = only ? "The token reads several vaults" : "The token reads no vault";
+  throw new CliError(message, { exit: "usage", hint: "Name the vault with --vault." });
 }
 
 /** The service compares names of vaults without regard to case (contract 5.3): an equal one comes first. */
