@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Reads the `console` blocks of a document, and runs the commands of a section in one shell. */
+/** Reads the `console` blocks of a document, and runs commands in a shell. */
 
 export interface Example {
   /** The line of the document where the command begins. */
@@ -47,27 +47,28 @@ function parseBlock(text: string, first: number): Example[] {
   return examples.map(({ line, command, shown }) => ({ line, command, shown: shown.join("\n") }));
 }
 
-/**
- * Runs commands one after the other in one shell, so that variables and the folder of one hold for the next. Out: what each wrote
- * to stdout and stderr. `$?` of a command is that of the command before it.
- */
-export async function runInShell(
-  commands: readonly string[],
-  options: { cwd: string; env: Record<string, string> },
-): Promise<string[]> {
-  const script = commands.map((command, index) => `(exit $code)\n${command}\ncode=$?; exec >"$OUT.${index + 1}" 2>&1`).join("\n");
-  const out = `${options.cwd}.out`;
-  const shell = spawn("sh", ["-c", `exec >"$OUT.0" 2>&1; code=0\n${script}`], {
-    cwd: options.cwd,
-    env: { ...options.env, OUT: out },
-    stdio: "ignore",
-  });
-  await new Promise((end) => shell.on("close", end));
-  return commands.map((_, index) => {
-    try {
-      return readFileSync(`${out}.${index}`, "utf8").replace(/\n$/, "");
-    } catch {
-      return "(the shell ended before this command)";
-    }
-  });
+export interface Shell {
+  /** Runs a command, which shares variables and the folder with those before it. Out: what it wrote to stdout and stderr. */
+  run(command: string): Promise<string>;
+  end(): Promise<void>;
+}
+
+/** Starts `sh`. `$?` of a command is that of the command before it, and its stdin is empty. */
+export function startShell({ cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> }): Shell {
+  const shell = spawn("sh", [], { cwd, env, stdio: ["pipe", "pipe", "ignore"] });
+  const ended = new Promise<void>((end) => void shell.on("close", () => end()));
+  const out = `${cwd}.out`;
+  shell.stdin.write("code=0\n");
+  return {
+    async run(command) {
+      shell.stdin.write(`{ (exit $code)\n${command}\n} >${out} 2>&1 </dev/null; code=$?; echo\n`);
+      const done = new Promise<void>((next) => void shell.stdout.once("data", () => next()));
+      await Promise.race([done, ended]);
+      return readFileSync(out, "utf8").replace(/\n$/, "");
+    },
+    async end() {
+      shell.stdin.end();
+      await ended;
+    },
+  };
 }
