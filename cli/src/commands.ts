@@ -1,7 +1,21 @@
 import type { Command } from "./frame/command.ts";
+import { FILE_COMMANDS } from "./files/table.ts";
+import { ITEM_COMMANDS } from "./items/table.ts";
+import { LOG_COMMANDS } from "./logs/table.ts";
 import { READ_COMMANDS } from "./read/table.ts";
 import { RUN_COMMANDS } from "./run/table.ts";
 import { SETTINGS_COMMANDS } from "./settings/table.ts";
+import { TOKEN_COMMANDS } from "./tokens/table.ts";
+import { VAULT_COMMANDS } from "./vaults/table.ts";
 
 /** Every command, in the order of the help. Each folder has its own table. */
-export const COMMANDS: readonly Command[] = [...READ_COMMANDS, ...RUN_COMMANDS, ...SETTINGS_COMMANDS];
+export const COMMANDS: readonly Command[] = [
+  ...READ_COMMANDS,
+  ...RUN_COMMANDS,
+  ...ITEM_COMMANDS,
+  ...FILE_COMMANDS,
+  ...VAULT_COMMANDS,
+  ...TOKEN_COMMANDS,
+  ...LOG_COMMANDS,
+  ...SETTINGS_COMMANDS,
+];

@@ -24,7 +24,7 @@ describe("read", () => {
 
   it("writes a file that only the user reads, and replaces it with --force only", async () => {
     const path = join(folder, "secret");
-    const args = ["read", "-n", made.reference("password"), "-o", path];
+    const args = ["read", made.reference("password"), "-o", path];
     expect(await run(args)).toEqual(success(""));
     expect([readFileSync(path, "utf8"), statSync(path).mode & 0o777]).toEqual(["correct horse", 0o600]);
     expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining("--force") });

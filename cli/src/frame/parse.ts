@@ -37,8 +37,17 @@ export function parseLine(command: Command, argv: readonly string[]): Parsed {
   const most = command.args.endsWith("…") ? Number.POSITIVE_INFINITY : wanted.length;
   const wrong = parsed.args.length < least || parsed.args.length > most || (command.rest && rest.length === 0);
   const options = values as Parsed["options"];
+  checkChoices(command, options);
   if (wrong && !options.help) throw usage(command, `expected ${usageOf(command)}`);
   return { command, ...parsed, options };
+}
+
+/** Errors: throws a CliError that names the option and its values. */
+function checkChoices(command: Command, values: Parsed["options"]): void {
+  for (const [name, { choices }] of Object.entries(command.options)) {
+    const given = [values[name] ?? []].flat();
+    if (choices && given.some((value) => !choices.includes(value))) throw usage(command, `--${name} takes ${choices.join(", ")}`);
+  }
 }
 
 function parseStrictly(command: Command, args: readonly string[]) {

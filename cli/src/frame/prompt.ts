@@ -1,59 +1,44 @@
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 import { CliError } from "./failure.ts";
 import { type Io, readAll, write } from "./io.ts";
 
-/** Asks the user. Questions go to stderr, so that stdout stays what was asked for. */
+/** Questions to the user, on stderr. */
 
-/** One line, shown while it is typed. Errors: throws a CliError when stdin is no terminal. */
-export async function prompt({ stdin, stderr }: Io, question: string): Promise<string> {
-  if (!stdin.isTTY) throw new CliError(`${question} has to be given`, { exit: "usage" });
-  const lines = createInterface({ input: stdin, output: stderr, terminal: true });
+/** Whether a user can answer. */
+export const canAsk = ({ stdin, stderr }: Io): boolean => Boolean(stdin.isTTY && stderr.isTTY);
+
+/**
+ * Asks for a line. `hidden`: without showing what is typed. `instead`: how to do without the question. Errors: throws a CliError
+ * without a terminal, and when the input ends.
+ */
+export async function ask(io: Io, question: string, { hidden = false, instead = "" } = {}): Promise<string> {
+  if (!canAsk(io)) throw new CliError("There is no terminal to ask on", { exit: "usage", ...(instead && { hint: instead }) });
+  await write(io.stderr, question);
+  // readline echoes to its output, and the question is written already.
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: io.stdin, output: hidden ? silent : io.stderr, terminal: true });
   try {
-    return (await lines.question(`${question}: `)).trim();
+    return await new Promise<string>((answer, reject) => {
+      lines.once("line", answer);
+      lines.once("SIGINT", () => reject(new CliError("Interrupted")));
+      lines.once("close", () => reject(new CliError("The input ended without an answer")));
+    });
   } finally {
     lines.close();
+    if (hidden) await write(io.stderr, "\n");
   }
 }
 
-interface Terminal {
-  setRawMode(raw: boolean): void;
+/** Asks before something that cannot be undone. Errors: throws a CliError unless the user says yes, or `yes` is set. */
+export async function confirm(io: Io, question: string, yes = false): Promise<void> {
+  if (yes) return;
+  const answer = await ask(io, `${question} [y/N] `, { instead: "Add --yes." });
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError("Nothing was done");
 }
 
-/** A secret: typed without echo, or all of stdin when that is no terminal, without a newline at its end. */
-export async function promptSecret(io: Io, question: string): Promise<string> {
-  const { stdin, stderr } = io;
-  if (!stdin.isTTY) return (await readAll(stdin)).toString("utf8").replace(/\r?\n$/, "");
-  await write(stderr, `${question}: `);
-  const terminal = stdin as unknown as Terminal;
-  terminal.setRawMode(true);
-  try {
-    return await readKeys(stdin);
-  } finally {
-    terminal.setRawMode(false);
-    stdin.pause();
-    await write(stderr, "\n");
-  }
-}
-
-const ENTER = new Set(["\r", "\n", "\u0004"]); // also Ctrl-D
-const INTERRUPT = "\u0003";
-const BACKSPACE = new Set(["\b", "\u007f"]);
-
-async function readKeys(stdin: Io["stdin"]): Promise<string> {
-  let typed = "";
-  return new Promise((resolve, reject) => {
-    const read = (chunk: Buffer | string) => {
-      for (const key of chunk.toString()) {
-        if (ENTER.has(key)) return done(() => resolve(typed));
-        if (key === INTERRUPT) return done(() => reject(new CliError("Interrupted")));
-        typed = BACKSPACE.has(key) ? typed.slice(0, -1) : typed + key;
-      }
-      return undefined;
-    };
-    const done = (finish: () => void) => {
-      stdin.off("data", read);
-      finish();
-    };
-    stdin.on("data", read).resume();
-  });
+/** A secret: typed without being shown, or all of stdin when that is no terminal, without a line break at its end. */
+export async function askSecret(io: Io, question: string): Promise<string> {
+  if (io.stdin.isTTY) return ask(io, question, { hidden: true });
+  return (await readAll(io.stdin)).toString("utf8").replace(/\r?\n$/, "");
 }

@@ -1,0 +1,118 @@
+import type { Client } from "@item-vault/client";
+import { CliError } from "../frame/failure.ts";
+import { printable } from "../output/text.ts";
+import { entriesOf, quotedInFilter, request } from "./answers.ts";
+import type { FileInfo, Item, Summary, Token, Vault } from "./shapes.ts";
+
+/** What a command line names, by id or by name. */
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+/** 128 bits in base32 leave two bits of the last character empty (contract 3.2). */
+const BASE32 = /^[a-z2-7]{25}[aeimquy4]$/;
+
+/** Whether a text has the form of an id: then it is one, and is not looked up as a name. */
+export const isId = (text: string): boolean => UUID.test(text) || BASE32.test(text);
+
+interface Named {
+  readonly id: string;
+}
+
+/**
+ * The only one of several things. `what`: for the message, for example `vault`. Errors: throws a CliError when there is none, or,
+ * with the ids, when there are several.
+ */
+export function onlyOne<T extends Named>(found: readonly T[], what: string, name: string): T {
+  const [first, ...others] = found;
+  const shown = JSON.stringify(printable(name));
+  if (!first) throw new CliError(`There is no ${what} ${shown}`, { exit: "notFound" });
+  if (others.length === 0) return first;
+  const ids = found.map(({ id }) => `  ${id}`).join("\n");
+  throw new CliError(`Several ${what}s are named ${shown}`, { exit: "conflict", hint: `Use an id:\n${ids}` });
+}
+
+/** A vault that the token reads, by id or name, by one request. */
+export async function findVault(client: Client, name: string): Promise<Vault> {
+  if (isId(name)) return request<Vault>(client, "GET", `/v1/vaults/${name}`);
+  const query = { filter: `name eq ${quotedInFilter(name)}` };
+  return onlyOne(exactly(await request<Vault[]>(client, "GET", "/v1/vaults", { query }), name), "vault", name);
+}
+
+/** The id of a vault by id or name, by at most one request. Without a name: the only vault that the token reads. */
+export async function vaultIdOf(client: Client, name: string | undefined): Promise<string> {
+  if (name !== undefined) return isId(name) ? name : (await findVault(client, name)).id;
+  const [only, ...others] = await request<Vault[]>(client, "GET", "/v1/vaults");
+  if (only && others.length === 0) return only.id;
+  const message = only ? "The token reads several vaults" : "The token reads no vault";
+  throw new CliError(message, { exit: "usage", hint: "Name the vault with --vault." });
+}
+
+/** The service compares names of vaults without regard to case (contract 5.3): an equal one comes first. */
+function exactly<T extends { readonly name?: string }>(found: readonly T[], name: string): readonly T[] {
+  const equal = found.filter((each) => each.name === name);
+  return equal.length > 0 ? equal : found;
+}
+
+/** The id of a vault by id or name, of all vaults. */
+export async function adminVaultIdOf(admin: Client, name: string): Promise<string> {
+  if (isId(name)) return name;
+  return vaultNamed(await request<Vault[]>(admin, "GET", "/v1/admin/vaults"), name).id;
+}
+
+export const vaultNamed = (vaults: readonly Vault[], name: string): Vault =>
+  onlyOne(
+    vaults.filter((vault) => vault.name === name),
+    "vault",
+    name,
+  );
+
+/** The id of a token by id or name, of those that were not revoked. */
+export async function tokenIdOf(admin: Client, name: string): Promise<string> {
+  if (isId(name)) return name;
+  const tokens = await request<Token[]>(admin, "GET", "/v1/admin/tokens");
+  const named = tokens.filter((token) => token.name === name && token.endedAt === undefined);
+  return onlyOne(named, "token", name).id;
+}
+
+export interface FindItem {
+  /** Whether to look among the archived Items instead of the others. Default `false`. */
+  readonly archived?: boolean;
+}
+
+/** The path of an Item by id or title, at most one request. */
+export async function itemPathOf(
+  client: Client,
+  vault: string,
+  name: string,
+  { archived = false }: FindItem = {},
+): Promise<string> {
+  if (isId(name)) return itemPath(vault, name);
+  const query = { filter: `title eq ${quotedInFilter(name)}`, ...(archived && { archived }) };
+  const found = await request<Summary[]>(client, "GET", `/v1/vaults/${vault}/items`, { query });
+  // The service also finds titles that the filter's escapes may stand for (contract 5.9).
+  const wanted = found.filter(({ title, state }) => title === name && (state === "ARCHIVED") === archived);
+  return itemPath(vault, onlyOne(wanted, archived ? "archived Item" : "Item", name).id);
+}
+
+export const itemPath = (vault: string, id: string): string => `/v1/vaults/${vault}/items/${id}`;
+
+/** The vault, and the path of the Item, that `<item>` and `--vault` name. */
+export async function findItem(client: Client, name: string, vaultName: string | undefined, options?: FindItem) {
+  const vault = await vaultIdOf(client, vaultName);
+  return { vault, path: await itemPathOf(client, vault, name, options) };
+}
+
+/** The path of a deleted Item by id or title; the list of deleted Items has no filter (contract 14.9). */
+export async function deletedPathOf(client: Client, vault: string, name: string): Promise<string> {
+  const base = `/v1/vaults/${vault}/deleted-items`;
+  if (isId(name)) return `${base}/${name}`;
+  const found: Summary[] = [];
+  for await (const item of entriesOf<Summary>(client, base)) if (item.title === name) found.push(item);
+  return `${base}/${onlyOne(found, "deleted Item", name).id}`;
+}
+
+/** A File of an Item by id or name. In: the path of the Item. */
+export async function findFile(client: Client, path: string, name: string): Promise<FileInfo> {
+  const { files } = await request<Item>(client, "GET", path);
+  const byId = files.filter(({ id }) => id === name.toLowerCase());
+  return onlyOne(byId.length > 0 ? byId : files.filter((file) => file.name === name), "File", name);
+}

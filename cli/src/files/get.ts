@@ -1,0 +1,31 @@
+import { findFile, findItem } from "../api/find.ts";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import { write } from "../frame/io.ts";
+import { tell } from "../output/format.ts";
+import { startProgress } from "../output/progress.ts";
+import { printable } from "../output/text.ts";
+import { measured, openContent } from "./content.ts";
+import type { FILE_GET_OPTIONS } from "./options.ts";
+import { modeOf, saveStream, targetOf } from "./target.ts";
+
+/** `file get`: writes a content to a file or to stdout as it arrives. */
+export async function run({ io, args, options, client: connect }: Call<typeof FILE_GET_OPTIONS>): Promise<void> {
+  const { output, force = false } = options;
+  const mode = modeOf(options["file-mode"]);
+  if (output === "-" && io.stdout.isTTY && !force)
+    throw new CliError("The content would go to the terminal", { exit: "usage", hint: "Add --force." });
+  const client = await connect();
+  const { path } = await findItem(client, args[0]!, options.vault);
+  const file = await findFile(client, path, args[1]!);
+  const target = output === "-" ? undefined : await targetOf(output, file.name);
+  const progress = startProgress(io, file.name, file.size);
+  try {
+    const { bytes } = measured(await openContent(client, path, file), file.size, progress);
+    if (target === undefined) for await (const chunk of bytes) await write(io.stdout, chunk);
+    else await saveStream(bytes, target, { mode, force });
+  } finally {
+    progress.end();
+  }
+  if (target !== undefined) await tell(io, `Wrote ${printable(target)} (${file.size} bytes)`);
+}

@@ -1,0 +1,48 @@
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { findFile, findItem } from "../api/find.ts";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import type { Io } from "../frame/io.ts";
+import { filesTable } from "../items/present.ts";
+import { show } from "../output/format.ts";
+import { startProgress } from "../output/progress.ts";
+import { type Bytes, measured, upload } from "./content.ts";
+import type { FILE_PUT_OPTIONS } from "./options.ts";
+
+/** `file put`: uploads a file or stdin as it is read. */
+export async function run({ io, args, options, client: connect }: Call<typeof FILE_PUT_OPTIONS>): Promise<void> {
+  const [itemName, path] = args as [string, string];
+  const name = options.name ?? (path === "-" ? undefined : basename(path));
+  if (name === undefined && options.replace === undefined)
+    throw new CliError("A File from stdin needs a name", { exit: "usage", hint: "Give --name." });
+  const input = await openInput(io, path);
+  const client = await connect();
+  const { path: item } = await findItem(client, itemName, options.vault);
+  const replace = options.replace === undefined ? undefined : (await findFile(client, item, options.replace)).id;
+  const progress = startProgress(io, name ?? "", input.size);
+  try {
+    const { bytes } = measured(input.bytes, input.size, progress);
+    const { section } = options;
+    const file = await upload(client, item, bytes, { name: name ?? "", section, size: input.size, ...(replace && { replace }) });
+    progress.end();
+    await show(io, options.format, { json: file, table: (columns) => filesTable([file], columns) });
+  } finally {
+    progress.end();
+  }
+}
+
+/** What is uploaded, and its size in bytes, which stdin does not have. Errors: throws a CliError for what is no readable file. */
+async function openInput({ stdin }: Io, path: string): Promise<{ bytes: Bytes; size: number | undefined }> {
+  if (path === "-") return { bytes: Readable.toWeb(stdin) as Bytes, size: undefined };
+  const file = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`${path} cannot be read: ${error.code}`, { exit: "usage" });
+  });
+  const { size, isFile } = await file.stat().then((found) => ({ size: found.size, isFile: found.isFile() }));
+  if (!isFile) {
+    await file.close();
+    throw new CliError(`${path} is no file`, { exit: "usage", hint: "Use `-` for a pipe." });
+  }
+  return { bytes: Readable.toWeb(file.createReadStream()) as Bytes, size };
+}

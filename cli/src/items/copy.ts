@@ -1,0 +1,60 @@
+import { type Client, ItemVaultError } from "@item-vault/client";
+import { findItem, vaultIdOf } from "../api/find.ts";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import type { Io } from "../frame/io.ts";
+import { show, tell } from "../output/format.ts";
+import { duplicate, type Loaded, loadItem, removeCopy } from "./duplicate.ts";
+import { ifMatch } from "./edit.ts";
+import { shownItem } from "./present.ts";
+import type { COPY_OPTIONS } from "./options.ts";
+
+type CopyCall = Call<typeof COPY_OPTIONS>;
+
+/** `item copy`: a second Item with the same content and Files. */
+export async function copy({ io, args, options, client: connect }: CopyCall): Promise<void> {
+  const client = await connect();
+  const { source, target } = await placesOf(client, args[0]!, options);
+  const copied = await duplicate(io, client, source, target);
+  if (source.item.version > 1) await tell(io, "Earlier versions are not copied");
+  await show(io, options.format, shownItem(copied.item, options.reveal));
+}
+
+/**
+ * `item move`: a copy in the other vault that was compared, and then the deletion of the Item, unless it was changed since. A program
+ * that is killed leaves the Item, or both, never none.
+ */
+export async function move({ io, args, options, client: connect }: CopyCall): Promise<void> {
+  const client = await connect();
+  const { source, target, vault } = await placesOf(client, args[0]!, options);
+  if (target.toLowerCase() === vault) throw new CliError("The Item is in this vault already", { exit: "usage" });
+  const copied = await duplicate(io, client, source, target);
+  await deleteSource(io, client, source, copied);
+  if (source.item.version > 1) await tell(io, "Earlier versions are not moved: they stay with the deleted Item");
+  await show(io, options.format, shownItem(copied.item, options.reveal));
+}
+
+async function placesOf(client: Client, name: string, { vault: from, to }: CopyCall["options"]) {
+  if (to === undefined) throw new CliError("The vault of the copy is missing", { exit: "usage", hint: "Name it with --to." });
+  const { path } = await findItem(client, name, from);
+  const source = await loadItem(client, path);
+  return { source, vault: source.item.vault.id, target: await vaultIdOf(client, to) };
+}
+
+/** Errors: throws a CliError when the Item was changed since it was copied; the copy is deleted then. */
+async function deleteSource(io: Io, client: Client, { path, etag }: Loaded, copied: Loaded): Promise<void> {
+  try {
+    await client.send("DELETE", path, { headers: ifMatch(etag) });
+  } catch (error) {
+    if (!(error instanceof ItemVaultError)) throw error;
+    if (error.status === 412) {
+      await removeCopy(io, client, copied.path);
+      throw new CliError("The Item was changed while it was copied, and stays where it is", {
+        exit: "conflict",
+        hint: "Run the command again.",
+      });
+    }
+    await tell(io, `The copy is complete: ${copied.path}. The Item may still be in its old vault, too.`);
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import { request } from "../api/answers.ts";
+import { vaultIdOf } from "../api/find.ts";
+import type { Item } from "../api/shapes.ts";
+import type { Call, Values } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import type { Io } from "../frame/io.ts";
+import { show } from "../output/format.ts";
+import { newField, readJson } from "./input.ts";
+import { shownItem } from "./present.ts";
+import { loadFields, parseFieldSource } from "./sources.ts";
+import type { CREATE_OPTIONS } from "./options.ts";
+
+type Options = Values<typeof CREATE_OPTIONS>;
+
+/** `item create`: a new Item from JSON or from options. */
+export async function run({ io, args, options, client: connect }: Call<typeof CREATE_OPTIONS>): Promise<void> {
+  const body = args[0] === undefined ? await fromOptions(io, options) : await fromJson(io, args[0], options);
+  const client = await connect();
+  const vault = await vaultIdOf(client, options.vault ?? (body["vault"] as { id?: string } | undefined)?.id);
+  const item = await request<Item>(client, "POST", `/v1/vaults/${vault}/items`, { json: { ...body, vault: { id: vault } } });
+  await show(io, options.format, shownItem(item, options.reveal));
+}
+
+async function fromJson(io: Io, path: string, options: Options): Promise<Record<string, unknown>> {
+  const { vault: _vault, format: _format, reveal: _reveal, ...others } = options;
+  const given = Object.keys(others).filter((name) => name in CONTENT);
+  if (given.length > 0) throw new CliError(`--${given[0]} does not go with JSON: write it there`, { exit: "usage" });
+  return readJson(io, path);
+}
+
+/** The options that describe the content. */
+const CONTENT = { title: true, category: true, username: true, url: true, tag: true, favorite: true, field: true };
+
+async function fromOptions(io: Io, options: Options): Promise<Record<string, unknown>> {
+  const { title, category = "LOGIN", username, url = [], tag = [], favorite = false, field = [] } = options;
+  if (title === undefined)
+    throw new CliError("An Item needs a title", {
+      exit: "usage",
+      hint: "Give --title, or the Item as JSON: `item create FILE`.",
+    });
+  const fields = (await loadFields(io, field.map(parseFieldSource))).map(newField);
+  const urls = url.map((href, place) => (place === 0 ? { href, primary: true } : { href }));
+  const user = username === undefined ? [] : [{ purpose: "USERNAME", value: username }];
+  return { title, category, favorite, tags: tag, urls, fields: [...user, ...fields] };
+}

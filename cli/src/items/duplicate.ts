@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Client } from "@item-vault/client";
+import { jsonOf, request } from "../api/answers.ts";
+import { itemPath } from "../api/find.ts";
+import type { FileInfo, Item } from "../api/shapes.ts";
+import { CliError } from "../frame/failure.ts";
+import type { Io } from "../frame/io.ts";
+import { hashOf, measured, openContent, upload } from "../files/content.ts";
+import { tell } from "../output/format.ts";
+import { startProgress } from "../output/progress.ts";
+
+/** A copy of an Item in a vault, with its Files and without its earlier versions. */
+
+/** An Item as it was read. */
+export interface Loaded {
+  readonly path: string;
+  readonly etag: string | null;
+  readonly item: Item;
+}
+
+export async function loadItem(client: Client, path: string): Promise<Loaded> {
+  const response = await client.send("GET", path);
+  return { path, etag: response.headers.get("ETag"), item: await jsonOf<Item>(response) };
+}
+
+/**
+ * Copies and then compares: the attributes and fields, and the SHA-256 of each content as it is read back. Out: the copy. Errors:
+ * throws after it has removed the incomplete copy; a program that is killed leaves it.
+ */
+export async function duplicate(io: Io, client: Client, source: Loaded, vault: string): Promise<Loaded> {
+  const json = { ...contentOf(source.item), vault: { id: vault } };
+  const { id } = await request<Item>(client, "POST", `/v1/vaults/${vault}/items`, { json });
+  const path = itemPath(vault, id);
+  try {
+    for (const file of source.item.files) await copyFile(io, client, source, file, path);
+    if (source.item.state === "ARCHIVED") await client.send("POST", `${path}/archive`);
+    const copy = await loadItem(client, path);
+    if (!isDeepStrictEqual(comparable(copy.item), comparable(source.item))) throw new CliError("The copy differs from the Item");
+    return copy;
+  } catch (error) {
+    await removeCopy(io, client, path);
+    throw error;
+  }
+}
+
+/** Deletes a copy that is not wanted. */
+export async function removeCopy(io: Io, client: Client, path: string): Promise<void> {
+  const removed = await client.send("DELETE", path).then(
+    () => true,
+    () => false,
+  );
+  await tell(io, removed ? "The copy was deleted again" : `A copy that is not complete or not current is left: ${path}`);
+}
+
+async function copyFile(io: Io, client: Client, source: Loaded, file: FileInfo, path: string): Promise<void> {
+  const progress = startProgress(io, file.name, file.size);
+  try {
+    const content = await openContent(client, source.path, file, source.item.version);
+    const { bytes, hash } = measured(content, file.size, progress);
+    const { name, size, section } = file;
+    const copy = await upload(client, path, bytes, { name, size, section: section?.id });
+    const same = copy.size === size && (await hashOf(await openContent(client, path, copy))) === hash.digest("hex");
+    if (!same) throw new CliError(`The copy of the File ${file.id} differs`);
+  } finally {
+    progress.end();
+  }
+}
+
+/** What a new Item takes over. */
+const contentOf = ({ title, category, favorite, tags, urls, sections, fields }: Item) => ({
+  title,
+  category,
+  favorite,
+  tags,
+  urls,
+  sections,
+  fields: fields.map(({ entropy: _entropy, totp: _totp, ...field }) => field),
+});
+
+/** What has to be equal; the ids of Files differ, and with them their order. */
+const comparable = (item: Item) => ({
+  ...contentOf(item),
+  state: item.state,
+  files: item.files.map(({ name, size, section }) => JSON.stringify([name, size, section?.id])).toSorted(),
+});

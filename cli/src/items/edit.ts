@@ -1,0 +1,55 @@
+import { jsonOf, request } from "../api/answers.ts";
+import { findItem } from "../api/find.ts";
+import type { Item } from "../api/shapes.ts";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import { show, tell } from "../output/format.ts";
+import { editInteractively } from "./editor.ts";
+import { readJson } from "./input.ts";
+import { operationsOf } from "./patch.ts";
+import { shownItem } from "./present.ts";
+import { loadFields, parseFieldSource } from "./sources.ts";
+import type { EDIT_OPTIONS } from "./options.ts";
+
+type EditCall = Call<typeof EDIT_OPTIONS>;
+
+/** `item edit`: by options (a PATCH), by JSON from a file or stdin, or in the editor (a PUT of what was read). */
+export async function run({ io, args, options, client: connect }: EditCall): Promise<void> {
+  const [name, file] = args;
+  const changes = ["title", "tag", "url", "favorite", "username", "field", "remove-field"].filter((each) => each in options);
+  if (file !== undefined && changes.length > 0)
+    throw new CliError(`--${changes[0]} does not go with JSON: write it there`, { exit: "usage" });
+  // Read before the first request, so that the time between reading and writing the Item is short.
+  const json = file === undefined ? undefined : await readJson(io, file);
+  const fields = await loadFields(io, (options.field ?? []).map(parseFieldSource));
+  const client = await connect();
+  const { path } = await findItem(client, name!, options.vault);
+  const response = await client.send("GET", path);
+  const current = { etag: response.headers.get("ETag"), item: await jsonOf<Item>(response) };
+  if (changes.length > 0) {
+    const operations = operationsOf(current.item, options, fields);
+    const item = await request<Item>(client, "PATCH", path, { json: operations });
+    return show(io, options.format, shownItem(item, options.reveal));
+  }
+  const replace = async (body: Record<string, unknown>): Promise<void> => {
+    const item = await request<Item>(client, "PUT", path, {
+      headers: ifMatch(current.etag),
+      json: { ...body, vault: current.item.vault },
+    });
+    // In the dialect `connect` the answer to PUT has the version before it (contract 3.5).
+    await show(io, options.format, shownItem(item, options.reveal));
+  };
+  if (json) return replace(checkedVersion(json, current.item));
+  if (!(await editInteractively(io, current.item, replace))) await tell(io, "Nothing was changed");
+}
+
+export const ifMatch = (etag: string | null): Record<string, string> => (etag === null ? {} : { "If-Match": etag });
+
+/** JSON that names a version replaces that version only. Errors: throws a CliError when the Item has another one. */
+function checkedVersion(json: Record<string, unknown>, { version }: Item): Record<string, unknown> {
+  if (json["version"] === undefined || json["version"] === version) return json;
+  throw new CliError(`The Item has version ${version} and the JSON another one`, {
+    exit: "conflict",
+    hint: "Read the Item again, or remove `version` from the JSON to replace what is there.",
+  });
+}

@@ -1,0 +1,119 @@
+import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import { chmod, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { Item } from "../api/shapes.ts";
+import { CliError, failureOf } from "../frame/failure.ts";
+import type { Io } from "../frame/io.ts";
+import { ask, canAsk } from "../frame/prompt.ts";
+import { tell } from "../output/format.ts";
+import { parseItem } from "./input.ts";
+
+/** `item edit` in the user's editor. */
+
+const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+/**
+ * Opens what can be changed of an Item as JSON, in a file of mode 0600 in a folder of mode 0700, and gives the edited Item to `save`.
+ * Out: whether there was a change. The folder is removed, also by a signal, except when the edit cannot be saved: then the error
+ * says where the text is.
+ */
+export async function editInteractively(
+  io: Io,
+  item: Item,
+  save: (edited: Record<string, unknown>) => Promise<void>,
+): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), "item-vault-"));
+  const file = join(folder, "item.json");
+  const removing = removeAtSignal(folder);
+  try {
+    await chmod(folder, 0o700);
+    const before = editable(item);
+    await writeFile(file, `${JSON.stringify(before, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
+    for (;;) {
+      await openEditor(io, file, removing);
+      const text = await readFile(file, "utf8");
+      if (text.trim() === "") return false;
+      try {
+        const edited = parseItem(text, "The edited text");
+        if (isDeepStrictEqual(edited, before)) return false;
+        await save(edited);
+        return true;
+      } catch (error) {
+        const failure = failureOf(error);
+        if (!failure) throw error;
+        if (failure.exit !== "usage" || !canAsk(io)) throw removing.kept(failure, file);
+        await tell(io, failure.message);
+        if (/^n/i.test((await ask(io, "Edit again? [Y/n] ")).trim())) throw removing.kept(failure, file);
+      }
+    }
+  } finally {
+    removing.end();
+  }
+}
+
+/** What a PUT takes. The keys are in the order in which a person reads them. */
+const editable = ({ title, category, favorite, tags, urls, sections, fields }: Item) => ({
+  title,
+  category,
+  favorite,
+  tags,
+  urls,
+  sections,
+  fields: fields.map(({ entropy: _entropy, totp: _totp, ...field }) => field),
+});
+
+interface Removing {
+  /** The editor that runs now. A Ctrl-C is for it alone; other signals end it first. */
+  editor?: ReturnType<typeof spawn> | undefined;
+  /** Keeps the folder. Out: the failure with a hint. */
+  kept(failure: CliError, file: string): CliError;
+  end(): void;
+}
+
+function removeAtSignal(folder: string): Removing {
+  let keep = false;
+  const remove = () => {
+    if (!keep) rmSync(folder, { recursive: true, force: true });
+  };
+  const listeners = Object.entries(SIGNALS).map(([signal, number]) => {
+    const listener = () => {
+      if (signal === "SIGINT" && removing.editor) return;
+      removing.editor?.kill("SIGTERM");
+      remove();
+      process.exit(128 + number);
+    };
+    process.on(signal, listener);
+    return () => process.off(signal, listener);
+  });
+  const removing: Removing = {
+    kept({ message, exit }, file) {
+      keep = true;
+      const why = exit === "conflict" ? "The Item was changed while you edited it" : message;
+      return new CliError(why, {
+        exit,
+        hint: `Your text, with its secrets, is kept in ${file}. Compare it with \`item get --format json\`, then run \`item edit <item> ${file}\`, and delete the file.`,
+      });
+    },
+    end() {
+      for (const off of listeners) off();
+      remove();
+    },
+  };
+  return removing;
+}
+
+/** Runs the editor as git does: the variable may have arguments. Errors: throws when it fails, which leaves the Item as it is. */
+async function openEditor({ env }: Io, file: string, removing: Removing): Promise<void> {
+  const editor = env["VISUAL"] || env["EDITOR"] || "vi";
+  const child = spawn("sh", ["-c", `${editor} "$@"`, editor, file], { stdio: "inherit" });
+  removing.editor = child;
+  const code = await new Promise<number | null>((end, reject) => {
+    child.on("error", reject);
+    child.on("close", end);
+  });
+  removing.editor = undefined;
+  if (code !== 0) throw new CliError("The editor failed: nothing was changed", { hint: "Set VISUAL or EDITOR." });
+}

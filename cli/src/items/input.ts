@@ -1,0 +1,46 @@
+import { CliError } from "../frame/failure.ts";
+import { type Io, readAll } from "../frame/io.ts";
+import { type FieldSource, type FieldValue, readInput, textOf } from "./sources.ts";
+
+/** Items that a command sends. */
+
+/** The labels that stand for a purpose (contract 2.12). */
+const PURPOSES: Readonly<Record<string, string>> = {
+  username: "USERNAME",
+  password: "PASSWORD",
+  notesplain: "NOTES",
+  notes: "NOTES",
+};
+
+/** A new field of a request. One without a type is a secret; a user name and notes are not concealed. */
+export function newField({ label, type, value }: FieldSource & { value: FieldValue }): object {
+  const purpose = type === undefined ? PURPOSES[label.toLowerCase()] : undefined;
+  return purpose ? { purpose, ...value } : { label, type: type?.toUpperCase() ?? "CONCEALED", ...value };
+}
+
+/** An Item as JSON text, from a file or with `-` from stdin. */
+export async function readJson(io: Io, path: string): Promise<Record<string, unknown>> {
+  const place = path === "-" ? "stdin" : path;
+  const bytes = path === "-" ? await readAll(io.stdin) : await readInput(path);
+  return parseItem(textOf(bytes, place), place);
+}
+
+/** Errors: throws a CliError without a part of the text, which has values. */
+export function parseItem(text: string, place: string): Record<string, unknown> {
+  let item: unknown;
+  try {
+    item = JSON.parse(text);
+  } catch (error) {
+    throw new CliError(`${place} is no JSON${placeOf(text, (error as Error).message)}`, { exit: "usage" });
+  }
+  if (typeof item !== "object" || item === null || Array.isArray(item))
+    throw new CliError(`${place} is no Item: it has to be one JSON object`, { exit: "usage" });
+  return item as Record<string, unknown>;
+}
+
+/** Where the fault is, from V8's message, which also quotes the text: ` (line 3, column 5)`. */
+function placeOf(text: string, message: string): string {
+  const position = Number(/at position (\d+)/.exec(message)?.[1] ?? text.length);
+  const before = text.slice(0, position).split("\n");
+  return ` (line ${before.length}, column ${before.at(-1)!.length + 1})`;
+}

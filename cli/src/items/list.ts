@@ -1,0 +1,37 @@
+import { allOf, entriesOf, quotedInFilter, request } from "../api/answers.ts";
+import { vaultIdOf } from "../api/find.ts";
+import type { Summary } from "../api/shapes.ts";
+import type { Call, Values } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import { show } from "../output/format.ts";
+import { shownItems } from "./present.ts";
+import type { LIST_OPTIONS } from "./options.ts";
+
+type Options = Values<typeof LIST_OPTIONS>;
+
+/** `item list`: the Items of a vault; the service filters. */
+export async function run({ io, options, client: connect }: Call<typeof LIST_OPTIONS>): Promise<void> {
+  const filter = filterOf(options);
+  if (options.deleted && (filter || options.archived))
+    throw new CliError("--deleted goes with no filter: the list of deleted Items has none", { exit: "usage" });
+  const client = await connect();
+  const vault = await vaultIdOf(client, options.vault);
+  if (options.deleted) {
+    const deleted = await allOf(entriesOf<Summary>(client, `/v1/vaults/${vault}/deleted-items`));
+    return show(io, options.format, shownItems(deleted));
+  }
+  const query = { filter, archived: options.archived };
+  const items = await request<Summary[]>(client, "GET", `/v1/vaults/${vault}/items`, { query });
+  return show(io, options.format, shownItems(items));
+}
+
+/** The terms of the options (contract 5.2); the title comes last, because a filter that begins with one is tried as one title (5.6). */
+function filterOf({ tag, category, favorite, title }: Options): string | undefined {
+  const terms = [
+    ...(tag ?? []).map((each) => `tag eq ${quotedInFilter(each)}`),
+    ...(category === undefined ? [] : [`category eq ${quotedInFilter(category)}`]),
+    ...(favorite ? ["favorite eq true"] : []),
+    ...(title === undefined ? [] : [`title co ${quotedInFilter(title)}`]),
+  ];
+  return terms.length === 0 ? undefined : terms.join(" and ");
+}

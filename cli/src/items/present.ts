@@ -1,0 +1,99 @@
+import type { Field, FileInfo, Item, Summary } from "../api/shapes.ts";
+import { namesOf, type Variable } from "../output/dotenv.ts";
+import type { Shown } from "../output/format.ts";
+import { pairsOf, tableOf } from "../output/table.ts";
+
+/** Items for `--format`. */
+
+/** Types whose values a table shows. Every other one, also one of a later release, is a secret. */
+const SHOWN_TYPES = new Set([
+  "STRING",
+  "EMAIL",
+  "URL",
+  "DATE",
+  "MONTH_YEAR",
+  "MENU",
+  "ADDRESS",
+  "PHONE",
+  "GENDER",
+  "REFERENCE",
+  "FILE",
+  "CREDIT_CARD_TYPE",
+]);
+/** A note of any Item may be its secret. */
+const SECRET_PURPOSES = new Set(["PASSWORD", "NOTES"]);
+
+export const isSecret = ({ type, purpose }: Pick<Field, "type" | "purpose">): boolean =>
+  !SHOWN_TYPES.has(type) || SECRET_PURPOSES.has(purpose);
+
+export const HIDDEN = "(hidden)";
+
+function valueOf(field: Field, reveal: boolean): string {
+  if (field.value === "") return "";
+  if (isSecret(field) && !reveal) return HIDDEN;
+  return field.totp === undefined ? field.value : `${field.totp} (${field.value})`;
+}
+
+/** Seconds of a date: `2026-11-22 07:03:12`, in UTC. */
+export const timeOf = (date: string): string => date.slice(0, 19).replace("T", " ");
+
+/** A list of Items. */
+export const shownItems = (items: readonly Summary[]): Shown => ({
+  json: items,
+  table: (columns) =>
+    tableOf(
+      ["ID", "TITLE", "CATEGORY", "TAGS", "UPDATED"],
+      items.map(({ id, title, category, tags, updatedAt }) => [id, title, category, tags.join(", "), timeOf(updatedAt)]),
+      columns,
+    ),
+});
+
+/** One Item. `reveal`: whether the table has the secret values. The other formats always have them. */
+export const shownItem = (item: Item, reveal = false): Shown => ({
+  json: item,
+  table: (columns) =>
+    [
+      pairsOf(summaryPairs(item), columns),
+      tableOf(["SECTION", "FIELD", "TYPE", "VALUE"], item.fields.map(fieldRow(item, reveal)), columns),
+      filesTable(item.files, columns),
+    ]
+      .filter(Boolean)
+      .join("\n"),
+  variables: () => variablesOf(item),
+});
+
+const summaryPairs = ({ id, title, category, vault, tags, urls, favorite, state, version, updatedAt }: Item) =>
+  [
+    ["ID", id],
+    ["Title", title],
+    ["Category", category],
+    ["Vault", vault.id],
+    ["Tags", tags.join(", ")],
+    ["URLs", urls.map(({ href }) => href).join(", ")],
+    ["Favorite", favorite ? "yes" : ""],
+    ["State", state ?? ""],
+    ["Version", String(version)],
+    ["Updated", timeOf(updatedAt)],
+  ] as const;
+
+const fieldRow =
+  ({ sections }: Item, reveal: boolean) =>
+  (field: Field): string[] => {
+    const label = sections.find(({ id }) => id === field.section?.id)?.label;
+    return [label || (field.section?.id ?? ""), field.label || field.id, field.type, valueOf(field, reveal)];
+  };
+
+export const filesTable = (files: readonly FileInfo[], columns?: number): string =>
+  tableOf(
+    ["FILE", "NAME", "BYTES"],
+    files.map(({ id, name, size }) => [id, name, String(size)]),
+    columns,
+  );
+
+/** A variable for each field that has a value. */
+function variablesOf({ fields }: Item): Variable[] {
+  const filled = fields.filter(({ value }) => value !== "");
+  const labels = filled.map(({ label, id }) => label || id);
+  const names = namesOf(labels);
+  return filled.map(({ value }, place) => ({ name: names[place]!, value, label: labels[place]! }));
+}

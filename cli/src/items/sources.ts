@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import { CliError } from "../frame/failure.ts";
+import { type Io, readAll } from "../frame/io.ts";
+import { ask } from "../frame/prompt.ts";
+
+/** Fields of a command line, `--field LABEL[TYPE]=SOURCE`: the value comes from the source, never from the command line. */
+
+export interface FieldSource {
+  readonly label: string;
+  /** As the user wrote it; `undefined` without `[TYPE]`. */
+  readonly type: string | undefined;
+  readonly source: Source;
+}
+
+type Source =
+  | { readonly from: "stdin" | "prompt" }
+  | { readonly from: "file"; readonly path: string }
+  | { readonly from: "generate"; readonly recipe: Recipe };
+
+/** Contract 7.2. */
+export interface Recipe {
+  readonly length?: number;
+  readonly characterSets?: readonly string[];
+}
+
+/** A field's value, or how the service makes it. */
+export type FieldValue = { readonly value: string } | { readonly generate: true; readonly recipe: Recipe };
+
+export const SOURCES = "`-` (stdin), `@FILE`, `prompt`, or `generate[:LENGTH[,SET…]]` with the sets letters, digits and symbols";
+
+/** Errors: throws a CliError that repeats the label at most, because the rest may be a value. */
+export function parseFieldSource(text: string): FieldSource {
+  const [, label, type, source] = /^([^=]*?)(?:\[([A-Za-z_]+)\])?=(.*)$/s.exec(text) ?? [];
+  if (!label)
+    throw new CliError("--field takes LABEL=SOURCE or LABEL[TYPE]=SOURCE", { exit: "usage", hint: `SOURCE: ${SOURCES}` });
+  return { label, type, source: parseSource(label, source!) };
+}
+
+function parseSource(label: string, text: string): Source {
+  if (text === "-") return { from: "stdin" };
+  if (text === "prompt") return { from: "prompt" };
+  if (text.length > 1 && text.startsWith("@")) return { from: "file", path: text.slice(1) };
+  const [, length, sets] =
+    /^generate(?::(\d{1,2})(?:,((?:letters|digits|symbols)(?:,(?:letters|digits|symbols))*))?)?$/.exec(text) ?? [];
+  if (text.startsWith("generate") && (text === "generate" || length))
+    return {
+      from: "generate",
+      recipe: { ...(length && { length: Number(length) }), ...(sets && { characterSets: sets.toUpperCase().split(",") }) },
+    };
+  throw new CliError(`--field ${label}: the value comes from a source, because other users see the command line`, {
+    exit: "usage",
+    hint: `SOURCE: ${SOURCES}`,
+  });
+}
+
+/** Reads the values in the order of the command line. One line break at the end of stdin or a file is not part of the value. */
+export async function loadFields(io: Io, sources: readonly FieldSource[]): Promise<(FieldSource & { value: FieldValue })[]> {
+  if (sources.filter(({ source }) => source.from === "stdin").length > 1)
+    throw new CliError("Only one field can come from stdin", { exit: "usage" });
+  const loaded: (FieldSource & { value: FieldValue })[] = [];
+  for (const each of sources) loaded.push({ ...each, value: await loadValue(io, each) });
+  return loaded;
+}
+
+async function loadValue(io: Io, { label, source }: FieldSource): Promise<FieldValue> {
+  if (source.from === "generate") return { generate: true, recipe: source.recipe };
+  if (source.from === "prompt") return { value: await ask(io, `${label}: `, { hidden: true, instead: "Use `-` or `@FILE`." }) };
+  const place = source.from === "file" ? source.path : "stdin";
+  const bytes = source.from === "file" ? await readInput(source.path) : await readAll(io.stdin);
+  return { value: textOf(bytes, place).replace(/\r?\n$/, "") };
+}
+
+/** The bytes of a file that the command line names. */
+export async function readInput(path: string): Promise<Buffer> {
+  return readFile(path).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`${path} cannot be read: ${error.code}`, { exit: "usage" });
+  });
+}
+
+/** Errors: throws a CliError for bytes that are no UTF-8. */
+export function textOf(bytes: Uint8Array, place: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new CliError(`${place} is no UTF-8 text: store it as a File`, { exit: "usage" });
+  }
+}

@@ -1,0 +1,58 @@
+import { entriesOf } from "../api/answers.ts";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import { timeOf } from "../items/present.ts";
+import { show, tell } from "../output/format.ts";
+import { tableOf } from "../output/table.ts";
+import type { ACTIVITY_OPTIONS } from "./table.ts";
+
+/** An entry of the log (contract 13.5, 13.22). */
+interface Entry {
+  readonly requestId: string;
+  readonly timestamp: string;
+  readonly action: string;
+  readonly result: string;
+  readonly actor: { readonly id: string };
+  readonly resource: { readonly type: string; readonly itemVersion?: number } & Partial<
+    Record<Resource, { readonly id: string }>
+  >;
+}
+
+const RESOURCES = ["item", "vault", "token", "webhook"] as const;
+type Resource = (typeof RESOURCES)[number];
+
+const LARGEST_PAGE = 1000;
+
+/** `activity`: the newest entries, from as many pages as it takes. */
+export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_OPTIONS>): Promise<void> {
+  const limit = Number(options.limit ?? 50);
+  if (!Number.isInteger(limit) || limit < 1) throw new CliError("--limit takes a number from 1 on", { exit: "usage" });
+  const [connected, path] = options.admin ? [await admin(), "/v1/admin/activity"] : [await client(), "/v1/activity"];
+  // One entry more tells whether there are more.
+  const query = { limit: Math.min(limit + 1, LARGEST_PAGE), before: options.before };
+  const entries: Entry[] = [];
+  for await (const entry of entriesOf<Entry>(connected, path, query)) if (entries.push(entry) > limit) break;
+  const shown = entries.slice(0, limit);
+  await show(io, options.format, {
+    json: shown,
+    table: (columns) =>
+      tableOf(["TIME", "ACTION", "RESULT", "ACTOR", "RESOURCE", "VERSION", "REQUEST"], shown.map(rowOf), columns),
+  });
+  if (entries.length > limit) await tell(io, `Older entries: --before ${shown.at(-1)!.requestId}`);
+}
+
+const rowOf = ({ timestamp, action, result, actor, resource, requestId }: Entry): string[] => [
+  timeOf(timestamp),
+  action,
+  result,
+  actor.id,
+  resourceOf(resource),
+  String(resource.itemVersion ?? ""),
+  requestId,
+];
+
+/** The most exact thing that the entry names: an Item, else a vault, token or webhook. */
+function resourceOf(resource: Entry["resource"]): string {
+  const name = RESOURCES.find((each) => resource[each]);
+  return name === undefined ? resource.type.toLowerCase() : `${name} ${resource[name]!.id}`;
+}

@@ -1,0 +1,43 @@
+import { CliError } from "../frame/failure.ts";
+
+/** `NAME=value` lines that both Node (`util.parseEnv`) and `sh` read as the value. */
+
+export interface Variable {
+  readonly name: string;
+  readonly value: string;
+  /** What the value is of, for an error. */
+  readonly label: string;
+}
+
+/** Errors: throws a CliError that names the label of a value that no such line can hold. */
+export const dotenvOf = (variables: readonly Variable[]): string =>
+  variables.map(({ name, value, label }) => `${name}=${quoted(value, label)}\n`).join("");
+
+/**
+ * In quotes of one kind, because `util.parseEnv` knows no escaped quote: `'…'` is literal for both readers, and `"…"` is, for a
+ * value without the characters that `sh` replaces in it. `util.parseEnv` drops carriage returns, and no variable holds a NUL.
+ */
+function quoted(value: string, label: string): string {
+  if (!/['\r\0]/.test(value)) return `'${value}'`;
+  if (!/["$`\\\r\0]/.test(value)) return `"${value}"`;
+  const what = /[\r\0]/.test(value) ? "a carriage return or a NUL" : 'a single quote together with one of " $ ` \\';
+  throw new CliError(`A .env file cannot hold the value of ${JSON.stringify(label)}: it has ${what}`, {
+    hint: "Use --format json, or `item-vault run` and a reference.",
+  });
+}
+
+/** Names of variables for labels: upper case, with `_` for other characters; `_2`, `_3` … where several have the same name. */
+export function namesOf(labels: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return labels.map((label) => {
+    const word = label
+      .toUpperCase()
+      .replaceAll(/[^A-Z0-9]+/g, "_")
+      .replaceAll(/^_+|_+$/g, "");
+    const base = /^[A-Z]/.test(word) ? word : `_${word}`;
+    let name = base;
+    for (let number = 2; taken.has(name); number++) name = `${base}_${number}`;
+    taken.add(name);
+    return name;
+  });
+}

@@ -1,0 +1,42 @@
+import type { Options } from "../frame/command.ts";
+import { type Io, write } from "../frame/io.ts";
+import { dotenvOf, type Variable } from "./dotenv.ts";
+
+/** How a command writes what was asked for: `--format`. */
+
+const FORMATS = ["table", "json", "yaml"] as const;
+
+export const FORMAT_OPTION = {
+  format: { type: "string", value: "FORMAT", summary: "table (default), json or yaml", choices: FORMATS },
+} as const satisfies Options;
+
+/** For commands that show one Item. */
+export const ITEM_FORMAT_OPTION = {
+  format: { type: "string", value: "FORMAT", summary: "table (default), json, yaml or dotenv", choices: [...FORMATS, "dotenv"] },
+  reveal: { type: "boolean", summary: "show the secret values in the table" },
+} as const satisfies Options;
+
+/** One answer in each format. The parts are made only when they are written. */
+export interface Shown {
+  /** The JSON of the API. */
+  readonly json: unknown;
+  /** In: the width of the terminal; `undefined` for another output, which is never cut. */
+  readonly table: (columns: number | undefined) => string;
+  readonly variables?: () => readonly Variable[];
+}
+
+const WRITERS: Readonly<Record<string, (shown: Shown, columns: number | undefined) => string | Promise<string>>> = {
+  table: ({ table }, columns) => table(columns),
+  json: ({ json }) => `${JSON.stringify(json, undefined, 2)}\n`,
+  yaml: async ({ json }) => (await import("yaml")).stringify(json),
+  dotenv: ({ variables }) => dotenvOf(variables?.() ?? []),
+};
+
+/** Writes to stdout. Errors: throws a CliError for a value that the format cannot hold. */
+export async function show({ stdout }: Io, format: string | undefined, shown: Shown): Promise<void> {
+  const columns = stdout.isTTY ? stdout.columns : undefined;
+  await write(stdout, await WRITERS[format ?? "table"]!(shown, columns));
+}
+
+/** A line to stderr. */
+export const tell = ({ stderr }: Io, message: string): Promise<void> => write(stderr, `${message}\n`);

@@ -1,0 +1,81 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Client } from "@item-vault/client";
+import { request } from "../api/answers.ts";
+import { isId, tokenIdOf, vaultNamed } from "../api/find.ts";
+import type { Token, Vault } from "../api/shapes.ts";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import { type Io, write } from "../frame/io.ts";
+import { show, tell } from "../output/format.ts";
+import { secondsOf } from "./duration.ts";
+import { TOKENS } from "./manage.ts";
+import type { TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./table.ts";
+
+const LONGEST_WAIT = 7 * 86_400; // seconds; a timer of Node ends after 24 days at the latest
+
+/** `token create`: prints the token alone, so that a pipe can take it. */
+export async function create({ io, args, options, admin: connect }: Call<typeof TOKEN_CREATE_OPTIONS>): Promise<void> {
+  const expiresIn = lifetimeOf(options["expires-in"]);
+  const wanted = (options.vault ?? []).map(parseGrant);
+  const admin = await connect();
+  const vaults = await vaultsOf(admin, wanted);
+  const json = { name: args[0]!, vaults, dialect: options.dialect ?? "uuid", ...expiresIn };
+  await showIssued(io, options.format, await request<Token>(admin, "POST", TOKENS, { json }));
+}
+
+/**
+ * `token reissue`. The service ends a token at its expiry or when it is revoked, and cannot be told a later time. So the command
+ * revokes the old token at once (`--overlap 0`), after it has waited (`--wait`), or says which one is to be revoked, and when.
+ */
+export async function reissue({ io, args, options, admin: connect }: Call<typeof TOKEN_REISSUE_OPTIONS>): Promise<void> {
+  const overlap = options.overlap === undefined ? undefined : secondsOf("--overlap", options.overlap);
+  if (options.wait && (overlap === undefined || overlap > LONGEST_WAIT))
+    throw new CliError("--wait needs --overlap, of at most 7d", { exit: "usage" });
+  const asked = lifetimeOf(options["expires-in"]);
+  const admin = await connect();
+  const id = await tokenIdOf(admin, args[0]!);
+  const old = await request<Token>(admin, "GET", `${TOKENS}/${id}`);
+  if (old.name === undefined || old.vaults === undefined)
+    throw new CliError("The record of the token does not open", { hint: "Issue another one with `item-vault token create`." });
+  const { name, vaults, dialect, createdAt, expiresAt } = old;
+  const expiresIn = Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000);
+  const json = { name, vaults, dialect, expiresIn, ...asked };
+  await showIssued(io, options.format, await request<Token>(admin, "POST", TOKENS, { json }));
+  if (old.endedAt !== undefined) return tell(io, `The old token ${id} has ended already`);
+  const revoking = `\`item-vault token revoke ${id}\``;
+  if (overlap === undefined) return tell(io, `The old token works until ${expiresAt}: ${revoking} ends it`);
+  const due = new Date(Date.now() + overlap * 1000).toISOString().slice(0, 19);
+  if (overlap > 0 && !options.wait) return tell(io, `The old token still works. Revoke it at ${due}Z: ${revoking}`);
+  if (overlap > 0) await tell(io, `Revoking the old token at ${due}Z. If this is interrupted, run ${revoking}`);
+  await wait(overlap * 1000);
+  await admin.send("DELETE", `${TOKENS}/${id}`);
+  return tell(io, `Revoked the old token ${id}`);
+}
+
+const lifetimeOf = (text: string | undefined) => (text === undefined ? {} : { expiresIn: secondsOf("--expires-in", text) });
+
+/** The token goes to stdout, and what it is to stderr. */
+async function showIssued(io: Io, format: string | undefined, issued: Token): Promise<void> {
+  await tell(io, `Issued the token ${issued.id}, which expires at ${issued.expiresAt}. It is not shown again.`);
+  if (format === undefined || format === "table") await write(io.stdout, `${issued.token}\n`);
+  else await show(io, format, { json: issued, table: () => "" });
+}
+
+interface Grant {
+  readonly name: string;
+  readonly permission: string;
+}
+
+/** `VAULT` or `VAULT=rw`. */
+export function parseGrant(text: string): Grant {
+  const [, name, permission = "r"] = /^(.+?)(?:=([rwd]+))?$/s.exec(text) ?? [];
+  if (!name || !/^r?w?d?$/.test(permission))
+    throw new CliError("--vault takes VAULT or VAULT=rwd", { exit: "usage", hint: "The letters are in the order r, w, d." });
+  return { name, permission };
+}
+
+/** The `vaults` of a request (contract 13.14), by one request for all names. */
+async function vaultsOf(admin: Client, grants: readonly Grant[]): Promise<Record<string, string>> {
+  const all = grants.some(({ name }) => !isId(name)) ? await request<Vault[]>(admin, "GET", "/v1/admin/vaults") : [];
+  return Object.fromEntries(grants.map(({ name, permission }) => [isId(name) ? name : vaultNamed(all, name).id, permission]));
+}

@@ -1,0 +1,80 @@
+import { request } from "../api/answers.ts";
+import { adminVaultIdOf, findVault, isId, onlyOne } from "../api/find.ts";
+import type { Vault } from "../api/shapes.ts";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import { confirm } from "../frame/prompt.ts";
+import { timeOf } from "../items/present.ts";
+import { type Shown, show, tell } from "../output/format.ts";
+import { pairsOf, tableOf } from "../output/table.ts";
+import { printable } from "../output/text.ts";
+import type { VAULT_CREATE_OPTIONS, VAULT_DELETE_OPTIONS, VAULT_EDIT_OPTIONS, VAULT_READ_OPTIONS } from "./table.ts";
+
+const ADMIN = "/v1/admin/vaults";
+/** The list of the admin has vaults that do not open (contract 13.18). */
+const BROKEN = "(does not open)";
+
+/** `vault list`. */
+export async function list({ io, options, client, admin }: Call<typeof VAULT_READ_OPTIONS>): Promise<void> {
+  const vaults = options.admin
+    ? await request<Vault[]>(await admin(), "GET", ADMIN)
+    : await request<Vault[]>(await client(), "GET", "/v1/vaults");
+  const rows = vaults.map(({ id, name = BROKEN, items, updatedAt }) => [id, name, String(items ?? ""), timeOf(updatedAt ?? "")]);
+  await show(io, options.format, {
+    json: vaults,
+    table: (columns) => tableOf(["ID", "NAME", "ITEMS", "UPDATED"], rows, columns),
+  });
+}
+
+/** `vault get`. The admin has no request for one vault, so it is taken from the list. */
+export async function get({ io, args, options, client: connect, admin }: Call<typeof VAULT_READ_OPTIONS>): Promise<void> {
+  const name = args[0]!;
+  if (options.admin) {
+    const vaults = await request<Vault[]>(await admin(), "GET", ADMIN);
+    const found = vaults.filter((vault) => (isId(name) ? vault.id === name.toLowerCase() : vault.name === name));
+    return show(io, options.format, shownVault(onlyOne(found, "vault", name)));
+  }
+  return show(io, options.format, shownVault(await findVault(await connect(), name)));
+}
+
+/** `vault create`. */
+export async function create({ io, args, options, admin }: Call<typeof VAULT_CREATE_OPTIONS>): Promise<void> {
+  const { description } = options;
+  const json = { name: args[0]!, ...(description !== undefined && { description }) };
+  await show(io, options.format, shownVault(await request<Vault>(await admin(), "POST", ADMIN, { json })));
+}
+
+/** `vault edit`. */
+export async function edit({ io, args, options, admin: connect }: Call<typeof VAULT_EDIT_OPTIONS>): Promise<void> {
+  const { name, description } = options;
+  if (name === undefined && description === undefined)
+    throw new CliError("Nothing to change is given", { exit: "usage", hint: "Give --name or --description." });
+  const admin = await connect();
+  const json = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
+  const vault = await request<Vault>(admin, "PATCH", `${ADMIN}/${await adminVaultIdOf(admin, args[0]!)}`, { json });
+  await show(io, options.format, shownVault(vault));
+}
+
+/** `vault delete`: deletes the keys of the vault, so nothing restores it. */
+export async function remove({ io, args, options, admin: connect }: Call<typeof VAULT_DELETE_OPTIONS>): Promise<void> {
+  const admin = await connect();
+  const id = await adminVaultIdOf(admin, args[0]!);
+  await confirm(io, `Delete the vault ${printable(args[0]!)} (${id}) with all its Items for good?`, options.yes);
+  await admin.send("DELETE", `${ADMIN}/${id}`);
+  await tell(io, `Deleted the vault ${id}`);
+}
+
+const shownVault = (vault: Vault): Shown => ({
+  json: vault,
+  table: (columns) =>
+    pairsOf(
+      [
+        ["ID", vault.id],
+        ["Name", vault.name ?? BROKEN],
+        ["Description", vault.description ?? ""],
+        ["Items", String(vault.items ?? "")],
+        ["Updated", timeOf(vault.updatedAt ?? "")],
+      ],
+      columns,
+    ),
+});

@@ -1,0 +1,81 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, inject, it } from "vitest";
+import { COMMANDS } from "../../cli/src/commands.ts";
+import { type Bindings, expectedText } from "../docs/placeholders.ts";
+import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
+import { parseSections, type Section, startShell } from "./support/console.ts";
+
+/** Replays docs/cli.md: runs the commands of each section in a shell, and compares what they write with what is shown. */
+
+/** Milliseconds for one section: many processes, on a machine that may be busy. */
+const LONGEST = 120_000;
+
+const sections = parseSections(readFileSync("docs/cli.md", "utf8"));
+
+/** The vault `Demo` as docs/cli.md describes it. Out: a shell whose token is for this vault alone. `TOKEN_OF_BOTH` also is for an empty vault `Backup`. */
+async function demoShell() {
+  const vault = await makeVault("Demo");
+  const { token } = await admin("POST", "tokens", { name: "demo", vaults: { [vault]: "rwd" } });
+  const both = { [vault]: "rwd", [await makeVault("Backup")]: "rwd" };
+  const { token: tokenOfBoth } = await admin("POST", "tokens", { name: "demo and backup", vaults: both });
+  const fields = [
+    { purpose: "USERNAME", value: "app" },
+    { purpose: "PASSWORD", value: "correct horse" },
+    { id: "host", label: "host", value: "db.example.com" },
+  ];
+  const urls = [{ href: "https://db.example.com", primary: true }];
+  const item = { title: "Database", category: "LOGIN", tags: ["production"], vault: { id: vault }, fields, urls };
+  const { id } = (await sendRequest("POST", `v1/vaults/${vault}/items`, token, item)) as { id: string };
+  await sendRequest("POST", `v1/vaults/${vault}/items/${id}/files?name=ca.pem`, token, "a certificate\n");
+  const home = mkdtempSync(join(tmpdir(), "item-vault-docs-"));
+  const bin = join(home, "bin");
+  const cwd = join(home, "work");
+  for (const folder of [bin, cwd]) mkdirSync(folder);
+  writeFileSync(join(bin, "item-vault"), `#!/bin/sh\nexec ${process.execPath} ${resolve("cli/bin/item-vault.js")} "$@"\n`);
+  chmodSync(join(bin, "item-vault"), 0o755);
+  const env = {
+    PATH: `${bin}:${process.env["PATH"]!}`,
+    HOME: home,
+    ITEM_VAULT_HOST: inject("url").replace(/\/$/, ""),
+    ITEM_VAULT_TOKEN: token,
+    TOKEN_OF_BOTH: tokenOfBoth,
+    ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN,
+  };
+  return { cwd, env };
+}
+
+async function replay({ examples }: Section) {
+  const shell = startShell(await demoShell());
+  const bindings: Bindings = new Map();
+  const [actual, expected]: object[][] = [[], []];
+  for (const { line, command, shown } of examples) {
+    const filled = command.replaceAll(/\{(\w+)\}/g, (whole, name: string) => bindings.get(name) ?? whole);
+    const output = await shell.run(filled);
+    actual!.push({ line, command, output });
+    expected!.push({ line, command, output: expectedText(shown, output, bindings) });
+  }
+  await shell.end();
+  return { actual, expected };
+}
+
+describe("docs/cli.md", () => {
+  for (const section of sections)
+    it.concurrent(
+      `shows what the commands of "${section.heading}" write`,
+      async ({ expect: expectHere }) => {
+        const { actual, expected } = await replay(section);
+        expectHere(actual).toEqual(expected);
+      },
+      LONGEST,
+    );
+
+  it("has an example of every command", () => {
+    const commands = sections.flatMap(({ examples }) => examples.map(({ command }) => command)).join("\n");
+    const missing = COMMANDS.filter(({ hidden }) => !hidden)
+      .map(({ name }) => name)
+      .filter((name) => !new RegExp(`\\bitem-vault ${name}\\b`).test(commands));
+    expect(missing).toEqual([]);
+  });
+});
