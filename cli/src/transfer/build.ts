@@ -52,3 +52,6 @@ export function derivedId(format: string, source: string, sourceId: string): str
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
+
+/** The 16 bytes of a canonical UUID. */
+export const idBytesOf = (uuid: string): Uint8Array => Buffer.from(uuid.replaceAll("-", ""), "hex");

@@ -89,7 +89,7 @@ export class JsonValue {
 
   /** A text, or a number or truth value as text: sources differ in how they write such values. */
   scalar(): string | undefined {
-    const { value } = this;
+    const value = this.value as string | number | boolean | object | undefined;
     if (typeof value === "object") throw this.fault("is no text");
     return value === undefined ? undefined : String(value);
   }
