@@ -82,7 +82,8 @@ async function contentOf(client: Client, vault: string): Promise<unknown> {
 }
 
 describe("an interrupted import", () => {
-  it.each(["uuid", "connect"] as const)("is continued after every one of its writes, in the dialect %s", async (dialect) => {
+  it("is continued after every one of its writes", async () => {
+    const dialect = "connect"; // which gives values, and the version after a PUT, in other forms
     const whole = await emptyVault(dialect);
     await run(whole.client, whole.vault);
     const expected = await contentOf(whole.client, whole.vault);
