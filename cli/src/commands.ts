@@ -6,6 +6,7 @@ import { READ_COMMANDS } from "./read/table.ts";
 import { RUN_COMMANDS } from "./run/table.ts";
 import { SETTINGS_COMMANDS } from "./settings/table.ts";
 import { TOKEN_COMMANDS } from "./tokens/table.ts";
+import { TRANSFER_COMMANDS } from "./transfer/table.ts";
 import { VAULT_COMMANDS } from "./vaults/table.ts";
 
 /** Every command, in the order of the help. Each folder has its own table. */
@@ -17,5 +18,6 @@ export const COMMANDS: readonly Command[] = [
   ...VAULT_COMMANDS,
   ...TOKEN_COMMANDS,
   ...LOG_COMMANDS,
+  ...TRANSFER_COMMANDS,
   ...SETTINGS_COMMANDS,
 ];

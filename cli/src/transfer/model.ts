@@ -19,6 +19,8 @@ export interface TransferState {
   readonly urls: readonly { readonly href: string; readonly label?: string; readonly primary?: boolean }[];
   readonly sections: readonly { readonly id: string; readonly label?: string }[];
   readonly fields: readonly TransferField[];
+  /** When the source wrote this state: Unix milliseconds. Only exports use it. */
+  readonly changedAt?: number;
 }
 
 export interface TransferFile {
@@ -36,6 +38,8 @@ export interface TransferItem extends TransferState {
    * It is never derived from what a user typed, because ids are stored in the clear.
    */
   readonly sourceId: string | undefined;
+  /** A UUID that the new Item gets instead of a derived one: the source is a service of the same API, whose ids clients refer to. */
+  readonly id?: string;
   /** The name of the Item's vault in the source; `undefined` when the source has none. */
   readonly vault: string | undefined;
   readonly archived: boolean;
@@ -69,6 +73,8 @@ export interface ReadOptions {
   readonly password: () => Promise<string>;
   /** The name of the file without its folders. */
   readonly fileName: string;
+  /** Whether Items in the trash of the source are read too. Else they are skipped and counted. */
+  readonly includeTrash?: boolean;
 }
 
 /** A format that `import` reads. */

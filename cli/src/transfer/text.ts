@@ -1,0 +1,32 @@
+import { CliError } from "../frame/failure.ts";
+
+/** Bytes of a source as text. */
+
+/** The longest text that is parsed: strings of the runtime end at about 512 MiB. */
+const LONGEST = 500 * 1024 * 1024;
+
+/**
+ * Decodes UTF-8, or UTF-16 with a byte order mark; the mark is dropped. `place` names the text in the error.
+ * Errors: throws a CliError for bytes that are no such text.
+ */
+export function decodeText(bytes: Uint8Array, place: string): string {
+  if (bytes.length > LONGEST) throw sourceFault(place, `is larger than ${LONGEST / 1024 / 1024} MiB`);
+  const encoding =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw sourceFault(place, "is not text in UTF-8");
+  }
+}
+
+/** The beginning of a file as text, for the detection of its format: bytes that are no UTF-8 become U+FFFD. */
+export const headText = (head: Uint8Array): string => new TextDecoder(head[0] === 0xff ? "utf-16le" : "utf-8").decode(head);
+
+/** An error of a source: its place and the fault, without a value. */
+export const sourceFault = (place: string, fault: string): CliError =>
+  new CliError(`${place}: ${fault}`, { exit: "usage", hint: "Nothing was written." });
+
+/** A text for a terminal, in one line: control characters, and marks that change the direction of text, are escaped. */
+export const escapeText = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
