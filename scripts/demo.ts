@@ -28,13 +28,13 @@ export async function createDemo(base: string, adminToken: string, path: string)
   return demo;
 }
 
-/** The version of the Login: the one that a change of it overwrites. */
-export async function versionOf(base: string, { vault, item, token }: Demo): Promise<number> {
-  return ((await send(base, "GET", `/v1/vaults/${vault}/items/${item}`, token)) as { version: number }).version;
+/** The Login: its title, and its version, which a change of it overwrites. */
+export async function loadLogin(base: string, { vault, item, token }: Demo): Promise<{ title: string; version: number }> {
+  return (await send(base, "GET", `/v1/vaults/${vault}/items/${item}`, token)) as { title: string; version: number };
 }
 
 const LOGIN = {
-  title: "Database of the demo",
+  title: "Database",
   category: "LOGIN",
   urls: [{ href: "https://db.example.com", primary: true }],
   fields: [

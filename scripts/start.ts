@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { build } from "./build.ts";
-import { createDemo, versionOf } from "./demo.ts";
+import { createDemo, loadLogin } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
 import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
 
@@ -48,7 +48,7 @@ const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json").catch(as
     `The demo could not be created: ${error.message}\nThe data in .wrangler/state needs the .dev.vars that it was created with. If that file is lost, delete .wrangler.`,
   );
 });
-console.log(greeting(await versionOf(base, demo)));
+console.log(greeting(await loadLogin(base, demo)));
 
 function isPortFree(candidate: number): Promise<boolean> {
   const probe = createServer();
@@ -100,26 +100,29 @@ function exit(message: string): never {
  * The text must fit into a terminal: at most 24 lines of 100 columns. No comment follows a command, because an interactive
  * zsh passes it to the command as arguments.
  */
-function greeting(version: number): string {
+function greeting({ title, version }: { readonly title: string; readonly version: number }): string {
   const { token, vault, item, file } = demo;
+  const reference = `"op://Demo/${title}/password"`;
   return `Item Vault runs at ${base}. Ctrl-C stops it; the data stays in .wrangler/state.
-Its API is described at ${base}/docs/ and in docs/api.md.
+Its API is described at ${base}/docs/, the command line in docs/cli.md.
 Paste into another terminal in this folder. The token is valid for this demo Vault only.
 
-export ITEM_VAULT=${base}/v1 VAULT=${vault}
-export ITEM=${item} FILE=${file}
-export TOKEN=${token}
-AUTH="Authorization: Bearer $TOKEN" ITEMS=$ITEM_VAULT/vaults/$VAULT/items
+export ITEM_VAULT_HOST=${base}
+export ITEM_VAULT_TOKEN=${token}
 
-List the Items, read one, change a field, undo that, attach a File, download one, list the activity:
-curl -sS -H "$AUTH" $ITEMS
-curl -sS -H "$AUTH" $ITEMS/$ITEM
-curl -sS -H "$AUTH" $ITEMS/$ITEM -X PATCH \\
+Read the password, run a command with it, import a file, list the Items:
+npx item-vault read ${reference}
+PASSWORD=${reference} npx item-vault run -- sh -c 'echo "\${#PASSWORD}: $PASSWORD"'
+npx item-vault import docs/examples/passwords.csv --vault Demo
+npx item-vault item list
+
+The same over HTTP: read the Item, change a field, undo that, download its File:
+AUTH="Authorization: Bearer $ITEM_VAULT_TOKEN"
+ITEM=${base}/v1/vaults/${vault}/items/${item}
+curl -sS -H "$AUTH" $ITEM
+curl -sS -H "$AUTH" $ITEM -X PATCH \\
   -d '[{"op":"replace","path":"/fields/username/value","value":"grace"}]'
-curl -sS -H "$AUTH" $ITEMS/$ITEM/versions
-curl -sS -H "$AUTH" $ITEMS/$ITEM/versions/${version}/restore -X POST
-curl -sS -H "$AUTH" "$ITEMS/$ITEM/files?name=README.md" --data-binary @README.md
-curl -sS -H "$AUTH" $ITEMS/$ITEM/files/$FILE/content
-curl -sS -H "$AUTH" $ITEM_VAULT/activity
+curl -sS -H "$AUTH" $ITEM/versions/${version}/restore -X POST
+curl -sS -H "$AUTH" $ITEM/files/${file}/content
 `;
 }

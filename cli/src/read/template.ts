@@ -22,6 +22,9 @@ const ENCLOSED_CHARACTER = /[A-Za-z0-9\-_.?=/ ]/;
 /** As in contract 16.2. */
 const REFERENCE = /^op:\/\/(?:[A-Za-z0-9\-_. ]+\/){2,3}[A-Za-z0-9\-_. ]+(?:\?attribute=[A-Za-z]+)?$/;
 
+/** Whether a text is a reference without variables. */
+export const isReference = (text: string): boolean => REFERENCE.test(text);
+
 /** Parses a template. Errors: throws a CliError with the line and column of the fault, which repeats nothing of the text. */
 export function parseTemplate(template: string, variables: Variables): Part[] {
   const parts: Part[] = [];

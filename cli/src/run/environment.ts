@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { parseEnv } from "node:util";
 import { CliError } from "../frame/failure.ts";
 import { TOKEN_VARIABLES } from "../frame/settings.ts";
-import { type Part, parseTemplate, referencesOf, renderTemplate } from "../read/template.ts";
+import { isReference, type Part, parseTemplate, referencesOf, renderTemplate } from "../read/template.ts";
 
 /** The environment of a command that is run: variables, of which some are templates with references. */
 
@@ -27,7 +27,8 @@ export async function loadEnvironment(env: Variables, files: readonly string[]):
   const set = (name: string, value: string, isTemplate: boolean) => {
     templates.delete(name);
     delete plain[name];
-    const parts = isTemplate ? parseVariable(name, value, env) : [];
+    // In a value that is a reference as a whole, names may have spaces.
+    const parts = isReference(value) ? [{ reference: value }] : isTemplate ? parseVariable(name, value, env) : [];
     if (referencesOf(parts).length > 0) templates.set(name, parts);
     else plain[name] = value;
   };
