@@ -118,6 +118,11 @@ export const parameters = {
     "A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19).",
     { type: "string", minLength: 1, maxLength: LIMITS.idempotencyKey, pattern: "^[!-~]+$" },
   ),
+  ItemId: inHeader(
+    "Item-Id",
+    "The id of the new Item. A 409 when the vault has an Item or a deleted Item with it (contract 10.23 to 10.26).",
+    ref("IdInput"),
+  ),
   Range: inHeader("Range", "One range of bytes: then a 206 (contract 9.12).", text),
   IfRange: inHeader(
     "If-Range",

@@ -407,8 +407,10 @@ export interface IssuedToken {
   vaults: Record<string, Permission>;
   createdAt: Time;
   expiresAt: Time;
-  /** What a client sends as `Authorization: Bearer …`. No other answer contains it, except one to a repeated request. */
-  token: string;
+  /** Whether the token is for service bindings (contract 18.5). */
+  binding?: true;
+  /** What a client sends as `Authorization: Bearer …`. No other answer contains it, except one to a repeated request. Absent for a token of service bindings, which no request can carry (contract 18.5). */
+  token?: string;
 }
 
 /** A token for the admin (contract 13.15, 13.17). */
@@ -420,6 +422,8 @@ export interface ListedToken {
   vaults: Record<string, Permission>;
   createdAt: Time;
   expiresAt: Time;
+  /** Whether the token is for service bindings (contract 18.5). */
+  binding?: true;
   /** When the token was revoked or expired; absent while it is in use. */
   endedAt?: Time;
 }
@@ -443,6 +447,8 @@ export interface NewToken {
   dialect?: Dialect | null;
   /** Seconds until the token expires. */
   expiresIn?: number | null;
+  /** Whether the token is for service bindings; then every permission is `r` (contract 18.5). */
+  binding?: boolean | null;
 }
 
 /** Who sent the request, and from where. */
@@ -850,6 +856,8 @@ export interface Operations {
     };
     query: Record<string, never>;
     headers: {
+      /** The id of the new Item. A 409 when the vault has an Item or a deleted Item with it (contract 10.23 to 10.26). */
+      "Item-Id"?: IdInput;
       /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
       "Idempotency-Key"?: string;
     };

@@ -37,10 +37,11 @@ export const itemRows: readonly Row[] = [
     summary: "Create an Item",
     description: "Returns the Item with its id and what was generated (contract 2.12, 2.13, 7).",
     access: may("w"),
+    parameters: ["ItemId"],
     json: required(json("NewItem", newItem)),
     ...WRITES_ITEM,
     answers: { 200: written("The new Item.") },
-    errors: ["category", "missing_field", "overtaken"],
+    errors: ["category", "missing_field", "overtaken", "item_exists"],
   },
   {
     method: "get",

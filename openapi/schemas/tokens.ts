@@ -12,6 +12,12 @@ const scope: Schema = {
   maxProperties: LIMITS.tokenVaults,
 };
 
+/** Present for a token of service bindings only. */
+const binding: Schema = {
+  type: "boolean",
+  const: true,
+  description: "Whether the token is for service bindings (contract 18.5).",
+};
 const times: Readonly<Record<string, Schema>> = { createdAt: ref("Time"), expiresAt: ref("Time") };
 const token: Readonly<Record<string, Schema>> = {
   id: ref("Id"),
@@ -24,16 +30,25 @@ const endedAt = ref("Time", "When the token was revoked or expired; absent while
 
 export const tokenSchemas: Readonly<Record<string, Schema>> = {
   Token: closed("A token as it was issued (contract 8.10).", token),
-  IssuedToken: closed("A new token (contract 13.14). Ids of vaults have the form of its dialect.", {
-    ...token,
-    id: ref("Uuid"),
-    token: {
-      type: "string",
-      description:
-        "What a client sends as `Authorization: Bearer …`. No other answer contains it, except one to a repeated request.",
+  IssuedToken: closed(
+    "A new token (contract 13.14). Ids of vaults have the form of its dialect.",
+    {
+      ...token,
+      id: ref("Uuid"),
+      binding,
+      token: {
+        type: "string",
+        description:
+          "What a client sends as `Authorization: Bearer …`. No other answer contains it, except one to a repeated request. " +
+          "Absent for a token of service bindings, which no request can carry (contract 18.5).",
+      },
     },
-  }),
-  ListedToken: closed("A token for the admin (contract 13.15, 13.17).", { ...token, id: ref("Uuid"), endedAt }, ["endedAt"]),
+    ["token", "binding"],
+  ),
+  ListedToken: closed("A token for the admin (contract 13.15, 13.17).", { ...token, id: ref("Uuid"), binding, endedAt }, [
+    "binding",
+    "endedAt",
+  ]),
   BrokenToken: closed(
     "A token whose stored record does not open (contract 13.18).",
     {
@@ -53,6 +68,11 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
       expiresIn: nullable({
         ...integer("Seconds until the token expires.", 1, LIMITS.tokenLifetime),
         default: LIMITS.tokenLifetimeDefault,
+      }),
+      binding: nullable({
+        type: "boolean",
+        default: false,
+        description: "Whether the token is for service bindings; then every permission is `r` (contract 18.5).",
       }),
     },
     ["name", "vaults"],
