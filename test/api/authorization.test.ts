@@ -107,12 +107,15 @@ const valuesOf = ({ path }: Endpoint, parameter: string) => (path.includes(param
 
 /**
  * The permissions with `d` are tried with the vault, Item and File of their own only: the others are the same for them. In
- * other vaults the Item and the File both exist, are both of another place, or are both missing.
+ * other vaults the Item and the File both exist, are both of another place, or are both missing; the permissions other than
+ * `rw` are tried there with existing ones only, because a token's letters and the vault decide before the Item is read.
  */
-const isTried = ({ permission, vault, item, file, endpoint }: Case): boolean =>
-  permission.includes("d")
-    ? [vault, item, file].every((value) => value === "own")
-    : isLong || vault === "own" || item === file || !endpoint.path.includes(":file");
+function isTried({ permission, vault, item, file, endpoint }: Case): boolean {
+  if (permission.includes("d")) return [vault, item, file].every((value) => value === "own");
+  if (isLong || vault === "own") return true;
+  if (permission !== "rw") return item === "own" && file === "own";
+  return item === file || !endpoint.path.includes(":file");
+}
 
 const CASES = ENDPOINTS.flatMap((endpoint) =>
   ALL_PERMISSIONS.flatMap((permission) =>

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/model/limits.ts";
 import { sleep, wrapDatabase } from "../support/bindings.ts";
+import { runs } from "../support/runs.ts";
 import { freshVault, LOGIN, type Reply, send } from "../support/service.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
 import { type Attack, ATTACKS } from "../support/worst/attacks.ts";
@@ -12,6 +13,8 @@ import type { World } from "../support/worst/world.ts";
 
 const KIB = 1024;
 const WRITES = 12;
+/** Between two writes, in milliseconds. */
+const PAUSE = runs(25, 5);
 const world: World = { env, ask, sizes: { items: 100, content: 1024, vaults: 1, tags: 800, references: 1, log: 600 } };
 
 /** The statements of a commit of one PATCH: the log entry, the Item, the vault, the version before, and often the oldest one. */
@@ -46,7 +49,7 @@ async function answersDuring(requests: Requests) {
     writes.push(await rename(`title ${writes.length}`));
     reads.push(await call("GET", path));
     // All parts run in one thread here, and without a pause no timer of the others would fire.
-    await sleep(5);
+    await sleep(PAUSE);
   }
   return { writes, reads, calls, statuses: new Set((await attacked).map(({ status }) => status)) };
 }

@@ -10,7 +10,11 @@ export interface SeededFile {
   readonly section?: string;
 }
 
-const INSERT = "INSERT INTO files (vault_id, item_id, id, generation, size, sealed) VALUES (?1, ?2, ?3, ?4, 0, ?5)";
+const INSERT = `
+  INSERT INTO files (vault_id, item_id, id, generation, size, sealed)
+  SELECT ?1, ?2, value ->> 'id', value ->> 'generation', 0, value ->> 'sealed' FROM json_each(?3)`;
+/** Files per statement: a parameter of D1 has at most 2 MB. */
+const SLICE = 1_000;
 const COUNT = "UPDATE vaults SET files = files + ?2, content_version = content_version + 1 WHERE id = ?1";
 
 /** Inserts the rows of empty Files of an Item, without contents, and counts them. Out: their ids. */
@@ -26,12 +30,14 @@ export async function seedFiles(
   const keys = await unwrapVaultKeys(keyring.value, vault, wrappedKeys(row), Date.now());
   if (!keys.ok) throw new Error("no keys");
   const ids = files.map(() => crypto.randomUUID());
-  const inserts = files.map(async (file, index) => {
+  const sealing = files.map(async (file, index) => {
     const [id, generation] = [ids[index]!, crypto.randomUUID()];
     const key = crypto.getRandomValues(new Uint8Array(32)).toBase64();
-    const sealed = await sealFile(keys.value, vault, item, { ...file, id, generation, key, size: 0 });
-    return DB.prepare(INSERT).bind(vault, item, id, generation, sealed);
+    return { id, generation, sealed: await sealFile(keys.value, vault, item, { ...file, id, generation, key, size: 0 }) };
   });
-  await DB.batch([...(await Promise.all(inserts)), DB.prepare(COUNT).bind(vault, files.length)]);
+  const rows = await Promise.all(sealing);
+  const slices = Array.from({ length: Math.ceil(rows.length / SLICE) }, (_, n) => rows.slice(n * SLICE, (n + 1) * SLICE));
+  const inserts = slices.map((slice) => DB.prepare(INSERT).bind(vault, item, JSON.stringify(slice)));
+  await DB.batch([...inserts, DB.prepare(COUNT).bind(vault, files.length)]);
   return ids;
 }

@@ -6,7 +6,7 @@ import { applyMigrations, buildWorker } from "../../scripts/wrangler.ts";
 import { type Answer, summary } from "./support/ask.ts";
 import { readRelease, type Release, releases, restoreBuild, restoreState } from "./support/release.ts";
 import { type Refusals, type Run, runRefusing, runWorker } from "./support/run.ts";
-import { migratedSchema, storedRows, storedSchema } from "./support/schema.ts";
+import { migratedSchema, migrateStored, storedRows, storedSchema } from "./support/schema.ts";
 import { REPLACED, UPLOADED } from "./support/writes.ts";
 
 /**
@@ -86,6 +86,9 @@ function testWrites(run: () => Run, writer: string): void {
  */
 const UNMIGRATED = releases().at(-1);
 
+/** The release whose database lacks the most migrations. wrangler's command, which takes seconds, applies them to this one only. */
+const MIGRATED_BY_WRANGLER = releases()[0];
+
 describe.each(releases())("release %s", (version) => {
   const release = readRelease(version);
   const clockOffset = release.keptAt + HOUR - Date.now();
@@ -103,7 +106,9 @@ describe.each(releases())("release %s", (version) => {
   beforeAll(async () => {
     restoreBuild(version, kept);
     restoreState(version, migrated);
-    await Promise.all([applyMigrations(migrated), built]);
+    if (version === MIGRATED_BY_WRANGLER) await applyMigrations(migrated);
+    else migrateStored(migrated);
+    await built;
     const plan = { release, writer: "current", repeat, reads, again: {} };
     const runBoth = async () => {
       const build = { folder: current, state: migrated, clockOffset };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** Reads the schema of a stored D1 database. No Worker may be running on it. */
+/** Reads and migrates the schema of a stored D1 database. No Worker may be running on it. */
 
 interface Named {
   readonly name: string;
@@ -23,10 +23,27 @@ export function storedRows(state: string): Readonly<Record<string, readonly unkn
   return Object.fromEntries(rows);
 }
 
-function openStored(state: string): DatabaseSync {
+function openStored(state: string, options = { readOnly: true }): DatabaseSync {
   const folder = join(state, "v3", "d1", "miniflare-D1DatabaseObject");
   const file = readdirSync(folder).find((name) => name.endsWith(".sqlite") && name !== "metadata.sqlite");
-  return new DatabaseSync(join(folder, file ?? "missing"), { readOnly: true });
+  return new DatabaseSync(join(folder, file ?? "missing"), options);
+}
+
+/** Applies the migrations that the one database in `state` lacks, and records them as wrangler does. */
+export function migrateStored(state: string): void {
+  const database = openStored(state, { readOnly: false });
+  const applied = new Set(
+    database
+      .prepare("SELECT name FROM d1_migrations")
+      .all()
+      .map(({ name }) => name),
+  );
+  for (const name of readdirSync("migrations").toSorted()) {
+    if (applied.has(name)) continue;
+    database.exec(readFileSync(join("migrations", name), "utf8"));
+    database.prepare("INSERT INTO d1_migrations (name) VALUES (?)").run(name);
+  }
+  database.close();
 }
 
 /** The schema that all migrations create in an empty database. */
