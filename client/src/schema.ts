@@ -730,10 +730,48 @@ export type IdInput = string;
 export type Time = string;
 
 /** The category of an Item (contract 2.6). Requests may write it in any case (contract 2.9). */
-export type Category = "LOGIN" | "PASSWORD" | "API_CREDENTIAL" | "SERVER" | "DATABASE" | "CREDIT_CARD" | "MEMBERSHIP" | "PASSPORT" | "SOFTWARE_LICENSE" | "OUTDOOR_LICENSE" | "SECURE_NOTE" | "WIRELESS_ROUTER" | "BANK_ACCOUNT" | "DRIVER_LICENSE" | "IDENTITY" | "REWARD_PROGRAM" | "DOCUMENT" | "EMAIL_ACCOUNT" | "SOCIAL_SECURITY_NUMBER" | "MEDICAL_RECORD" | "SSH_KEY" | "CUSTOM";
+export type Category =
+  | "LOGIN"
+  | "PASSWORD"
+  | "API_CREDENTIAL"
+  | "SERVER"
+  | "DATABASE"
+  | "CREDIT_CARD"
+  | "MEMBERSHIP"
+  | "PASSPORT"
+  | "SOFTWARE_LICENSE"
+  | "OUTDOOR_LICENSE"
+  | "SECURE_NOTE"
+  | "WIRELESS_ROUTER"
+  | "BANK_ACCOUNT"
+  | "DRIVER_LICENSE"
+  | "IDENTITY"
+  | "REWARD_PROGRAM"
+  | "DOCUMENT"
+  | "EMAIL_ACCOUNT"
+  | "SOCIAL_SECURITY_NUMBER"
+  | "MEDICAL_RECORD"
+  | "SSH_KEY"
+  | "CUSTOM";
 
 /** The type of a field (contract 2.7). */
-export type FieldType = "STRING" | "EMAIL" | "CONCEALED" | "URL" | "OTP" | "DATE" | "MONTH_YEAR" | "MENU" | "SSHKEY" | "ADDRESS" | "PHONE" | "GENDER" | "REFERENCE" | "FILE" | "CREDIT_CARD_NUMBER" | "CREDIT_CARD_TYPE";
+export type FieldType =
+  | "STRING"
+  | "EMAIL"
+  | "CONCEALED"
+  | "URL"
+  | "OTP"
+  | "DATE"
+  | "MONTH_YEAR"
+  | "MENU"
+  | "SSHKEY"
+  | "ADDRESS"
+  | "PHONE"
+  | "GENDER"
+  | "REFERENCE"
+  | "FILE"
+  | "CREDIT_CARD_NUMBER"
+  | "CREDIT_CARD_TYPE";
 
 /** The purpose of a field (contract 2.8). */
 export type Purpose = "" | "USERNAME" | "PASSWORD" | "NOTES";
@@ -748,10 +786,59 @@ export type Permission = "r" | "w" | "d" | "rw" | "rd" | "wd" | "rwd";
 export type Dialect = "uuid" | "connect";
 
 /** What a write did (contract 15.2). More types may be added. */
-export type EventType = "item.created" | "item.updated" | "item.deleted" | "item.restored" | "item.version_destroyed" | "item.destroyed" | "vault.created" | "vault.updated";
+export type EventType =
+  | "item.created"
+  | "item.updated"
+  | "item.deleted"
+  | "item.restored"
+  | "item.version_destroyed"
+  | "item.destroyed"
+  | "vault.created"
+  | "vault.updated";
 
 /** The kind of an error, a closed list (contract 4.2, 4.3). A client decides by it. */
-export type ErrorKind = "invalid" | "vault_id" | "item_id" | "token_id" | "webhook_id" | "category" | "missing_field" | "filter" | "unauthorized" | "out_of_scope" | "vault_not_found" | "item_not_found" | "file_not_found" | "version_not_found" | "token_not_found" | "webhook_not_found" | "route_not_found" | "reference_not_found" | "ambiguous" | "method_not_allowed" | "idempotency" | "cursor_gone" | "item_exists" | "overtaken" | "precondition" | "too_large_to_inline" | "body_too_large" | "range" | "encoding" | "rate" | "internal" | "integrity" | "busy" | "uncertain" | "unavailable" | "version_skew" | "schema" | "unindexed" | "database_full" | "quota" | "misconfigured";
+export type ErrorKind =
+  | "invalid"
+  | "vault_id"
+  | "item_id"
+  | "token_id"
+  | "webhook_id"
+  | "category"
+  | "missing_field"
+  | "filter"
+  | "unauthorized"
+  | "out_of_scope"
+  | "vault_not_found"
+  | "item_not_found"
+  | "file_not_found"
+  | "version_not_found"
+  | "token_not_found"
+  | "webhook_not_found"
+  | "route_not_found"
+  | "reference_not_found"
+  | "ambiguous"
+  | "method_not_allowed"
+  | "idempotency"
+  | "cursor_gone"
+  | "item_exists"
+  | "overtaken"
+  | "precondition"
+  | "too_large_to_inline"
+  | "body_too_large"
+  | "range"
+  | "encoding"
+  | "rate"
+  | "internal"
+  | "integrity"
+  | "busy"
+  | "uncertain"
+  | "unavailable"
+  | "version_skew"
+  | "schema"
+  | "unindexed"
+  | "database_full"
+  | "quota"
+  | "misconfigured";
 
 /** Every error, an unknown path, a 405 and a 500 included (contract 4.1). The kind is in the header `Item-Vault-Error`. */
 export interface Error {

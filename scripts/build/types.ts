@@ -23,8 +23,13 @@ ${operations.join("\n")}
 
 /** An interface for an object, which reads better in an editor; a type for all else. */
 function declarationOf(name: string, schema: Schema): string {
-  const type = typeOf(schema, "");
-  const declaration = schema.type === "object" && type.startsWith("{") ? `interface ${name} ${type}` : `type ${name} = ${type};`;
+  const line = typeOf(schema, "");
+  // A long list of words is one word a line.
+  const type = schema.enum && line.length > 110 ? `\n  | ${line.replaceAll(" | ", "\n  | ")}` : line;
+  const declaration =
+    schema.type === "object" && type.startsWith("{")
+      ? `interface ${name} ${type}`
+      : `type ${name} =${type.startsWith("\n") ? "" : " "}${type};`;
   return `${docstring(schema.description, "")}export ${declaration}\n`;
 }
 
