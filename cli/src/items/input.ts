@@ -38,9 +38,10 @@ export function parseItem(text: string, place: string): Record<string, unknown> 
   return item as Record<string, unknown>;
 }
 
-/** Where the fault is, from V8's message, which also quotes the text: ` (line 3, column 5)`. */
+/** Where the fault is, ` (line 3, column 5)`, if V8's message says so; the message itself may quote the text. */
 function placeOf(text: string, message: string): string {
-  const position = Number(/at position (\d+)/.exec(message)?.[1] ?? text.length);
-  const before = text.slice(0, position).split("\n");
+  const [, position] = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message) ?? [];
+  if (position === undefined) return "";
+  const before = text.slice(0, Number(position)).split("\n");
   return ` (line ${before.length}, column ${before.at(-1)!.length + 1})`;
 }
