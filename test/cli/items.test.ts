@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { runCli, type Running, startCli } from "./support/process.ts";
-import { startProxy } from "./support/proxy.ts";
+import { startInterceptor } from "./support/interceptor.ts";
 
 interface Item {
   readonly id: string;
@@ -77,7 +77,7 @@ describe("item edit in the editor", () => {
 
   it("sends no write when nothing was changed", async () => {
     const { from, id, token } = await twoVaults();
-    const proxy = await startProxy();
+    const proxy = await startInterceptor();
     const env = { ...editorOf(`touch "$1"`).env, ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
     const ran = await runCli(["item", "edit", id, "--vault", from], { env });
     expect({ ...ran, requests: proxy.requests }).toMatchObject({
@@ -89,7 +89,7 @@ describe("item edit in the editor", () => {
 
   it("keeps the text in a file of mode 0600 when the Item was changed meanwhile, and writes nothing", async () => {
     const { from, id, token, read, rename } = await twoVaults();
-    const proxy = await startProxy({ before: async (name) => void (name.startsWith("PUT") && (await rename("Theirs"))) });
+    const proxy = await startInterceptor({ before: async (name) => void (name.startsWith("PUT") && (await rename("Theirs"))) });
     const { env } = editorOf(`sed -i 's/"Database"/"Ours"/' "$1"`);
     const ran = await runCli(["item", "edit", id, "--vault", from], {
       env: { ...env, ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url },
@@ -129,7 +129,7 @@ describe("item move", () => {
   it("leaves the Item and a complete copy when it is killed before the deletion", async () => {
     const { from, to, id, token, listOf } = await twoVaults();
     let running: Running | undefined;
-    const proxy = await startProxy({
+    const proxy = await startInterceptor({
       before: (name) => {
         if (!name.startsWith("DELETE")) return true;
         running!.child.kill("SIGKILL");
@@ -151,7 +151,7 @@ describe("item move", () => {
   it("keeps the Item and deletes the copy when the Item was changed meanwhile", async () => {
     const { from, to, id, token, rename, listOf } = await twoVaults();
     let first = true;
-    const proxy = await startProxy({
+    const proxy = await startInterceptor({
       before: async (name) => {
         if (name.startsWith("DELETE") && first) await rename("Changed");
         if (name.startsWith("DELETE")) first = false;
@@ -168,7 +168,7 @@ describe("item move", () => {
 
   it("deletes the incomplete copy when a File cannot be copied", async () => {
     const { from, to, id, token, listOf } = await twoVaults("x".repeat(300_000));
-    const proxy = await startProxy({ cutAfter: (name) => (name.endsWith("/content") ? 100_000 : undefined) });
+    const proxy = await startInterceptor({ cutAfter: (name) => (name.endsWith("/content") ? 100_000 : undefined) });
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
     const ran = await runCli(["item", "move", id, "--vault", from, "--to", to], { env });
     expect({ code: ran.code, source: await listOf(from), copies: await listOf(to) }).toMatchObject({
@@ -182,7 +182,7 @@ describe("item move", () => {
 describe("file", () => {
   it("put sends the size of a file in Content-Length", async () => {
     const { from, id, token } = await twoVaults();
-    const proxy = await startProxy();
+    const proxy = await startInterceptor();
     const path = join(mkdtempSync(join(tmpdir(), "item-vault-put-")), "large");
     writeFileSync(path, Buffer.alloc(3_000_000));
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
@@ -194,7 +194,7 @@ describe("file", () => {
 
   it("get leaves nothing of a download that ends early", async () => {
     const { from, id, token } = await twoVaults("x".repeat(300_000));
-    const proxy = await startProxy({ cutAfter: (name) => (name.endsWith("/content") ? 100_000 : undefined) });
+    const proxy = await startInterceptor({ cutAfter: (name) => (name.endsWith("/content") ? 100_000 : undefined) });
     const cwd = mkdtempSync(join(tmpdir(), "item-vault-get-"));
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
     const ran = await runCli(["file", "get", id, "notes.txt", "--vault", from], { env, cwd });

@@ -1,7 +1,7 @@
 import { expect, inject, it, vi } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { runCli, startCli } from "./support/process.ts";
-import { startProxy } from "./support/proxy.ts";
+import { startInterceptor } from "./support/interceptor.ts";
 
 async function vaultWithToken() {
   const vault = await makeVault("Logs");
@@ -16,7 +16,7 @@ async function vaultWithToken() {
 it("events --follow connects again after a break, and misses and repeats nothing", async () => {
   const { vault, token, create } = await vaultWithToken();
   let refused = 0;
-  const proxy = await startProxy({ before: () => refused-- <= 0 });
+  const proxy = await startInterceptor({ before: () => refused-- <= 0 });
   const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
   const { child, output, ended } = startCli(["events", "--follow", "--after", "0", "--vault", vault, "--format", "json"], {
     env,

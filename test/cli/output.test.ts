@@ -63,10 +63,16 @@ describe("tableOf", () => {
         fc.array(fc.tuple(UNICODE, UNICODE, UNICODE), { minLength: 1 }),
         fc.integer({ min: 28, max: 100 }),
         (rows, columns) => {
-          for (const line of tableOf(["A", "B", "C"], rows, columns).split("\n"))
+          for (const line of tableOf(["NAME", "TITLE", "TAGS"], rows, columns).split("\n"))
             expect(widthOf(line)).toBeLessThanOrEqual(columns);
         },
       ),
+    );
+  });
+
+  it("cuts columns of names only, the widest first", () => {
+    expect(tableOf(["ID", "TITLE", "TAGS"], [["i".repeat(26), "t".repeat(30), "tag, tag"]], 50)).toBe(
+      `ID${" ".repeat(26)}TITLE${" ".repeat(9)}TAGS\n${"i".repeat(26)}  ${"t".repeat(11)}…  tag, tag\n`,
     );
   });
 

@@ -12,9 +12,12 @@ const PURPOSES: Readonly<Record<string, string>> = {
   notes: "NOTES",
 };
 
+/** The purpose that a label of the command line stands for. */
+export const purposeOf = (label: string): string | undefined => PURPOSES[label.toLowerCase()];
+
 /** A new field of a request. One without a type is a secret; a user name and notes are not concealed. */
 export function newField({ label, type, value }: FieldSource & { value: FieldValue }): object {
-  const purpose = type === undefined ? PURPOSES[label.toLowerCase()] : undefined;
+  const purpose = type === undefined ? purposeOf(label) : undefined;
   return purpose ? { purpose, ...value } : { label, type: type?.toUpperCase() ?? "CONCEALED", ...value };
 }
 

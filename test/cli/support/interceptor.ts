@@ -4,7 +4,7 @@ import { inject, onTestFinished } from "vitest";
 
 /** A proxy between a command and the service: it records the requests, and a test can act in the middle of a command. */
 
-export interface Proxy {
+export interface Interceptor {
   readonly url: string;
   /** For example `GET /v1/vaults`, without the query, in the order of their arrival. */
   readonly requests: string[];
@@ -14,7 +14,7 @@ export interface Proxy {
   readonly breakConnections: () => void;
 }
 
-export interface ProxyOptions {
+export interface InterceptorOptions {
   /** Runs before a request is passed on. `false`: the connection is closed without an answer. */
   readonly before?: (name: string) => Promise<boolean | void> | boolean | void;
   /** How many bytes of the body of an answer pass before the connection is closed; `undefined`: all. */
@@ -22,7 +22,7 @@ export interface ProxyOptions {
 }
 
 /** Starts a proxy, which is closed at the end of the test. */
-export async function startProxy({ before, cutAfter }: ProxyOptions = {}): Promise<Proxy> {
+export async function startInterceptor({ before, cutAfter }: InterceptorOptions = {}): Promise<Interceptor> {
   const [requests, headers]: [string[], IncomingMessage["headers"][]] = [[], []];
   const server = createServer((incoming, answer) => {
     void (async () => {
