@@ -51,6 +51,7 @@ const shownToken = (token: Token): Shown => ({
       ["ID", token.id],
       ["Name", nameOf(token)],
       ["Dialect", token.dialect ?? ""],
+      ["For", token.binding ? "service bindings" : ""],
       ...Object.entries(token.vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
       ["Created", timeOf(token.createdAt)],
       ["Expires", timeOf(token.expiresAt)],
