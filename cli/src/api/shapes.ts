@@ -60,6 +60,8 @@ export interface Token {
   readonly createdAt: string;
   readonly expiresAt: string;
   readonly endedAt?: string;
+  /** A token for service bindings: it has no text (contract 18.5). */
+  readonly binding?: boolean;
   /** Only in the answer that issues it. */
   readonly token?: string;
 }

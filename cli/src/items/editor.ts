@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { rmSync } from "node:fs";
-import { chmod, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -25,11 +25,11 @@ export async function editInteractively(
   item: Item,
   save: (edited: Record<string, unknown>) => Promise<void>,
 ): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), "item-vault-"));
-  const file = join(folder, "item.json");
+  // Synchronous, so that no signal arrives between the two lines. The folder has mode 0700.
+  const folder = mkdtempSync(join(tmpdir(), "item-vault-"));
   const removing = removeAtSignal(folder);
+  const file = join(folder, "item.json");
   try {
-    await chmod(folder, 0o700);
     const before = editable(item);
     await writeFile(file, `${JSON.stringify(before, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
     for (;;) {
@@ -108,7 +108,9 @@ function removeAtSignal(folder: string): Removing {
 /** Runs the editor as git does: the variable may have arguments. Errors: throws when it fails, which leaves the Item as it is. */
 async function openEditor({ env }: Io, file: string, removing: Removing): Promise<void> {
   const editor = env["VISUAL"] || env["EDITOR"] || "vi";
-  const child = spawn("sh", ["-c", `${editor} "$@"`, editor, file], { stdio: "inherit" });
+  // With exec, a signal reaches the editor and not a shell before it; what has shell syntax of its own may not be exec'd.
+  const exec = /^[\w./ -]+$/.test(editor) ? "exec " : "";
+  const child = spawn("sh", ["-c", `${exec}${editor} "$@"`, editor, file], { stdio: "inherit" });
   removing.editor = child;
   const code = await new Promise<number | null>((end, reject) => {
     child.on("error", reject);

@@ -12,9 +12,12 @@ const PURPOSES: Readonly<Record<string, string>> = {
   notes: "NOTES",
 };
 
+/** The purpose that a label of the command line stands for. */
+export const purposeOf = (label: string): string | undefined => PURPOSES[label.toLowerCase()];
+
 /** A new field of a request. One without a type is a secret; a user name and notes are not concealed. */
 export function newField({ label, type, value }: FieldSource & { value: FieldValue }): object {
-  const purpose = type === undefined ? PURPOSES[label.toLowerCase()] : undefined;
+  const purpose = type === undefined ? purposeOf(label) : undefined;
   return purpose ? { purpose, ...value } : { label, type: type?.toUpperCase() ?? "CONCEALED", ...value };
 }
 
@@ -38,9 +41,10 @@ export function parseItem(text: string, place: string): Record<string, unknown> 
   return item as Record<string, unknown>;
 }
 
-/** Where the fault is, from V8's message, which also quotes the text: ` (line 3, column 5)`. */
+/** Where the fault is, ` (line 3, column 5)`, if V8's message says so; the message itself may quote the text. */
 function placeOf(text: string, message: string): string {
-  const position = Number(/at position (\d+)/.exec(message)?.[1] ?? text.length);
-  const before = text.slice(0, position).split("\n");
+  const [, position] = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message) ?? [];
+  if (position === undefined) return "";
+  const before = text.slice(0, Number(position)).split("\n");
   return ` (line ${before.length}, column ${before.at(-1)!.length + 1})`;
 }

@@ -1,7 +1,7 @@
 import { onlyOne } from "../api/find.ts";
 import type { Field, Item } from "../api/shapes.ts";
 import type { Values } from "../frame/command.ts";
-import { newField } from "./input.ts";
+import { newField, purposeOf } from "./input.ts";
 import type { FieldSource, FieldValue } from "./sources.ts";
 import type { EDIT_OPTIONS } from "./options.ts";
 
@@ -50,10 +50,13 @@ function setField(item: Item, field: Loaded): Operation[] {
   ];
 }
 
-/** The fields with this id, else those with this label. */
+/** The fields with this id, else those with this label, else the one of the purpose that the name stands for. */
 function fieldsNamed({ fields }: Item, name: string): readonly Field[] {
   const byId = fields.filter(({ id }) => id === name);
-  return byId.length > 0 ? byId : fields.filter(({ label }) => label === name);
+  const byLabel = fields.filter(({ label }) => label === name);
+  const wanted = purposeOf(name);
+  const byPurpose = fields.filter(({ purpose }) => purpose === wanted);
+  return [byId, byLabel, byPurpose].find(({ length }) => length > 0) ?? [];
 }
 
 /** RFC 6901, section 3. */

@@ -53,7 +53,7 @@ export const shownItem = (item: Item, reveal = false): Shown => ({
   json: item,
   table: (columns) =>
     [
-      pairsOf(summaryPairs(item), columns),
+      pairsOf(summaryPairs(item)),
       tableOf(["SECTION", "FIELD", "TYPE", "VALUE"], item.fields.map(fieldRow(item, reveal)), columns),
       filesTable(item.files, columns),
     ]

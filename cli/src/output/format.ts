@@ -34,7 +34,8 @@ const WRITERS: Readonly<Record<string, (shown: Shown, columns: number | undefine
 
 /** Writes to stdout. Errors: throws a CliError for a value that the format cannot hold. */
 export async function show({ stdout }: Io, format: string | undefined, shown: Shown): Promise<void> {
-  const columns = stdout.isTTY ? stdout.columns : undefined;
+  // A terminal that does not know its width says 0.
+  const columns = (stdout.isTTY && stdout.columns) || undefined;
   await write(stdout, await WRITERS[format ?? "table"]!(shown, columns));
 }
 

@@ -19,7 +19,7 @@ export function startProgress({ stderr }: Io, label: string, total: number | und
   let [done, drawn] = [0, 0];
   const draw = () => {
     drawn = Date.now();
-    stderr.write(`\r\u001B[K${cut(`${barOf(done, total)} ${printable(label)}`, (stderr.columns ?? 80) - 1)}`);
+    stderr.write(`\r\u001B[K${cut(`${barOf(done, total)} ${printable(label)}`, (stderr.columns || 80) - 1)}`);
   };
   return {
     add(amount) {

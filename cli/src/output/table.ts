@@ -3,43 +3,57 @@ import { cut, padded, printable, widthOf } from "./text.ts";
 /** Aligned plain text. */
 
 const GAP = "  ";
+/** Only these columns are cut, because a part of an id, a time or a value is of no use. */
+const CUT = new Set(["TITLE", "TAGS", "NAME", "SECTION", "FIELD"]);
 /** A column is cut to no less than this, also when the terminal is narrower. */
 const LEAST = 8;
 
 /**
- * Rows below a heading, each column as wide as its widest cell. `columns`: the width of the terminal; where the table is wider, its
- * widest columns are cut with `…`. Without `columns` nothing is cut. Out: lines, each with a newline; nothing without rows.
+ * Rows below a heading, each column as wide as its widest cell. `columns`: the width of the terminal; where the table is wider, the
+ * widest columns of names are cut with `…`. Without `columns` nothing is cut. Out: lines, each with a newline; nothing without rows.
  */
-export function tableOf(heading: readonly string[], rows: readonly (readonly string[])[], columns?: number): string {
+export function tableOf(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns = Number.POSITIVE_INFINITY,
+): string {
   if (rows.length === 0) return "";
-  return linesOf([heading, ...rows], columns);
+  const cells = [heading, ...rows].map((row) => row.map(printable));
+  const widths = widthsOf(cells);
+  const room = columns - GAP.length * (widths.length - 1);
+  return linesOf(
+    cells,
+    fit(
+      widths,
+      heading.map((name) => CUT.has(name)),
+      room,
+    ),
+  );
 }
 
-/** Names and values without a heading: what a command shows of one thing. */
-export const pairsOf = (pairs: readonly (readonly [string, string])[], columns?: number): string =>
-  linesOf(
-    pairs.filter(([, value]) => value !== ""),
-    columns,
-  );
+/** Names and values without a heading: what a command shows of one thing. Pairs without a value are left out. */
+export function pairsOf(pairs: readonly (readonly [string, string])[]): string {
+  const cells = pairs.filter(([, value]) => value !== "").map((pair) => pair.map(printable));
+  return linesOf(cells, widthsOf(cells));
+}
 
-function linesOf(rows: readonly (readonly string[])[], columns = Number.POSITIVE_INFINITY): string {
-  const cells = rows.map((row) => row.map(printable));
-  const natural = (cells[0] ?? []).map((_, place) => cells.reduce((width, row) => Math.max(width, widthOf(row[place]!)), 0));
-  const widths = fit(natural, columns - GAP.length * (natural.length - 1));
+const widthsOf = (cells: readonly (readonly string[])[]): number[] =>
+  (cells[0] ?? []).map((_, place) => cells.reduce((width, row) => Math.max(width, widthOf(row[place]!)), 0));
+
+function linesOf(cells: readonly (readonly string[])[], widths: readonly number[]): string {
   const lines = cells.map((row) => row.map((cell, place) => padded(cut(cell, widths[place]!), widths[place]!)).join(GAP));
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** Takes columns from the widest ones until the sum is at most `room`. */
-function fit(widths: readonly number[], room: number): number[] {
+/** Takes columns from the widest ones that may be cut until the sum is at most `room`. */
+function fit(widths: readonly number[], mayCut: readonly boolean[], room: number): number[] {
   const fitted = [...widths];
   const sum = () => fitted.reduce((total, width) => total + width, 0);
   for (let over = sum() - room; over > 0; over = sum() - room) {
-    const widest = Math.max(...fitted);
-    if (widest <= LEAST) break;
-    const next = Math.max(LEAST, ...fitted.filter((width) => width < widest));
-    const place = fitted.indexOf(widest);
-    fitted[place] = Math.max(next === widest ? LEAST : next, widest - over);
+    const widest = Math.max(...fitted.filter((_, place) => mayCut[place]));
+    if (widest <= LEAST) break; // also -Infinity, without such a column
+    const next = Math.max(LEAST, ...fitted.filter((width, place) => mayCut[place] && width < widest));
+    fitted[fitted.findIndex((width, place) => mayCut[place] && width === widest)] = Math.max(next, widest - over);
   }
   return fitted;
 }

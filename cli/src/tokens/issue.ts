@@ -19,7 +19,13 @@ export async function create({ io, args, options, admin: connect }: Call<typeof 
   const wanted = (options.vault ?? []).map(parseGrant);
   const admin = await connect();
   const vaults = await vaultsOf(admin, wanted);
-  const json = { name: args[0]!, vaults, dialect: options.dialect ?? "uuid", ...expiresIn };
+  const json = {
+    name: args[0]!,
+    vaults,
+    dialect: options.dialect ?? "uuid",
+    ...expiresIn,
+    ...(options.binding && { binding: true }),
+  };
   await showIssued(io, options.format, await request<Token>(admin, "POST", TOKENS, { json }));
 }
 
@@ -39,7 +45,7 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
     throw new CliError("The record of the token does not open", { hint: "Issue another one with `item-vault token create`." });
   const { name, vaults, dialect, createdAt, expiresAt } = old;
   const expiresIn = Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000);
-  const json = { name, vaults, dialect, expiresIn, ...asked };
+  const json = { name, vaults, dialect, expiresIn, ...asked, ...(old.binding && { binding: true }) };
   await showIssued(io, options.format, await request<Token>(admin, "POST", TOKENS, { json }));
   if (old.endedAt !== undefined) return tell(io, `The old token ${id} has ended already`);
   const revoking = `\`item-vault token revoke ${id}\``;
@@ -54,10 +60,12 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
 
 const lifetimeOf = (text: string | undefined) => (text === undefined ? {} : { expiresIn: secondsOf("--expires-in", text) });
 
-/** The token goes to stdout, and what it is to stderr. */
+/** The token, or the id of one that has no text, goes to stdout, and what it is to stderr. */
 async function showIssued(io: Io, format: string | undefined, issued: Token): Promise<void> {
-  await tell(io, `Issued the token ${issued.id}, which expires at ${issued.expiresAt}. It is not shown again.`);
-  if (format === undefined || format === "table") await write(io.stdout, `${issued.token}\n`);
+  const { id, token, expiresAt } = issued;
+  const more = token === undefined ? "Its id is for the binding." : "It is not shown again.";
+  await tell(io, `Issued the token ${id}, which expires at ${expiresAt}. ${more}`);
+  if (format === undefined || format === "table") await write(io.stdout, `${token ?? id}\n`);
   else await show(io, format, { json: issued, table: () => "" });
 }
 

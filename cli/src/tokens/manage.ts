@@ -46,17 +46,15 @@ function vaultsOf({ vaults = {} }: Token): string {
 
 const shownToken = (token: Token): Shown => ({
   json: token,
-  table: (columns) =>
-    pairsOf(
-      [
-        ["ID", token.id],
-        ["Name", nameOf(token)],
-        ["Dialect", token.dialect ?? ""],
-        ...Object.entries(token.vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
-        ["Created", timeOf(token.createdAt)],
-        ["Expires", timeOf(token.expiresAt)],
-        ["Ended", token.endedAt ? timeOf(token.endedAt) : ""],
-      ],
-      columns,
-    ),
+  table: () =>
+    pairsOf([
+      ["ID", token.id],
+      ["Name", nameOf(token)],
+      ["Dialect", token.dialect ?? ""],
+      ["For", token.binding ? "service bindings" : ""],
+      ...Object.entries(token.vaults ?? {}).map(([id, permission]) => ["Vault", `${id} ${permission}`] as const),
+      ["Created", timeOf(token.createdAt)],
+      ["Expires", timeOf(token.expiresAt)],
+      ["Ended", token.endedAt ? timeOf(token.endedAt) : ""],
+    ]),
 });

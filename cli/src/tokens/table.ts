@@ -15,6 +15,7 @@ export const TOKEN_CREATE_OPTIONS = {
     multiple: true,
     summary: "a vault, by name or id, and what the token may do there: r (default), w, d; may be repeated",
   },
+  binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
   dialect: { type: "string", value: "DIALECT", summary: "uuid (default) or connect", choices: ["uuid", "connect"] },
   ...LIFETIME,
   ...FORMAT_OPTION,

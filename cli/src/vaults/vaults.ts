@@ -66,15 +66,12 @@ export async function remove({ io, args, options, admin: connect }: Call<typeof 
 
 const shownVault = (vault: Vault): Shown => ({
   json: vault,
-  table: (columns) =>
-    pairsOf(
-      [
-        ["ID", vault.id],
-        ["Name", vault.name ?? BROKEN],
-        ["Description", vault.description ?? ""],
-        ["Items", String(vault.items ?? "")],
-        ["Updated", timeOf(vault.updatedAt ?? "")],
-      ],
-      columns,
-    ),
+  table: () =>
+    pairsOf([
+      ["ID", vault.id],
+      ["Name", vault.name ?? BROKEN],
+      ["Description", vault.description ?? ""],
+      ["Items", String(vault.items ?? "")],
+      ["Updated", timeOf(vault.updatedAt ?? "")],
+    ]),
 });

@@ -1,0 +1,174 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isId, onlyOne } from "../../cli/src/api/find.ts";
+import { modeOf, safeName } from "../../cli/src/files/target.ts";
+import { parseItem } from "../../cli/src/items/input.ts";
+import { isSecret } from "../../cli/src/items/present.ts";
+import { parseFieldSource } from "../../cli/src/items/sources.ts";
+import { parseEvents } from "../../cli/src/logs/event-stream.ts";
+import { secondsOf } from "../../cli/src/tokens/duration.ts";
+import { parseGrant } from "../../cli/src/tokens/issue.ts";
+import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
+
+/** The parsers of what stands on a command line, and of what the service sends. */
+
+describe("--field", () => {
+  it.each([
+    ["password=-", { label: "password", type: undefined, source: { from: "stdin" } }],
+    ["api key[string]=@a=b.txt", { label: "api key", type: "string", source: { from: "file", path: "a=b.txt" } }],
+    ["pin=prompt", { label: "pin", type: undefined, source: { from: "prompt" } }],
+    ["pin=generate", { label: "pin", type: undefined, source: { from: "generate", recipe: {} } }],
+    [
+      "pin=generate:8,digits,letters",
+      {
+        label: "pin",
+        type: undefined,
+        source: { from: "generate", recipe: { length: 8, characterSets: ["DIGITS", "LETTERS"] } },
+      },
+    ],
+  ])("reads %s", (text, expected) => expect(parseFieldSource(text)).toEqual(expected));
+
+  it.each(["pin=1234", "pin=generated", "pin=generate:8,all", "pin=", "pin=@", "pin", "=-"])("refuses %s", (text) =>
+    expect(() => parseFieldSource(text)).toThrow(expect.objectContaining({ exit: "usage" })),
+  );
+
+  it("repeats no part of a value that stands on the command line", () => {
+    const fault = (() => {
+      try {
+        return parseFieldSource("password=hunter2");
+      } catch (error) {
+        return JSON.stringify([error, (error as Error).message]);
+      }
+    })();
+    expect(fault).not.toContain("hunter2");
+  });
+});
+
+describe("tables", () => {
+  const SHOWN = [
+    "STRING",
+    "EMAIL",
+    "URL",
+    "DATE",
+    "MONTH_YEAR",
+    "MENU",
+    "ADDRESS",
+    "PHONE",
+    "GENDER",
+    "REFERENCE",
+    "FILE",
+    "CREDIT_CARD_TYPE",
+  ];
+
+  it("hide the values of every type that is not known to be harmless, also of one of a later release", () => {
+    const shown = [...FIELD_TYPE_NAMES, "PASSKEY"].filter((type) => !isSecret({ type, purpose: "" }));
+    expect(new Set(shown)).toEqual(new Set(SHOWN));
+  });
+
+  it.each(["PASSWORD", "NOTES"])("hide the value of purpose %s", (purpose) =>
+    expect(isSecret({ type: "STRING", purpose })).toBe(true),
+  );
+});
+
+describe("names", () => {
+  it.each([
+    ["3fa85f64-5717-4562-b3fc-2c963f66afa6", true],
+    ["3FA85F64-5717-4562-B3FC-2C963F66AFA6", true],
+    ["h6uf6zcxc5cwfm74fsld6zvpuy", true],
+    ["abcdefghijklmnopqrstuvwxyz", false],
+    ["Database", false],
+  ])("%s is an id: %s", (text, expected) => expect(isId(text)).toBe(expected));
+
+  it("that several things have are a conflict with their ids", () =>
+    expect(() => onlyOne([{ id: "a" }, { id: "b" }], "vault", "Demo\u001B")).toThrow(
+      expect.objectContaining({
+        exit: "conflict",
+        message: String.raw`Several vaults are named "Demo\\x1b"`,
+        hint: "Use an id:\n  a\n  b",
+      }),
+    ));
+});
+
+describe("the name of a download", () => {
+  it.each([
+    ["a.txt", "a.txt"],
+    ["../../etc/passwd", "passwd"],
+    [String.raw`..\..\boot.ini`, "boot.ini"],
+    ["/etc/passwd", "passwd"],
+  ])("of %s is %s", (name, expected) => expect(safeName(name)).toBe(expected));
+
+  it.each(["", ".", "..", "a/", "../..", "a\u0000b", "a\nb", "x".repeat(256)])("cannot be %j", (name) =>
+    expect(() => safeName(name)).toThrow(expect.objectContaining({ exit: "usage" })),
+  );
+
+  it("never leaves its folder", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(".", "/", "\\", "a", "\0") }), (name) => {
+        let safe = "";
+        try {
+          safe = safeName(name);
+        } catch {
+          return;
+        }
+        expect(safe).toMatch(/^[^/\\\0]+$/);
+        expect([".", ".."]).not.toContain(safe);
+      }),
+    );
+  });
+});
+
+it.each([
+  [undefined, 0o600],
+  ["0640", 0o640],
+  ["644", 0o644],
+])("--file-mode %s", (text, mode) => expect(modeOf(text)).toBe(mode));
+
+it.each(["rw", "0999", "17777", ""])("--file-mode refuses %j", (text) => expect(() => modeOf(text)).toThrow("octal"));
+
+it.each([
+  ["45", 45],
+  ["45s", 45],
+  ["30m", 1800],
+  ["12h", 43_200],
+  ["90d", 7_776_000],
+])("the time %s has %d seconds", (text, seconds) => expect(secondsOf("--overlap", text)).toBe(seconds));
+
+it.each(["", "h", "-1h", "1w", "1.5h", "1 h"])("%j is no time", (text) =>
+  expect(() => secondsOf("--overlap", text)).toThrow("--overlap"),
+);
+
+it.each([
+  ["Production", { name: "Production", permission: "r" }],
+  ["Production=rwd", { name: "Production", permission: "rwd" }],
+  ["a=b=w", { name: "a=b", permission: "w" }],
+])("--vault %s", (text, grant) => expect(parseGrant(text)).toEqual(grant));
+
+it("--vault refuses permissions in another order", () => expect(() => parseGrant("Production=wr")).toThrow("--vault"));
+
+it("a fault in JSON has its place, where it is known, and no part of the text", () => {
+  expect(() => parseItem('{\n  "a": hunter2\n}', "stdin")).toThrow(/^stdin is no JSON$/);
+  expect(() => parseItem('{\n  "a": "hunter2" "b"\n}', "stdin")).toThrow(/^stdin is no JSON \(line 2, column 18\)$/);
+  expect(() => parseItem("[]", "stdin")).toThrow("stdin is no Item");
+});
+
+describe("server-sent events", () => {
+  const TEXT =
+    'id: 1\n\n: comment\n\nid: 2\nevent: item.created\ndata: {"item":"ü"}\n\nid: 3\r\nevent: x\r\ndata: a\r\ndata: b\r\n\r\nid: 4\ndata: cut';
+
+  it("are read however the bytes are split", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: Buffer.byteLength(TEXT) })), async (places) => {
+        const bytes = Buffer.from(TEXT);
+        const ends = [...places.toSorted((one, other) => one - other), bytes.length];
+        const chunks = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+        const events = [];
+        for await (const event of parseEvents((async function* () { yield* chunks; })())) events.push(event); // oxfmt-ignore
+        expect(events).toEqual([
+          { id: "1", type: "", data: "" },
+          { id: "2", type: "item.created", data: '{"item":"ü"}' },
+          { id: "3", type: "x", data: "a\nb" },
+        ]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,126 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { dotenvOf, namesOf } from "../../cli/src/output/dotenv.ts";
+import { tableOf } from "../../cli/src/output/table.ts";
+import { cut, printable, widthOf } from "../../cli/src/output/text.ts";
+
+/** How values of the service are written to a terminal and to a .env file. */
+
+/** Whether a line can hold the value. */
+const holds = (value: string) => !/[\r\0]/.test(value) && !(value.includes("'") && /["$`\\]/.test(value));
+
+const UNICODE = fc.string({ unit: "binary" });
+
+describe("printable", () => {
+  it.each([
+    ["\u001B[2J", String.raw`\x1b[2J`],
+    ["a\nb\tc\r", String.raw`a\nb\tc\r`],
+    ["\u202Egpj.exe", String.raw`\u{202e}gpj.exe`],
+    ["\u009B31m", String.raw`\x9b31m`],
+    ["\u{E0041}", String.raw`\u{e0041}`],
+    ["\uD800", String.raw`\u{d800}`],
+    ["👩‍👩‍👧 é 漢字", "👩‍👩‍👧 é 漢字"],
+  ])("writes %j as %j", (text, shown) => expect(printable(text)).toBe(shown));
+
+  it("leaves no character that a terminal obeys", () => {
+    fc.assert(
+      fc.property(UNICODE, (text) => {
+        expect(printable(text)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u);
+      }),
+    );
+  });
+});
+
+describe("widthOf", () => {
+  it.each([
+    ["abc", 3],
+    ["é", 1],
+    ["e\u0301", 1],
+    ["漢字", 4],
+    ["ｱ", 1],
+    ["Ａ", 2],
+    ["한국", 4],
+    ["👍", 2],
+    ["👩‍👩‍👧", 2],
+    ["❤️", 2],
+    ["…", 1],
+  ])("counts %s as %d columns", (text, width) => expect(widthOf(text)).toBe(width));
+});
+
+describe("tableOf", () => {
+  it("aligns columns by what the terminal shows", () => {
+    expect(tableOf(["A", "B"], [["漢字", "x"], ["abc", "y"]])).toBe("A     B\n漢字  x\nabc   y\n"); // oxfmt-ignore
+  });
+
+  it("is never wider than the terminal, if that has room for its columns", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(UNICODE, UNICODE, UNICODE), { minLength: 1 }),
+        fc.integer({ min: 28, max: 100 }),
+        (rows, columns) => {
+          for (const line of tableOf(["NAME", "TITLE", "TAGS"], rows, columns).split("\n"))
+            expect(widthOf(line)).toBeLessThanOrEqual(columns);
+        },
+      ),
+    );
+  });
+
+  it("cuts columns of names only, the widest first", () => {
+    expect(tableOf(["ID", "TITLE", "TAGS"], [["i".repeat(26), "t".repeat(30), "tag, tag"]], 50)).toBe(
+      `ID${" ".repeat(26)}TITLE${" ".repeat(9)}TAGS\n${"i".repeat(26)}  ${"t".repeat(11)}…  tag, tag\n`,
+    );
+  });
+
+  it("cuts a text between characters", () => expect([cut("漢字漢字", 6), cut("abc", 3)]).toEqual(["漢字…", "abc"]));
+
+  it("writes nothing without rows", () => expect(tableOf(["A"], [])).toBe(""));
+});
+
+describe("dotenvOf", () => {
+  const anyValue = fc.oneof(
+    UNICODE,
+    fc.string({ unit: fc.constantFrom("'", '"', "$", "`", "\\", "\n", "#", "=", " ", "a", "\\n") }),
+  );
+  const value = anyValue.filter((text) => holds(text) && text.isWellFormed());
+
+  it("writes values that util.parseEnv and sh read back", () => {
+    const folder = mkdtempSync(join(tmpdir(), "item-vault-dotenv-"));
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 50 }), (values) => {
+        const variables = values.map((each, place) => ({ name: `V${place}`, value: each, label: "v" }));
+        const text = dotenvOf(variables);
+        expect(parseEnv(text)).toEqual(Object.fromEntries(variables.map((each) => [each.name, each.value])));
+        writeFileSync(join(folder, "env"), text);
+        const print = `. ./env; printf '%s\\0' ${variables.map(({ name }) => `"$${name}"`).join(" ")}`;
+        const { stdout } = spawnSync("sh", ["-c", print], { cwd: folder, encoding: "utf8" });
+        expect(stdout.split("\0").slice(0, -1)).toEqual(values);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("refuses a value that no line can hold, and names its label only", () => {
+    fc.assert(
+      fc.property(
+        anyValue.filter((text) => !holds(text)),
+        (text) => {
+          expect(() => dotenvOf([{ name: "V", value: text, label: "pin" }])).toThrow(
+            /^A \.env file cannot hold the value of "pin"/,
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe("namesOf", () => {
+  it.each([
+    [["api key", "API-Key", "api_key"], ["API_KEY", "API_KEY_2", "API_KEY_3"]],
+    [["2fa", "-", "één"], ["_2FA", "_", "N"]],
+  ])("names the labels %j %j", (labels, names) => expect(namesOf(labels)).toEqual(names)); // oxfmt-ignore
+});
