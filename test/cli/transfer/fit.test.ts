@@ -61,6 +61,11 @@ describe("an Item of a source", () => {
     ]);
   });
 
+  it("leaves the id of a purpose to the field of the purpose", () => {
+    const { item } = fields({ id: "password", value: "1" }, { purpose: "PASSWORD", value: "2" });
+    expect(item!.fields.map(({ id }) => id)).toEqual([undefined, undefined]);
+  });
+
   it("has the password that its category needs", () => {
     expect(fit({ category: "PASSWORD" }).item!.fields).toEqual([{ purpose: "PASSWORD", type: "CONCEALED", value: "" }]);
   });

@@ -106,7 +106,7 @@ describe("import of 1PUX", () => {
 describe("import after Ctrl-C", () => {
   it("ends cleanly, says how to go on, and is continued by the same command", async () => {
     const made = await emptyVault();
-    const items = Array.from({ length: 400 }, (_, index) => otherItem(`item-${index}`));
+    const items = Array.from({ length: 150 }, (_, index) => otherItem(`item-${index}`));
     const args = ["import", fileWith("many.1pux", makeOnePux(items)), "--vault", made.name];
     const { child, ended } = startCli(args, { env: made.env });
     child.stdin.end();
@@ -117,9 +117,9 @@ describe("import after Ctrl-C", () => {
     expect(stderr).toBe("Interrupted. The same command continues where this one stopped.\n");
     const created = Number(/Imported: (\d+) created/.exec(stdout)![1]);
     expect((await get<{ items: number }>(made, "")).items).toBe(created);
-    expect(created).toBeLessThan(400);
+    expect(created).toBeLessThan(150);
     expect((await runCli(args, { env: made.env })).stdout).toContain(
-      `Imported: ${400 - created} created, ${created} already there`,
+      `Imported: ${150 - created} created, ${created} already there`,
     );
   });
 });
