@@ -9,7 +9,7 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { subscribe } from "node:diagnostics_channel";
 import { createTestHarness } from "wrangler";
-import { bundleCli } from "../scripts/build/packages.ts";
+import { buildPackages } from "../scripts/build/packages.ts";
 import { LOCAL } from "../scripts/wrangler.ts";
 
 const ITEMS = Number(process.argv[2] ?? 10_000);
@@ -72,7 +72,7 @@ const secrets = {
 const server = createTestHarness({ workers: [{ configPath: "wrangler.toml", secrets }] });
 const folder = await mkdtemp(join(tmpdir(), "item-vault-import-"));
 try {
-  await Promise.all([server.listen(), bundleCli()]);
+  await Promise.all([server.listen(), buildPackages()]);
   await server.getWorker().applyD1Migrations("DB");
   const url = await originOfWorker();
   const post = async (path: string, body: object) => {
