@@ -1,12 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isId, onlyOne } from "../../cli/src/api/find.ts";
-import { modeOf, safeName } from "../../cli/src/files/target.ts";
+import { safeName } from "../../cli/src/files/target.ts";
+import { parseMode } from "../../cli/src/frame/output-file.ts";
 import { parseItem } from "../../cli/src/items/input.ts";
 import { isSecret } from "../../cli/src/items/present.ts";
 import { parseFieldSource } from "../../cli/src/items/sources.ts";
 import { parseEvents } from "../../cli/src/logs/event-stream.ts";
-import { secondsOf } from "../../cli/src/tokens/duration.ts";
+import { secondsOf } from "../../cli/src/frame/duration.ts";
 import { parseGrant } from "../../cli/src/tokens/issue.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 
@@ -121,9 +122,9 @@ it.each([
   [undefined, 0o600],
   ["0640", 0o640],
   ["644", 0o644],
-])("--file-mode %s", (text, mode) => expect(modeOf(text)).toBe(mode));
+])("--file-mode %s", (text, mode) => expect(parseMode(text)).toBe(mode));
 
-it.each(["rw", "0999", "17777", ""])("--file-mode refuses %j", (text) => expect(() => modeOf(text)).toThrow("octal"));
+it.each(["rw", "0999", "17777", ""])("--file-mode refuses %j", (text) => expect(() => parseMode(text)).toThrow("octal"));
 
 it.each([
   ["45", 45],

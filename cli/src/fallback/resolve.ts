@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Options, Values } from "../frame/command.ts";
-import { describeDuration, parseDuration } from "../frame/duration.ts";
+import { describeDuration, secondsOf } from "../frame/duration.ts";
 import { CliError, failureOf } from "../frame/failure.ts";
 import { type Io, write } from "../frame/io.ts";
 import { writeWholeFile } from "../frame/output-file.ts";
@@ -30,7 +30,7 @@ export async function withFallback(
   resolve: () => Promise<Map<string, string>>,
 ): Promise<Map<string, string>> {
   const path = options.fallback;
-  const maxAge = parseDuration(options["max-age"] ?? "24h", "max-age");
+  const maxAge = secondsOf("--max-age", options["max-age"] ?? "24h") * 1000;
   if (path === undefined || references.length === 0) return resolve();
   const { host, token } = await access();
   try {

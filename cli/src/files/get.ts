@@ -2,17 +2,18 @@ import { findFile, findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
+import { parseMode } from "../frame/output-file.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
 import { printable } from "../output/text.ts";
 import { measured, openContent } from "./content.ts";
 import type { FILE_GET_OPTIONS } from "./options.ts";
-import { modeOf, saveStream, targetOf } from "./target.ts";
+import { saveStream, targetOf } from "./target.ts";
 
 /** `file get`: writes a content to a file or to stdout as it arrives. */
 export async function run({ io, args, options, client: connect }: Call<typeof FILE_GET_OPTIONS>): Promise<void> {
   const { output, force = false } = options;
-  const mode = modeOf(options["file-mode"]);
+  const mode = parseMode(options["file-mode"]);
   if (output === "-" && io.stdout.isTTY && !force)
     throw new CliError("The content would go to the terminal", { exit: "usage", hint: "Add --force." });
   const client = await connect();

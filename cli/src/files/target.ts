@@ -25,12 +25,6 @@ export function safeName(name: string): string {
   throw new CliError("The name of the File is no name of a file", { exit: "usage", hint: "Name the file with -o." });
 }
 
-/** The octal permissions of `--file-mode`. */
-export function modeOf(text = "0600"): number {
-  if (!/^0?[0-7]{3}$/.test(text)) throw new CliError("--file-mode takes octal permissions, for example 0600", { exit: "usage" });
-  return Number.parseInt(text, 8);
-}
-
 interface Saving {
   readonly mode: number;
   /** Whether a file that exists is replaced. */

@@ -1,12 +1,12 @@
 import { CliError } from "./failure.ts";
 
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const SECONDS: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** Milliseconds of a duration such as `30m`, `24h` or `7d`. Errors: throws a CliError that names the option. */
-export function parseDuration(text: string, option: string): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (count === undefined) throw new CliError(`--${option} is no duration such as 30m, 24h or 7d`, { exit: "usage" });
-  return Number(count) * UNITS[unit!]!;
+/** Seconds of a time such as `90d`, `12h`, `30m`, `45s` or `45`. Errors: throws a CliError that names the option. */
+export function secondsOf(option: string, text: string): number {
+  const [, number, unit] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
+  if (number === undefined) throw new CliError(`${option} takes a time, for example 90d, 12h, 30m or 45s`, { exit: "usage" });
+  return Number(number) * SECONDS[unit!]!;
 }
 
 /** A duration for a reader: its largest unit, such as `5 hours`. */

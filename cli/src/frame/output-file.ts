@@ -12,9 +12,9 @@ export const FILE_OPTIONS = {
   force: { type: "boolean", short: "f", summary: "replace a file that exists" },
 } as const;
 
-/** An octal file mode. Errors: throws a CliError. */
+/** The octal permissions of `--file-mode`. Errors: throws a CliError. */
 export function parseMode(text = "0600"): number {
-  if (!/^0?[0-7]{3}$/.test(text)) throw new CliError("--file-mode is no octal mode such as 0600", { exit: "usage" });
+  if (!/^0?[0-7]{3}$/.test(text)) throw new CliError("--file-mode takes octal permissions, for example 0600", { exit: "usage" });
   return Number.parseInt(text, 8);
 }
 

@@ -16,10 +16,16 @@ export const dotenvOf = (variables: readonly Variable[]): string =>
 /**
  * In quotes of one kind, because `util.parseEnv` knows no escaped quote: `'…'` is literal for both readers, and `"…"` is, for a
  * value without the characters that `sh` replaces in it. `util.parseEnv` drops carriage returns, and no variable holds a NUL.
+ * Out: `undefined` when no quotes do. Back quotes would do for Node alone: `sh` would run the value as a command.
  */
-function quoted(value: string, label: string): string {
+export function quote(value: string): string | undefined {
   if (!/['\r\0]/.test(value)) return `'${value}'`;
-  if (!/["$`\\\r\0]/.test(value)) return `"${value}"`;
+  return /["$`\\\r\0]/.test(value) ? undefined : `"${value}"`;
+}
+
+function quoted(value: string, label: string): string {
+  const text = quote(value);
+  if (text !== undefined) return text;
   const what = /[\r\0]/.test(value) ? "a carriage return or a NUL" : 'a single quote together with one of " $ ` \\';
   throw new CliError(`A .env file cannot hold the value of ${JSON.stringify(label)}: it has ${what}`, {
     hint: "Use --format json, or `item-vault run` and a reference.",

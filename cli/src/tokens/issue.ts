@@ -7,7 +7,7 @@ import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { type Io, write } from "../frame/io.ts";
 import { show, tell } from "../output/format.ts";
-import { secondsOf } from "./duration.ts";
+import { secondsOf } from "../frame/duration.ts";
 import { TOKENS } from "./manage.ts";
 import type { TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./table.ts";
 

@@ -4,7 +4,7 @@ import { createClient } from "@item-vault/client";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { readAll } from "../frame/io.ts";
-import { askSecret } from "./ask.ts";
+import { ask } from "../frame/prompt.ts";
 import { chooseImport } from "./formats.ts";
 import type { Transfer } from "./model.ts";
 import { startProgress } from "./progress.ts";
@@ -48,7 +48,7 @@ export async function readSource(path: string): Promise<Uint8Array> {
 
 /** The first line of a password file, else what the user types. */
 export async function passwordOf(io: ImportCall["io"], path: string | undefined, prompt: string): Promise<string> {
-  if (path === undefined) return await askSecret(io, prompt, "Give the password with --password-file.");
+  if (path === undefined) return await ask(io, prompt, { hidden: true, instead: "Give the password with --password-file." });
   return Buffer.from(await readSource(path))
     .toString("utf8")
     .split(/\r?\n/, 1)[0]!;
@@ -58,11 +58,10 @@ async function loadService(host: string, { io }: ImportCall, signal: AbortSignal
   if (!/^https?:\/\/[^/]/.test(host)) throw new CliError("--from-connect is no http or https URL", { exit: "usage" });
   const token =
     io.env["OP_CONNECT_TOKEN"] ||
-    (await askSecret(
-      io,
-      "Token of the other service: ",
-      "Set OP_CONNECT_TOKEN to the token of the other service, and ITEM_VAULT_TOKEN to your own.",
-    ));
+    (await ask(io, "Token of the other service: ", {
+      hidden: true,
+      instead: "Set OP_CONNECT_TOKEN to the token of the other service, and ITEM_VAULT_TOKEN to your own.",
+    }));
   const client = createClient({ host, token });
   const progress = startProgress(io, "read");
   const { items, losses } = await readService(client, await listVaults(client), { signal, onItem: progress.update }).finally(() =>

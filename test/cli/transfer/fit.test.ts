@@ -133,7 +133,7 @@ describe("values", () => {
 });
 
 describe("export to .env", () => {
-  it("gives lines that Node reads back", async () => {
+  it("gives lines that Node and sh read back, and leaves out what not both read", async () => {
     const values = ["plain", "two words", "it's", 'a "b" c', "line\nbreak", "$HOME `x`", "#no comment", " spaces "];
     const list = values.map((value, index) => ({ label: `KEY_${index}`, value }));
     const { bytes, losses } = await dotenvExport.write([itemWith({ fields: [...list, { label: "bad", value: "'`" }] })], {});
@@ -146,6 +146,6 @@ describe("export to .env", () => {
       itemWith({ title, fields: [{ purpose: "PASSWORD", label: "password", value: "x" }] }),
     );
     const { bytes } = await dotenvExport.write(items, {});
-    expect(Buffer.from(bytes).toString()).toBe("PROD_DB_PASSWORD=x\nPROD_DB_PASSWORD_2=x\n");
+    expect(Buffer.from(bytes).toString()).toBe("PROD_DB_PASSWORD='x'\nPROD_DB_PASSWORD_2='x'\n");
   });
 });

@@ -1,3 +1,4 @@
+import { quote } from "../../output/dotenv.ts";
 import { Losses } from "../losses.ts";
 import type { ExportFormat, TransferField, TransferItem } from "../model.ts";
 
@@ -34,7 +35,7 @@ function presentItem(item: TransferItem, { losses, taken, several }: Context): s
     if (value === "") return [];
     const quoted = quote(value);
     if (quoted === undefined) {
-      losses.add("values that .env cannot quote (with a single and a back quote, or a carriage return)", title);
+      losses.add('values that .env cannot quote (with a single quote and one of " $ ` \\, or a carriage return)', title);
       return [];
     }
     const name = freeName(nameOf(field, title, several), taken);
@@ -60,13 +61,4 @@ function freeName(name: string, taken: Set<string>): string {
   for (let next = 2; taken.has(free); next++) free = `${name}_${next}`;
   taken.add(free);
   return free;
-}
-
-/** The value in quotes that leave it as it is: for `sh` and for Node (`util.parseEnv`), else in back quotes for Node alone. */
-function quote(value: string): string | undefined {
-  if (/^[\w./:@%+,-]+$/.test(value)) return value;
-  if (value.includes("\r")) return undefined;
-  if (!value.includes("'")) return `'${value}'`;
-  if (!/["$`\\]/.test(value)) return `"${value}"`;
-  return value.includes("`") ? undefined : `\`${value}\``;
 }
