@@ -10,12 +10,23 @@ const { schemas } = document.components;
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: "binary", maxLength: 6 }),
-  fc.constantFrom("", "id", "\ud800", "3fa85f64-5717-4562-b3fc-2c963f66afa6", "h6uf6zcxc5cwfm74fsld6zvpuy", "https://hooks.example.com/x"),
+  fc.constantFrom(
+    "",
+    "id",
+    "\ud800",
+    "3fa85f64-5717-4562-b3fc-2c963f66afa6",
+    "h6uf6zcxc5cwfm74fsld6zvpuy",
+    "https://hooks.example.com/x",
+  ),
 );
 
 /** Texts of the patterns of the document. */
 const PATTERNS: Readonly<Record<string, fc.Arbitrary<string>>> = {
-  IdInput: fc.oneof(fc.uuid(), fc.uuid().map((id) => id.toUpperCase()), fc.string({ unit: fc.constantFrom(..."abcz019"), minLength: 26, maxLength: 26 })),
+  IdInput: fc.oneof(
+    fc.uuid(),
+    fc.uuid().map((id) => id.toUpperCase()),
+    fc.string({ unit: fc.constantFrom(..."abcz019"), minLength: 26, maxLength: 26 }),
+  ),
 };
 const URLS = fc.constantFrom(
   "https://hooks.example.com/x",
@@ -45,11 +56,13 @@ export function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   if (type === "string") return texts(schema);
   if (type === "array") return fc.array(valuesOf(items!), { maxLength: 3 });
   if (properties) {
-    const others = fc.dictionary(fc.constantFrom("id", "version", "state", "unknown"), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 1 });
+    const others = fc.dictionary(fc.constantFrom("id", "version", "state", "unknown"), fc.jsonValue({ maxDepth: 1 }), {
+      maxKeys: 1,
+    });
     const known = fc.record(Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, valuesOf(one)])), {
       requiredKeys: [...required],
     });
-    return fc.tuple(others, known).map(([extra, own]) => ({ ...without(extra, properties), ...own }));
+    return fc.tuple(others, known).map(([extra, own]) => Object.assign(without(extra, properties), own));
   }
   if (type === "object") return maps(schema);
   return fc.jsonValue({ maxDepth: 2 });
@@ -74,7 +87,25 @@ const maps = ({ propertyNames, additionalProperties }: Schema): fc.Arbitrary<obj
 
 /** What replaces a value in a mutation. */
 const replacement = fc.oneof(
-  fc.constantFrom(null, "", "login", "string", "totp", "letters", 0, -1, 1.5, 2 ** 53, true, false, [], {}, [null], { id: "" }, [1]),
+  fc.constantFrom(
+    null,
+    "",
+    "login",
+    "string",
+    "totp",
+    "letters",
+    0,
+    -1,
+    1.5,
+    2 ** 53,
+    true,
+    false,
+    [],
+    {},
+    [null],
+    { id: "" },
+    [1],
+  ),
   fc.jsonValue({ maxDepth: 1 }),
   fc.constant("y".repeat(70_000)),
 );
@@ -87,7 +118,8 @@ function mutate(value: unknown, path: readonly number[], change: readonly [remov
   const keys = Object.keys(value);
   const key = keys[choice % Math.max(1, keys.length)];
   if (key === undefined) return Array.isArray(value) ? [by] : { extra: by };
-  if (rest.length === 0 && remove) return Array.isArray(value) ? value.toSpliced(Number(key), 1) : without(value, { [key]: true });
+  if (rest.length === 0 && remove)
+    return Array.isArray(value) ? value.toSpliced(Number(key), 1) : without(value, { [key]: true });
   const next = mutate((value as Record<string, unknown>)[key], rest, change);
   return Array.isArray(value) ? value.with(Number(key), next) : { ...value, [key]: next };
 }
@@ -97,6 +129,8 @@ export const mutationsOf = (schema: Schema): fc.Arbitrary<unknown> =>
   fc
     .tuple(
       valuesOf(schema),
-      fc.array(fc.tuple(fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }), fc.tuple(fc.boolean(), replacement)), { maxLength: 2 }),
+      fc.array(fc.tuple(fc.array(fc.nat(20), { minLength: 1, maxLength: 5 }), fc.tuple(fc.boolean(), replacement)), {
+        maxLength: 2,
+      }),
     )
     .map(([body, changes]) => changes.reduce<unknown>((one, [path, change]) => mutate(one, path, change), body));

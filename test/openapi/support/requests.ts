@@ -16,7 +16,7 @@ export const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 
 /** The parser of an endpoint, without the rest of a request. */
 const endpoint =
-  ({ parse }: { parse(call: ParseCall): Result<unknown> }) =>
+  ({ parse }: { readonly parse: (this: void, call: ParseCall) => Result<unknown> }) =>
   (json: unknown): Result<unknown> =>
     parse({ body: { json, bytes: new Uint8Array() }, store: { settings: {} } } as unknown as ParseCall);
 
@@ -78,7 +78,10 @@ export const STRICTER: readonly Stricter[] = [
     rule: "an id of a vault in a body is that of the path (contract 2.19)",
     reason: "a schema does not see the path",
     refuses: (body) =>
-      has((body as { vault?: unknown } | null)?.vault, (value, key) => key === "id" && isText(value) && ![undefined, VAULT].includes(parseId(value))),
+      has(
+        (body as { vault?: unknown } | null)?.vault,
+        (value, key) => key === "id" && isText(value) && ![undefined, VAULT].includes(parseId(value)),
+      ),
   },
   {
     rule: "a token names each vault once, in one of two forms of its id (contract 8.4, 3.2)",
@@ -91,7 +94,8 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "the URL of a webhook is https, of a public domain name (contract 17.3)",
     reason: "the rules are those of the URL standard; the document has the characters and the length",
-    refuses: (body) => has(body, (value, key) => key === "url" && isText(value) && webhookUrlFault(value, undefined) !== undefined),
+    refuses: (body) =>
+      has(body, (value, key) => key === "url" && isText(value) && webhookUrlFault(value, undefined) !== undefined),
   },
 ];
 
