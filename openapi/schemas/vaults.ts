@@ -46,7 +46,10 @@ export const vaultSchemas: Readonly<Record<string, Schema>> = {
   }),
   Usage: closed("What a vault uses of its quotas.", {
     items: integer("Items, deleted ones included.", 0),
-    bytes: nullable(integer("Bytes; `null` in a vault of release 0.1.0 that is not counted yet (contract 13.24).", 0)),
+    bytes: {
+      type: ["integer", "null"],
+      description: "Bytes; `null` in a vault of release 0.1.0 that is not counted yet (contract 13.24).",
+    },
     fileBytes: integer("Bytes of contents.", 0),
   }),
   QuotaInput: open("The quotas that change (contract 13.23).", {

@@ -82,7 +82,7 @@ function find(request: Request, status: number): Expected {
   const method = request.method === "HEAD" ? "GET" : request.method;
   const [name, answers] = paths.find(({ pattern }) => pattern.test(path))?.operations.get(method) ?? ["", UNSERVED];
   const expected = answers.get(status);
-  if (!expected) throw new Error(`The document has no status ${status} of ${method} ${name === "" ? path : `(${name})`}`);
+  if (!expected) throw new Error(`The document has no status ${status} of ${method} ${path}${name && ` (${name})`}`);
   if (name !== "") seen.add(`${name} ${status}`);
   return expected;
 }
@@ -104,7 +104,10 @@ export function faultOf(schema: Schema, value: unknown): string | undefined {
   const { errors } = validate(value, schema as JsonSchema, "2020-12", lookup, false);
   const faults = errors.filter(({ keyword }) => !WRAPPING.has(keyword));
   return faults
-    .map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation} ${error}`)
+    .map(
+      ({ instanceLocation, keyword, error }: OutputUnit) =>
+        `${instanceLocation} ${keyword === "false" ? "is not in the document" : error}`,
+    )
     .slice(0, 5)
     .join("; ");
 }

@@ -1,3 +1,4 @@
+import { faultOf, schemaNamed } from "./documented.ts";
 import { fetchRaw } from "./service.ts";
 
 /** A client of server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html, section 9.2.6). */
@@ -34,6 +35,16 @@ export async function openEvents(
   return readEvents(response);
 }
 
+/** The events whose data is about a whole vault. */
+const NOTICES = new Set(["vault.deleted", "reset"]);
+
+/** Throws when the data of an event is not as in the document: of one vault, of all vaults, or about a whole vault. */
+function checkEvent({ type, data }: Received): void {
+  const name = NOTICES.has(type) ? "VaultNotice" : "vault" in data ? "VaultEvent" : "Event";
+  const fault = faultOf(schemaNamed(name), data);
+  if (fault !== undefined) throw new Error(`The document differs from the event ${type}: ${fault}`);
+}
+
 /** Reads the events of a response. */
 export function readEvents(response: Response): Stream {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -55,7 +66,10 @@ export function readEvents(response: Response): Stream {
       if (fields.has("")) comments++;
       id = fields.get("id") ?? id;
       const data = fields.get("data");
-      if (data !== undefined) return { id, type: fields.get("event")!, data: JSON.parse(data) };
+      if (data === undefined) continue;
+      const event = { id, type: fields.get("event")!, data: JSON.parse(data) };
+      checkEvent(event);
+      return event;
     }
   };
   return {

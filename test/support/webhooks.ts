@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { listProgress, nextDue, type Progress } from "../../src/store/webhook-progress.ts";
+import { faultOf, schemaNamed } from "./documented.ts";
 import { admin, type Client, freshVault } from "./service.ts";
 import { advanceClock } from "./faults.ts";
 
@@ -36,7 +37,12 @@ export function newReceiver(): Receiver {
       void (await (await fetch(control, { method: "PUT", body: JSON.stringify(behaviours) })).text()),
     received: async () => {
       const received = await (await fetch(control)).json<Omit<Delivery, "event">[]>();
-      return received.map(({ headers, body }) => ({ headers, body, event: JSON.parse(body) }));
+      return received.map(({ headers, body }) => {
+        const event: unknown = JSON.parse(body);
+        const fault = faultOf(schemaNamed("WebhookMessage"), event);
+        if (fault !== undefined) throw new Error(`The document differs from a message to a webhook: ${fault}`);
+        return { headers, body, event };
+      });
     },
   };
 }

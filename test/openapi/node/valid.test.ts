@@ -3,6 +3,6 @@ import { expect, it } from "vitest";
 import { document } from "../../../openapi/document.ts";
 
 it("the document is a valid document of OpenAPI 3.1", async () => {
-  const result = await new Validator().validate(structuredClone(document));
+  const result = await new Validator().validate({ ...document });
   expect(result).toEqual({ valid: true });
 });

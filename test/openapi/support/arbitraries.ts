@@ -62,7 +62,7 @@ export function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
     const known = fc.record(Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, valuesOf(one)])), {
       requiredKeys: [...required],
     });
-    return fc.tuple(others, known).map(([extra, own]) => ({ ...without(extra, properties), ...own }));
+    return fc.tuple(others, known).map(([extra, own]) => Object.assign(without(extra, properties), own));
   }
   if (type === "object") return maps(schema);
   return fc.jsonValue({ maxDepth: 2 });

@@ -16,7 +16,7 @@ export const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 
 /** The parser of an endpoint, without the rest of a request. */
 const endpoint =
-  ({ parse }: { parse(call: ParseCall): Result<unknown> }) =>
+  ({ parse }: { readonly parse: (this: void, call: ParseCall) => Result<unknown> }) =>
   (json: unknown): Result<unknown> =>
     parse({ body: { json, bytes: new Uint8Array() }, store: { settings: {} } } as unknown as ParseCall);
 
