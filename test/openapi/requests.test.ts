@@ -51,7 +51,8 @@ describe("each rule in which they differ", () => {
       "NewToken",
       { name: "n", vaults: { "3fa85f64-5717-4562-b3fc-2c963f66afa6": "r", h6uf6zcxc5cwfm74fsld6zvpuy: "r" } },
     ],
-    [STRICTER[4]!.rule]: ["NewWebhook", { url: "http://hooks.example.com/" }],
+    [STRICTER[4]!.rule]: ["NewToken", { name: "n", vaults: { h6uf6zcxc5cwfm74fsld6zvpuy: "rw" }, binding: true }],
+    [STRICTER[5]!.rule]: ["NewWebhook", { url: "http://hooks.example.com/" }],
   };
 
   it.each(STRICTER.map(({ rule, refuses }) => [rule, refuses] as const))("is needed: %s", (rule, refuses) => {

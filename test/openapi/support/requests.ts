@@ -92,6 +92,14 @@ export const STRICTER: readonly Stricter[] = [
     },
   },
   {
+    rule: "a token of service bindings has no permission but `r` (contract 18.5)",
+    reason: "a second schema of the whole body would hide the first one from generators of types",
+    refuses: (body) => {
+      const { binding, vaults } = (body ?? {}) as { binding?: unknown; vaults?: object };
+      return binding === true && Object.values(vaults ?? {}).some((permission) => permission !== "r");
+    },
+  },
+  {
     rule: "the URL of a webhook is https, of a public domain name (contract 17.3)",
     reason: "the rules are those of the URL standard; the document has the characters and the length",
     refuses: (body) =>
