@@ -103,13 +103,6 @@ describe("bitwarden", () => {
     expect([item.history, valuesOf(item), item.sections[0]?.label]).toEqual([[], { "earlier 1": "PIN: 1" }, "Password history"]);
   });
 
-  it("keeps a text over 64 KiB as a File, and cuts a long title", async () => {
-    const [notes, name] = ["x".repeat(70_000), "t".repeat(2_000)];
-    const transfer = await read(bitwarden, jsonBytes({ encrypted: false, items: [{ type: 2, name, notes }] }));
-    expect(await filesOf(transfer.items[0]!)).toEqual({ "title.txt": name, "value.txt": notes });
-    expect([transfer.items[0]!.title.length, lossesOf(transfer)]).toEqual([1024, { "texts over 64 KiB (kept as Files)": 1 }]);
-  });
-
   it("reads attachments of a zip file and takes no path from their names", async () => {
     const transfer = await read(bitwarden, zippedVault());
     expect(await filesOf(itemOf(transfer, "Mail"))).toEqual({ "key.txt": "secret file", passwd: "second" });

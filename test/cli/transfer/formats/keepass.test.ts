@@ -19,7 +19,7 @@ describe("keepass", () => {
     const item = itemOf(await open(kind), "Mail");
     expect(item).toMatchObject({
       category: "LOGIN",
-      vault: "Passwords",
+      vault: undefined,
       archived: false,
       tags: ["Internet/Mail", "work", "two words"],
     });

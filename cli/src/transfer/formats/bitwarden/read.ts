@@ -4,7 +4,6 @@ import { type JsonValue, parseJson } from "../../json.ts";
 import { Losses } from "../../losses.ts";
 import type { ReadOptions, Transfer, TransferFile, TransferItem } from "../../model.ts";
 import { decodeText, sourceFault } from "../../text.ts";
-import { fitItem } from "../../fit.ts";
 import { isArchive, openArchive, type Entry } from "../../zip.ts";
 import { readItem } from "./item.ts";
 import { unprotect } from "./protect.ts";
@@ -35,7 +34,7 @@ export async function readBitwarden(bytes: Uint8Array, options: ReadOptions): Pr
       if (!item) return [];
       const sourceId = seen.has(id) ? undefined : item.sourceId;
       seen.add(id);
-      return [fitItem({ ...item, sourceId, files }, losses)];
+      return [{ ...item, sourceId, files }];
     });
   for (const files of attachments.values())
     losses.add("attachments of items that the file does not have", undefined, files.length);

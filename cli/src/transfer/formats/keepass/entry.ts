@@ -11,7 +11,6 @@ export interface Source {
   readonly database: Database;
   readonly losses: Losses;
   readonly resolve: Place["resolve"];
-  readonly vault: string | undefined;
   /** Adds an id. Out: whether it is the first of its kind. */
   readonly isNew: (id: string) => boolean;
 }
@@ -32,7 +31,7 @@ export function readEntry(entry: XmlElement, groups: readonly string[], source: 
   return {
     ...state,
     sourceId: /^(?!0{32})[0-9a-f]{32}$/.test(id) && source.isNew(id) ? id : undefined,
-    vault: source.vault,
+    vault: undefined,
     archived: false,
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(updatedAt === undefined ? {} : { updatedAt }),

@@ -1,4 +1,3 @@
-import { fitItem } from "../../fit.ts";
 import { Losses } from "../../losses.ts";
 import type { ReadOptions, Transfer, TransferItem } from "../../model.ts";
 import { sourceFault } from "../../text.ts";
@@ -7,7 +6,7 @@ import { openDatabase } from "./open.ts";
 import { referenceResolver } from "./references.ts";
 import { childOf, childrenOf, textOf, type XmlElement } from "./xml.ts";
 
-/** Reads a KeePass database. The groups of an entry become one tag, `Internet/Mail`; the database is the vault. */
+/** Reads a KeePass database. The groups of an entry become one tag, `Internet/Mail`. */
 export async function readKeePass(bytes: Uint8Array, options: ReadOptions): Promise<Transfer> {
   const database = await openDatabase(bytes, options).catch((error: unknown) => {
     if (error instanceof RangeError) throw sourceFault("The file", "is damaged or cut off");
@@ -22,7 +21,6 @@ export async function readKeePass(bytes: Uint8Array, options: ReadOptions): Prom
     database,
     losses,
     resolve: referenceResolver(top, losses),
-    vault: textOf(childOf(meta, "DatabaseName")) || textOf(childOf(top, "Name")) || undefined,
     isNew: (id) => !seen.has(id) && Boolean(seen.add(id)),
   };
   const bin = textOf(childOf(meta, "RecycleBinEnabled")).toLowerCase() === "false" ? "" : textOf(childOf(meta, "RecycleBinUUID"));
@@ -35,7 +33,7 @@ export async function readKeePass(bytes: Uint8Array, options: ReadOptions): Prom
     if (textOf(childOf(group, "Notes")) !== "") losses.add("notes of groups", textOf(childOf(group, "Name")));
     if (entriesIn(group) === 0 && group !== top) losses.add("groups without entries", textOf(childOf(group, "Name")));
     const tags = names.length > 0 ? [names.join("/")] : [];
-    items.push(...childrenOf(group, "Entry").map((entry) => fitItem(readEntry(entry, tags, source), losses)));
+    items.push(...childrenOf(group, "Entry").map((entry) => readEntry(entry, tags, source)));
     for (const child of childrenOf(group, "Group")) visit(child, [...names, textOf(childOf(child, "Name"))]);
   };
   visit(top, []);
