@@ -91,7 +91,7 @@ async function readHistory(
   return states.toReversed();
 }
 
-function stateOf({ title = "", category, favorite, tags, urls, sections, fields }: ServiceItem): TransferState {
+export function stateOf({ title = "", category, favorite, tags, urls, sections, fields }: ServiceItem): TransferState {
   return {
     title,
     category,

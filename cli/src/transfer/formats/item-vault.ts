@@ -14,7 +14,8 @@ export const itemVaultImport: ImportFormat = {
   name: FORMAT,
   summary: "Item Vault JSON: everything that `export --format item-vault` wrote",
   matches: (head) => /^\s*\{\s*"format"\s*:\s*"item-vault"/.test(headText(head)),
-  read: (bytes) => Promise.resolve(readDocument(parseJson(decodeText(bytes, "The file"), "The file"))),
+  // Async, so that a fault is a rejection.
+  read: async (bytes) => readDocument(parseJson(decodeText(bytes, "The file"), "The file")),
 };
 
 export const itemVaultExport: ExportFormat = {
@@ -42,9 +43,10 @@ const presentState = ({ title, category, favorite, tags, urls, sections, fields,
   favorite,
   changedAt,
   tags,
-  urls,
-  sections,
-  fields,
+  // One order of attributes, so that the same Items give the same bytes.
+  urls: urls.map(({ href, label, primary }) => ({ href, label, primary })),
+  sections: sections.map(({ id, label }) => ({ id, label })),
+  fields: fields.map(({ id, type, purpose, label, value, section }) => ({ id, type, purpose, label, value, section })),
 });
 
 function readDocument(document: JsonValue) {

@@ -23,11 +23,11 @@ export function parseContent(details: JsonValue, context: FieldContext): Pick<Tr
   const form = details.get("loginFields").list().map(parseFormField);
   const password = details.get("password").text();
   const hasPassword = form.some(({ purpose }) => purpose === "PASSWORD");
+  addFile(details.get("documentAttributes"), undefined, context);
   const sections = details
     .get("sections")
     .list()
     .map((section, index) => parseSection(section, index, context));
-  addFile(details.get("documentAttributes"), undefined, context);
   const fields = [
     ...form,
     ...(password !== undefined && !hasPassword ? [{ purpose: "PASSWORD", type: "CONCEALED", value: password }] : []),

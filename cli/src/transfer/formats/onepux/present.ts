@@ -21,7 +21,7 @@ export function presentContent(item: TransferState, files: readonly StoredFile[]
   const unnamed = presentSection(undefined, "", inside);
   return {
     loginFields: form.map(presentFormField),
-    ...(notes ? { notesPlain: notes.value ?? "" } : {}),
+    ...(notes?.value ? { notesPlain: notes.value } : {}),
     ...(category === "PASSWORD" && password ? { password: password.value ?? "" } : {}),
     ...(document ? { documentAttributes: document.attributes } : {}),
     sections: [

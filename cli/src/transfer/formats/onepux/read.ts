@@ -15,7 +15,8 @@ export const onePuxImport: ImportFormat = {
   summary: "1Password (1PUX), with Files and earlier passwords",
   matches: (head, fileName) =>
     head[0] === 0x50 && head[1] === 0x4b && (/\.1pux$/i.test(fileName) || latin(head).includes("export.")),
-  read: (bytes, { includeTrash = false }) => Promise.resolve(readOnePux(bytes, includeTrash)),
+  // Async, so that a fault is a rejection.
+  read: async (bytes, { includeTrash = false }) => readOnePux(bytes, includeTrash),
 };
 
 const latin = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
@@ -35,6 +36,8 @@ function readOnePux(bytes: Uint8Array, includeTrash: boolean): Transfer {
   };
   parseJson(content("export.attributes"), "export.attributes").get("version").number();
   const data = parseJson(content("export.data"), "export.data");
+  // A damaged content is found now, before anything is written; later each is read again, because all at once may not fit into memory.
+  for (const [name, entry] of archive) if (name.startsWith("files/")) entry.read();
   const source: Source = { archive, losses: new Losses(), includeTrash };
   const items = data
     .get("accounts")

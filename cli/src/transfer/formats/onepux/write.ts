@@ -3,8 +3,8 @@ import { zipSync, type Zippable } from "fflate";
 import { base32, parseId } from "../../../../../src/model/ids.ts";
 import { idBytesOf } from "../../build.ts";
 import { Losses } from "../../losses.ts";
-import type { ExportFormat, TransferItem } from "../../model.ts";
-import { presentContent } from "./present.ts";
+import type { ExportFormat, TransferFile, TransferItem } from "../../model.ts";
+import { presentContent, type StoredFile } from "./present.ts";
 import { passwordOf } from "./history.ts";
 import { CATEGORY_IDS } from "./tables.ts";
 
@@ -28,7 +28,7 @@ export const onePuxExport: ExportFormat = {
     const entries: Zippable = {
       "export.attributes": jsonBytes({ version: 3, description: "1Password Unencrypted Export", createdAt: 0 }),
       "export.data": jsonBytes({ accounts: [{ attrs, vaults }] }),
-      ...files,
+      ...Object.fromEntries(Object.entries(files).toSorted(([one], [other]) => (one < other ? -1 : 1))),
     };
     return { bytes: zipSync(entries, { level: 6, mtime: new Date(1980, 0, 1) }), losses: losses.list() };
   },
@@ -63,14 +63,8 @@ async function presentItem(item: TransferItem, place: string, { files, losses }:
     losses.add("categories that 1Password does not have (the Item becomes a secure note)", item.title);
   const [main, ...others] = item.urls.toSorted((one, other) => Number(other.primary ?? false) - Number(one.primary ?? false));
   const urls = [main ?? [], others].flat();
-  const stored = await Promise.all(
-    item.files.map(async (file, index) => {
-      const documentId = hashedId("file", `${uuid}/${index}`);
-      const path = `files/${documentId}__${file.name.replaceAll(/[/\\\p{Cc}]/gu, "_")}`;
-      files[path] = [await file.read(), { level: 0 }];
-      return { section: file.section, attributes: { fileName: file.name, documentId, decryptedSize: file.size } };
-    }),
-  );
+  const stored: StoredFile[] = [];
+  for (const file of item.files) stored.push(await storeFile(file, uuid, files));
   return {
     uuid,
     favIndex: item.favorite ? 1 : 0,
@@ -87,6 +81,19 @@ async function presentItem(item: TransferItem, place: string, { files, losses }:
       tags: item.tags,
     },
   };
+}
+
+/** Puts a File into the archive. Its id is derived from what it is, because the order of Files is that of their sections. */
+async function storeFile({ name, section, size, read }: TransferFile, item: string, files: Zippable): Promise<StoredFile> {
+  const content = await read();
+  const digest = createHash("sha256").update(content).digest("hex");
+  for (let copy = 0; ; copy++) {
+    const documentId = hashedId("file", JSON.stringify([item, name, section, digest, copy]));
+    const path = `files/${documentId}__${name.replaceAll(/[/\\\p{Cc}]/gu, "_")}`;
+    if (Object.hasOwn(files, path)) continue;
+    files[path] = [content, { level: 0 }];
+    return { section, attributes: { fileName: name, documentId, decryptedSize: size } };
+  }
 }
 
 const secondsOf = (milliseconds = 0): number => Math.floor(milliseconds / 1000);

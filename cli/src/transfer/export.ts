@@ -1,0 +1,62 @@
+import { rename, rm, stat, writeFile } from "node:fs/promises";
+import type { Call } from "../frame/command.ts";
+import { CliError, EXIT } from "../frame/failure.ts";
+import { write } from "../frame/io.ts";
+import { chooseExport } from "./formats.ts";
+import { interruptible } from "./interrupt.ts";
+import { passwordOf } from "./load-source.ts";
+import { startProgress } from "./progress.ts";
+import { readService } from "./read-service.ts";
+import * as report from "./report.ts";
+import { chooseVault, listVaults } from "./service.ts";
+import type { EXPORT_OPTIONS } from "./table.ts";
+
+/** `export`: writes what a token can read to a file. */
+
+type ExportCall = Call<typeof EXPORT_OPTIONS>;
+
+export async function run(call: ExportCall): Promise<number> {
+  return await interruptible(async (signal) => await runExport(call, signal));
+}
+
+async function runExport({ io, options, client }: ExportCall, signal: AbortSignal): Promise<number> {
+  const format = chooseExport(options.format);
+  const { output, force = false } = options;
+  if (output === undefined)
+    throw new CliError("No file was chosen", { exit: "usage", hint: "Choose one with -o FILE; `-o -` is stdout." });
+  if (output !== "-" && !force && (await exists(output)))
+    throw new CliError(`${output} exists`, { exit: "conflict", hint: "Choose another file, or replace it with --force." });
+  const path = options["password-file"];
+  const password = path === undefined ? undefined : await passwordOf(io, path, "");
+  const service = await client();
+  const all = await listVaults(service);
+  const vaults = options.vault ? options.vault.map((name) => chooseVault(all, name)) : all;
+  const progress = startProgress(io, "read");
+  const { items, losses } = await readService(service, vaults, { signal, onItem: progress.update }).finally(() => progress.end());
+  const written = await format.write(items, password === undefined ? {} : { password });
+  losses.addAll(written.losses);
+  signal.throwIfAborted();
+  if (output === "-") await write(io.stdout, written.bytes);
+  else await replaceFile(output, written.bytes);
+  await write(io.stderr, report.describeLosses(losses.list()) + report.describeExamples(losses.list()));
+  const protection = password === undefined ? "It contains every value in clear." : "";
+  await write(
+    io.stderr,
+    `Exported ${items.length} Items of ${vaults.length} vaults${output === "-" ? "" : ` to ${output}`}. ${protection}\n`,
+  );
+  return EXIT.ok;
+}
+
+const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined;
+
+/** Writes the whole file under another name first, so that no half of it is ever there under its own. */
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  const partial = `${path}.${process.pid}.partial`;
+  try {
+    await writeFile(partial, bytes, { mode: 0o600, flag: "wx" });
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw new CliError(`${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? "error"})`, { exit: "usage" });
+  }
+}

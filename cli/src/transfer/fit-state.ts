@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { FIELD_TYPE_NAMES } from "../../../src/model/field-types.ts";
+import { fits, LIMITS } from "../../../src/model/limits.ts";
+import { CATEGORIES } from "../../../src/model/item.ts";
+import type { TransferField, TransferState } from "./model.ts";
+import { fitValue } from "./values.ts";
+
+/** Makes one state of an Item fit the rules of the service (contract 2 and 12). */
+
+export interface FittedState {
+  readonly state: TransferState;
+  /** Values that are too long for a field. They become Files. */
+  readonly long: { readonly name: string; readonly text: string }[];
+  /** Why the state cannot be written. */
+  readonly why?: string | undefined;
+}
+
+/** In: a state, and a function that counts what is lost. */
+export function fitState(given: TransferState, add: (what: string) => void): FittedState {
+  const text = JSON.stringify(given);
+  if (!text.isWellFormed() || /\\ud[89a-f]/i.test(text)) add("halves of surrogate pairs, replaced by U+FFFD");
+  const cleaned = JSON.parse(text, (_, value: unknown) =>
+    typeof value === "string" ? value.toWellFormed() : value,
+  ) as TransferState;
+  const long: FittedState["long"] = [];
+  const fields = fitFields(cleaned, { add, long });
+  const state: TransferState = {
+    ...cleaned,
+    title: cutTitle(cleaned.title),
+    category: fitCategory(cleaned.category, add),
+    sections: uniqueSections(cleaned.sections),
+    fields: fits(cleaned.title, LIMITS.title) ? fields : [...fields, { label: "title", type: "STRING", value: cleaned.title }],
+  };
+  if (!fits(cleaned.title, LIMITS.title)) add("titles over 1 KiB, cut (the whole title is in a field)");
+  return { state: withPassword(state), long, why: faultOf(state) };
+}
+
+interface Context {
+  readonly add: (what: string) => void;
+  readonly long: FittedState["long"];
+}
+
+function fitFields({ fields }: TransferState, { add, long }: Context): TransferField[] {
+  const [ids, purposes] = [new Set<string>(), new Set<string>()];
+  return fields.flatMap((field) => {
+    const { id, purpose, type = "STRING", value = "" } = field;
+    if (!fits(value, LIMITS.string)) {
+      long.push({ name: `${field.label || purpose?.toLowerCase() || id || "value"}.txt`, text: value });
+      return [];
+    }
+    const known = (FIELD_TYPE_NAMES as string[]).includes(type) ? type : "STRING";
+    if (known !== type) add("types of fields that the service does not have, kept as STRING");
+    const fitted: { -readonly [K in keyof TransferField]: TransferField[K] } = fitValue({ ...field, type: known });
+    if (fitted.type !== known) add(`values that are no ${known}, kept as ${fitted.type}`);
+    if (id !== undefined && (id === "" || ids.has(id))) delete fitted.id;
+    if (id) ids.add(id);
+    if (purpose && purposes.has(purpose)) delete fitted.purpose;
+    if (purpose) purposes.add(purpose);
+    if (fitted.section) fitted.section = { ...fitted.section, id: shortId(fitted.section.id) };
+    return [fitted];
+  });
+}
+
+/** A section that has no room for its id gets another one; fields name it in the same way. */
+const shortId = (id: string): string => (fits(id, LIMITS.sectionId) ? id : createHash("sha256").update(id).digest("hex"));
+
+function uniqueSections(sections: TransferState["sections"]): TransferState["sections"] {
+  const unique = new Map(sections.toReversed().map((section) => [section.id, { ...section, id: shortId(section.id) }]));
+  return [...new Set(sections.map(({ id }) => id))].map((id) => unique.get(id)!);
+}
+
+function fitCategory(category: string, add: (what: string) => void): string {
+  if ((CATEGORIES as readonly string[]).includes(category)) return category;
+  add("categories that the service does not have (the Item becomes CUSTOM)");
+  return "CUSTOM";
+}
+
+/** An Item of category PASSWORD needs its password (contract 2.21). */
+const withPassword = (state: TransferState): TransferState =>
+  state.category !== "PASSWORD" || state.fields.some(({ purpose }) => purpose === "PASSWORD")
+    ? state
+    : { ...state, fields: [...state.fields, { purpose: "PASSWORD", type: "CONCEALED", value: "" }] };
+
+function cutTitle(title: string): string {
+  if (fits(title, LIMITS.title)) return title;
+  let cut = "";
+  for (const character of title) {
+    if (!fits(cut + character, LIMITS.title - 3)) break;
+    cut += character;
+  }
+  return `${cut}…`;
+}
+
+function faultOf({ fields, sections, tags, urls }: TransferState): string | undefined {
+  const many = Object.entries({ fields, sections, tags, urls }).find(([, list]) => list.length > LIMITS.list);
+  if (many) return `has more than ${LIMITS.list} ${many[0]}`;
+  const texts = [
+    ...tags,
+    ...urls.flatMap(({ href, label = "" }) => [href, label]),
+    ...sections.map(({ label = "" }) => label),
+    ...fields.flatMap(({ id = "", label = "" }) => [id, label]),
+  ];
+  return texts.every((text) => fits(text, LIMITS.string)) ? undefined : "has a tag, an address, a label or an id over 64 KiB";
+}

@@ -1,0 +1,81 @@
+import { fits, LIMITS } from "../../../src/model/limits.ts";
+import { fileOf } from "./build.ts";
+import { fitState } from "./fit-state.ts";
+import { Losses } from "./losses.ts";
+import type { Transfer, TransferFile, TransferItem } from "./model.ts";
+import { stepsOf } from "./steps.ts";
+
+/** Makes the Items of a source fit the limits of the service (contract 12) before the first is written. */
+
+/** An Item that cannot be written. */
+export interface Unfit {
+  readonly title: string;
+  readonly why: string;
+}
+
+export interface Fitted {
+  readonly items: TransferItem[];
+  readonly losses: Losses;
+  readonly unfit: Unfit[];
+}
+
+/** More earlier versions than any service keeps (VERSIONS_KEPT is at most 100), and than it keeps by default. */
+const MOST_VERSIONS = 100;
+const DEFAULT_VERSIONS = 10;
+
+export function fitTransfer({ items, losses: found }: Transfer): Fitted {
+  const losses = new Losses();
+  losses.addAll(found);
+  const fitted: TransferItem[] = [];
+  const unfit: Unfit[] = [];
+  for (const item of items) {
+    const outcome = fitItem(item, losses);
+    if ("why" in outcome) unfit.push(outcome);
+    else fitted.push(outcome);
+  }
+  return { items: fitted, losses, unfit };
+}
+
+function fitItem(item: TransferItem, losses: Losses): TransferItem | Unfit {
+  const { title } = item;
+  const add = (what: string) => losses.add(what, title);
+  const current = fitState(item, add);
+  const history = item.history.slice(-MOST_VERSIONS).map((state) => fitState(state, () => undefined));
+  losses.add(`earlier versions beyond the newest ${MOST_VERSIONS}`, title, item.history.length - history.length);
+  losses.add(
+    `earlier versions beyond the newest ${DEFAULT_VERSIONS} (unless VERSIONS_KEPT of the service is higher)`,
+    title,
+    Math.max(0, history.length - DEFAULT_VERSIONS),
+  );
+  if (item.createdAt !== undefined || item.updatedAt !== undefined)
+    add("dates of creation and change (the service sets its own)");
+  const files = [...item.files, ...current.long.map(({ name, text }) => fileOf(name, Buffer.from(text)))];
+  if (current.long.length > 0) losses.add("values over 64 KiB, kept as Files", title, current.long.length);
+  const states = history.map(({ state }) => state);
+  const outcome: TransferItem = { ...item, ...current.state, files: fitFiles(files, add), history: states };
+  const why = [...history, current].map(({ why: fault }) => fault).find(Boolean) ?? faultOfSize(outcome);
+  return why ? { title, why } : outcome;
+}
+
+/** Drops Files that the service refuses, and mends their names. */
+function fitFiles(files: readonly TransferFile[], add: (what: string) => void): TransferFile[] {
+  return files.flatMap((file) => {
+    if (file.size > LIMITS.file) {
+      add("Files over 100 MB");
+      return [];
+    }
+    const name = fits(file.name, LIMITS.fileName) ? file.name.toWellFormed() : `${file.name.toWellFormed().slice(0, 200)}…`;
+    const section = file.section && fits(file.section, LIMITS.sectionId) ? file.section : undefined;
+    const { section: _, ...rest } = file;
+    return [{ ...rest, name: name || "file", ...(section ? { section } : {}) }];
+  });
+}
+
+/** The service measures the encrypted form, which is about 4/3 of the JSON text (contract 12.2); generated ids come on top. */
+function faultOfSize(item: TransferItem): string | undefined {
+  if (item.files.length > LIMITS.list) return `has more than ${LIMITS.list} Files`;
+  const names = item.files.map(({ name, section }) => ({ name, section }));
+  const states = stepsOf(item).flatMap((step) => ("state" in step ? [step.state] : []));
+  const sizes = states.map((state) => Buffer.byteLength(JSON.stringify([state, names])) + 64 * state.fields.length + 1024);
+  return Math.max(...sizes) * (4 / 3) > LIMITS.item ? "is larger than 512 KiB" : undefined;
+}

@@ -1,0 +1,109 @@
+import { ItemVaultError } from "@item-vault/client";
+import { CliError, EXIT } from "../frame/failure.ts";
+import { write } from "../frame/io.ts";
+import { interruptible } from "./interrupt.ts";
+import { type Fitted, fitTransfer } from "./fit.ts";
+import { type ImportCall, loadSource, type Source } from "./load-source.ts";
+import { type PlannedItem, planItems } from "./plan.ts";
+import * as report from "./report.ts";
+import { findTargets, type Targets } from "./targets.ts";
+import { escapeText } from "./text.ts";
+import { type Counts, writeItems } from "./write-items.ts";
+
+/** `import`: reads and checks a whole source, finds what is there already, and writes the rest. */
+
+const WORDS = {
+  created: "created",
+  completed: "completed after an interrupted import",
+  present: "already there",
+  differs: "already there and changed since: left as they are",
+  deleted: "imported before and deleted since: not created again",
+  failed: "failed",
+} as const;
+
+export async function run(call: ImportCall): Promise<number> {
+  return await interruptible(async (signal) => await runImport(call, signal));
+}
+
+async function runImport(call: ImportCall, signal: AbortSignal): Promise<number> {
+  const { io, options } = call;
+  const source = await loadSource(call, signal);
+  const fitted = fitTransfer(source.transfer);
+  await checkFit(call, fitted);
+  const losses = fitted.losses.list();
+  await write(io.stdout, report.describeSource(source.format, fitted.items) + report.describeLosses(losses));
+  await write(io.stderr, report.describeExamples(losses));
+  if (fitted.items.length === 0) return EXIT.ok;
+  if (options["dry-run"]) return await describePlan(call, source, fitted);
+  const targets = await chooseTargets(call, fitted);
+  try {
+    const planned = await planIn(targets, source, fitted);
+    return await finish(call, await writeItems(call.io, planned, signal), signal);
+  } finally {
+    await targets.close();
+  }
+}
+
+/** Errors: throws a CliError when Items do not fit and may not be left out: then nothing is written. */
+async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted): Promise<void> {
+  for (const { title, why } of unfit) await write(io.stderr, `“${escapeText(title)}” ${why}\n`);
+  if (unfit.length === 0) return;
+  if (!options["skip-invalid"])
+    throw new CliError(`${unfit.length} Items do not fit into the service. Nothing was written.`, {
+      exit: "usage",
+      hint: "Change them in the source, or leave them out with --skip-invalid.",
+    });
+  losses.add("Items that do not fit into the service", undefined, unfit.length);
+}
+
+const chooseTargets = async ({ io, options, client, admin }: ImportCall, { items }: Fitted): Promise<Targets> => {
+  const {
+    vault,
+    host,
+    "create-vaults": create = false,
+    "dry-run": dryRun = false,
+  } = options as typeof options & { host?: string };
+  return await findTargets(
+    items.map((item) => item.vault),
+    { vault, create, dryRun, host, io, client, admin },
+  );
+};
+
+const planIn = async (targets: Targets, { format, transfer }: Source, { items }: Fitted): Promise<PlannedItem[]> => {
+  const placed = items.map((item) => ({ item, vault: targets.of(item.vault) }));
+  return await planItems(
+    placed.filter(({ vault }) => vault !== undefined),
+    { format, source: transfer.source },
+  );
+};
+
+/** Says what is there already, if the service answers: a dry run needs none. */
+async function describePlan(call: ImportCall, source: Source, fitted: Fitted): Promise<number> {
+  const { stdout, stderr } = call.io;
+  try {
+    const targets = await chooseTargets(call, fitted);
+    const planned = await planIn(targets, source, fitted);
+    const there = planned.filter(({ found, steps }) => found && found.version >= steps.length).length;
+    if (targets.missing.length > 0) await write(stdout, `Vaults that would be made: ${report.quoteTitles(targets.missing)}\n`);
+    await write(stdout, `Dry run: ${fitted.items.length - there} would be written, ${there} are already there\n`);
+  } catch (error) {
+    if (!(error instanceof CliError) && !(error instanceof ItemVaultError)) throw error;
+    await write(stderr, `What is there already is not known: ${error.message}\n`);
+    await write(stdout, `Dry run: nothing was written\n`);
+  }
+  return EXIT.ok;
+}
+
+async function finish({ io }: ImportCall, { counts, failures, fatal }: Counts, signal: AbortSignal): Promise<number> {
+  for (const { title, why } of failures) await write(io.stderr, `“${escapeText(title)}” failed: ${why}\n`);
+  await write(io.stdout, `Imported: ${report.describeCounts(counts, WORDS)}`);
+  if (signal.aborted) {
+    await write(io.stderr, "Interrupted. The same command continues where this one stopped.\n");
+    return EXIT_INTERRUPTED;
+  }
+  if (fatal) throw fatal;
+  return failures.length > 0 ? EXIT.failed : EXIT.ok;
+}
+
+/** What shells report for a command that SIGINT ended. */
+const EXIT_INTERRUPTED = 130;

@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { createClient } from "@item-vault/client";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import { readAll } from "../frame/io.ts";
+import { askSecret } from "./ask.ts";
+import { chooseImport } from "./formats.ts";
+import type { Transfer } from "./model.ts";
+import { startProgress } from "./progress.ts";
+import { readService } from "./read-service.ts";
+import { listVaults } from "./service.ts";
+import type { IMPORT_OPTIONS } from "./table.ts";
+
+/** Reads the source of an import completely, before anything is written. */
+
+export type ImportCall = Call<typeof IMPORT_OPTIONS>;
+
+export interface Source {
+  /** The name of the format. */
+  readonly format: string;
+  readonly transfer: Transfer;
+}
+
+/** Errors: throws a CliError for a source that cannot be read. */
+export async function loadSource(call: ImportCall, signal: AbortSignal): Promise<Source> {
+  const { args, options } = call;
+  const url = options["from-connect"];
+  if ((url === undefined) === (args[0] === undefined))
+    throw new CliError("Expected a file, or --from-connect URL", { exit: "usage", hint: "Run `item-vault import --help`." });
+  return url === undefined ? await loadFile(args[0]!, call) : await loadService(url, call, signal);
+}
+
+async function loadFile(path: string, { io, options }: ImportCall): Promise<Source> {
+  const bytes = path === "-" ? await readAll(io.stdin) : await readSource(path);
+  const fileName = basename(path);
+  const format = chooseImport(bytes, fileName, options.format);
+  const password = async () => await passwordOf(io, options["password-file"], "Password of the source: ");
+  const transfer = await format.read(bytes, { password, fileName, includeTrash: options["include-trash"] ?? false });
+  return { format: format.name, transfer };
+}
+
+export async function readSource(path: string): Promise<Uint8Array> {
+  return await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`${path} cannot be read (${error.code ?? "error"})`, { exit: "usage" });
+  });
+}
+
+/** The first line of a password file, else what the user types. */
+export async function passwordOf(io: ImportCall["io"], path: string | undefined, prompt: string): Promise<string> {
+  if (path === undefined) return await askSecret(io, prompt, "Give the password with --password-file.");
+  return Buffer.from(await readSource(path))
+    .toString("utf8")
+    .split(/\r?\n/, 1)[0]!;
+}
+
+async function loadService(host: string, { io }: ImportCall, signal: AbortSignal): Promise<Source> {
+  if (!/^https?:\/\/[^/]/.test(host)) throw new CliError("--from-connect is no http or https URL", { exit: "usage" });
+  const token =
+    io.env["OP_CONNECT_TOKEN"] ||
+    (await askSecret(
+      io,
+      "Token of the other service: ",
+      "Set OP_CONNECT_TOKEN to the token of the other service, and ITEM_VAULT_TOKEN to your own.",
+    ));
+  const client = createClient({ host, token });
+  const progress = startProgress(io, "read");
+  const { items, losses } = await readService(client, await listVaults(client), { signal, onItem: progress.update }).finally(() =>
+    progress.end(),
+  );
+  return { format: "connect", transfer: { source: "connect", items, losses: losses.list() } };
+}

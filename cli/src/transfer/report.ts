@@ -1,0 +1,40 @@
+import type { Loss, TransferItem } from "./model.ts";
+import { escapeText } from "./text.ts";
+
+/** What an import prints. */
+
+/** The content of a source in one line. */
+export function describeSource(format: string, items: readonly TransferItem[]): string {
+  const files = items.reduce((sum, item) => sum + item.files.length, 0);
+  const states = items.reduce((sum, item) => sum + item.history.length, 0);
+  return `Source: ${format}, ${items.length} Items, ${files} Files, ${states} earlier versions\n`;
+}
+
+/** The loss report: a line for each loss with its count. */
+export function describeLosses(losses: readonly Loss[]): string {
+  if (losses.length === 0) return "Not carried over: nothing is lost\n";
+  const width = Math.max(...losses.map(({ count }) => String(count).length));
+  const lines = losses.map(({ what, count }) => `  ${String(count).padStart(width)}  ${what}`);
+  return ["Not carried over:", ...lines, ""].join("\n");
+}
+
+/** In which Items something is lost: titles, for the user's own terminal. */
+export function describeExamples(losses: readonly Loss[]): string {
+  const named = losses.filter(({ what, examples = [] }) => examples.length > 0 && !what.startsWith("dates of "));
+  return named.map(({ what, count, examples = [] }) => `${what}: ${quoteTitles(examples, count)}\n`).join("");
+}
+
+/** Titles in one line, escaped. `all`: how many there are. */
+export function quoteTitles(titles: readonly string[], all = titles.length): string {
+  const shown = titles.map((title) => `“${escapeText(title)}”`).join(", ");
+  return all > titles.length ? `${shown} and ${all - titles.length} more` : shown;
+}
+
+/** Counts by what happened, in the order of `words`, without what did not happen. */
+export function describeCounts(counts: ReadonlyMap<string, number>, words: Readonly<Record<string, string>>): string {
+  const parts = Object.entries(words).flatMap(([outcome, word]) => {
+    const count = counts.get(outcome) ?? 0;
+    return count > 0 ? [`${count} ${word}`] : [];
+  });
+  return `${parts.join(", ") || "nothing to do"}\n`;
+}

@@ -1,0 +1,109 @@
+import type { Client } from "@item-vault/client";
+import { createClient } from "@item-vault/client";
+import type { Io } from "../frame/io.ts";
+import { CliError } from "../frame/failure.ts";
+import { loadAccess } from "../frame/settings.ts";
+import * as service from "./service.ts";
+import type { ServiceVault } from "./service.ts";
+
+/** The vaults that an import writes to. */
+
+export interface TargetVault extends ServiceVault {
+  readonly client: Client;
+}
+
+export interface Targets {
+  /** The vault of an Item whose vault in the source has this name. */
+  of(name: string | undefined): TargetVault;
+  readonly vaults: readonly TargetVault[];
+  /** Names of vaults that do not exist, in a dry run with `create`. */
+  readonly missing: readonly string[];
+  /** Revokes what was issued for the import. */
+  close(): Promise<void>;
+}
+
+export interface TargetOptions {
+  /** The vault of all Items: a name or an id. */
+  readonly vault?: string | undefined;
+  /** Whether vaults that do not exist are made, by the admin. */
+  readonly create: boolean;
+  readonly dryRun: boolean;
+  readonly host?: string | undefined;
+  readonly io: Io;
+  readonly client: () => Promise<Client>;
+  readonly admin: () => Promise<Client>;
+}
+
+/** Finds the vaults. In: the names of the vaults in the source. Errors: throws a CliError that names what is missing. */
+export async function findTargets(names: readonly (string | undefined)[], options: TargetOptions): Promise<Targets> {
+  const { vault: wanted, create, client } = options;
+  const needed = [...new Set(names.map((name) => wanted ?? name))];
+  if (needed.includes(undefined))
+    throw new CliError("The source does not say in which vaults its Items are", {
+      exit: "usage",
+      hint: "Choose one with --vault.",
+    });
+  const own = create ? await client().catch(() => undefined) : await client();
+  const listed = own ? await service.listVaults(own) : [];
+  const readable = listed.map(({ id, name }): TargetVault => ({ id, name, client: own! }));
+  const found = new Map<string, TargetVault>();
+  const absent: string[] = [];
+  for (const name of needed as string[]) {
+    const there = readable.some((vault) => service.sameName(vault.name, name) || vault.id === name);
+    if (there || !create) found.set(name, findVault(readable, name));
+    else absent.push(name);
+  }
+  const made = absent.length > 0 && !options.dryRun ? await makeVaults(absent, options) : undefined;
+  for (const [name, vault] of made?.vaults ?? []) found.set(name, vault);
+  return {
+    of: (name) => found.get(wanted ?? name!)!,
+    vaults: [...new Map([...found.values()].map((vault) => [vault.id, vault])).values()],
+    missing: made ? [] : absent,
+    close: async () => await made?.close(),
+  };
+}
+
+function findVault(readable: readonly TargetVault[], name: string): TargetVault {
+  const { id } = chooseWithHint(readable, name);
+  return readable.find((vault) => vault.id === id)!;
+}
+
+function chooseWithHint(readable: readonly TargetVault[], name: string): ServiceVault {
+  try {
+    return service.chooseVault(readable, name);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exit !== "notFound") throw error;
+    throw new CliError(error.message, {
+      exit: "notFound",
+      hint: "Choose a vault with --vault, or make it with --create-vaults.",
+    });
+  }
+}
+
+const TOKEN_LIFETIME = 24 * 60 * 60; // seconds
+
+/**
+ * Makes the vaults that do not exist yet, and a token that writes to all of them: no token reads a vault that was made after it.
+ * The token is revoked at the end, and expires after a day if the import is killed.
+ */
+async function makeVaults(names: readonly string[], { admin, io, host }: TargetOptions) {
+  const client = await admin();
+  const existing = await service.getJson<ServiceVault[]>(client, "/v1/admin/vaults");
+  const vaults: [string, ServiceVault][] = [];
+  for (const name of names) {
+    const there = existing.some((vault) => service.sameName(vault.name ?? "", name));
+    vaults.push([name, there ? service.chooseVault(existing, name) : await post<ServiceVault>(client, "vaults", { name })]);
+  }
+  const permissions = Object.fromEntries(vaults.map(([, { id }]) => [id, "rw"]));
+  const request = { name: "item-vault import", vaults: permissions, expiresIn: TOKEN_LIFETIME };
+  const issued = await post<{ id: string; token: string }>(client, "tokens", request);
+  const access = await loadAccess(io.env, { host, kind: "admin_token" });
+  const writer = createClient({ host: access.host, token: issued.token });
+  return {
+    vaults: vaults.map(([name, vault]) => [name, { ...vault, client: writer }] as const),
+    close: async () => void (await client.send("DELETE", `/v1/admin/tokens/${issued.id}`)),
+  };
+}
+
+const post = async <T>(client: Client, path: string, json: object): Promise<T> =>
+  (await (await client.send("POST", `/v1/admin/${path}`, { json })).json()) as T;

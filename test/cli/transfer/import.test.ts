@@ -1,0 +1,148 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, inject, it } from "vitest";
+import { admin, makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
+import { runCli } from "../support/process.ts";
+import { EVERYTHING, makeOnePux, otherItem } from "./support/onepux.ts";
+
+/** The commands as processes, against the Worker. */
+
+const folder = mkdtempSync(join(tmpdir(), "item-vault-transfer-"));
+
+function fileWith(name: string, bytes: Uint8Array): string {
+  const path = join(folder, `${crypto.randomUUID()}-${name}`);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+async function emptyVault(name = `Vault ${crypto.randomUUID()}`) {
+  const vault = await makeVault(name);
+  const { token } = await makeToken({ [vault]: "rw" }, "uuid");
+  return { name, vault, token, env: { ITEM_VAULT_TOKEN: token } };
+}
+
+type Made = Awaited<ReturnType<typeof emptyVault>>;
+
+const get = async <T>({ vault, token }: Made, path: string) =>
+  (await sendRequest("GET", `v1/vaults/${vault}${path}`, token)) as T;
+
+interface Listed {
+  id: string;
+  title: string;
+  version: number;
+}
+
+describe("import of 1PUX", () => {
+  it("makes the Items with their Files, earlier passwords and archive, and changes nothing when it runs again", async () => {
+    const made = await emptyVault();
+    const path = fileWith("all.1pux", makeOnePux());
+    const first = await runCli(["import", path, "--vault", made.name], { env: made.env });
+    expect(first).toMatchObject({ code: 0 });
+    expect(first.stdout).toBe(
+      [
+        "Source: 1pux, 3 Items, 2 Files, 3 earlier versions",
+        "Not carried over:",
+        "  1  parts of addresses (street, city …), joined to one text",
+        "  1  fields of a kind that the service does not have, kept as their JSON",
+        "  1  passkeys",
+        "  1  Items in the trash (--include-trash reads them)",
+        "  1  values that are no OTP, kept as CONCEALED",
+        "  3  dates of creation and change (the service sets its own)",
+        "Imported: 3 created",
+        "",
+      ].join("\n"),
+    );
+    const items = await get<Listed[]>(made, "/items?archived=true");
+    expect(items.map(({ title, version }) => `${version} ${title}`).toSorted()).toEqual([
+      "2 Note password11111111111111111a", // an earlier password
+      "3 Note document11111111111111111a", // archived, a File
+      "4 Login “with” \u0000 everything 🔑", // two earlier passwords, a File
+    ]);
+    const before = await get<{ contentVersion: number }>(made, "");
+    const second = await runCli(["import", path, "--vault", made.name], { env: made.env });
+    expect(second.stdout).toContain("Imported: 3 already there\n");
+    expect((await get<{ contentVersion: number }>(made, "")).contentVersion).toBe(before.contentVersion);
+  });
+
+  it("writes nothing with --dry-run, and needs no service then", async () => {
+    const path = fileWith("all.1pux", makeOnePux());
+    const { code, stdout } = await runCli(["import", path, "--dry-run", "--vault", "x"], {
+      env: { ITEM_VAULT_HOST: "http://127.0.0.1:9", ITEM_VAULT_TOKEN: "t" },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Not carried over:\n[^]*Dry run: nothing was written\n$/);
+  });
+
+  it("writes nothing when one Item does not fit, unless it is left out", async () => {
+    const made = await emptyVault();
+    const long = otherItem("long", { overview: { title: "Long", url: "", tags: Array.from({ length: 1001 }, () => "t") } });
+    const path = fileWith("long.1pux", makeOnePux([...EVERYTHING, long]));
+    const refused = await runCli(["import", path, "--vault", made.name], { env: made.env });
+    expect(refused).toMatchObject({ code: 2 });
+    expect(refused.stderr).toContain("“Long” has more than 1000 tags");
+    expect(await get(made, "/items")).toEqual([]);
+    const skipped = await runCli(["import", path, "--vault", made.name, "--skip-invalid"], { env: made.env });
+    expect(skipped.stdout).toContain("Imported: 3 created\n");
+  });
+
+  it("makes the vaults of the source when asked", async () => {
+    const vault = `Made ${crypto.randomUUID()}`;
+    const path = fileWith("vaults.1pux", makeOnePux(EVERYTHING, {}, vault));
+    const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
+    const refused = await runCli(["import", path], { env: (await emptyVault()).env });
+    expect(refused).toMatchObject({ code: 4 });
+    expect(refused.stderr).toContain("--create-vaults");
+    expect((await runCli(["import", path, "--create-vaults"], { env })).stdout).toContain("Imported: 3 created\n");
+    expect((await runCli(["import", path, "--create-vaults"], { env })).stdout).toContain("Imported: 3 already there\n");
+    const vaults = (await admin("GET", "vaults")) as unknown as { name: string; items: number }[];
+    expect(vaults.filter(({ name }) => name === vault).map(({ items }) => items)).toEqual([3]);
+    const tokens = (await admin("GET", "tokens")) as unknown as { name: string }[];
+    expect(tokens.filter(({ name }) => name === "item-vault import")).toEqual([]);
+  });
+});
+
+describe("export", () => {
+  it("gives a backup that a second vault takes and gives back the same", async () => {
+    const [one, two] = [await emptyVault(), await emptyVault()];
+    await runCli(["import", fileWith("all.1pux", makeOnePux()), "--vault", one.name], { env: one.env });
+    const [first, second] = [join(folder, "one.json"), join(folder, "two.json")];
+    const exported = await runCli(["export", "--format", "item-vault", "-o", first], { env: one.env });
+    expect(exported).toMatchObject({ code: 0, stdout: "" });
+    expect((await stat(first)).mode & 0o777).toBe(0o600);
+    expect((await runCli(["import", first, "--vault", two.name], { env: two.env })).stdout).toContain("Imported: 3 created\n");
+    await runCli(["export", "--format", "item-vault", "-o", second], { env: two.env });
+    const [before, after] = await Promise.all([first, second].map(async (path) => withoutDates(await readFile(path, "utf8"))));
+    expect(after).toEqual(before);
+  });
+
+  it("keeps a file that exists", async () => {
+    const { env } = await emptyVault();
+    const path = fileWith("kept", Buffer.from("kept"));
+    expect(await runCli(["export", "--format", "1pux", "-o", path], { env })).toMatchObject({ code: 5 });
+    expect(await readFile(path, "utf8")).toBe("kept");
+  });
+});
+
+function withoutDates(text: string): unknown {
+  return JSON.parse(text, (name, value: unknown) =>
+    ["createdAt", "updatedAt", "changedAt", "vault"].includes(name) ? undefined : value,
+  );
+}
+
+const idsOf = async (made: Made) =>
+  (await get<Listed[]>(made, "/items?archived=true")).map(({ id, version }) => `${id} ${version}`);
+
+describe("import --from-connect", () => {
+  it("takes Items, Files and versions of another service, with their ids", async () => {
+    const [one, two] = [await emptyVault(), await emptyVault()];
+    await runCli(["import", fileWith("all.1pux", makeOnePux()), "--vault", one.name], { env: one.env });
+    const { token } = await makeToken({ [one.vault]: "r" }, "connect");
+    const args = ["import", "--from-connect", inject("url"), "--vault", two.name];
+    const env = { ...two.env, OP_CONNECT_TOKEN: token };
+    expect((await runCli(args, { env })).stdout).toContain("Imported: 3 created\n");
+    expect(await idsOf(two)).toEqual(await idsOf(one));
+    expect((await runCli(args, { env })).stdout).toContain("Imported: 3 already there\n");
+  });
+});

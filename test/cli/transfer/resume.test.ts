@@ -1,0 +1,156 @@
+import { type Client, createClient, ItemVaultError } from "@item-vault/client";
+import { describe, expect, inject, it } from "vitest";
+import { fileOf } from "../../../cli/src/transfer/build.ts";
+import type { TransferItem, TransferState } from "../../../cli/src/transfer/model.ts";
+import { planItems } from "../../../cli/src/transfer/plan.ts";
+import { writeItem } from "../../../cli/src/transfer/write-item.ts";
+import { makeToken, makeVault } from "../../sdk/support/vault.ts";
+
+/** An import that is interrupted, in this process: a client that fails after a number of requests. */
+
+const state = (value: string): TransferState => ({
+  title: "Database",
+  category: "LOGIN",
+  tags: ["a"],
+  urls: [{ href: "https://example.com", primary: true }],
+  sections: [{ id: "s", label: "Section" }],
+  fields: [
+    { purpose: "USERNAME", type: "STRING", value: "ada" },
+    { purpose: "PASSWORD", type: "CONCEALED", value },
+    { label: "born", type: "DATE", value: "2000-01-01", section: { id: "s" } },
+    { label: "until", type: "MONTH_YEAR", value: "2030/01" },
+  ],
+});
+
+const item: TransferItem = {
+  ...state("current"),
+  sourceId: "1",
+  vault: undefined,
+  archived: true,
+  files: [fileOf("a.txt", Buffer.from("a"), "s"), fileOf("a.txt", Buffer.from("a")), fileOf("empty", new Uint8Array())],
+  history: [state("first"), state("second")],
+};
+
+const STEPS = 7; // three states, three Files, the archive
+
+/** After how many writes the process is killed, and whether the next one was sent; the long run has both for each. */
+const DEATHS = Array.from({ length: STEPS }, (_, writes) => [false, true].map((sent) => [writes, sent] as const))
+  .flat()
+  .filter(([writes, sent]) => process.env["LONG_RUN"] === "1" || sent === (writes % 2 === 0));
+
+async function emptyVault(dialect: "uuid" | "connect" = "uuid") {
+  const vault = await makeVault();
+  const { token } = await makeToken({ [vault]: "rw" }, dialect);
+  return { vault, client: createClient({ host: inject("url"), token }) };
+}
+
+/** A client whose process is killed before its write number `writes` + 1: before it is sent, or, if `sent`, before the answer arrives. */
+function dying(client: Client, writes: number, sent: boolean): Client {
+  let left = writes;
+  return {
+    ...client,
+    send: async (method, path, options) => {
+      if (method !== "GET" && left-- === 0) {
+        if (sent) await client.send(method, path, options);
+        throw new ItemVaultError("killed", { kind: "network", status: 0 });
+      }
+      return await client.send(method, path, options);
+    },
+  };
+}
+
+async function run(client: Client, vault: string, items: readonly TransferItem[] = [item]): Promise<string[]> {
+  const target = { id: vault, name: "", client };
+  const planned = await planItems(
+    items.map((given) => ({ item: given, vault: target })),
+    { format: "test", source: "s" },
+  );
+  const outcomes: string[] = [];
+  for (const each of planned) outcomes.push(await writeItem({ client, vault }, each));
+  return outcomes;
+}
+
+async function contentOf(client: Client, vault: string): Promise<unknown> {
+  const json = async (path: string) => (await (await client.send("GET", `/v1/vaults/${vault}${path}`)).json()) as never;
+  const [summary, ...others] = (await json("/items?archived=true")) as { id: string; version: number; state?: string }[];
+  const full = (await json(`/items/${summary!.id}`)) as { fields: { value: string }[]; files: { name: string }[] };
+  const versions = (await json(`/items/${summary!.id}/versions`)) as { version: number }[];
+  const files = full.files.map(({ name }) => name).toSorted();
+  return {
+    others,
+    version: summary!.version,
+    state: summary!.state,
+    values: full.fields.map(({ value }) => value),
+    files,
+    versions: versions.length,
+  };
+}
+
+describe("an interrupted import", () => {
+  it("is continued after every one of its writes", async () => {
+    const dialect = "connect"; // which gives values, and the version after a PUT, in other forms
+    const whole = await emptyVault(dialect);
+    await run(whole.client, whole.vault);
+    const expected = await contentOf(whole.client, whole.vault);
+    for (const [writes, sent] of DEATHS) {
+      const { client, vault } = await emptyVault(dialect);
+      await expect(run(dying(client, writes, sent), vault)).rejects.toThrow("killed");
+      const [outcome] = await run(client, vault);
+      expect(outcome).toBe(writes === 0 && !sent ? "created" : writes === STEPS - 1 && sent ? "present" : "completed");
+      expect(await contentOf(client, vault)).toEqual(expected);
+      expect(await run(client, vault)).toEqual(["present"]);
+    }
+  });
+
+  it("leaves an Item as it is that somebody has changed since", async () => {
+    const { client, vault } = await emptyVault();
+    await expect(run(dying(client, 3, false), vault)).rejects.toThrow("killed");
+    const [{ id }] = (await (await client.send("GET", `/v1/vaults/${vault}/items?archived=true`)).json()) as [{ id: string }];
+    await client.send("PATCH", `/v1/vaults/${vault}/items/${id}`, { json: [{ op: "replace", path: "/title", value: "Mine" }] });
+    expect(await run(client, vault)).toEqual(["differs"]);
+  });
+
+  it("does not make an Item again that was deleted", async () => {
+    const { client, vault } = await emptyVault();
+    await run(client, vault);
+    const [{ id }] = (await (await client.send("GET", `/v1/vaults/${vault}/items?archived=true`)).json()) as [{ id: string }];
+    await client.send("DELETE", `/v1/vaults/${vault}/items/${id}`);
+    expect(await run(client, vault)).toEqual(["deleted"]);
+  });
+
+  it("makes each Item once when two imports run at the same time", async () => {
+    const { client, vault } = await emptyVault();
+    const outcomes = await Promise.all([run(client, vault), run(client, vault), run(client, vault)]);
+    expect(outcomes.flat().filter((outcome) => outcome === "created")).toHaveLength(1);
+    expect(await contentOf(client, vault)).toMatchObject({ others: [], version: STEPS, files: ["a.txt", "a.txt", "empty"] });
+  });
+
+  it("continues with later states of the source", async () => {
+    const { client, vault } = await emptyVault();
+    const before: TransferItem = { ...item, ...state("second"), history: [state("first")] };
+    await run(client, vault, [before]);
+    expect(await run(client, vault)).toEqual(["completed"]);
+  });
+});
+
+describe("Items without ids in their source", () => {
+  it("are compared by title, address and user name with what is there", async () => {
+    const { client, vault } = await emptyVault();
+    const { history: _, files: __, ...rest } = item;
+    const row = (title: string): TransferItem => ({
+      ...rest,
+      title,
+      archived: false,
+      sourceId: undefined,
+      history: [],
+      files: [],
+    });
+    expect(await run(client, vault, [row("a"), row("a"), row("b")])).toEqual(["created", "created", "created"]);
+    expect(await run(client, vault, [row("a"), row("a"), row("b"), row("c")])).toEqual([
+      "present",
+      "present",
+      "present",
+      "created",
+    ]);
+  });
+});
