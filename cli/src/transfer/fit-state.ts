@@ -41,7 +41,9 @@ interface Context {
 }
 
 function fitFields({ fields }: TransferState, { add, long }: Context): TransferField[] {
-  const [ids, purposes] = [new Set<string>(), new Set<string>()];
+  const purposes = new Set<string>();
+  // The ids that the service gives to fields by their purposes (contract 2.12).
+  const ids = new Set(fields.flatMap(({ id, purpose }) => (!id && purpose && PURPOSE_IDS[purpose]) || []));
   return fields.flatMap((field) => {
     const { id, purpose, type = "STRING", value = "" } = field;
     if (!fits(value, LIMITS.string)) {
@@ -60,6 +62,8 @@ function fitFields({ fields }: TransferState, { add, long }: Context): TransferF
     return [fitted];
   });
 }
+
+const PURPOSE_IDS: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
 
 /** A section that has no room for its id gets another one; fields name it in the same way. */
 const shortId = (id: string): string => (fits(id, LIMITS.sectionId) ? id : createHash("sha256").update(id).digest("hex"));

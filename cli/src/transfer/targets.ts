@@ -37,15 +37,17 @@ export interface TargetOptions {
 /** Finds the vaults. In: the names of the vaults in the source. Errors: throws a CliError that names what is missing. */
 export async function findTargets(names: readonly (string | undefined)[], options: TargetOptions): Promise<Targets> {
   const { vault: wanted, create, client } = options;
-  const needed = [...new Set(names.map((name) => wanted ?? name))];
+  const own = create ? await client().catch(() => undefined) : await client();
+  const listed = own ? await service.listVaults(own) : [];
+  const readable = listed.map(({ id, name }): TargetVault => ({ id, name, client: own! }));
+  const otherwise = readable.length === 1 ? readable[0]!.id : undefined;
+  const choose = (name: string | undefined) => wanted ?? name ?? otherwise;
+  const needed = [...new Set(names.map(choose))];
   if (needed.includes(undefined))
     throw new CliError("The source does not say in which vaults its Items are", {
       exit: "usage",
       hint: "Choose one with --vault.",
     });
-  const own = create ? await client().catch(() => undefined) : await client();
-  const listed = own ? await service.listVaults(own) : [];
-  const readable = listed.map(({ id, name }): TargetVault => ({ id, name, client: own! }));
   const found = new Map<string, TargetVault>();
   const absent: string[] = [];
   for (const name of needed as string[]) {
@@ -56,7 +58,7 @@ export async function findTargets(names: readonly (string | undefined)[], option
   const made = absent.length > 0 && !options.dryRun ? await makeVaults(absent, options) : undefined;
   for (const [name, vault] of made?.vaults ?? []) found.set(name, vault);
   return {
-    of: (name) => found.get(wanted ?? name!)!,
+    of: (name) => found.get(choose(name)!)!,
     vaults: [...new Map([...found.values()].map((vault) => [vault.id, vault])).values()],
     missing: made ? [] : absent,
     close: async () => await made?.close(),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import { admin, makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
-import { runCli } from "../support/process.ts";
+import { runCli, startCli } from "../support/process.ts";
 import { EVERYTHING, makeOnePux, otherItem } from "./support/onepux.ts";
 
 /** The commands as processes, against the Worker. */
@@ -100,6 +100,27 @@ describe("import of 1PUX", () => {
     expect(vaults.filter(({ name }) => name === vault).map(({ items }) => items)).toEqual([3]);
     const tokens = (await admin("GET", "tokens")) as unknown as { name: string }[];
     expect(tokens.filter(({ name }) => name === "item-vault import")).toEqual([]);
+  });
+});
+
+describe("import after Ctrl-C", () => {
+  it("ends cleanly, says how to go on, and is continued by the same command", async () => {
+    const made = await emptyVault();
+    const items = Array.from({ length: 150 }, (_, index) => otherItem(`item-${index}`));
+    const args = ["import", fileWith("many.1pux", makeOnePux(items)), "--vault", made.name];
+    const { child, ended } = startCli(args, { env: made.env });
+    child.stdin.end();
+    while ((await get<{ items: number }>(made, "")).items === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill("SIGINT");
+    const { code, stdout, stderr } = await ended;
+    expect(code).toBe(130);
+    expect(stderr).toBe("Interrupted. The same command continues where this one stopped.\n");
+    const created = Number(/Imported: (\d+) created/.exec(stdout)![1]);
+    expect((await get<{ items: number }>(made, "")).items).toBe(created);
+    expect(created).toBeLessThan(150);
+    expect((await runCli(args, { env: made.env })).stdout).toContain(
+      `Imported: ${150 - created} created, ${created} already there`,
+    );
   });
 });
 

@@ -34,7 +34,7 @@ function presentItem(item: TransferItem, { losses, taken, several }: Context): s
     if (value === "") return [];
     const quoted = quote(value);
     if (quoted === undefined) {
-      losses.add("values that .env cannot quote (they have all three quotes)", title);
+      losses.add("values that .env cannot quote (with a single and a back quote, or a carriage return)", title);
       return [];
     }
     const name = freeName(nameOf(field, title, several), taken);
@@ -62,10 +62,11 @@ function freeName(name: string, taken: Set<string>): string {
   return free;
 }
 
-/** The value in quotes that leave it as it is. In double quotes, parsers replace `\n`, and shells `$`. */
+/** The value in quotes that leave it as it is: for `sh` and for Node (`util.parseEnv`), else in back quotes for Node alone. */
 function quote(value: string): string | undefined {
   if (/^[\w./:@%+,-]+$/.test(value)) return value;
-  const mark = ["'", "`", '"'].find((candidate) => !value.includes(candidate));
-  if (mark === undefined || (mark === '"' && /\\n|\$/.test(value)) || value.includes("\r")) return undefined;
-  return mark + value + mark;
+  if (value.includes("\r")) return undefined;
+  if (!value.includes("'")) return `'${value}'`;
+  if (!/["$`\\]/.test(value)) return `"${value}"`;
+  return value.includes("`") ? undefined : `\`${value}\``;
 }

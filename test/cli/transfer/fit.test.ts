@@ -1,0 +1,151 @@
+import { parseEnv } from "node:util";
+import { describe, expect, it } from "vitest";
+import { derivedId, emptyState, fileOf } from "../../../cli/src/transfer/build.ts";
+import { fitTransfer } from "../../../cli/src/transfer/fit.ts";
+import { dotenvExport } from "../../../cli/src/transfer/formats/dotenv-export.ts";
+import type { TransferField, TransferItem } from "../../../cli/src/transfer/model.ts";
+import { escapeText } from "../../../cli/src/transfer/text.ts";
+import { dateOfSeconds, otpUri } from "../../../cli/src/transfer/values.ts";
+
+const itemWith = (changes: Partial<TransferItem>): TransferItem => ({
+  ...emptyState("Item", "LOGIN"),
+  sourceId: "1",
+  vault: undefined,
+  archived: false,
+  files: [],
+  history: [],
+  ...changes,
+});
+
+const fit = (changes: Partial<TransferItem>) => {
+  const { items, losses, unfit } = fitTransfer({ source: "s", items: [itemWith(changes)], losses: [] });
+  return {
+    item: items[0],
+    losses: losses.list().map(({ what, count }) => `${count} ${what}`),
+    unfit: unfit.map(({ why }) => why),
+  };
+};
+
+const fields = (...list: TransferField[]) => fit({ fields: list });
+const long = "x".repeat(64 * 1024 + 1);
+
+describe("an Item of a source", () => {
+  it.each([
+    ["DATE", "29 February 2024", "STRING"],
+    ["MONTH_YEAR", "13/2024", "STRING"],
+    ["OTP", "otpauth://hotp/x?secret=AAAA", "CONCEALED"],
+  ])("keeps a value that %s refuses as %s", (type, value, kept) => {
+    const { item, losses } = fields({ type, value });
+    expect(item!.fields).toEqual([{ type: kept, value }]);
+    expect(losses).toEqual([`1 values that are no ${type}, kept as ${kept}`]);
+  });
+
+  it("keeps a value that is too long as a File", async () => {
+    const { item, losses } = fields({ label: "big", value: long });
+    expect(item!.fields).toEqual([]);
+    expect(item!.files.map(({ name, size }) => [name, size])).toEqual([["big.txt", long.length]]);
+    expect(losses).toEqual(["1 values over 64 KiB, kept as Files"]);
+  });
+
+  it("keeps the whole of a title that is too long in a field", () => {
+    const { item } = fit({ title: "ü".repeat(600) });
+    expect(Buffer.byteLength(item!.title)).toBeLessThanOrEqual(1024);
+    expect(item!.fields).toEqual([{ label: "title", type: "STRING", value: "ü".repeat(600) }]);
+  });
+
+  it("has each id and each purpose once", () => {
+    const { item } = fields({ id: "a", purpose: "NOTES", value: "1" }, { id: "a", purpose: "NOTES", value: "2" });
+    expect(item!.fields).toEqual([
+      { id: "a", purpose: "NOTES", type: "STRING", value: "1" },
+      { type: "STRING", value: "2" },
+    ]);
+  });
+
+  it("leaves the id of a purpose to the field of the purpose", () => {
+    const { item } = fields({ id: "password", value: "1" }, { purpose: "PASSWORD", value: "2" });
+    expect(item!.fields.map(({ id }) => id)).toEqual([undefined, undefined]);
+  });
+
+  it("has the password that its category needs", () => {
+    expect(fit({ category: "PASSWORD" }).item!.fields).toEqual([{ purpose: "PASSWORD", type: "CONCEALED", value: "" }]);
+  });
+
+  it("has no halves of surrogate pairs", () => {
+    const { item, losses } = fields({ value: "\ud800" });
+    expect(item!.fields[0]!.value).toBe("\ufffd");
+    expect(losses).toEqual(["1 halves of surrogate pairs, replaced by U+FFFD"]);
+  });
+
+  it("counts the versions that the service does not keep", () => {
+    const history = Array.from({ length: 12 }, (_, index) => emptyState(`State ${index}`, "LOGIN"));
+    expect(fit({ history }).losses).toEqual([
+      "2 earlier versions beyond the newest 10 (unless VERSIONS_KEPT of the service is higher)",
+    ]);
+  });
+
+  it("loses Files over 100 MB", () => {
+    const file = { ...fileOf("big", new Uint8Array()), size: 100_000_001 };
+    expect(fit({ files: [file] })).toMatchObject({ item: { files: [] }, losses: ["1 Files over 100 MB"] });
+  });
+
+  it.each<[string, Partial<TransferItem>]>([
+    ["has more than 1000 fields", { fields: Array.from({ length: 1001 }, () => ({ value: "" })) }],
+    ["has more than 1000 Files", { files: Array.from({ length: 1001 }, () => fileOf("a", new Uint8Array())) }],
+    ["has a tag, an address, a label or an id over 64 KiB", { tags: [long] }],
+    ["is larger than 512 KiB", { fields: Array.from({ length: 7 }, () => ({ value: "x".repeat(64 * 1024) })) }],
+  ])("does not fit if it %s", (why, changes) => {
+    expect(fit(changes)).toMatchObject({ item: undefined, unfit: [why] });
+  });
+});
+
+describe("the id of a new Item", () => {
+  it("is a UUID of version 8 that depends on format, source and id", () => {
+    const ids = [
+      ["a", "b", "c"],
+      ["a", "b", "d"],
+      ["a", "bc", ""],
+      ["ab", "", "c"],
+    ].map(([f, s, i]) => derivedId(f!, s!, i!));
+    expect(new Set(ids).size).toBe(4);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(derivedId("1pux", "1password", "A/x")).toBe(derivedId("1pux", "1password", "A/x"));
+  });
+});
+
+describe("values", () => {
+  it.each([
+    [946_728_000, "2000-01-01"],
+    [946_684_800, "2000-01-01"],
+    [946_684_801, "946684801"],
+    [-62_135_553_600, "0001-01-01"],
+    [1e15, "1000000000000000"],
+  ])("%d seconds are the date %s", (seconds, date) => expect(dateOfSeconds(seconds)).toBe(date));
+
+  it("gives the key URI of a one-time password", () => {
+    expect(otpUri({ secret: "JBSW Y3DP", issuer: "A B", account: "ada", digits: 8 })).toBe(
+      "otpauth://totp/A%20B%3Aada?secret=JBSWY3DP&issuer=A%20B&digits=8",
+    );
+  });
+
+  it("escapes what moves the cursor of a terminal, or the direction of its text", () => {
+    expect(escapeText("a\u001b[2J\u202eb\nc")).toBe("a\\u{1b}[2J\\u{202e}b\\u{a}c");
+  });
+});
+
+describe("export to .env", () => {
+  it("gives lines that Node reads back", async () => {
+    const values = ["plain", "two words", "it's", 'a "b" c', "line\nbreak", "$HOME `x`", "#no comment", " spaces "];
+    const list = values.map((value, index) => ({ label: `KEY_${index}`, value }));
+    const { bytes, losses } = await dotenvExport.write([itemWith({ fields: [...list, { label: "bad", value: "'`" }] })], {});
+    expect(Object.values(parseEnv(Buffer.from(bytes).toString()))).toEqual(values);
+    expect(losses.map(({ count }) => count)).toEqual([1]);
+  });
+
+  it("gives each field a name of its own", async () => {
+    const items = ["Prod DB", "Prod DB"].map((title) =>
+      itemWith({ title, fields: [{ purpose: "PASSWORD", label: "password", value: "x" }] }),
+    );
+    const { bytes } = await dotenvExport.write(items, {});
+    expect(Buffer.from(bytes).toString()).toBe("PROD_DB_PASSWORD=x\nPROD_DB_PASSWORD_2=x\n");
+  });
+});

@@ -1,0 +1,66 @@
+import { type Client, createClient } from "@item-vault/client";
+import * as fc from "fast-check";
+import { describe, expect, inject, it } from "vitest";
+import { fitTransfer } from "../../../cli/src/transfer/fit.ts";
+import type { TransferItem } from "../../../cli/src/transfer/model.ts";
+import { planItems } from "../../../cli/src/transfer/plan.ts";
+import { inParallel } from "../../../cli/src/transfer/pool.ts";
+import { readService } from "../../../cli/src/transfer/read-service.ts";
+import { writeItem } from "../../../cli/src/transfer/write-item.ts";
+import { makeToken, makeVault } from "../../sdk/support/vault.ts";
+import { cases, item, plain } from "./support/items.ts";
+
+/** Random Items, through the service. */
+
+async function emptyVault() {
+  const vault = await makeVault();
+  const { token } = await makeToken({ [vault]: "rw" }, "uuid");
+  return { vault, client: createClient({ host: inject("url"), token }) };
+}
+
+async function importInto(
+  { client, vault }: { client: Client; vault: string },
+  items: readonly TransferItem[],
+): Promise<string[]> {
+  const fitted = fitTransfer({ source: "s", items, losses: [] }).items;
+  const target = { id: vault, name: "", client };
+  const planned = await planItems(
+    fitted.map((given) => ({ item: given, vault: target })),
+    { format: "test", source: "s" },
+  );
+  return await inParallel(planned, async (each) => await writeItem({ client, vault }, each));
+}
+
+/** What an export of the vault has, without dates. */
+async function exportOf({ client, vault }: { client: Client; vault: string }): Promise<object[]> {
+  const { items } = await readService(client, [{ id: vault, name: "" }]);
+  const contents = await Promise.all(items.map(async (each) => await plain({ ...each, files: each.files.toSorted(byContent) })));
+  const text = JSON.stringify(contents, (name, value: unknown) => (DATES.has(name) ? undefined : value));
+  return JSON.parse(text) as object[];
+}
+
+const DATES = new Set(["createdAt", "updatedAt", "changedAt"]);
+
+/** The service orders Files by their random ids. */
+const byContent = (one: { name: string; size: number }, other: { name: string; size: number }): number =>
+  one.size - other.size || (one.name < other.name ? -1 : 1);
+
+/** The long run has other Items each time; the name of the test tells which. */
+const SEED = process.env["LONG_RUN"] === "1" ? Date.now() & 0x7fffffff : 1;
+
+describe(`random Items of seed ${SEED}`, () => {
+  it("are equal after export, import into another vault, and export", async () => {
+    const items = fc.sample(
+      fc.uniqueArray(item, { minLength: cases(8), maxLength: cases(8), selector: ({ id }) => id, size: "max" }),
+      1,
+    )[0]!;
+    const [one, two] = [await emptyVault(), await emptyVault()];
+    expect(new Set(await importInto(one, items))).toEqual(new Set(["created"]));
+    const { items: exported } = await readService(one.client, [{ id: one.vault, name: "" }]);
+    await importInto(two, exported);
+    const [before, after] = [await exportOf(one), await exportOf(two)];
+    expect(before).toHaveLength(items.length);
+    expect(after).toEqual(before);
+    expect(new Set(await importInto(two, exported))).toEqual(new Set(["present"]));
+  });
+});
