@@ -2,35 +2,7 @@ import { describe, expect, it } from "vitest";
 import { chrome, firefox } from "../../../../cli/src/transfer/formats/csv.ts";
 import { ODD } from "./bitwarden-fixture.ts";
 import { lossesOf, read, refusal, utf8, valuesOf } from "./reading.ts";
-
-/** Quotes a value as RFC 4180 says. */
-const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`;
-const line = (...values: string[]) => values.map(quoted).join(",");
-
-const CHROME = [
-  "name,url,username,password,note",
-  "example.com,https://example.com/login,me,secret-1,",
-  line("", "android://hash@com.example/", "you", `secret ${ODD}`, ODD),
-  "",
-].join("\n");
-
-const HEADER = "url username password httpRealm formActionOrigin guid timeCreated timeLastUsed timePasswordChanged".split(" ");
-const GUID = "0a1b2c3d-1111-4222-8333-444455556666";
-const FIREFOX = [
-  line(...HEADER),
-  line(
-    "https://example.com",
-    "me",
-    "secret-1",
-    "",
-    "https://login.example.com",
-    `{${GUID}}`,
-    "1700000000000",
-    "1700000000001",
-    "1700000000002",
-  ),
-  line("https://router.local", "", ODD, "Admin area", "", "{typed-by-hand}", "", "", ""),
-].join("\r\n");
+import { CHROME, FIREFOX, GUID } from "./text-fixture.ts";
 
 describe("chrome", () => {
   it("reads every column", async () => {

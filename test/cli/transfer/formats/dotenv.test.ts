@@ -1,24 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { dotenv } from "../../../../cli/src/transfer/formats/dotenv.ts";
 import { lossesOf, read, refusal, utf8, valuesOf } from "./reading.ts";
-
-const TEXT = [
-  "# a comment",
-  "PLAIN=secret value # another",
-  'export QUOTED="secret # no comment"',
-  "SINGLE='it is \"quoted\"' # third",
-  'LINES="first',
-  "# second",
-  'third"',
-  "EMPTY=",
-  "PLAIN=secret again",
-  "no variable",
-  "",
-].join("\n");
+import { DOTENV } from "./text-fixture.ts";
 
 describe("dotenv", () => {
   it("makes one Item with a concealed field per variable", async () => {
-    const { items, losses } = await read(dotenv, utf8(TEXT), { fileName: ".env.production" });
+    const { items, losses } = await read(dotenv, utf8(DOTENV), { fileName: ".env.production" });
     expect(items).toHaveLength(1);
     expect(items[0]).toMatchObject({ title: ".env.production", category: "API_CREDENTIAL", sourceId: undefined });
     expect(valuesOf(items[0]!)).toEqual({

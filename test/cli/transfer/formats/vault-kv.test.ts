@@ -2,32 +2,7 @@ import { describe, expect, it } from "vitest";
 import { vaultKv } from "../../../../cli/src/transfer/formats/vault-kv.ts";
 import { ODD } from "./bitwarden-fixture.ts";
 import { expectTruncationsRefused, itemOf, jsonBytes, lossesOf, read, refusal, utf8, valuesOf } from "./reading.ts";
-
-/** What `kv get -format=json` prints (developer.hashicorp.com/vault/api-docs/secret/kv/kv-v2#sample-response-1). */
-const outer = (data: unknown, more: object = {}) => ({
-  request_id: "b1d1a0d6-0000-4000-8000-000000000000",
-  lease_id: "",
-  lease_duration: 0,
-  renewable: false,
-  data,
-  warnings: null,
-  ...more,
-});
-
-const version2 = (data: unknown, version: number, more: object = {}, custom: unknown = null) =>
-  outer(
-    {
-      data,
-      metadata: {
-        created_time: `2024-01-0${version}T03:04:05.123456789Z`,
-        custom_metadata: custom,
-        deletion_time: data === null ? "2024-02-01T00:00:00Z" : "",
-        destroyed: false,
-        version,
-      },
-    },
-    more,
-  );
+import { outer, version2 } from "./text-fixture.ts";
 
 const SECRET = { password: "secret", port: 5432, nested: { a: [1, null] }, odd: ODD, none: null, on: true };
 const READ = { password: "secret", port: "5432", nested: '{"a":[1,null]}', odd: ODD, none: "null", on: "true" };
