@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { keepass } from "../../../../cli/src/transfer/formats/keepass.ts";
 import { entryOf, makeDatabase, save, withKdfNumber, xmlOf, type Kind } from "./keepass-fixture.ts";
@@ -168,6 +169,12 @@ describe("keepass, refused", () => {
     ["\u0003\u0000 no database", "The file: is no KeePass database"],
   ])("refuses %.60s", async (text, message) => {
     expect(await refusal(keepass, utf8(text))).toBe(message);
+  });
+
+  it("refuses an attachment that would be far larger unpacked", async () => {
+    const packed = gzipSync(new Uint8Array(100_000_001), { level: 1 }).toString("base64");
+    const bomb = `<KeePassFile><Meta><Binaries><Binary ID="0" Compressed="True">${packed}</Binary></Binaries></Meta><Root/></KeePassFile>`;
+    expect(await refusal(keepass, utf8(bomb))).toBe("An attachment: is damaged, or larger than it can honestly be");
   });
 
   it("refuses a database of KeePass 1", async () => {

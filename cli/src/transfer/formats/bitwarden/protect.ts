@@ -89,9 +89,11 @@ interface Sealed {
 }
 
 function parseSealed(value: JsonValue): Sealed {
-  const [, ...parts] = /^2\.([\w+/=]+)\|([\w+/=]+)\|([\w+/=]+)$/.exec(value.text() ?? "") ?? [];
+  // A regular expression would need a stack for the whole text, which may be of 100 MB.
+  const [version, ...parts] = value.needText().replace("2.", "2.|").split("|");
   const [iv, ciphertext, mac] = parts.map((part) => Buffer.from(part, "base64"));
-  if (iv?.length !== 16 || mac?.length !== 32 || !ciphertext || ciphertext.length % 16 !== 0 || ciphertext.length === 0)
+  const isWhole = ciphertext !== undefined && ciphertext.length > 0 && ciphertext.length % 16 === 0;
+  if (version !== "2." || parts.length !== 3 || iv?.length !== 16 || mac?.length !== 32 || !isWhole)
     throw value.fault("is no text of the form 2.<iv>|<ciphertext>|<mac>");
   return { iv, ciphertext, mac };
 }
