@@ -76,7 +76,7 @@ async function deriveKeys(document: JsonValue, password: string): Promise<Keys> 
 }
 
 async function argon2id(password: string, salt: string, iterations: number, mebibytes: number, parallelism: number) {
-  const { argon2id: derive } = await import("hash-wasm");
+  const { argon2id: derive } = await import("../../argon2.ts");
   const hashed = createHash("sha256").update(salt).digest();
   const cost = { iterations, memorySize: mebibytes * 1024, parallelism };
   return derive({ password, salt: hashed, ...cost, hashLength: 32, outputType: "binary" });

@@ -67,7 +67,7 @@ async function argon2(key: Uint8Array, kdf: Kdf): Promise<Uint8Array> {
     throw fault("has parameters that Argon2 does not define");
   if (numberIn(kdf, "V") !== 0x13 || kdf.parameters.has("K") || kdf.parameters.has("A"))
     throw fault("is a form of Argon2 that is not supported: only version 1.3 without a secret is");
-  const { argon2d, argon2id } = await import("hash-wasm");
+  const { argon2d, argon2id } = await import("../../argon2.ts");
   const derive = kdf.id === ARGON2D ? argon2d : argon2id;
   const cost = { iterations, parallelism, memorySize: Math.floor(memory / 1024) };
   return derive({ password: key, salt, ...cost, hashLength: 32, outputType: "binary" });
