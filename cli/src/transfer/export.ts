@@ -8,6 +8,7 @@ import { passwordOf } from "./load-source.ts";
 import { startProgress } from "./progress.ts";
 import { readService } from "./read-service.ts";
 import * as report from "./report.ts";
+import { plural } from "./text.ts";
 import { chooseVault, listVaults } from "./service.ts";
 import type { EXPORT_OPTIONS } from "./table.ts";
 
@@ -21,7 +22,7 @@ export async function run(call: ExportCall): Promise<number> {
 
 async function runExport({ io, options, client }: ExportCall, signal: AbortSignal): Promise<number> {
   const format = chooseExport(options.format);
-  const { output, force = false } = options;
+  const { "out-file": output, force = false } = options;
   if (output === undefined)
     throw new CliError("No file was chosen", { exit: "usage", hint: "Choose one with -o FILE; `-o -` is stdout." });
   if (output !== "-" && !force && (await exists(output)))
@@ -40,10 +41,8 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
   else await replaceFile(output, written.bytes);
   await write(io.stderr, report.describeLosses(losses.list()) + report.describeExamples(losses.list()));
   const protection = password === undefined ? "It contains every value in clear." : "";
-  await write(
-    io.stderr,
-    `Exported ${items.length} Items of ${vaults.length} vaults${output === "-" ? "" : ` to ${output}`}. ${protection}\n`,
-  );
+  const counted = `${plural(items.length, "Item")} of ${plural(vaults.length, "vault")}`;
+  await write(io.stderr, `Exported ${counted}${output === "-" ? "" : ` to ${output}`}. ${protection}\n`);
   return EXIT.ok;
 }
 

@@ -7,7 +7,7 @@ import { type ImportCall, loadSource, type Source } from "./load-source.ts";
 import { type PlannedItem, planItems } from "./plan.ts";
 import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
-import { escapeText } from "./text.ts";
+import { escapeText, plural } from "./text.ts";
 import { type Counts, writeItems } from "./write-items.ts";
 
 /** `import`: reads and checks a whole source, finds what is there already, and writes the rest. */
@@ -49,9 +49,9 @@ async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted):
   for (const { title, why } of unfit) await write(io.stderr, `“${escapeText(title)}” ${why}\n`);
   if (unfit.length === 0) return;
   if (!options["skip-invalid"])
-    throw new CliError(`${unfit.length} Items do not fit into the service. Nothing was written.`, {
+    throw new CliError(`${plural(unfit.length, "Item")} cannot be written to the service. Nothing was written.`, {
       exit: "usage",
-      hint: "Change them in the source, or leave them out with --skip-invalid.",
+      hint: "Change what does not fit in the source, or leave it out with --skip-invalid.",
     });
   losses.add("Items that do not fit into the service", undefined, unfit.length);
 }
@@ -85,7 +85,7 @@ async function describePlan(call: ImportCall, source: Source, fitted: Fitted): P
     const planned = await planIn(targets, source, fitted);
     const there = planned.filter(({ found, steps }) => found && found.version >= steps.length).length;
     if (targets.missing.length > 0) await write(stdout, `Vaults that would be made: ${report.quoteTitles(targets.missing)}\n`);
-    await write(stdout, `Dry run: ${fitted.items.length - there} would be written, ${there} are already there\n`);
+    await write(stdout, `Dry run: ${fitted.items.length - there} to write, ${there} already there\n`);
   } catch (error) {
     if (!(error instanceof CliError) && !(error instanceof ItemVaultError)) throw error;
     await write(stderr, `What is there already is not known: ${error.message}\n`);

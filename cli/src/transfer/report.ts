@@ -1,5 +1,5 @@
 import type { Loss, TransferItem } from "./model.ts";
-import { escapeText } from "./text.ts";
+import { escapeText, plural } from "./text.ts";
 
 /** What an import prints. */
 
@@ -7,7 +7,7 @@ import { escapeText } from "./text.ts";
 export function describeSource(format: string, items: readonly TransferItem[]): string {
   const files = items.reduce((sum, item) => sum + item.files.length, 0);
   const states = items.reduce((sum, item) => sum + item.history.length, 0);
-  return `Source: ${format}, ${items.length} Items, ${files} Files, ${states} earlier versions\n`;
+  return `Source: ${format}, ${plural(items.length, "Item")}, ${plural(files, "File")}, ${plural(states, "earlier version")}\n`;
 }
 
 /** The loss report: a line for each loss with its count. */

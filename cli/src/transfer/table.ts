@@ -20,7 +20,7 @@ export const IMPORT_OPTIONS = {
 
 export const EXPORT_OPTIONS = {
   format: { type: "string", value: "NAME", summary: "the format of the file" },
-  output: { type: "string", short: "o", value: "FILE", summary: "the file to write, of mode 0600; `-` is stdout" },
+  "out-file": { type: "string", short: "o", value: "FILE", summary: "the file to write, of mode 0600; `-` is stdout" },
   vault: {
     type: "string",
     multiple: true,

@@ -141,7 +141,7 @@ function historyOf(now: TransferState, passwords: readonly string[]): TransferSt
 export const items = fc.uniqueArray(item, { maxLength: 4, selector: ({ id }) => id });
 
 /** An Item with its contents in place of the functions that read them. */
-export async function plain({ files, ...rest }: TransferItem): Promise<object> {
+export async function plain({ files, ...rest }: TransferItem): Promise<{ readonly files: object[] }> {
   const contents = await Promise.all(
     files.map(async ({ read, ...about }) => ({ ...about, content: Buffer.from(await read()).toString("hex") })),
   );
