@@ -1,15 +1,29 @@
 import { CliError } from "../frame/failure.ts";
 import type { ExportFormat, ImportFormat } from "./model.ts";
+import { bitwarden, bitwardenZip } from "./formats/bitwarden.ts";
+import { chrome, firefox } from "./formats/csv.ts";
+import { dotenv } from "./formats/dotenv.ts";
 import { dotenvExport } from "./formats/dotenv-export.ts";
 import { itemVaultExport, itemVaultImport } from "./formats/item-vault.ts";
+import { keepass } from "./formats/keepass.ts";
 import { onePuxImport } from "./formats/onepux/read.ts";
 import { onePuxExport } from "./formats/onepux/write.ts";
+import { vaultKv } from "./formats/vault-kv.ts";
 
 /** Every format, in the order of the help. */
 
-export const IMPORT_FORMATS: readonly ImportFormat[] = [onePuxImport, itemVaultImport];
+export const IMPORT_FORMATS: readonly ImportFormat[] = [
+  onePuxImport,
+  itemVaultImport,
+  bitwarden,
+  keepass,
+  chrome,
+  firefox,
+  dotenv,
+  vaultKv,
+];
 
-export const EXPORT_FORMATS: readonly ExportFormat[] = [itemVaultExport, onePuxExport, dotenvExport];
+export const EXPORT_FORMATS: readonly ExportFormat[] = [itemVaultExport, onePuxExport, dotenvExport, bitwarden, bitwardenZip];
 
 const HEAD = 4096; // bytes
 

@@ -36,7 +36,8 @@ async function loadFile(path: string, { io, options }: ImportCall): Promise<Sour
   const fileName = basename(path);
   const format = chooseImport(bytes, fileName, options.format);
   const password = async () => await passwordOf(io, options["password-file"], "Password of the source: ");
-  const transfer = await format.read(bytes, { password, fileName, includeTrash: options["include-trash"] ?? false });
+  const keyFile = options["key-file"] === undefined ? {} : { keyFile: await readSource(options["key-file"]) };
+  const transfer = await format.read(bytes, { password, fileName, includeTrash: options["include-trash"] ?? false, ...keyFile });
   return { format: format.name, transfer };
 }
 

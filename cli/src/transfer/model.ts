@@ -75,6 +75,8 @@ export interface ReadOptions {
   readonly fileName: string;
   /** Whether Items in the trash of the source are read too. Else they are skipped and counted. */
   readonly includeTrash?: boolean;
+  /** The content of a key file that opens the source together with its password, or alone. */
+  readonly keyFile?: Uint8Array;
 }
 
 /** A format that `import` reads. */

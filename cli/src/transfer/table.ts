@@ -10,6 +10,7 @@ export const IMPORT_OPTIONS = {
   "include-trash": { type: "boolean", summary: "read Items in the trash of the source too" },
   "skip-invalid": { type: "boolean", summary: "leave Items out that the service has no room for, instead of importing nothing" },
   "password-file": { type: "string", value: "FILE", summary: "read the password of the source from a file, instead of asking" },
+  "key-file": { type: "string", value: "FILE", summary: "the key file of a KeePass database" },
   "from-connect": {
     type: "string",
     value: "URL",

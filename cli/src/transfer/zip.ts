@@ -19,6 +19,9 @@ export interface Entry {
   read(): Uint8Array;
 }
 
+/** Whether the first bytes are those of an archive. */
+export const isArchive = (head: Uint8Array): boolean => head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4;
+
 /** The entries of an archive. Errors: throws a CliError for bytes that are no whole archive, and for a zip bomb. */
 export function openArchive(bytes: Uint8Array): Entry[] {
   try {

@@ -1,0 +1,106 @@
+/** How the parts of Bitwarden's items map to fields: tables that both the import and the export read. */
+
+export interface Slot {
+  /** The attribute of the part, and the id of the field. */
+  readonly key: string;
+  readonly label: string;
+  readonly type?: string;
+  readonly purpose?: string;
+}
+
+export interface ItemShape {
+  /** The attribute of the item that holds its part. */
+  readonly part: string;
+  readonly category: string;
+  readonly slots: readonly Slot[];
+}
+
+const texts = (entries: Readonly<Record<string, string>>): Slot[] =>
+  Object.entries(entries).map(([key, label]) => ({ key, label }));
+
+/** By Bitwarden's number of the type. */
+export const SHAPES: Readonly<Record<number, ItemShape>> = {
+  1: {
+    part: "login",
+    category: "LOGIN",
+    slots: [
+      { key: "username", label: "username", purpose: "USERNAME" },
+      { key: "password", label: "password", purpose: "PASSWORD", type: "CONCEALED" },
+      { key: "totp", label: "one-time password", type: "OTP" },
+    ],
+  },
+  2: { part: "secureNote", category: "SECURE_NOTE", slots: [] },
+  3: {
+    part: "card",
+    category: "CREDIT_CARD",
+    slots: [
+      { key: "cardholderName", label: "cardholder name" },
+      { key: "brand", label: "type", type: "CREDIT_CARD_TYPE" },
+      { key: "number", label: "number", type: "CREDIT_CARD_NUMBER" },
+      { key: "code", label: "verification number", type: "CONCEALED" },
+      { key: "expMonth", label: "expiry month" },
+      { key: "expYear", label: "expiry year" },
+    ],
+  },
+  4: {
+    part: "identity",
+    category: "IDENTITY",
+    slots: [
+      ...texts({ title: "title", firstName: "first name", middleName: "middle name", lastName: "last name" }),
+      ...texts({ company: "company", username: "username" }),
+      { key: "email", label: "email", type: "EMAIL" },
+      { key: "phone", label: "phone", type: "PHONE" },
+      ...texts({ address1: "address", address2: "address 2", address3: "address 3", city: "city" }),
+      ...texts({ state: "state", postalCode: "postal code", country: "country" }),
+      { key: "ssn", label: "social security number", type: "CONCEALED" },
+      { key: "passportNumber", label: "passport number", type: "CONCEALED" },
+      { key: "licenseNumber", label: "license number", type: "CONCEALED" },
+    ],
+  },
+  5: {
+    part: "sshKey",
+    category: "SSH_KEY",
+    slots: [
+      { key: "privateKey", label: "private key", type: "SSHKEY" },
+      { key: "publicKey", label: "public key" },
+      { key: "keyFingerprint", label: "fingerprint" },
+    ],
+  },
+};
+
+export const LOGIN = 1;
+export const SECURE_NOTE = 2;
+export const CARD = 3;
+
+/** The field that stands for expMonth and expYear together. */
+export const EXPIRY: Slot = { key: "expiry", label: "expiry date", type: "MONTH_YEAR" };
+
+/** Sections for what Bitwarden has and an Item has not. The export writes their fields back. */
+export const SECTIONS = {
+  passkeys: { id: "passkeys", label: "Passkeys" },
+  linked: { id: "linked-fields", label: "Linked fields" },
+  passwords: { id: "password-history", label: "Password history" },
+} as const;
+
+/** The label of a URL for each way to match it, by Bitwarden's number. */
+export const MATCHES = ["base domain", "host", "starts with", "exact", "regular expression", "never"].map(
+  (name) => `match: ${name}`,
+);
+
+/** What linked fields name, by Bitwarden's numbers: the first number of a type of item, and the names in their order. */
+const LINKED: Readonly<Record<number, string>> = {
+  100: "username password",
+  300: "cardholderName expMonth expYear code brand number",
+  400:
+    "title middleName address1 address2 address3 city state postalCode country company email phone ssn username " +
+    "passportNumber licenseNumber firstName lastName fullName",
+};
+
+export const LINKS: ReadonlyMap<number, string> = new Map(
+  Object.entries(LINKED).flatMap(([first, names]) => names.split(" ").map((name, n) => [Number(first) + n, name] as const)),
+);
+
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Types of custom fields. */
+export const CUSTOM = { text: 0, hidden: 1, boolean: 2, linked: 3 } as const;

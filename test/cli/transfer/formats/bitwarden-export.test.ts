@@ -1,0 +1,166 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bitwarden, bitwardenZip } from "../../../../cli/src/transfer/formats/bitwarden.ts";
+import type { TransferItem } from "../../../../cli/src/transfer/model.ts";
+import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
+import { CATEGORIES } from "../../../../src/model/item.ts";
+import { VAULT, zippedVault } from "./bitwarden-fixture.ts";
+import { filesOf, itemOf, jsonBytes, lossesOf, read, runs } from "./reading.ts";
+
+const text = fc.string({ unit: "binary", maxLength: 12 });
+const filled = fc.string({ unit: "binary", minLength: 1, maxLength: 12 });
+const date = fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map((day) => day.toISOString());
+const nullable = (value: fc.Arbitrary<string>) => fc.option(value);
+const optionalTexts = (...names: string[]) => fc.record(Object.fromEntries(names.map((name) => [name, nullable(text)])));
+
+const parts = [
+  fc.record({
+    type: fc.constant(1),
+    login: fc.record({
+      username: nullable(text),
+      password: nullable(text),
+      totp: nullable(fc.constantFrom("JBSWY3DPEHPK3PXP", "otpauth://totp/a?secret=JBSWY3DPEHPK3PXP&digits=8")),
+      uris: fc.array(fc.record({ uri: text, match: fc.option(fc.integer({ min: 0, max: 5 })) }), { maxLength: 3 }),
+      fido2Credentials: fc.array(fc.record({ rpId: filled, keyValue: text, counter: text }), { maxLength: 2 }),
+    }),
+  }),
+  fc.record({ type: fc.constant(2), secureNote: fc.constant({ type: 0 }) }),
+  fc.record({ type: fc.constant(3), card: optionalTexts("cardholderName", "brand", "number", "expMonth", "expYear", "code") }),
+  fc.record({ type: fc.constant(3), card: fc.record({ expMonth: fc.constantFrom("1", "12"), expYear: fc.constant("2031") }) }),
+  fc.record({ type: fc.constant(4), identity: optionalTexts("firstName", "lastName", "email", "phone", "ssn", "username") }),
+  fc.record({ type: fc.constant(5), sshKey: optionalTexts("privateKey", "publicKey", "keyFingerprint") }),
+];
+
+const custom = fc.oneof(
+  fc.record({ name: text, type: fc.constantFrom(0, 1), value: text }),
+  fc.record({ name: text, type: fc.constant(2), value: fc.constantFrom("true", "false") }),
+  fc.record({ name: text, type: fc.constant(3), value: fc.constant(null), linkedId: fc.constantFrom(100, 101, 300, 418, 999) }),
+);
+
+const item = fc
+  .record({
+    id: fc.uuid(),
+    name: text,
+    notes: nullable(text),
+    favorite: fc.boolean(),
+    folderId: fc.option(fc.constantFrom("f1", "f2")),
+    fields: fc.array(custom, { maxLength: 4 }),
+    passwordHistory: fc.option(fc.array(fc.record({ lastUsedDate: date, password: filled }), { maxLength: 3 })),
+    creationDate: date,
+    revisionDate: date,
+  })
+  .chain((base) => fc.oneof(...parts).map((part) => Object.assign({}, base, part)));
+
+const folders = [
+  { id: "f1", name: "One" },
+  { id: "f2", name: "Two / 2" },
+];
+
+const state = fc.record({
+  title: text,
+  category: fc.constantFrom(...CATEGORIES),
+  favorite: fc.boolean(),
+  tags: fc.array(filled, { maxLength: 2 }),
+  urls: fc.array(fc.record({ href: filled, label: text }), { maxLength: 2 }),
+  sections: fc.constant([{ id: "s", label: "Section" }]),
+  fields: fc.array(
+    fc.record({
+      id: fc.constantFrom("username", "totp", "number", "expiry", "a", "b"),
+      type: fc.constantFrom(...FIELD_TYPE_NAMES.filter((type) => type !== "OTP")),
+      label: text,
+      value: filled,
+    }),
+    { maxLength: 5 },
+  ),
+});
+const anyItem: fc.Arbitrary<TransferItem> = state.map((one) =>
+  Object.assign(one, { sourceId: undefined, vault: "Vault", archived: false, files: [], history: [] }),
+);
+
+const withoutIds = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<id>");
+
+/** Every value of a JSON text, at any depth. */
+function valuesIn(bytes: Uint8Array): Set<unknown> {
+  const values = new Set<unknown>();
+  JSON.parse(new TextDecoder().decode(bytes), (_, value: unknown) => {
+    values.add(value);
+    return value;
+  });
+  return values;
+}
+
+describe("bitwarden, export", () => {
+  it("gives back every item that it has read, without a loss", async () => {
+    const documents = fc.uniqueArray(item, { maxLength: 4, selector: ({ id }) => id });
+    await fc.assert(
+      fc.asyncProperty(documents, async (items) => {
+        const first = await read(bitwarden, jsonBytes({ encrypted: false, folders, items }));
+        const { bytes, losses } = await bitwarden.write(first.items, {});
+        expect(losses).toEqual([]);
+        expect((await read(bitwarden, bytes)).items).toEqual(first.items);
+      }),
+      { numRuns: runs(60) },
+    );
+  });
+
+  it("writes every value of any Item, and the second export equals the first", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyItem, { maxLength: 3 }), async (items) => {
+        const { bytes } = await bitwarden.write(items, {});
+        const written = valuesIn(bytes);
+        expect(items.flatMap(({ fields }) => fields).filter(({ value }) => !written.has(value))).toEqual([]);
+        const { items: again } = await read(bitwarden, bytes);
+        expect(withoutIds((await bitwarden.write(again, {})).bytes)).toBe(withoutIds(bytes));
+      }),
+      { numRuns: runs(60) },
+    );
+  });
+
+  it("protects the file when a password is given", async () => {
+    const { items } = await read(bitwarden, jsonBytes(VAULT));
+    const { bytes } = await bitwarden.write(items, { password: "correct" });
+    expect(new TextDecoder().decode(bytes)).not.toMatch(/Mail|secret/);
+    expect((await read(bitwarden, bytes, { secret: "correct" })).items.map(({ title }) => title)).toEqual(
+      items.map(({ title }) => title),
+    );
+  });
+
+  it("writes the Files of the zip format, and counts them in the other", async () => {
+    const { items } = await read(bitwarden, zippedVault());
+    const zip = await bitwardenZip.write(items, {});
+    expect(zip.losses.filter(({ what }) => what.includes("Files"))).toEqual([]);
+    expect(await filesOf(itemOf(await read(bitwarden, zip.bytes), "Mail"))).toEqual({
+      "key.txt": "secret file",
+      passwd: "second",
+    });
+    expect(lossesOf(await bitwarden.write(items, {}))).toMatchObject({ "Files (the format bitwarden-zip has them)": 2 });
+  });
+
+  it("counts what Bitwarden cannot hold", async () => {
+    const section = { id: "s", label: "S" };
+    const fields = [
+      { id: "u", label: "User", purpose: "USERNAME", type: "STRING", value: "u", section },
+      { id: "d", label: "Date", type: "DATE", value: "2024-01-01", section },
+    ];
+    const now = {
+      title: "T",
+      category: "SERVER",
+      tags: ["a", "b"],
+      urls: [{ href: "h", label: "L" }],
+      sections: [section],
+      fields,
+    };
+    const earlier = { ...now, title: "Before" };
+    const whole = { ...now, sourceId: undefined, vault: "V", archived: false, files: [], history: [earlier] };
+    expect(lossesOf(await bitwarden.write([whole], {}))).toEqual({
+      "categories that Bitwarden lacks": 1,
+      "tags after the first of an Item": 1,
+      "labels of fields that Bitwarden names itself": 1,
+      "sections of fields": 2,
+      "types of fields": 1,
+      "labels of URLs": 1,
+      "earlier versions, except for their passwords": 1,
+      "names of vaults": 1,
+    });
+  });
+});

@@ -1,0 +1,171 @@
+import { zipSync } from "fflate";
+import { describe, expect, it } from "vitest";
+import { bitwarden } from "../../../../cli/src/transfer/formats/bitwarden.ts";
+import {
+  ARGON2,
+  LOGIN,
+  ODD,
+  ORGANIZATION,
+  PASSKEY,
+  PBKDF2,
+  VAULT,
+  ids,
+  protectedVault,
+  zippedVault,
+} from "./bitwarden-fixture.ts";
+import { expectTruncationsRefused, filesOf, itemOf, jsonBytes, lossesOf, read, refusal, utf8, valuesOf } from "./reading.ts";
+
+describe("bitwarden", () => {
+  it("reads a login with its fields, URLs, one-time password and passkey", async () => {
+    const item = itemOf(await read(bitwarden, jsonBytes(VAULT)), "Mail");
+    expect(item).toMatchObject({
+      sourceId: ids.login,
+      vault: undefined,
+      category: "LOGIN",
+      favorite: true,
+      archived: false,
+      tags: ["Work/Mail"],
+      createdAt: Date.parse(LOGIN.creationDate),
+      updatedAt: Date.parse(LOGIN.revisionDate),
+      urls: [
+        { href: "https://mail.example.com", primary: true },
+        { href: "https://imap.example.com", label: "match: host" },
+      ],
+      sections: [
+        { id: "passkeys", label: "Passkeys" },
+        { id: "linked-fields", label: "Linked fields" },
+      ],
+    });
+    expect(item.fields.map(({ label, type, purpose, value }) => [label ?? purpose, type, value])).toEqual([
+      ["username", "STRING", "me@example.com"],
+      ["password", "CONCEALED", "secret-3"],
+      ["one-time password", "OTP", LOGIN.login.totp],
+      ["PIN", "CONCEALED", "secret-pin"],
+      ["Plain", "STRING", "text"],
+      ["Remember", "MENU", "true"],
+      ["Other user", "STRING", "username"],
+      ["example.com", "CONCEALED", JSON.stringify(PASSKEY)],
+      ["NOTES", "STRING", ODD],
+    ]);
+  });
+
+  it("makes a version of each earlier password, the oldest first", async () => {
+    const { history } = itemOf(await read(bitwarden, jsonBytes(VAULT)), "Mail");
+    expect(history.map(valuesOf).map(({ password, PIN }) => [password, PIN])).toEqual([
+      ["secret-1", "secret-pin"],
+      ["secret-2", "secret-pin"],
+    ]);
+  });
+
+  it.each([
+    ["Note", "SECURE_NOTE", { notes: "text" }],
+    ["Card", "CREDIT_CARD", { number: "4111111111111111", "expiry date": "203004", "verification number": "123", type: "Visa" }],
+    [
+      "Identity",
+      "IDENTITY",
+      { "first name": "Ada", email: "a@example.com", "social security number": "secret-ssn", address: "Street 1" },
+    ],
+    ["Key", "SSH_KEY", { "private key": "-----BEGIN secret-----", "public key": "ssh-ed25519 AAAA", fingerprint: "SHA256:abc" }],
+    ["Steam", "LOGIN", { "one-time password": "steam://SECRET" }],
+    ["Bare", "LOGIN", { "one-time password": "jbsw y3dp ehpk 3pxp" }],
+    ["Newer", "CUSTOM", { iban: "secret-iban", limit: "5" }],
+  ])("reads the item %s", async (title, category, values) => {
+    const item = itemOf(await read(bitwarden, jsonBytes(VAULT)), title);
+    expect(item.category).toBe(category);
+    expect(valuesOf(item)).toMatchObject(values);
+  });
+
+  it("counts what is not carried, skips the trash and keeps the archive", async () => {
+    const transfer = await read(bitwarden, jsonBytes(VAULT));
+    expect(lossesOf(transfer)).toEqual({
+      "settings that ask for the master password again": 1,
+      "dates of earlier passwords": 2,
+      "Items in the trash (--include-trash reads them)": 1,
+      "attributes of an unknown kind (kept as concealed text)": 2,
+    });
+    expect(transfer.items.filter(({ archived }) => archived).map(({ title }) => title)).toEqual(["Bare"]);
+    expect(itemOf(transfer, "Deleted")).toBeUndefined();
+    expect(itemOf(await read(bitwarden, jsonBytes(VAULT), { includeTrash: true }), "Deleted")).toBeDefined();
+  });
+
+  it("takes only UUIDs as ids, because a person may have typed any other", async () => {
+    const { items } = await read(bitwarden, jsonBytes(VAULT));
+    expect(items.flatMap(({ sourceId }) => sourceId ?? [])).toEqual([ids.login]);
+  });
+
+  it("makes tags of the collections of an organization", async () => {
+    expect(itemOf(await read(bitwarden, jsonBytes(ORGANIZATION)), "Root").tags).toEqual(["Servers", "Shared"]);
+  });
+
+  it("keeps earlier values of an item that is no login in a section", async () => {
+    const note = { type: 2, name: "Note", passwordHistory: [{ lastUsedDate: "2024-01-01T00:00:00Z", password: "PIN: 1" }] };
+    const item = itemOf(await read(bitwarden, jsonBytes({ encrypted: false, items: [note] })), "Note");
+    expect([item.history, valuesOf(item), item.sections[0]?.label]).toEqual([[], { "earlier 1": "PIN: 1" }, "Password history"]);
+  });
+
+  it("reads attachments of a zip file and takes no path from their names", async () => {
+    const transfer = await read(bitwarden, zippedVault());
+    expect(await filesOf(itemOf(transfer, "Mail"))).toEqual({ "key.txt": "secret file", passwd: "second" });
+    expect(lossesOf(transfer)).toMatchObject({ "attachments of items that the file does not have": 1 });
+  });
+
+  it.each([PBKDF2, ARGON2])("opens an export under a password: %o", async (kdf) => {
+    const document = await protectedVault(JSON.stringify(VAULT), "correct", kdf);
+    const plain = await read(bitwarden, jsonBytes(VAULT));
+    expect(await read(bitwarden, jsonBytes(document), { secret: "correct" })).toEqual(plain);
+    expect(await refusal(bitwarden, jsonBytes(document), { secret: "wrong" })).toBe("The password is wrong");
+  });
+});
+
+describe("bitwarden, refused", () => {
+  it("refuses an export that only its account can open", async () => {
+    expect(await refusal(bitwarden, jsonBytes({ encrypted: true, items: [] }))).toMatch(/only the Bitwarden account/);
+  });
+
+  it("refuses a file that is cut off", async () => {
+    await expectTruncationsRefused(bitwarden, jsonBytes(VAULT));
+    await expectTruncationsRefused(bitwarden, zippedVault());
+    const document = await protectedVault(JSON.stringify(VAULT), "correct");
+    await expectTruncationsRefused(bitwarden, jsonBytes(document), { secret: "correct" });
+    const [data] = [document.data.split("|")];
+    const shorter = { ...document, data: `${data[0]}|${Buffer.alloc(32).toString("base64")}|${data[2]}` };
+    expect(await refusal(bitwarden, jsonBytes(shorter), { secret: "correct" })).toMatch(/data: is damaged/);
+  });
+
+  it.each([
+    [{ kdfIterations: 2_000_001 }, "kdfIterations: is no integer from 1 to 2000000"],
+    [{ kdfIterations: "5000" }, "kdfIterations: is no number"],
+    [{ ...ARGON2, kdfMemory: 1_000_000 }, "kdfMemory: is no integer from 1 to 1024"],
+    [{ ...ARGON2, kdfIterations: 1_000 }, "kdfIterations: is no integer from 1 to 10"],
+    [{ ...ARGON2, kdfParallelism: 0 }, "kdfParallelism: is no integer from 1 to 16"],
+    [{ kdfType: 7 }, "kdfType: is neither PBKDF2 (0) nor Argon2id (1)"],
+    [{ salt: null }, "salt: is missing"],
+    [{ data: "2.a|b" }, "data: is no text of the form 2.<iv>|<ciphertext>|<mac>"],
+  ])("refuses %o in a protected export", async (change, message) => {
+    const document = { ...(await protectedVault("{}", "correct")), ...change };
+    expect(await refusal(bitwarden, jsonBytes(document), { secret: "correct" })).toBe(`The file.${message}`);
+  });
+
+  it.each([
+    [{ items: {} }, "items: is no array"],
+    [{ items: ["secret"] }, "items[0]: is no object"],
+    [{ items: [{ type: "secret" }] }, "items[0].type: is no number"],
+    [{ items: [{ type: 1, name: 5 }] }, "items[0].name: is no text"],
+    [{ items: [{ type: 1, login: "secret" }] }, "items[0].login: is no object"],
+    [{ items: [{ type: 1, login: { uris: [{ uri: ["secret"] }] } }] }, "items[0].login.uris[0].uri: is no text"],
+    [{ items: [{ type: 1, fields: [{ value: {} }] }] }, "items[0].fields[0].value: is no text"],
+    [{ folders: [5], items: [] }, "folders[0]: is no object"],
+    [{ secret: 1 }, "items: is missing: this is no export of Bitwarden"],
+  ])("names the place of a wrong type: %j", async (document, message) => {
+    expect(await refusal(bitwarden, jsonBytes({ encrypted: false, ...document }))).toBe(`The file.${message}`);
+  });
+
+  it("refuses a zip file without data.json, and one that declares a huge one", async () => {
+    expect(await refusal(bitwarden, zipSync({ "a.txt": utf8("secret") }))).toBe(
+      "The file: has no data.json: it is no export of Bitwarden",
+    );
+    const bomb = Buffer.from(zipSync({ "data.json": new Uint8Array(1024) }));
+    bomb.writeUInt32LE(0x7fffffff, bomb.lastIndexOf(Buffer.from("PK\u0001\u0002")) + 24);
+    expect(await refusal(bitwarden, bomb)).toBe("The archive: would be far larger unpacked than it can honestly be");
+  });
+});

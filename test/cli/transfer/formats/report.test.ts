@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fitTransfer } from "../../../../cli/src/transfer/fit.ts";
+import { chooseImport } from "../../../../cli/src/transfer/formats.ts";
+import { describeLosses, describeSource } from "../../../../cli/src/transfer/report.ts";
+import { makeToken, makeVault, sendRequest } from "../../../sdk/support/vault.ts";
+import { runCli } from "../../support/process.ts";
+import { zippedVault } from "./bitwarden-fixture.ts";
+import { makeDatabase, save } from "./keepass-fixture.ts";
+import { jsonBytes, read, utf8 } from "./reading.ts";
+import { CHROME, DOTENV, FIREFOX, VAULT_KV } from "./text-fixture.ts";
+
+const KEY = new Uint8Array(32).fill(7);
+
+const SOURCES: readonly [format: string, fileName: string, make: () => Uint8Array | Promise<Uint8Array>][] = [
+  ["bitwarden", "bitwarden.zip", zippedVault],
+  ["keepass", "passwords.kdbx", async () => await save(await makeDatabase("argon2id", { password: "correct", keyFile: KEY }))],
+  ["chrome", "chrome.csv", () => utf8(CHROME)],
+  ["firefox", "firefox.csv", () => utf8(FIREFOX)],
+  ["dotenv", ".env", () => utf8(DOTENV)],
+  ["vault-kv", "secrets.json", () => jsonBytes(VAULT_KV)],
+];
+
+/** The report of an import as the command prints it. */
+async function reportOf(format: string, fileName: string, bytes: Uint8Array): Promise<string> {
+  const chosen = chooseImport(bytes, fileName, undefined);
+  const transfer = await read(chosen, bytes, { fileName, secret: "correct", keyFile: KEY });
+  const { items, losses, unfit } = fitTransfer(transfer);
+  expect([chosen.name, unfit]).toEqual([format, []]);
+  return describeSource(format, items) + describeLosses(losses.list());
+}
+
+describe("the loss report", () => {
+  it.each(SOURCES)("of %s is in docs/import.md", async (format, fileName, make) => {
+    expect(readFileSync("docs/import.md", "utf8")).toContain(await reportOf(format, fileName, await make()));
+  });
+});
+
+describe("import", () => {
+  it.each(SOURCES)("writes what %s has to the service", async (format, fileName, make) => {
+    const [vault, folder] = [await makeVault(format), mkdtempSync(join(tmpdir(), "item-vault-formats-"))];
+    const { token } = await makeToken({ [vault]: "rw" }, "uuid");
+    const [bytes, path] = [await make(), join(folder, fileName)];
+    for (const [name, content] of [
+      [fileName, bytes],
+      ["password", "correct\n"],
+      ["key", KEY],
+    ] as const)
+      writeFileSync(join(folder, name), content);
+    const args = [
+      "import",
+      path,
+      "--vault",
+      vault,
+      "--password-file",
+      join(folder, "password"),
+      "--key-file",
+      join(folder, "key"),
+    ];
+    const ran = await runCli(args, { env: { ITEM_VAULT_TOKEN: token } });
+    const items = (await sendRequest("GET", `v1/vaults/${vault}/items?archived=true`, token)) as unknown[];
+    expect(ran).toMatchObject({ code: 0 });
+    expect(ran.stdout).toBe(`${await reportOf(format, fileName, bytes)}Imported: ${items.length} created\n`);
+  });
+});
