@@ -77,7 +77,9 @@ describe("the table of operations", () => {
       .exec(source)![0]
       .replaceAll(/\/\*\*.*\*\//g, "")
       .replaceAll(/\s+/g, " ");
-    expect(entry).toMatch(/path: \{ vault: \w+; \}; query: Record<string, never>; headers: \{ "Item-Id"\?: IdInput; "Idempotency-Key"\?: string;/);
+    expect(entry).toMatch(
+      /path: \{ vault: \w+; \}; query: Record<string, never>; headers: \{ "Item-Id"\?: IdInput; "Idempotency-Key"\?: string;/,
+    );
     expect(entry).toMatch(/body: NewItem; answer: Item; \};$/);
   });
 
