@@ -1,46 +1,11 @@
-/** The shapes of the API that commands read (contract 2, 9.1, 13.14). */
+import type { ItemSummary } from "@item-vault/client";
 
-export interface Field {
-  readonly id: string;
-  readonly section?: { readonly id: string; readonly label?: string };
-  readonly type: string;
-  readonly purpose: string;
-  readonly label: string;
-  readonly value: string;
-  readonly entropy?: number;
-  readonly totp?: string;
-}
+/** The shapes of the API that commands read (contract 2, 9.1, 13.14), where they differ from the generated types of the client. */
 
-export interface FileInfo {
-  readonly id: string;
-  readonly name: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly section?: { readonly id: string };
-}
+export type { Field, File as FileInfo, Item } from "@item-vault/client";
 
-export interface Summary {
-  readonly id: string;
-  readonly title: string;
-  readonly vault: { readonly id: string };
-  readonly category: string;
-  readonly urls: readonly { readonly href: string; readonly label?: string; readonly primary?: boolean }[];
-  readonly favorite: boolean;
-  readonly tags: readonly string[];
-  readonly version: number;
-  readonly state?: "ARCHIVED" | "DELETED";
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly lastEditedBy: string;
-  /** Of a deleted Item (contract 14.9). */
-  readonly deletedAt?: string;
-}
-
-export interface Item extends Summary {
-  readonly sections: readonly { readonly id: string; readonly label?: string }[];
-  readonly fields: readonly Field[];
-  readonly files: readonly FileInfo[];
-}
+/** An Item of a list; of a deleted one also when it was deleted (contract 14.9). */
+export type Summary = ItemSummary & { readonly deletedAt?: string };
 
 export interface Vault {
   readonly id: string;

@@ -23,7 +23,8 @@ const SHOWN_TYPES = new Set([
 /** A note of any Item may be its secret. */
 const SECRET_PURPOSES = new Set(["PASSWORD", "NOTES"]);
 
-export const isSecret = ({ type, purpose }: Pick<Field, "type" | "purpose">): boolean =>
+/** In: also a type of a later release than this program. */
+export const isSecret = ({ type, purpose }: { readonly type: string; readonly purpose: string }): boolean =>
   !SHOWN_TYPES.has(type) || SECRET_PURPOSES.has(purpose);
 
 export const HIDDEN = "(hidden)";
