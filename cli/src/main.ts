@@ -4,4 +4,5 @@ import { runCli } from "./frame/cli.ts";
 
 // Without a listener, a reader that has gone away (`| head`) ends the process with a stack.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+process.stderr.on("error", () => undefined); // nobody reads the messages
 process.exitCode = await runCli(COMMANDS, process.argv.slice(2), process);

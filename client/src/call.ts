@@ -1,3 +1,4 @@
+import { ItemVaultError } from "./error.ts";
 import type { Bytes, Operations } from "./schema.ts";
 import type { RequestOptions, Send } from "./send.ts";
 
@@ -43,7 +44,7 @@ export type Call = <N extends Name>(
 interface UntypedOptions {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: NonNullable<RequestOptions["query"]>;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: NonNullable<RequestOptions["headers"]>;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 }
@@ -51,7 +52,7 @@ interface UntypedOptions {
 export const createCall = (send: Send): Call =>
   (async (operation: string, { path = {}, body, ...options }: UntypedOptions = {}) => {
     const [method, template] = operation.split(" ") as [string, string];
-    const url = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name]!));
+    const url = template.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(path[name]!));
     const sent = body === undefined ? {} : isBytes(body) ? { body } : { json: body };
     const response = await send(method, url, { ...options, ...sent });
     const { headers, status } = response;
@@ -59,6 +60,16 @@ export const createCall = (send: Send): Call =>
     const data: unknown = status === 204 ? undefined : isJson ? await response.json() : response;
     return { data, etag: headers.get("ETag") ?? undefined, headers };
   }) as Call;
+
+/**
+ * One segment of a path. Errors: throws an ItemVaultError for `.` and `..`, which also encoded would lead to another resource (WHATWG
+ * URL, section 4.4), and for an empty text.
+ */
+export function segmentOf(value: string | number): string {
+  if (/^\.{0,2}$/.test(String(value)))
+    throw new ItemVaultError("An id in the path is malformed", { kind: "invalid", status: 400 });
+  return encodeURIComponent(value);
+}
 
 const isBytes = (body: unknown): body is NonNullable<RequestOptions["body"]> =>
   typeof body === "string" ||

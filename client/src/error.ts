@@ -1,7 +1,7 @@
 /** What a request failed with. */
 
 export interface Fault {
-  /** The kind of failure: the header `Item-Vault-Error` (contract 4.3), `network` without an answer, `http` when another server answered. */
+  /** The kind of failure: the header `Item-Vault-Error` (contract 4.3), `network` without an answer, `http` when another server answered, `host` for a malformed URL. */
   readonly kind: string;
   /** The HTTP status; 0 without an answer. */
   readonly status: number;
@@ -30,12 +30,14 @@ export class ItemVaultError extends Error implements Fault {
 
 /** The error of an answer that is not a success. Reads the body. */
 export async function errorOf(response: Response): Promise<ItemVaultError> {
+  // A browser shows 0 in place of the status of a redirect.
+  const status = response.status || 302;
   const body = (await response.json().catch(() => undefined)) as { message?: unknown } | undefined;
-  const message = typeof body?.message === "string" ? body.message : `The server answered ${response.status}`;
+  const message = typeof body?.message === "string" ? body.message : `The server answered ${status}`;
   const retryAfter = Number(response.headers.get("Retry-After") ?? Number.NaN);
   return new ItemVaultError(message, {
     kind: response.headers.get("Item-Vault-Error") ?? "http",
-    status: response.status,
+    status,
     requestId: response.headers.get("Request-Id") ?? undefined,
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
   });

@@ -1,3 +1,4 @@
+import { segmentOf } from "./call.ts";
 import { ItemVaultError } from "./error.ts";
 import type { Send } from "./send.ts";
 import { parseEventStream, type ServerSentEvent } from "./server-sent-events.ts";
@@ -40,7 +41,7 @@ export async function* followEvents(
   send: Send,
   { vault, after = "latest", signal, onOpen }: EventOptions = {},
 ): AsyncGenerator<VaultEvent> {
-  const path = vault === undefined ? "/v1/events" : `/v1/vaults/${vault}/events`;
+  const path = vault === undefined ? "/v1/events" : `/v1/vaults/${segmentOf(vault)}/events`;
   let cursor: string | undefined;
   for (let failures = 0; ;) {
     if (signal?.aborted) return;

@@ -16,7 +16,7 @@ export interface ClientOptions {
 
 export interface RequestOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   /** Is sent as JSON. */
   readonly json?: unknown;
   /** Is sent as it is. A stream is sent once, because it cannot be read again. */
@@ -38,17 +38,20 @@ const REPEATED = new Set([429, 502, 503, 504]);
  */
 export function createSend({ host, token, fetch: send = globalThis.fetch.bind(globalThis), attempts = 4 }: ClientOptions): Send {
   const origin = originOf(host);
+  // A character that no header can have: fetch would throw an error that contains the token.
+  if (!/^[\x20-\x7e]*$/.test(token)) throw new ItemVaultError("The token is malformed", { kind: "unauthorized", status: 401 });
   return async (method, path, { query, headers, json, body, signal } = {}) => {
     const url = origin + path + queryOf(query);
     const init: RequestInit = {
       method,
-      headers: {
+      headers: definedOf({
         Authorization: `Bearer ${token}`,
         ...(method === "GET" || method === "HEAD" ? {} : { "Idempotency-Key": crypto.randomUUID() }),
         ...(json === undefined ? {} : { "Content-Type": "application/json" }),
         ...headers,
-      },
-      redirect: "error",
+      }),
+      // Never followed: the answer to a redirect is an error. Workers do not have the mode `error`.
+      redirect: "manual",
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       ...(body === undefined ? {} : { body }),
       ...(body instanceof ReadableStream ? { duplex: "half" } : {}),
@@ -85,8 +88,19 @@ function delayOf(attempt: number, { retryAfter = 0 }: ItemVaultError): number {
   return retryAfter * 1000 + Math.random() * most;
 }
 
-/** The URL without a slash at the end, and without a `/v1` that some clients of Connect are configured with. */
-const originOf = (host: string): string => host.replace(/\/+$/, "").replace(/\/v1$/, "");
+/**
+ * The URL without a slash at the end, and without a `/v1` that some clients of Connect are configured with. Errors: throws an
+ * ItemVaultError of kind `host` for a text that is no http or https URL. fetch refuses one with a user name or a password.
+ */
+function originOf(host: string): string {
+  const url = URL.canParse(host) ? new URL(host) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    throw new ItemVaultError("The host is no http or https URL", { kind: "host", status: 400 });
+  return host.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+const definedOf = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
 function queryOf(query: RequestOptions["query"] = {}): string {
   const search = new URLSearchParams();

@@ -9,6 +9,9 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
+/** A line ends with CRLF, LF or CR. A CR at the end of a chunk may be the first half of a CRLF. */
+const LINE_END = /\r\n|\n|\r(?!$)/;
+
 /** The blocks of a stream, as they arrive. A block that the stream ends in is dropped. */
 export async function* parseEventStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   const decoder = new TextDecoder();
@@ -16,9 +19,9 @@ export async function* parseEventStream(chunks: AsyncIterable<Uint8Array>): Asyn
   let id = "";
   let fields: [string, string][] = [];
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split(LINE_END);
     rest = lines.pop()!;
-    for (const line of lines.map((text) => text.replace(/\r$/, ""))) {
+    for (const line of lines) {
       if (line !== "") {
         const [, name = "", value = ""] = /^([^:]*):? ?(.*)$/s.exec(line)!;
         fields.push([name, value]);

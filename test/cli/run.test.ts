@@ -58,6 +58,7 @@ describe("the command that run starts", () => {
 
   it("is a 127 when it does not exist, and a 126 when it cannot run", async () => {
     expect(await run(["--", "no-such-command"])).toMatchObject({ code: 127 });
+    expect(await run(["--", ""])).toMatchObject({ code: 127 });
     writeFileSync(join(folder, "plain.txt"), "text");
     expect(await run(["--", join(folder, "plain.txt")])).toMatchObject({ code: 126 });
   });
@@ -100,6 +101,15 @@ describe("the output of the command", () => {
     running.child.stdout.destroy();
     const { code, signal } = await running.ended;
     expect([code, signal]).not.toEqual([null, "SIGKILL"]);
+  });
+
+  it("may be closed by its reader while the command goes on: run waits for its end", async () => {
+    const source =
+      "console.log('line'); process.stdout.on('error', () => {}); setTimeout(() => { console.log('more'); setTimeout(() => process.exit(9), 300) }, 300)";
+    const running = startCli(["run", ...program(source)], { env: envOf() });
+    await waitFor(running, "line");
+    running.child.stdout.destroy();
+    expect(await running.ended).toMatchObject({ code: 9 });
   });
 });
 

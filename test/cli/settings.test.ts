@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { COMMANDS } from "../../cli/src/commands.ts";
-import { parseConfig } from "../../cli/src/frame/settings.ts";
+import { configPath, parseConfig } from "../../cli/src/frame/settings.ts";
 import { candidates } from "../../cli/src/settings/candidates.ts";
 import { vaultWithLogin } from "./support/login.ts";
 import { runCli } from "./support/process.ts";
@@ -45,6 +45,20 @@ describe("login", () => {
     expect(await runCli(["whoami"], { env })).toMatchObject({ code: 3 });
   });
 
+  it("replaces a token command, and removes the other token when the host is another one", async () => {
+    const env = home({ token_command: ["false"], admin_token: "of this host" });
+    const path = join(env["XDG_CONFIG_HOME"]!, "item-vault", "config.json");
+    await runCli(["login"], { env, input: made.token });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
+      host: inject("url"),
+      token: made.token,
+      admin_token: "of this host",
+    });
+    const other = `${inject("url")}/`;
+    await runCli(["login", "--host", other], { env, input: made.token });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ host: other, token: made.token });
+  });
+
   it("stores no token that the service refuses", async () => {
     const env = home();
     expect(await runCli(["login", "--host", inject("url")], { env, input: "wrong" })).toMatchObject({ code: 3 });
@@ -63,6 +77,21 @@ describe("host and token", () => {
     expect(await read(home({ token_command: print, token: "unused" }))).toMatchObject({ code: 0, stdout: "ada" });
     const failed = await read(home({ token_command: ["false"], token: made.token }));
     expect(failed).toMatchObject({ code: 3, stderr: expect.stringContaining("The token command false failed") });
+  });
+
+  it("come from one run of the command, also when the token seals a file", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "item-vault-"));
+    const source = `require("node:fs").appendFileSync(${JSON.stringify(join(folder, "runs"))}, "x"); console.log(${JSON.stringify(made.token)})`;
+    const env = { ...home({ token_command: [process.execPath, "-e", source] }), S: made.reference("username") };
+    expect(await runCli(["run", "--fallback", join(folder, "sealed"), "--", "true"], { env })).toMatchObject({ code: 0 });
+    expect(readFileSync(join(folder, "runs"), "utf8")).toBe("x");
+  });
+
+  it("come from no file of the current folder when there is no home folder", () => {
+    expect(configPath({ XDG_CONFIG_HOME: "relative" })).toBe(join(homedir(), ".config", "item-vault", "config.json"));
+    vi.stubEnv("HOME", "");
+    expect(() => configPath({})).toThrow("There is no home folder");
+    vi.unstubAllEnvs();
   });
 
   it("come from no file that others may read", async () => {

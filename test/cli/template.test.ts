@@ -74,6 +74,15 @@ describe("a template", () => {
     expect(renderTemplate(parts, new Map([["op://a/b/c", "$A op://x/y/z"]]))).toBe("$A op://x/y/z");
   });
 
+  it("of 100,000 characters is parsed in linear time", () => {
+    for (const part of ["abcdefg\n", "{{ ", '{{ "', "${a:-", "$b ", "{{op "]) {
+      const template = part.repeat(100_000 / part.length);
+      const start = performance.now();
+      expect(show(template)).toHaveLength(template.length);
+      expect([part, performance.now() - start < 5000]).toEqual([part, true]);
+    }
+  });
+
   it("without references and variables is returned as it is", () => {
     const harmless = fc.string({ unit: "binary" }).filter((text) => !/op:\/\/|\$|\{\{\s*"/.test(text));
     fc.assert(

@@ -96,6 +96,23 @@ describe("call", () => {
     expect(await faultOf(patch("Three"))).toMatchObject({ kind: "precondition", status: 412 });
   });
 
+  it.each(["", ".", ".."])("refuses the id %j, with which a path would lead to another resource", async (id) => {
+    const fault = await faultOf(clientOf().call("DELETE /v1/vaults/{vault}/items/{item}", { path: { ...item(), item: id } }));
+    expect(fault).toMatchObject({ kind: "invalid", status: 400 });
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it("sends no header whose value is undefined", async () => {
+    const headers = { "If-Match": undefined } as unknown as { "If-Match": string };
+    const seen: string[] = [];
+    const stub: Fetch = async (_, init) => {
+      seen.push(...Object.keys(init!.headers!));
+      return new Response(null, { status: 204 });
+    };
+    await clientOf({ fetch: stub }).call("DELETE /v1/vaults/{vault}/items/{item}", { path: item(), headers });
+    expect(seen).toEqual(["Authorization", "Idempotency-Key"]);
+  });
+
   it("uploads and downloads a File as bytes", async () => {
     const { create, vault, token } = await vaultOf();
     const { call } = createClient({ host: inject("url"), token });
@@ -151,6 +168,28 @@ describe("retries", () => {
     const { fetch: stub } = faulty(busy(503, { "Retry-After": "30" }));
     const signal = AbortSignal.timeout(50);
     await expect(clientOf({ fetch: stub }).call("GET /v1/vaults", { signal })).rejects.toMatchObject({ name: "TimeoutError" });
+  });
+});
+
+describe("a client", () => {
+  it.each(["", "vault.example.com", "ftp://vault.example.com", "http://[::", "http://ada:pw@vault.example.com"])(
+    "is not made for the host %j",
+    (host) => {
+      expect(() => createClient({ host, token: "" })).toThrow(expect.objectContaining({ kind: "host", status: 400 }));
+    },
+  );
+
+  it.each(["secret\nX-Other: 1", "sécret"])("is not made for the token %j, which no header can have", (token) => {
+    const refused = expect.objectContaining({ kind: "unauthorized", message: "The token is malformed" });
+    expect(() => createClient({ host: proxy.url, token })).toThrow(refused);
+  });
+
+  it("sends its token to no address that the server redirects to", async () => {
+    proxy.redirect(`${proxy.url}/elsewhere`);
+    const fault = await faultOf(clientOf().get(made.reference("password")));
+    proxy.redirect(undefined);
+    expect(fault).toMatchObject({ kind: "http", status: 307 });
+    expect(proxy.requests).toEqual(["POST /v1/resolve"]);
   });
 });
 

@@ -20,6 +20,8 @@ interface FallbackCall {
   readonly access: () => Promise<Access>;
 }
 
+const CLOCK_TOLERANCE = 300_000; // milliseconds
+
 /**
  * The values that `resolve` returns, which are stored in the file of `--fallback`. When `resolve` fails because the service does not
  * answer, the values of the file. A refusal of the token or of a reference is no such failure.
@@ -58,7 +60,10 @@ async function loadValues(
   if (!bytes) throw unusable("there is no fallback file");
   const snapshot = openSnapshot(bytes, token);
   if (!snapshot || snapshot.host !== host) throw unusable("the fallback file is damaged, or of another token or host");
-  const age = Math.max(0, Date.now() - snapshot.at);
+  const passed = Date.now() - snapshot.at;
+  const age = Math.max(0, passed);
+  if (passed < -CLOCK_TOLERANCE)
+    throw unusable("the fallback file is of a later time than the clock shows, so its age is not known");
   if (age > maxAge) throw unusable(`the fallback file is ${describeDuration(age)} old`);
   const missing = references.filter((reference) => !Object.hasOwn(snapshot.values, reference));
   if (missing.length > 0) throw unusable(`the fallback file lacks ${missing.length} of the references`);

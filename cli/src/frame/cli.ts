@@ -4,7 +4,7 @@ import { CliError, EXIT, failureOf } from "./failure.ts";
 import { helpOf, overview } from "./help.ts";
 import { type Io, write } from "./io.ts";
 import { findCommand, type Parsed, parseLine } from "./parse.ts";
-import { loadAccess } from "./settings.ts";
+import { type Access, loadAccess } from "./settings.ts";
 
 /** Runs a command line. Out: the exit code. Messages go to stderr, so that stdout is only what was asked for. */
 export async function runCli(commands: readonly Command[], argv: readonly string[], io: Io): Promise<number> {
@@ -40,7 +40,12 @@ async function withoutCommand(commands: readonly Command[], [word = ""]: readonl
 }
 
 function callOf({ args, rest, options }: Parsed, io: Io) {
-  const access = (kind: "token" | "admin_token") => loadAccess(io.env, { host: options.host, kind });
+  const loaded = new Map<string, Promise<Access>>(); // a token command runs once, because it may ask its user something
+  const access = (kind: "token" | "admin_token") => {
+    const known = loaded.get(kind) ?? loadAccess(io.env, { host: options.host, kind });
+    loaded.set(kind, known);
+    return known;
+  };
   const connect = async (kind: "token" | "admin_token") => createClient(await access(kind));
   return {
     io,

@@ -20,11 +20,16 @@ export function parseMode(text = "0600"): number {
 
 /**
  * Writes a file as a whole: a process that is killed leaves the old file or the new one. What exists and is no regular file, for
- * example a pipe, is written to. Errors: throws a CliError when the file exists, unless `force`.
+ * example a pipe, is written to. Errors: throws a CliError when the file exists, unless `force`,
+ * and when it cannot be written.
  */
 export async function writeWholeFile(path: string, bytes: string | Uint8Array, { mode = 0o600, force = false }): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
-  if (existing && !existing.isFile()) return writeBytes(path, "w", bytes, mode);
+  const fault = (error: NodeJS.ErrnoException) => new CliError(`${path} cannot be written: ${error.code ?? "unknown fault"}`);
+  if (existing && !existing.isFile())
+    return writeBytes(path, "w", bytes, mode).catch((error: NodeJS.ErrnoException) => {
+      throw fault(error);
+    });
   if (existing && !force) throw new CliError(`${path} exists`, { exit: "usage", hint: "--force replaces it." });
   const temporary = join(dirname(path), `.item-vault-${randomUUID()}`);
   try {
@@ -32,7 +37,7 @@ export async function writeWholeFile(path: string, bytes: string | Uint8Array, {
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw new CliError(`${path} cannot be written: ${(error as NodeJS.ErrnoException).code ?? "unknown fault"}`);
+    throw fault(error as NodeJS.ErrnoException);
   }
 }
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
@@ -27,9 +27,16 @@ const TOKENS = {
 /** Every variable that holds a token: the children of `run` do not get them. */
 export const TOKEN_VARIABLES: readonly string[] = [...TOKENS.token, ...TOKENS.admin_token];
 
-/** Where the config file lies. */
-export function configPath({ ITEM_VAULT_CONFIG, XDG_CONFIG_HOME }: Io["env"]): string {
-  return ITEM_VAULT_CONFIG || join(XDG_CONFIG_HOME || join(homedir(), ".config"), "item-vault", "config.json");
+/**
+ * Where the config file lies. A relative XDG_CONFIG_HOME is ignored (XDG Base Directory Specification). Errors: throws a CliError
+ * without a home folder: the path would lead to a file of the current folder, which may name a command of somebody else's.
+ */
+export function configPath({ ITEM_VAULT_CONFIG, XDG_CONFIG_HOME = "" }: Io["env"]): string {
+  if (ITEM_VAULT_CONFIG) return ITEM_VAULT_CONFIG;
+  const folder = isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(homedir(), ".config");
+  if (!isAbsolute(folder))
+    throw new CliError("There is no home folder", { exit: "usage", hint: "Set HOME or ITEM_VAULT_CONFIG." });
+  return join(folder, "item-vault", "config.json");
 }
 
 /** Where to send requests, and with which token. */

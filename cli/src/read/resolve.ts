@@ -1,5 +1,5 @@
 import type { Client, Resolved } from "@item-vault/client";
-import { CliError, exitOfStatus } from "../frame/failure.ts";
+import { CliError, type Exit, exitOfStatus } from "../frame/failure.ts";
 
 /** The values of references, fetched with one request for each 100 of them. */
 
@@ -7,16 +7,24 @@ import { CliError, exitOfStatus } from "../frame/failure.ts";
  * The values, by reference. A content that is no text is in base64 in `Resolved`; here it is refused, because templates and variables
  * are texts. Errors: throws a CliError that names every reference without a value.
  */
-export async function resolveAll(client: Client, references: readonly string[]): Promise<Map<string, string>> {
+export async function resolveAll(
+  client: Client,
+  references: readonly string[],
+  signal?: AbortSignal,
+): Promise<Map<string, string>> {
   if (references.length === 0) return new Map();
-  const resolved = await client.resolve(references);
+  const resolved = await client.resolve(references, { signal });
   const refused = resolved.filter((entry) => !("value" in entry) || entry.encoding !== undefined);
   if (refused.length === 0) return new Map(resolved.map((entry) => [entry.reference, (entry as { value: string }).value]));
   const lines = refused.map((entry) => `${entry.reference}: ${"status" in entry ? entry.message : "is a File that is no text"}`);
   throw new CliError(lines.join("\n"), { exit: exitOf(refused) });
 }
 
-/** The exit code of several refusals: that of the first one. */
-function exitOf([first]: readonly Resolved[]) {
-  return first && "status" in first ? exitOfStatus(first.status) : "failed";
+/**
+ * The exit code of several refusals: that of the first one that a later attempt would get again. Values of --fallback take the place of
+ * unavailable ones only when nothing was refused.
+ */
+function exitOf(refused: readonly Resolved[]): Exit {
+  const exits = refused.map((entry) => ("status" in entry ? exitOfStatus(entry.status) : "failed"));
+  return exits.find((exit) => exit !== "unavailable") ?? "unavailable";
 }

@@ -1,5 +1,5 @@
 import { CliError } from "../frame/failure.ts";
-import { variableAt, type Variables } from "./variables.ts";
+import { createLookup, type Lookup, variableAt, type Variables } from "./variables.ts";
 
 /**
  * Templates with secret references, in the syntax of developer.1password.com/docs/cli/secrets-template-syntax:
@@ -10,6 +10,8 @@ import { variableAt, type Variables } from "./variables.ts";
 
 export type Part = { readonly text: string } | { readonly reference: string };
 
+/** Where anything but plain text may begin. */
+const BEGINNING = /\{\{|\$|op:\/\//g;
 const QUOTED = /\{\{\s*"((?:[^"\\]|\\.)*)"\s*\}\}/y;
 const ENCLOSED = /\{\{[ \t]*(?=op:\/\/)/y;
 const END_OF_ENCLOSED = /[ \t]*\}\}/y;
@@ -27,6 +29,7 @@ export const isReference = (text: string): boolean => REFERENCE.test(text);
 
 /** Parses a template. Errors: throws a CliError with the line and column of the fault, which repeats nothing of the text. */
 export function parseTemplate(template: string, variables: Variables): Part[] {
+  const lookup = createLookup(variables);
   const parts: Part[] = [];
   let text = "";
   const add = (reference: string) => {
@@ -37,18 +40,18 @@ export function parseTemplate(template: string, variables: Variables): Part[] {
   for (let at = 0; at < template.length;) {
     const quoted = matchAt(QUOTED, template, at);
     const enclosed = matchAt(ENCLOSED, template, at);
-    const variable = variableAt(template, at, variables);
+    const variable = variableAt(template, at, lookup);
     if (quoted) {
       text += quoted[1]!.replace(/\\(.)/gs, "$1");
       at += quoted[0].length;
     } else if (enclosed) {
-      const { reference, end } = readReference(template, at + enclosed[0].length, ENCLOSED_CHARACTER, variables);
+      const { reference, end } = readReference(template, at + enclosed[0].length, ENCLOSED_CHARACTER, lookup);
       const closing = matchAt(END_OF_ENCLOSED, template, end);
       if (!closing || !REFERENCE.test(reference.trimEnd())) throw malformed(template, at);
       add(reference.trimEnd());
       at = end + closing[0].length;
     } else if (template.startsWith(SCHEME, at) && !PART_OF_WORD.test(template[at - 1] ?? " ")) {
-      const { reference, end } = readReference(template, at, PLAIN_CHARACTER, variables);
+      const { reference, end } = readReference(template, at, PLAIN_CHARACTER, lookup);
       if (!REFERENCE.test(reference)) throw malformed(template, at);
       add(reference);
       at = end;
@@ -56,7 +59,9 @@ export function parseTemplate(template: string, variables: Variables): Part[] {
       text += variable.value ?? template.slice(at, variable.end);
       at = variable.end;
     } else {
-      text += template[at++]!;
+      const next = matchAt(BEGINNING, template, at + 1)?.index ?? template.length;
+      text += template.slice(at, next);
+      at = next;
     }
   }
   return text === "" ? parts : [...parts, { text }];
@@ -72,11 +77,11 @@ export const referencesOf = (parts: readonly Part[]): string[] => [
 ];
 
 /** A reference from `op://` on, with its variables replaced, up to the first character that it cannot have. */
-function readReference(template: string, start: number, allowed: RegExp, variables: Variables) {
+function readReference(template: string, start: number, allowed: RegExp, lookup: Lookup) {
   let reference = SCHEME;
   let at = start + SCHEME.length;
   while (at < template.length) {
-    const variable = variableAt(template, at, variables);
+    const variable = variableAt(template, at, lookup);
     if (variable && variable.value === undefined) throw unset(template, at);
     if (!variable && !allowed.test(template[at]!)) break;
     reference += variable?.value ?? template[at]!;

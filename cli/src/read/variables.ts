@@ -2,30 +2,38 @@
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+/** The value of the variable with exactly this name, else of the one whose name differs in case only. */
+export type Lookup = (name: string) => string | undefined;
+
+export function createLookup(variables: Variables): Lookup {
+  let names: Map<string, string> | undefined;
+  return (name) => {
+    if (Object.hasOwn(variables, name)) return variables[name];
+    // Of names that differ in case only, the first one.
+    names ??= new Map(
+      Object.keys(variables)
+        .toReversed()
+        .map((key) => [key.toLowerCase(), key]),
+    );
+    const other = names.get(name.toLowerCase());
+    return other === undefined ? undefined : variables[other];
+  };
+}
+
 const PLAIN = /\$([A-Za-z_][A-Za-z0-9_]*)/y;
-const ENCLOSED = /\$\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?::-([^}\\]*))?\}/y;
+/** A default has at most 1,000 characters: without a limit, each beginning of one is compared with all of the text after it. */
+const ENCLOSED = /\$\{[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?::-([^}\\]{0,1000}))?\}/y;
 
 /**
  * The variable that begins at `at`. Out: `undefined` when none begins there, also after a backslash; `value` is `undefined` when
  * the variable is not set and has no default.
  */
-export function variableAt(
-  text: string,
-  at: number,
-  variables: Variables,
-): { value: string | undefined; end: number } | undefined {
+export function variableAt(text: string, at: number, lookup: Lookup): { value: string | undefined; end: number } | undefined {
   if (text[at] !== "$" || text[at - 1] === "\\") return undefined;
   for (const pattern of [ENCLOSED, PLAIN]) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
-    if (match) return { value: valueOf(match[1]!, variables) ?? match[2], end: at + match[0].length };
+    if (match) return { value: lookup(match[1]!) ?? match[2], end: at + match[0].length };
   }
   return undefined;
-}
-
-/** The variable with exactly this name, else the one whose name differs in case only. */
-function valueOf(name: string, variables: Variables): string | undefined {
-  if (Object.hasOwn(variables, name)) return variables[name];
-  const other = Object.keys(variables).find((key) => key.toLowerCase() === name.toLowerCase());
-  return other === undefined ? undefined : variables[other];
 }

@@ -27,6 +27,7 @@ export function startChild(
   masked: readonly string[] | undefined,
   io: Io,
 ): Child {
+  if (program === "") return { ended: Promise.reject(new NotStarted("ENOENT")), kill: () => undefined }; // spawn would throw
   const output = masked ? "pipe" : "inherit";
   const child = spawn(program!, args, { env, stdio: ["inherit", output, output] });
   const piped = masked ? [pipe(child.stdout!, masked, io.stdout), pipe(child.stderr!, masked, io.stderr)] : [];
@@ -54,8 +55,11 @@ export function forwardSignals({ stdin }: Io, current: () => Child | undefined, 
 }
 
 /** A reader that has gone away ends the pipe of the command, which then gets SIGPIPE as it would without masking. */
-const pipe = (from: Readable, values: readonly string[], to: Writable): Promise<void> =>
-  pipeline(from, createMaskStream(values), to, { end: false }).catch(() => void from.destroy());
+function pipe(from: Readable, values: readonly string[], to: Writable): Promise<void> {
+  // The listener of main.ts would end this process, and the command would go on without it.
+  to.removeAllListeners("error").on("error", () => undefined);
+  return pipeline(from, createMaskStream(values), to, { end: false }).catch(() => void from.destroy());
+}
 
 function exitOf(child: ChildProcess, piped: readonly Promise<void>[]): Promise<number> {
   return new Promise((resolve, reject) => {

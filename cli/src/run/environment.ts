@@ -45,14 +45,16 @@ export async function loadEnvironment(env: Variables, files: readonly string[]):
 /** The references of an environment, each once. */
 export const referencesIn = ({ templates }: Environment): string[] => referencesOf([...templates.values()].flat());
 
-/** The variables with the values of their references. */
-export const renderEnvironment = (
+/** The variables with the values of their references. Errors: throws a CliError for a value that no variable can hold. */
+export function renderEnvironment(
   { plain, templates }: Environment,
   values: ReadonlyMap<string, string>,
-): Record<string, string> => ({
-  ...plain,
-  ...Object.fromEntries([...templates].map(([name, parts]) => [name, renderTemplate(parts, values)])),
-});
+): Record<string, string> {
+  const rendered = [...templates].map(([name, parts]) => [name, renderTemplate(parts, values)] as const);
+  const [name] = rendered.find(([, value]) => value.includes("\0")) ?? [];
+  if (name !== undefined) throw new CliError(`${name}: the value has a NUL character, which no variable can hold`);
+  return { ...plain, ...Object.fromEntries(rendered) };
+}
 
 function parseVariable(name: string, value: string, variables: Variables): Part[] {
   try {
@@ -67,5 +69,5 @@ async function readEnvFile(path: string): Promise<Record<string, string>> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new CliError(`The env file ${basename(path)} cannot be read: ${error.code}`, { exit: "usage" });
   });
-  return parseEnv(text) as Record<string, string>;
+  return parseEnv(text.replace(/^\uFEFF/, "")) as Record<string, string>;
 }

@@ -19,8 +19,8 @@ export async function run(call: RunCall): Promise<number> {
   const references = referencesIn(environment);
   // Without references the command needs no service.
   const client = references.length === 0 ? undefined : await call.client();
-  const resolve = () => resolveAll(client!, references);
-  const values: Secrets = client ? await withFallback(call, references, resolve) : new Map<string, string>();
+  const resolve = (signal?: AbortSignal) => resolveAll(client!, references, signal);
+  const values: Secrets = client ? await withFallback(call, references, () => resolve()) : new Map<string, string>();
   return options.watch && client
     ? runAgainOnChange(call, environment, { client, values, resolve })
     : runOnce(call, environment, values);
@@ -40,7 +40,7 @@ async function runOnce(call: RunCall, environment: Environment, values: Secrets)
 interface Watched {
   readonly client: Client;
   readonly values: Secrets;
-  readonly resolve: () => Promise<Map<string, string>>;
+  readonly resolve: (signal: AbortSignal) => Promise<Map<string, string>>;
 }
 
 /** When the service refuses the token, the command goes on with the values that it has. */
@@ -50,8 +50,10 @@ async function runAgainOnChange(call: RunCall, environment: Environment, { clien
   let child = start(call, environment, values);
   let changed: Secrets | undefined;
   const onChange = (next: Secrets) => {
-    say("a secret has changed: starting the command again");
+    const stopping = changed !== undefined;
     changed = next;
+    if (stopping) return; // a second SIGTERM would interrupt what the command does at its end
+    say("a secret has changed: starting the command again");
     void stop(child);
   };
   void watchValues(client, { values, resolve, onChange, say, signal: watching.signal });

@@ -6,7 +6,7 @@ import { failureOf } from "../frame/failure.ts";
 
 interface Watch {
   readonly values: ReadonlyMap<string, string>;
-  readonly resolve: () => Promise<Map<string, string>>;
+  readonly resolve: (signal: AbortSignal) => Promise<Map<string, string>>;
   readonly onChange: (values: Map<string, string>) => void;
   /** Tells the user something. */
   readonly say: (text: string) => void;
@@ -14,22 +14,32 @@ interface Watch {
 }
 
 const PAUSE = 300; // milliseconds: writes that follow each other are one change
+const RETRY = 10_000; // milliseconds until the next attempt, when the service did not answer
 
 /**
  * Calls `onChange` each time that a write to a vault has changed one of the values. An event names the Item and no value, so the
  * references are resolved again. Ends when `signal` aborts or the service refuses the token.
  */
-export async function watchValues(client: Client, { values, resolve, onChange, say, signal }: Watch): Promise<void> {
+export async function watchValues(
+  client: Client,
+  { values, resolve, onChange, say, signal, retry = RETRY }: Watch & { readonly retry?: number },
+): Promise<void> {
   let current = values;
   let due = false;
   let checking: Promise<void> | undefined;
 
   async function check(): Promise<void> {
+    let pause = PAUSE;
     while (due && !signal.aborted) {
-      await wait(PAUSE);
+      await wait(pause, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
       due = false;
-      const next = await resolve().catch((error: unknown) => {
-        if (!signal.aborted) say(`a vault has changed, but its secrets cannot be resolved: ${messageOf(error)}`);
+      pause = PAUSE;
+      const next = await resolve(signal).catch((error: unknown) => {
+        if (signal.aborted) return;
+        say(`a vault has changed, but its secrets cannot be resolved: ${messageOf(error)}`);
+        // No later event tells of this change.
+        if (failureOf(error)?.exit === "unavailable") [due, pause] = [true, retry];
       });
       if (!next || [...next].every(([reference, value]) => current.get(reference) === value)) continue;
       current = next;

@@ -4,6 +4,14 @@ import type { Io } from "../frame/io.ts";
 import { writeWholeFile } from "../frame/output-file.ts";
 import { type Config, configPath, loadConfig } from "../frame/settings.ts";
 
+/** Removes what stands for a token. */
+export const NO_TOKENS = {
+  token: undefined,
+  token_command: undefined,
+  admin_token: undefined,
+  admin_token_command: undefined,
+} as const;
+
 /** Replaces attributes of the config file; `undefined` removes one. Out: its path. */
 export async function changeConfig(
   env: Io["env"],

@@ -12,17 +12,21 @@ export interface Proxy {
   open(): Promise<void>;
   /** Answers with this status instead of asking the service. */
   fail(status: number | undefined): void;
+  /** Answers with a 307 to this URL. */
+  redirect(to: string | undefined): void;
 }
 
 export async function startProxy(): Promise<Proxy> {
   const target = new URL(inject("url"));
   const requests: string[] = [];
   let status: number | undefined;
+  let location: string | undefined;
   let port = 0;
   let server: Server;
   const open = async () => {
     server = createServer((incoming, outgoing) => {
       requests.push(`${incoming.method} ${incoming.url?.replace(/\?.*/, "")}`);
+      if (location !== undefined) return void outgoing.writeHead(307, { location }).end();
       if (status !== undefined) return void outgoing.writeHead(status).end("{}");
       const { method, url, headers } = incoming;
       const forwarded = request({ host: target.hostname, port: target.port, path: url, method, headers }, (answer) => {
@@ -43,6 +47,7 @@ export async function startProxy(): Promise<Proxy> {
     requests,
     open,
     fail: (wanted) => void (status = wanted),
+    redirect: (to) => void (location = to),
     close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
