@@ -25,53 +25,72 @@ export interface EventOptions {
   /** A cursor, `0` or `latest` (contract 15.4). Default `latest`. */
   readonly after?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Is called when the stream stands: from now on no write is missed. */
-  readonly onOpen?: () => void;
+  /** Whether to stay for later events, and to open the stream again when it breaks. Default `true`. */
+  readonly follow?: boolean | undefined;
+  /** Is called when the stream stands, with the cursor where it stands: from now on no write is missed. */
+  readonly onOpen?: (cursor: string) => void;
+  /** Is called before the stream is opened again after an error. `delay`: until then, in milliseconds. */
+  readonly onRetry?: (error: ItemVaultError, delay: number) => void;
 }
 
 const SILENCE = 45_000; // milliseconds: the service sends a comment every 15 s
 const LONGEST_DELAY = 30_000; // milliseconds
+/** The stream of a vault ends with it (contract 15.8). That of all vaults goes on (15.9). */
+const LAST_EVENT = "vault.deleted";
 
 /**
  * The writes to vaults, in their order, without a gap. The stream is opened again after a network error, an unavailable service and
- * at its hourly end, until `signal` aborts. Errors: throws an ItemVaultError that a new attempt would not mend, such as 401
- * `unauthorized` and 410 `cursor_gone`.
+ * at its hourly end, until `signal` aborts or the one vault is deleted. Without `follow` it ends after the events that there are.
+ * Errors: throws an ItemVaultError that a new attempt would not mend, such as 401 `unauthorized` and 410 `cursor_gone`; without
+ * `follow` every ItemVaultError.
  */
 export async function* followEvents(
   send: Send,
-  { vault, after = "latest", signal, onOpen }: EventOptions = {},
+  { vault, after = "latest", follow = true, signal, onOpen, onRetry }: EventOptions = {},
 ): AsyncGenerator<VaultEvent> {
   const path = vault === undefined ? "/v1/events" : `/v1/vaults/${segmentOf(vault)}/events`;
   let cursor: string | undefined;
   for (let failures = 0; ;) {
     if (signal?.aborted) return;
+    let failure: ItemVaultError | undefined;
     try {
-      for await (const block of openStream(send, path, { after, cursor, signal })) {
+      for await (const block of openStream(send, path, { after, cursor, follow, signal })) {
         failures = 0;
         if (block.id !== "") cursor = block.id;
-        if (block.data === "") onOpen?.();
+        if (block.data === "") onOpen?.(block.id);
         else yield { ...(JSON.parse(block.data) as object), type: block.event, cursor: block.id };
+        if (block.event === LAST_EVENT && vault !== undefined) return;
       }
+      if (!follow) return;
     } catch (error) {
       if (signal?.aborted) return;
-      if (!isTemporary(error)) throw error;
+      failure = error instanceof ItemVaultError ? error : broken();
+      if (!follow || !isTemporary(failure)) throw failure;
     }
     const delay = Math.min(LONGEST_DELAY, 200 * 2 ** failures++) * (0.5 + Math.random() / 2);
+    if (failure) onRetry?.(failure, delay);
     await wait(delay, signal).catch(() => undefined);
   }
+}
+
+interface Position {
+  readonly after: string;
+  readonly cursor: string | undefined;
+  readonly follow: boolean;
+  readonly signal: AbortSignal | undefined;
 }
 
 async function* openStream(
   send: Send,
   path: string,
-  { after, cursor, signal }: { after: string; cursor: string | undefined; signal: AbortSignal | undefined },
+  { after, cursor, follow, signal }: Position,
 ): AsyncGenerator<ServerSentEvent> {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE);
   try {
     const { body } = await send("GET", path, {
       headers: { Accept: "text/event-stream", ...(cursor === undefined ? {} : { "Last-Event-ID": cursor }) },
-      query: { after },
+      query: { after, ...(follow ? {} : { wait: 0 }) },
       signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
     });
     const watched = (async function* () {
@@ -94,6 +113,6 @@ async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<U
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
 }
 
-/** An error without an HTTP status is a connection that broke. */
-const isTemporary = (error: unknown): boolean =>
-  !(error instanceof ItemVaultError) || error.status === 0 || error.status === 429 || error.status >= 500;
+const broken = () => new ItemVaultError("The connection broke", { kind: "network", status: 0 });
+
+const isTemporary = ({ status }: ItemVaultError): boolean => status === 0 || status === 429 || status >= 500;

@@ -6,9 +6,9 @@ import { parseMode } from "../../cli/src/frame/output-file.ts";
 import { parseItem } from "../../cli/src/items/input.ts";
 import { isSecret } from "../../cli/src/items/present.ts";
 import { parseFieldSource } from "../../cli/src/items/sources.ts";
-import { parseEvents } from "../../cli/src/logs/event-stream.ts";
 import { secondsOf } from "../../cli/src/frame/duration.ts";
 import { parseGrant } from "../../cli/src/tokens/issue.ts";
+import { parseEventStream } from "../../client/src/server-sent-events.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 
 /** The parsers of what stands on a command line, and of what the service sends. */
@@ -163,11 +163,11 @@ describe("server-sent events", () => {
         const ends = [...places.toSorted((one, other) => one - other), bytes.length];
         const chunks = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
         const events = [];
-        for await (const event of parseEvents((async function* () { yield* chunks; })())) events.push(event); // oxfmt-ignore
+        for await (const event of parseEventStream((async function* () { yield* chunks; })())) events.push(event); // oxfmt-ignore
         expect(events).toEqual([
-          { id: "1", type: "", data: "" },
-          { id: "2", type: "item.created", data: '{"item":"ü"}' },
-          { id: "3", type: "x", data: "a\nb" },
+          { id: "1", event: "message", data: "" },
+          { id: "2", event: "item.created", data: '{"item":"ü"}' },
+          { id: "3", event: "x", data: "a\nb" },
         ]);
       }),
     );

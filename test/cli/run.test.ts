@@ -6,11 +6,11 @@ import { admin, sendRequest } from "../sdk/support/vault.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { vaultOf, vaultWithLogin } from "./support/login.ts";
 import { type Running, runCli, startCli } from "./support/process.ts";
-import { type Proxy, startProxy } from "./support/proxy.ts";
+import { type Interceptor, startProxy } from "./support/interceptor.ts";
 
 let made: Awaited<ReturnType<typeof vaultWithLogin>>;
 let folder: string;
-let proxy: Proxy;
+let proxy: Interceptor;
 beforeAll(async () => {
   [made, proxy] = await Promise.all([vaultWithLogin(), startProxy()]);
   folder = mkdtempSync(join(tmpdir(), "item-vault-"));

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { createClient, type Fault, ItemVaultError } from "../../client/src/index.ts";
 import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
-import { type Proxy, startProxy } from "../cli/support/proxy.ts";
+import { type Interceptor, startProxy } from "../cli/support/interceptor.ts";
 import { admin } from "../sdk/support/vault.ts";
 
 type Fetch = typeof fetch;
 
 let made: Awaited<ReturnType<typeof vaultWithLogin>>;
-let proxy: Proxy;
+let proxy: Interceptor;
 beforeAll(async () => {
   [made, proxy] = await Promise.all([vaultWithLogin(), startProxy()]);
 });
@@ -212,7 +212,7 @@ describe("events", () => {
     const { create, vault, token } = await vaultOf();
     const end = new AbortController();
     const { promise: opened, resolve: onOpen } = Promise.withResolvers<void>();
-    const events = clientOf({ token }).events({ signal: end.signal, onOpen });
+    const events = clientOf({ token }).events({ signal: end.signal, onOpen: () => onOpen() });
     const first = events.next();
     await opened;
     const one = await create({ title: "One" });

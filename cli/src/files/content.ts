@@ -12,7 +12,24 @@ export type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>;
 /** The content of a File. `version`: as it was at that version of the Item. In: the path of the Item. */
 export async function openContent(client: Client, path: string, { id }: FileInfo, version?: number): Promise<Bytes> {
   const response = await client.send("GET", `${path}/files/${encodeURIComponent(id)}/content`, { query: { version } });
-  return response.body! as Bytes;
+  return complete(response.body! as Bytes);
+}
+
+/** The same stream. Errors: it fails with a CliError when the connection ends within it (contract 4.10). */
+function complete(bytes: Bytes): Bytes {
+  const reader = bytes.getReader();
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch {
+        controller.error(new CliError("The download ended early", { exit: "unavailable", hint: "Run the command again." }));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }
 
 /**

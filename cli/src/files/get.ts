@@ -2,13 +2,13 @@ import { findFile, findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
-import { parseMode } from "../frame/output-file.ts";
+import { parseMode, writeWholeFile } from "../frame/output-file.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
 import { printable } from "../output/text.ts";
 import { measured, openContent } from "./content.ts";
 import type { FILE_GET_OPTIONS } from "./options.ts";
-import { saveStream, targetOf } from "./target.ts";
+import { targetOf } from "./target.ts";
 
 /** `file get`: writes a content to a file or to stdout as it arrives. */
 export async function run({ io, args, options, client: connect }: Call<typeof FILE_GET_OPTIONS>): Promise<void> {
@@ -24,7 +24,7 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
   try {
     const { bytes } = measured(await openContent(client, path, file), file.size, progress);
     if (target === undefined) for await (const chunk of bytes) await write(io.stdout, chunk);
-    else await saveStream(bytes, target, { mode, force });
+    else await writeWholeFile(target, bytes, { mode, force });
   } finally {
     progress.end();
   }

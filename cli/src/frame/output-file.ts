@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { open, rename, rm, stat } from "node:fs/promises";
+import { link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CliError } from "./failure.ts";
+import { CliError, failureOf } from "./failure.ts";
+import { removeAtSignal } from "./signals.ts";
 
 /** Writes secrets into files. */
 
@@ -18,35 +19,56 @@ export function parseMode(text = "0600"): number {
   return Number.parseInt(text, 8);
 }
 
+export type Content = string | Uint8Array | AsyncIterable<Uint8Array>;
+
 /**
- * Writes a file as a whole: a process that is killed leaves the old file or the new one. What exists and is no regular file, for
- * example a pipe, is written to. Errors: throws a CliError when the file exists, unless `force`,
- * and when it cannot be written.
+ * Writes a file as a whole, through a temporary file beside it: a process that is killed leaves the old file or the new one, and a
+ * signal that can be caught, or a content that fails, leaves no temporary file. What exists and is no regular file, for example a
+ * pipe, is written to. `mode` is not narrowed by the umask. Errors: throws a CliError when the file exists, unless `force`, and what
+ * the content fails with.
  */
-export async function writeWholeFile(path: string, bytes: string | Uint8Array, { mode = 0o600, force = false }): Promise<void> {
+export async function writeWholeFile(path: string, content: Content, { mode = 0o600, force = false }): Promise<void> {
   const existing = await stat(path).catch(() => undefined);
-  const fault = (error: NodeJS.ErrnoException) => new CliError(`${path} cannot be written: ${error.code ?? "unknown fault"}`);
-  if (existing && !existing.isFile())
-    return writeBytes(path, "w", bytes, mode).catch((error: NodeJS.ErrnoException) => {
-      throw fault(error);
-    });
-  if (existing && !force) throw new CliError(`${path} exists`, { exit: "usage", hint: "--force replaces it." });
+  if (existing && !existing.isFile()) return writeContent(path, "w", content, mode).catch(unwritable(path));
+  if (existing && !force) throw exists(path);
   const temporary = join(dirname(path), `.item-vault-${randomUUID()}`);
+  const release = removeAtSignal(temporary);
   try {
-    await writeBytes(temporary, "wx", bytes, mode);
-    await rename(temporary, path);
+    await writeContent(temporary, "wx", content, mode);
+    await (force ? rename(temporary, path) : linkOrRename(temporary, path));
   } catch (error) {
+    unwritable(path)(error);
+  } finally {
     await rm(temporary, { force: true });
-    throw fault(error as NodeJS.ErrnoException);
+    release();
   }
 }
 
-async function writeBytes(path: string, flags: string, bytes: string | Uint8Array, mode: number): Promise<void> {
+const exists = (path: string) => new CliError(`${path} exists`, { exit: "usage", hint: "Add --force to overwrite it." });
+
+const unwritable = (path: string) => (error: unknown) => {
+  const { code = "unknown fault" } = error as NodeJS.ErrnoException;
+  if (code === "EEXIST") throw exists(path);
+  throw failureOf(error) ?? new CliError(`${path} cannot be written: ${code}`);
+};
+
+async function writeContent(path: string, flags: string, content: Content, mode: number): Promise<void> {
   const file = await open(path, flags, mode);
   try {
-    await file.writeFile(bytes);
     if (flags === "wx") await file.chmod(mode); // the process's umask has cleared bits of it
+    await file.writeFile(content);
   } finally {
     await file.close();
   }
+}
+
+/** What a file system without hard links, for example FAT, answers. */
+const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+/** Gives a file its name. link fails when that was made meanwhile; rename would replace it. */
+async function linkOrRename(temporary: string, path: string): Promise<void> {
+  await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
+    if (!NO_LINKS.has(error.code ?? "")) throw error;
+    return rename(temporary, path);
+  });
 }

@@ -8,12 +8,11 @@ import type { Item } from "../api/shapes.ts";
 import { CliError, failureOf } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
 import { ask, canAsk } from "../frame/prompt.ts";
+import { ENDING_SIGNALS } from "../frame/signals.ts";
 import { tell } from "../output/format.ts";
 import { parseItem } from "./input.ts";
 
 /** `item edit` in the user's editor. */
-
-const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /**
  * Opens what can be changed of an Item as JSON, in a file of mode 0600 in a folder of mode 0700, and gives the edited Item to `save`.
@@ -78,7 +77,7 @@ function removeAtSignal(folder: string): Removing {
   const remove = () => {
     if (!keep) rmSync(folder, { recursive: true, force: true });
   };
-  const listeners = Object.entries(SIGNALS).map(([signal, number]) => {
+  const listeners = Object.entries(ENDING_SIGNALS).map(([signal, number]) => {
     const listener = () => {
       if (signal === "SIGINT" && removing.editor) return;
       removing.editor?.kill("SIGTERM");

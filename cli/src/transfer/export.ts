@@ -1,7 +1,8 @@
-import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import type { Call } from "../frame/command.ts";
 import { CliError, EXIT } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
+import { writeWholeFile } from "../frame/output-file.ts";
 import { chooseExport } from "./formats.ts";
 import { interruptible } from "./interrupt.ts";
 import { passwordOf } from "./load-source.ts";
@@ -38,7 +39,7 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
   losses.addAll(written.losses);
   signal.throwIfAborted();
   if (output === "-") await write(io.stdout, written.bytes);
-  else await replaceFile(output, written.bytes);
+  else await writeWholeFile(output, written.bytes, { force });
   await write(io.stderr, report.describeLosses(losses.list()) + report.describeExamples(losses.list()));
   const protection = password === undefined ? "It contains every value in clear." : "";
   const counted = `${plural(items.length, "Item")} of ${plural(vaults.length, "vault")}`;
@@ -47,15 +48,3 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
 }
 
 const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined;
-
-/** Writes the whole file under another name first, so that no half of it is ever there under its own. */
-async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-  const partial = `${path}.${process.pid}.partial`;
-  try {
-    await writeFile(partial, bytes, { mode: 0o600, flag: "wx" });
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw new CliError(`${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? "error"})`, { exit: "usage" });
-  }
-}

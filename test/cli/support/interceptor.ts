@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 import { inject, onTestFinished } from "vitest";
 
-/** A proxy between a command and the service: it records the requests, and a test can act in the middle of a command. */
+/** A proxy between a command and the service: it records the requests, can be away, and a test can act in the middle of a command. */
 
 export interface Interceptor {
   readonly url: string;
@@ -12,6 +12,13 @@ export interface Interceptor {
   readonly headers: IncomingMessage["headers"][];
   /** Closes the connections that there are. */
   readonly breakConnections: () => void;
+  /** Ends every connection; later ones are refused until `open`. */
+  readonly close: () => Promise<void>;
+  readonly open: () => Promise<void>;
+  /** Answers with this status instead of asking the service; `undefined` ends that. */
+  readonly fail: (status: number | undefined) => void;
+  /** Answers with a 307 to this URL; `undefined` ends that. */
+  readonly redirect: (location: string | undefined) => void;
 }
 
 export interface InterceptorOptions {
@@ -22,27 +29,44 @@ export interface InterceptorOptions {
 }
 
 /** Starts a proxy, which is closed at the end of the test. */
-export async function startInterceptor({ before, cutAfter }: InterceptorOptions = {}): Promise<Interceptor> {
+export async function startInterceptor(options: InterceptorOptions = {}): Promise<Interceptor> {
+  const interceptor = await startProxy(options);
+  onTestFinished(interceptor.close);
+  return interceptor;
+}
+
+/** Starts a proxy, which the caller closes. */
+export async function startProxy({ before, cutAfter }: InterceptorOptions = {}): Promise<Interceptor> {
   const [requests, headers]: [string[], IncomingMessage["headers"][]] = [[], []];
+  let failing: number | undefined;
+  let location: string | undefined;
   const server = createServer((incoming, answer) => {
     void (async () => {
       const name = `${incoming.method} ${incoming.url!.replace(/\?.*/, "")}`;
       requests.push(name);
       headers.push(incoming.headers);
-      if ((await before?.(name)) === false) answer.destroy();
+      if (location !== undefined) answer.writeHead(307, { location }).end();
+      else if (failing !== undefined) answer.writeHead(failing).end("{}");
+      else if ((await before?.(name)) === false) answer.destroy();
       else forward(incoming, answer, cutAfter?.(name));
     })();
   });
-  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const listen = (port: number) => new Promise<void>((listening) => void server.listen(port, "127.0.0.1", listening));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     requests,
     headers,
     breakConnections: () => server.closeAllConnections(),
+    open: () => listen(port),
+    fail: (status) => void (failing = status),
+    redirect: (to) => void (location = to),
+    async close() {
+      const closed = new Promise<void>((ended) => void server.close(() => ended()));
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
@@ -50,6 +74,7 @@ function forward(incoming: IncomingMessage, answer: ServerResponse, cut: number 
   const { method, headers, url } = incoming;
   const outgoing = request(new URL(url!, inject("url")), { method: method!, headers }, (reply) => {
     answer.writeHead(reply.statusCode!, reply.headers);
+    answer.flushHeaders(); // a stream of events may have no bytes yet
     let sent = 0;
     reply.on("data", (chunk: Buffer) => {
       sent += chunk.length;

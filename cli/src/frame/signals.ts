@@ -1,0 +1,24 @@
+import { rmSync } from "node:fs";
+
+/** What a signal leaves behind. */
+
+/** The signals that end a program and that it can catch, with their numbers (POSIX): the exit code is 128 more. */
+export const ENDING_SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+/**
+ * Removes a file when a signal ends the process. The process goes on when another part of the program handles the signal, too. Out: a
+ * function that ends this.
+ */
+export function removeAtSignal(path: string): () => void {
+  const offs = Object.entries(ENDING_SIGNALS).map(([signal, number]) => {
+    const listener = () => {
+      rmSync(path, { force: true });
+      if (process.listenerCount(signal) === 1) process.exit(128 + number);
+    };
+    process.on(signal, listener);
+    return () => process.off(signal, listener);
+  });
+  return () => {
+    for (const off of offs) off();
+  };
+}
