@@ -16,7 +16,7 @@ async function watch(answers: readonly (Map<string, string> | Error)[], events =
     async *events({ signal, onOpen }: { signal: AbortSignal; onOpen: () => void }) {
       onOpen();
       for (let sent = 0; sent < events; sent++) yield { type: "item.updated", cursor: String(sent) };
-      await new Promise((resolve) => void signal.addEventListener("abort", resolve));
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
     },
   } as unknown as Client;
   const [onChange, say] = [vi.fn<(values: Map<string, string>) => void>(), vi.fn<(text: string) => void>()];
@@ -43,11 +43,13 @@ it("a hundred events that follow each other are one request, which ends with the
   expect(resolve.mock.calls[0]![0].aborted).toBe(true);
 });
 
+/** A client whose references are refused with these statuses. */
+const refusing = (...statuses: number[]) =>
+  ({ resolve: async () => statuses.map((status) => ({ reference: "r", status, message: "" })) }) as unknown as Client;
+
 it("a refused reference among unavailable ones is a refusal, for which --fallback has no values", async () => {
-  const of = (...statuses: number[]) =>
-    ({ resolve: async () => statuses.map((status) => ({ reference: "r", status, message: "" })) }) as unknown as Client;
-  await expect(resolveAll(of(503, 404), ["r"])).rejects.toMatchObject({ exit: "notFound" });
-  await expect(resolveAll(of(503, 503), ["r"])).rejects.toMatchObject({ exit: "unavailable" });
+  await expect(resolveAll(refusing(503, 404), ["r"])).rejects.toMatchObject({ exit: "notFound" });
+  await expect(resolveAll(refusing(503, 503), ["r"])).rejects.toMatchObject({ exit: "unavailable" });
 });
 
 it("a value with a NUL character, which no variable can hold, is an error with the name of the variable", () => {

@@ -12,6 +12,8 @@ export interface Child {
   /** The exit code: that of the command, or 128 and the number of the signal that ended it, as shells have it. */
   readonly ended: Promise<number>;
   kill(signal: NodeJS.Signals): void;
+  /** Reads no more output. Programs that the command has started may keep it open after the command's end. */
+  release(): void;
 }
 
 /** Every signal that a user or an init system sends to a command. */
@@ -27,11 +29,12 @@ export function startChild(
   masked: readonly string[] | undefined,
   io: Io,
 ): Child {
-  if (program === "") return { ended: Promise.reject(new NotStarted("ENOENT")), kill: () => undefined }; // spawn would throw
+  if (program === "") return { ended: Promise.reject(new NotStarted("ENOENT")), kill: () => undefined, release: () => undefined }; // spawn would throw
   const output = masked ? "pipe" : "inherit";
   const child = spawn(program!, args, { env, stdio: ["inherit", output, output] });
   const piped = masked ? [pipe(child.stdout!, masked, io.stdout), pipe(child.stderr!, masked, io.stderr)] : [];
-  return { ended: exitOf(child, piped), kill: (signal) => void child.kill(signal) };
+  const release = () => [child.stdout, child.stderr].forEach((stream) => void stream?.destroy());
+  return { ended: exitOf(child, piped), kill: (signal) => void child.kill(signal), release };
 }
 
 const ENDING = new Set<NodeJS.Signals>(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]);

@@ -92,7 +92,10 @@ const PATIENCE = 10_000; // milliseconds between SIGTERM and SIGKILL
 
 async function stop(child: Child): Promise<void> {
   child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE);
+  const timer = setTimeout(() => {
+    child.kill("SIGKILL");
+    child.release();
+  }, PATIENCE);
   await child.ended.catch(() => undefined);
   clearTimeout(timer);
 }

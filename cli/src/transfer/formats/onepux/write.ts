@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { zipSync, type Zippable } from "fflate";
+import type { Zippable } from "fflate";
 import { base32, parseId } from "../../../../../src/model/ids.ts";
 import { idBytesOf } from "../../build.ts";
 import { Losses } from "../../losses.ts";
@@ -30,6 +30,7 @@ export const onePuxExport: ExportFormat = {
       "export.data": jsonBytes({ accounts: [{ attrs, vaults }] }),
       ...Object.fromEntries(Object.entries(files).toSorted(([one], [other]) => (one < other ? -1 : 1))),
     };
+    const { zipSync } = await import("fflate");
     return { bytes: zipSync(entries, { level: 6, mtime: new Date(1980, 0, 1) }), losses: losses.list() };
   },
 };
