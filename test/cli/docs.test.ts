@@ -6,6 +6,7 @@ import { COMMANDS } from "../../cli/src/commands.ts";
 import { type Bindings, expectedText } from "../docs/placeholders.ts";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { parseSections, type Section, startShell } from "./support/console.ts";
+import { CACHE } from "./support/process.ts";
 
 /** Replays docs/cli.md: runs the commands of each section in a shell, and compares what they write with what is shown. */
 
@@ -38,6 +39,7 @@ async function demoShell() {
   const env = {
     PATH: `${bin}:${process.env["PATH"]!}`,
     HOME: home,
+    XDG_CACHE_HOME: CACHE,
     ITEM_VAULT_HOST: inject("url").replace(/\/$/, ""),
     ITEM_VAULT_TOKEN: token,
     TOKEN_OF_BOTH: tokenOfBoth,

@@ -2,6 +2,7 @@ import { dereference, type OutputUnit, type Schema as JsonSchema, validate } fro
 import { document } from "../../openapi/document.ts";
 import type { Header, Method, Operation, Reference, Response as Described, Schema } from "../../openapi/types.ts";
 import { plainPath } from "../../src/http/path.ts";
+import { fulfils } from "./fulfils.ts";
 
 /**
  * Compares answers with the OpenAPI document: status, headers, media type and body. `send` does so with every answer, so a test
@@ -98,10 +99,14 @@ for (const item of Object.values(document.paths))
 /** The schemas of the document by their URIs. The examples are left out: their ids would look like those of schemas. */
 const lookup = dereference({ components: { schemas: components.schemas }, unnamed: { ...unnamed } });
 
+/** The verdict of @cfworker/json-schema, with every error. In: a schema of the document. */
+export const verdictOf = (schema: Schema, value: unknown) => validate(value, schema as JsonSchema, "2020-12", lookup, false);
+
 /** What is wrong with a value, or nothing. In: a schema of the document. */
 export function faultOf(schema: Schema, value: unknown): string | undefined {
-  if (validate(value, schema as JsonSchema, "2020-12", lookup).valid) return undefined;
-  const { errors } = validate(value, schema as JsonSchema, "2020-12", lookup, false);
+  if (fulfils(schema, value)) return undefined;
+  const { valid, errors } = verdictOf(schema, value);
+  if (valid) throw new Error("test/support/fulfils.ts refuses what the schema allows");
   const faults = errors.filter(({ keyword }) => !WRAPPING.has(keyword));
   return faults
     .map(

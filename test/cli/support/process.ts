@@ -8,6 +8,9 @@ import { inject } from "vitest";
 
 const LAUNCHER = resolve("cli/bin/item-vault.js");
 
+/** Where the launcher keeps compiled code. The processes share it, so that they do not compile the command line again. */
+export const CACHE = mkdtempSync(join(tmpdir(), "item-vault-cache-"));
+
 export interface Ran {
   /** The exit code; `null` when a signal ended the process. */
   readonly code: number | null;
@@ -24,7 +27,7 @@ export interface Running {
 }
 
 export interface RunOptions {
-  /** Variables besides PATH, HOME (an empty folder) and ITEM_VAULT_HOST. */
+  /** Variables besides PATH, HOME (an empty folder), XDG_CACHE_HOME and ITEM_VAULT_HOST. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
@@ -32,7 +35,7 @@ export interface RunOptions {
 /** Starts `item-vault` with an environment that has nothing of the developer's. */
 export function startCli(args: readonly string[], { env = {}, cwd }: RunOptions = {}): Running {
   const home = mkdtempSync(join(tmpdir(), "item-vault-home-"));
-  const base = { PATH: process.env["PATH"]!, HOME: home, ITEM_VAULT_HOST: inject("url") };
+  const base = { PATH: process.env["PATH"]!, HOME: home, XDG_CACHE_HOME: CACHE, ITEM_VAULT_HOST: inject("url") };
   const child = spawn(process.execPath, [LAUNCHER, ...args], { env: { ...base, ...env }, ...(cwd ? { cwd } : {}) });
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
