@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isId, onlyOne } from "../../cli/src/api/find.ts";
 import { safeName } from "../../cli/src/files/target.ts";
 import { parseMode } from "../../cli/src/frame/output-file.ts";
-import { parseItem } from "../../cli/src/items/input.ts";
+import { newField, parseItem, versionOf } from "../../cli/src/items/input.ts";
 import { isSecret } from "../../cli/src/items/present.ts";
 import { parseFieldSource } from "../../cli/src/items/sources.ts";
 import { secondsOf } from "../../cli/src/frame/duration.ts";
@@ -145,6 +145,19 @@ it.each([
 ])("--vault %s", (text, grant) => expect(parseGrant(text)).toEqual(grant));
 
 it("--vault refuses permissions in another order", () => expect(() => parseGrant("Production=wr")).toThrow("--vault"));
+
+it("JSON may begin with a byte order mark and have CRLF", () =>
+  expect(parseItem('\uFEFF{\r\n  "a": "\uFEFF"\r\n}\r\n', "stdin")).toEqual({ a: "\uFEFF" }));
+
+it.each(["..", "1/restore", "", "x"])("--version refuses %j", (text) => expect(() => versionOf(text)).toThrow("--version"));
+
+it.each(["constructor", "__proto__", "toString"])("the label %s is that of a secret", (label) =>
+  expect(newField({ label, type: undefined, source: { from: "stdin" }, value: { value: "v" } })).toEqual({
+    label,
+    type: "CONCEALED",
+    value: "v",
+  }),
+);
 
 it("a fault in JSON has its place, where it is known, and no part of the text", () => {
   expect(() => parseItem('{\n  "a": hunter2\n}', "stdin")).toThrow(/^stdin is no JSON$/);

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  truncateSync,
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
@@ -125,7 +135,39 @@ describe("item edit in the editor", () => {
   });
 });
 
+describe("item edit by options", () => {
+  it("changes the field that somebody else has added meanwhile, and adds no second one", async () => {
+    const { from, id, token, read } = await twoVaults();
+    let first = true;
+    const proxy = await startInterceptor({
+      before: async (name) => {
+        if (!name.startsWith("PATCH") || !first) return;
+        first = false;
+        const value = { label: "pin", type: "CONCEALED", value: "theirs" };
+        await sendRequest("PATCH", `v1/vaults/${from}/items/${id}`, token, [{ op: "add", path: "/fields", value }]);
+      },
+    });
+    const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
+    const ran = await runCli(["item", "edit", id, "--vault", from, "--field", "pin=-"], { env, input: "ours" });
+    const pins = (await read()).fields.filter(({ label }) => label === "pin");
+    expect({ code: ran.code, pins }).toMatchObject({ code: 0, pins: [{ value: "ours" }] });
+  });
+});
+
 describe("item move", () => {
+  it("leaves the Item alone in its vault when the token may not delete it, or the vault is the same by its other id", async () => {
+    const { from, to, id, listOf } = await twoVaults();
+    const { token } = await admin("POST", "tokens", { name: "t", vaults: { [from]: "r", [to]: "rw" } });
+    const { token: connect } = await admin("POST", "tokens", { name: "t", dialect: "connect", vaults: { [from]: "r" } });
+    const [{ id: base32 }] = (await sendRequest("GET", "v1/vaults", connect)) as [Item];
+    const env = { ITEM_VAULT_TOKEN: token };
+    const [refused, same] = await Promise.all(
+      [to, base32].map((vault) => runCli(["item", "move", id, "--vault", from, "--to", vault], { env })),
+    );
+    expect([refused!.code, same!.code]).toEqual([3, 2]);
+    expect({ source: await listOf(from), copies: await listOf(to) }).toMatchObject({ source: [{ id }], copies: [] });
+  });
+
   it("leaves the Item and a complete copy when it is killed before the deletion", async () => {
     const { from, to, id, token, listOf } = await twoVaults();
     let running: Running | undefined;
@@ -190,6 +232,22 @@ describe("file", () => {
     expect(proxy.headers[proxy.requests.indexOf(`POST /v1/vaults/${from}/items/${id}/files`)]).toMatchObject({
       "content-length": "3000000",
     });
+  });
+
+  it("put stores nothing of a file that becomes longer or shorter while it is read", async () => {
+    const { from, id, token } = await twoVaults();
+    const folder = mkdtempSync(join(tmpdir(), "item-vault-put-"));
+    const put = async (change: (path: string) => void) => {
+      const path = mkdtempSync(join(folder, "x")) + "/large";
+      writeFileSync(path, Buffer.alloc(3_000_000));
+      const proxy = await startInterceptor({ before: (name) => void (name.startsWith("GET") && change(path)) });
+      const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
+      return runCli(["file", "put", TITLE, path, "--vault", from], { env });
+    };
+    const ran = await Promise.all([put((path) => appendFileSync(path, "more")), put((path) => truncateSync(path, 5))]);
+    const changed = { code: 5, stderr: expect.stringContaining("changed while it was read") as string };
+    expect(ran).toMatchObject([changed, changed]);
+    expect(await sendRequest("GET", `v1/vaults/${from}/items/${id}/files`, token)).toHaveLength(1);
   });
 
   it("get leaves nothing of a download that ends early", async () => {

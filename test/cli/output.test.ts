@@ -2,10 +2,18 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { parseEnv } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { ItemVaultError } from "@item-vault/client";
+import { runCli } from "../../cli/src/frame/cli.ts";
+import type { Command } from "../../cli/src/frame/command.ts";
+import { CliError } from "../../cli/src/frame/failure.ts";
 import { dotenvOf, namesOf } from "../../cli/src/output/dotenv.ts";
+import { jsonOf } from "../../cli/src/output/format.ts";
+import { yamlOf } from "../../cli/src/output/yaml.ts";
 import { tableOf } from "../../cli/src/output/table.ts";
 import { cut, printable, widthOf } from "../../cli/src/output/text.ts";
 
@@ -115,6 +123,63 @@ describe("dotenvOf", () => {
         },
       ),
     );
+  });
+});
+
+describe("json and yaml", () => {
+  const TEXTS = ["no", "y", "1e3", "0777", "1:30", "2026-01-01", "~", "=", "<<", "1_000", "a\nb \n\n", "x\r\ny\u0085", "\uFEFF", "\u009B31m", "\u{E0041}", "\u007F"]; // oxfmt-ignore
+  const text = fc.oneof(UNICODE, fc.constantFrom(...TEXTS)).filter((each) => each.isWellFormed());
+
+  it("have every text as it is, in YAML 1.1 too, and no character that a terminal obeys", () => {
+    fc.assert(
+      fc.property(fc.array(text), (texts) => {
+        const value = { texts, fields: texts.map((label) => ({ label })) };
+        const [json, yaml] = [jsonOf(value, 2), yamlOf(value)];
+        expect(JSON.parse(json)).toEqual(value);
+        for (const version of ["1.1", "1.2"] as const) expect(parse(yaml, { version })).toEqual(value);
+        expect(json + yaml).not.toMatch(/[^\n\t\P{Cc}]|[\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u);
+      }),
+      { examples: [[TEXTS]] },
+    );
+  });
+});
+
+const failing = (error: Error): Command => ({
+  name: "x",
+  summary: "",
+  args: "",
+  options: {},
+  examples: [],
+  load: () => Promise.resolve({ run: () => Promise.reject(error) }),
+});
+
+/** What a command line writes to stdout and stderr. */
+async function outputOf(commands: readonly Command[], argv: readonly string[]) {
+  const written: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      written.push(chunk);
+      done();
+    },
+  });
+  const code = await runCli(commands, argv, { stdin: Readable.from([]), stdout: stream, stderr: stream, env: {} });
+  return { code, text: Buffer.concat(written).toString() };
+}
+
+describe("messages", () => {
+  it("have no character that a terminal obeys, and one of the service is one line", async () => {
+    const ours = new CliError("\u001B[2J\u202E exists", { hint: "Use an id:\n  \u009B" });
+    const theirs = new ItemVaultError("gone\nitem-vault: done\u0007", { kind: "x", status: 404 });
+    expect((await outputOf([failing(ours)], ["x"])).text).toBe("item-vault: \\x1b[2J\\u{202e} exists\nUse an id:\n  \\x9b\n");
+    expect((await outputOf([failing(theirs)], ["x"])).text).toBe("item-vault: gone\\nitem-vault: done\\x07\n");
+  });
+
+  it("of a command that does not exist end with code 2, also in a group", async () => {
+    const commands = [{ ...failing(new Error()), name: "item get" }];
+    const codes = ["item", "item --help", "item gte x", "item --vault v get x", "itme"].map(
+      async (line) => (await outputOf(commands, line.split(" "))).code,
+    );
+    expect(await Promise.all(codes)).toEqual([0, 0, 2, 2, 2]);
   });
 });
 

@@ -37,6 +37,13 @@ describe("item edit by options", () => {
     expect(operationsOf(item, {}, fields)).toEqual([{ op: "replace", path: "/fields/f1/value", value: "new" }]);
   });
 
+  it("adds a field rather than change one that has no purpose", () => {
+    const item = { fields: [{ id: "f1", label: "other", type: "STRING", value: "old" }] } as unknown as Item;
+    const fields = [{ ...parseFieldSource("constructor=-"), value: { value: "new" } }];
+    const value = { label: "constructor", type: "CONCEALED", value: "new" };
+    expect(operationsOf(item, {}, fields)).toEqual([{ op: "add", path: "/fields", value }]);
+  });
+
   it("removes a value before the service makes a new one", () => {
     const fields = [{ ...parseFieldSource("host=generate:8"), value: { generate: true, recipe: { length: 8 } } as const }];
     expect(operationsOf(ITEM, {}, fields)).toEqual([

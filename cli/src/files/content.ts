@@ -2,7 +2,7 @@ import { createHash, type Hash } from "node:crypto";
 import type { Client } from "@item-vault/client";
 import { request } from "../api/answers.ts";
 import type { FileInfo } from "../api/shapes.ts";
-import { CliError } from "../frame/failure.ts";
+import { CliError, failureOf } from "../frame/failure.ts";
 import type { Progress } from "../output/progress.ts";
 
 /** Contents of Files, as streams. */
@@ -12,11 +12,14 @@ export type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>;
 /** The content of a File. `version`: as it was at that version of the Item. In: the path of the Item. */
 export async function openContent(client: Client, path: string, { id }: FileInfo, version?: number): Promise<Bytes> {
   const response = await client.send("GET", `${path}/files/${encodeURIComponent(id)}/content`, { query: { version } });
-  return complete(response.body! as Bytes);
+  return withFailure(response.body! as Bytes, endedEarly);
 }
 
-/** The same stream. Errors: it fails with a CliError when the connection ends within it (contract 4.10). */
-function complete(bytes: Bytes): Bytes {
+/** The connection ends within a content that the service cannot read to its end (contract 4.10). */
+const endedEarly = () => new CliError("The download ended early", { exit: "unavailable", hint: "Run the command again." });
+
+/** The same stream, which fails with what `failureFor` makes of a failure. */
+function withFailure(bytes: Bytes, failureFor: (error: unknown) => unknown): Bytes {
   const reader = bytes.getReader();
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
@@ -24,8 +27,8 @@ function complete(bytes: Bytes): Bytes {
         const { done, value } = await reader.read();
         if (done) controller.close();
         else controller.enqueue(value);
-      } catch {
-        controller.error(new CliError("The download ended early", { exit: "unavailable", hint: "Run the command again." }));
+      } catch (error) {
+        controller.error(failureFor(error));
       }
     },
     cancel: (reason) => reader.cancel(reason),
@@ -34,12 +37,12 @@ function complete(bytes: Bytes): Bytes {
 
 /**
  * Stores a content as a new File, or in place of `replace`. A stream cannot be sent again, so a failure is not retried.
- * `size`: in bytes, if it is known.
+ * `size`: in bytes, if it is known. Errors: throws an ItemVaultError, or what the stream fails with.
  */
-export function upload(
+export async function upload(
   client: Client,
   path: string,
-  body: Bytes,
+  bytes: Bytes,
   file: {
     readonly name: string;
     readonly section?: string | undefined;
@@ -51,9 +54,17 @@ export function upload(
     "Content-Type": "application/octet-stream",
     ...(file.size !== undefined && { "Content-Length": String(file.size) }),
   };
-  if (file.replace !== undefined)
-    return request(client, "PUT", `${path}/files/${encodeURIComponent(file.replace)}/content`, { headers, body });
-  return request(client, "POST", `${path}/files`, { query: { name: file.name, section: file.section }, headers, body });
+  // fetch fails alike for a stream that fails and for a service that does not answer.
+  let fault: CliError | undefined;
+  const body = withFailure(bytes, (error) => (fault = failureOf(error) ?? new CliError("The content cannot be read to its end")));
+  const { name, section, replace } = file;
+  try {
+    if (replace === undefined)
+      return await request<FileInfo>(client, "POST", `${path}/files`, { query: { name, section }, headers, body });
+    return await request<FileInfo>(client, "PUT", `${path}/files/${encodeURIComponent(replace)}/content`, { headers, body });
+  } catch (error) {
+    throw fault ?? error;
+  }
 }
 
 /** The same bytes, counted and hashed on their way. Errors: the stream fails when there are more or fewer than `size`. */
@@ -64,18 +75,24 @@ export function measured(bytes: Bytes, size: number | undefined, progress?: Prog
     new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
       transform(chunk, controller) {
         count += chunk.length;
+        if (size !== undefined && count > size) throw otherSize();
         hash.update(chunk);
         progress?.add(chunk.length);
         controller.enqueue(chunk);
       },
-      flush(controller) {
-        if (size !== undefined && count !== size)
-          controller.error(new CliError("The content has another size than the File says"));
+      flush() {
+        if (size !== undefined && count !== size) throw otherSize();
       },
     }),
   );
   return { bytes: counted, hash };
 }
+
+const otherSize = () =>
+  new CliError("The content was changed while it was read: its size is another one", {
+    exit: "conflict",
+    hint: "Run the command again.",
+  });
 
 /** The SHA-256 of a content, which is read to its end. */
 export async function hashOf(bytes: Bytes): Promise<string> {

@@ -3,6 +3,7 @@ import type { Command } from "./command.ts";
 import { CliError, EXIT, failureOf } from "./failure.ts";
 import { helpOf, overview } from "./help.ts";
 import { type Io, write } from "./io.ts";
+import { printable } from "../output/text.ts";
 import { findCommand, type Parsed, parseLine } from "./parse.ts";
 import { type Access, loadAccess } from "./settings.ts";
 
@@ -22,18 +23,26 @@ export async function runCli(commands: readonly Command[], argv: readonly string
     const failure = failureOf(error);
     // Without the message of an unknown exception: it may contain a value.
     if (!failure) await write(io.stderr, `item-vault: an unexpected ${(error as Error)?.name ?? "fault"} occurred\n`);
-    else await write(io.stderr, [`item-vault: ${failure.message}`, ...(failure.hint ? [failure.hint] : []), ""].join("\n"));
+    else await write(io.stderr, textOf(failure));
     return EXIT[failure?.exit ?? "failed"];
   }
 }
 
-async function withoutCommand(commands: readonly Command[], [word = ""]: readonly string[], io: Io): Promise<number> {
+/** A failure for a terminal: a message may have a name that the service sent. */
+function textOf({ message, hint }: CliError): string {
+  const lines = [`item-vault: ${message}`, ...(hint ? [hint] : [])].join("\n").split("\n");
+  return lines.map((line) => `${printable(line)}\n`).join("");
+}
+
+const HELP = new Set([undefined, "", "help", "--help", "-h"]);
+
+async function withoutCommand(commands: readonly Command[], [word = "", next]: readonly string[], io: Io): Promise<number> {
   if (["--version", "-V"].includes(word)) {
     await write(io.stdout, `${VERSION}\n`);
     return EXIT.ok;
   }
   const group = commands.filter(({ name }) => name.startsWith(`${word} `));
-  const asked = ["", "--help", "-h", "help"].includes(word) || group.length > 0;
+  const asked = HELP.has(word) || (group.length > 0 && HELP.has(next));
   if (!asked) throw new CliError("There is no such command", { exit: "usage", hint: "Run `item-vault --help`." });
   await write(word === "" ? io.stderr : io.stdout, overview(group.length > 0 ? group : commands));
   return word === "" ? EXIT.usage : EXIT.ok;

@@ -1,4 +1,5 @@
 import { ItemVaultError } from "@item-vault/client";
+import { printable } from "../output/text.ts";
 
 /** How a command fails, and the exit codes (docs/cli.md). */
 
@@ -56,7 +57,7 @@ export function failureOf(error: unknown): CliError | undefined {
   if (!(error instanceof ItemVaultError)) return undefined;
   const exit = exitOfStatus(error.status);
   const hint = HINTS[exit];
-  return new CliError(error.message, hint === undefined ? { exit } : { exit, hint });
+  return new CliError(printable(error.message), hint === undefined ? { exit } : { exit, hint });
 }
 
 /** The exit code for an HTTP status; 0 stands for no answer. */

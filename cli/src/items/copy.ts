@@ -1,5 +1,5 @@
 import { type Client, ItemVaultError } from "@item-vault/client";
-import { findItem, vaultIdOf } from "../api/find.ts";
+import { findItem, findVault, vaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
@@ -38,10 +38,14 @@ async function placesOf(client: Client, name: string, { vault: from, to }: CopyC
   if (to === undefined) throw new CliError("The vault of the copy is missing", { exit: "usage", hint: "Name it with --to." });
   const { path } = await findItem(client, name, from);
   const source = await loadItem(client, path);
-  return { source, vault: source.item.vault.id, target: await vaultIdOf(client, to) };
+  const vault = source.item.vault.id;
+  const target = await vaultIdOf(client, to);
+  // Only the service translates an id of the other dialect (contract 3.2).
+  const sameForm = target.length === vault.length;
+  return { source, vault, target: sameForm ? target : (await findVault(client, target)).id };
 }
 
-/** Errors: throws a CliError when the Item was changed since it was copied; the copy is deleted then. */
+/** Errors: throws when the Item was changed since it was copied, or may not be deleted; the copy is deleted then. */
 async function deleteSource(io: Io, client: Client, { path, etag }: Loaded, copied: Loaded): Promise<void> {
   try {
     await client.send("DELETE", path, { headers: ifMatch(etag) });
@@ -53,6 +57,10 @@ async function deleteSource(io: Io, client: Client, { path, etag }: Loaded, copi
         exit: "conflict",
         hint: "Run the command again.",
       });
+    }
+    if (error.status === 401 || error.status === 403) {
+      await removeCopy(io, client, copied.path);
+      throw error;
     }
     await tell(io, `The copy is complete: ${copied.path}. The Item may still be in its old vault, too.`);
     throw error;

@@ -16,7 +16,8 @@ type Options = Values<typeof CREATE_OPTIONS>;
 export async function run({ io, args, options, client: connect }: Call<typeof CREATE_OPTIONS>): Promise<void> {
   const body = args[0] === undefined ? await fromOptions(io, options) : await fromJson(io, args[0], options);
   const client = await connect();
-  const vault = await vaultIdOf(client, options.vault ?? (body["vault"] as { id?: string } | undefined)?.id);
+  const { id } = (body["vault"] ?? {}) as { id?: unknown };
+  const vault = await vaultIdOf(client, options.vault ?? (typeof id === "string" ? id : undefined));
   const item = await request<Item>(client, "POST", `/v1/vaults/${vault}/items`, { json: { ...body, vault: { id: vault } } });
   await show(io, options.format, shownItem(item, options.reveal));
 }

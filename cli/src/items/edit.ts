@@ -1,9 +1,11 @@
-import { jsonOf, request } from "../api/answers.ts";
+import { type Client, ItemVaultError } from "@item-vault/client";
+import { request } from "../api/answers.ts";
 import { findItem } from "../api/find.ts";
 import type { Item } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { show, tell } from "../output/format.ts";
+import { loadItem } from "./duplicate.ts";
 import { editInteractively } from "./editor.ts";
 import { readJson } from "./input.ts";
 import { operationsOf } from "./patch.ts";
@@ -24,13 +26,11 @@ export async function run({ io, args, options, client: connect }: EditCall): Pro
   const fields = await loadFields(io, (options.field ?? []).map(parseFieldSource));
   const client = await connect();
   const { path } = await findItem(client, name!, options.vault);
-  const response = await client.send("GET", path);
-  const current = { etag: response.headers.get("ETag"), item: await jsonOf<Item>(response) };
   if (changes.length > 0) {
-    const operations = operationsOf(current.item, options, fields);
-    const item = await request<Item>(client, "PATCH", path, { json: operations });
+    const item = await patch(client, path, (current) => operationsOf(current, options, fields));
     return show(io, options.format, shownItem(item, options.reveal));
   }
+  const current = await loadItem(client, path);
   const replace = async (body: Record<string, unknown>): Promise<void> => {
     const item = await request<Item>(client, "PUT", path, {
       headers: ifMatch(current.etag),
@@ -41,6 +41,23 @@ export async function run({ io, args, options, client: connect }: EditCall): Pro
   };
   if (json) return replace(checkedVersion(json, current.item));
   if (!(await editInteractively(io, current.item, replace))) await tell(io, "Nothing was changed");
+}
+
+const ATTEMPTS = 5;
+
+/**
+ * Changes the Item by operations that depend on its fields. When somebody else changes it meanwhile, they are made again from what it
+ * is then: otherwise two commands that add the same field would add it twice.
+ */
+async function patch(client: Client, path: string, operationsFor: (item: Item) => object[]): Promise<Item> {
+  for (let attempt = 1; ; attempt++) {
+    const { item, etag } = await loadItem(client, path);
+    try {
+      return await request<Item>(client, "PATCH", path, { headers: ifMatch(etag), json: operationsFor(item) });
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error instanceof ItemVaultError && error.status === 412)) throw error;
+    }
+  }
 }
 
 export const ifMatch = (etag: string | null): Record<string, string> => (etag === null ? {} : { "If-Match": etag });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -11,6 +11,7 @@ import { ask, canAsk } from "../frame/prompt.ts";
 import { ENDING_SIGNALS } from "../frame/signals.ts";
 import { tell } from "../output/format.ts";
 import { parseItem } from "./input.ts";
+import { readInput, textOf } from "./sources.ts";
 
 /** `item edit` in the user's editor. */
 
@@ -33,9 +34,9 @@ export async function editInteractively(
     await writeFile(file, `${JSON.stringify(before, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
     for (;;) {
       await openEditor(io, file, removing);
-      const text = await readFile(file, "utf8");
-      if (text.trim() === "") return false;
       try {
+        const text = textOf(await readInput(file), "The edited text");
+        if (text.trim() === "") return false;
         const edited = parseItem(text, "The edited text");
         if (isDeepStrictEqual(edited, before)) return false;
         await save(edited);

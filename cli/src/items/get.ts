@@ -3,6 +3,7 @@ import { findItem } from "../api/find.ts";
 import type { Item } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { show } from "../output/format.ts";
+import { versionOf } from "./input.ts";
 import { shownItem } from "./present.ts";
 import type { GET_OPTIONS } from "./options.ts";
 
@@ -10,7 +11,7 @@ import type { GET_OPTIONS } from "./options.ts";
 export async function run({ io, args, options, client: connect }: Call<typeof GET_OPTIONS>): Promise<void> {
   const client = await connect();
   const { path } = await findItem(client, args[0]!, options.vault, options.archived ? { archived: true } : {});
-  const version = options.version === undefined ? "" : `/versions/${encodeURIComponent(options.version)}`;
+  const version = options.version === undefined ? "" : `/versions/${versionOf(options.version)}`;
   const item = await request<Item>(client, "GET", path + version);
   await show(io, options.format, shownItem(item, options.reveal));
 }

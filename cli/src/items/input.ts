@@ -5,20 +5,26 @@ import { type FieldSource, type FieldValue, readInput, textOf } from "./sources.
 /** Items that a command sends. */
 
 /** The labels that stand for a purpose (contract 2.12). */
-const PURPOSES: Readonly<Record<string, string>> = {
-  username: "USERNAME",
-  password: "PASSWORD",
-  notesplain: "NOTES",
-  notes: "NOTES",
-};
+const PURPOSES: ReadonlyMap<string, string> = new Map([
+  ["username", "USERNAME"],
+  ["password", "PASSWORD"],
+  ["notesplain", "NOTES"],
+  ["notes", "NOTES"],
+]);
 
 /** The purpose that a label of the command line stands for. */
-export const purposeOf = (label: string): string | undefined => PURPOSES[label.toLowerCase()];
+export const purposeOf = (label: string): string | undefined => PURPOSES.get(label.toLowerCase());
 
 /** A new field of a request. One without a type is a secret; a user name and notes are not concealed. */
 export function newField({ label, type, value }: FieldSource & { value: FieldValue }): object {
   const purpose = type === undefined ? purposeOf(label) : undefined;
   return purpose ? { purpose, ...value } : { label, type: type?.toUpperCase() ?? "CONCEALED", ...value };
+}
+
+/** The number of `--version`. Errors: throws a CliError. */
+export function versionOf(text: string): string {
+  if (/^\d{1,15}$/.test(text)) return text;
+  throw new CliError("--version takes the number of a version", { exit: "usage", hint: "`item versions` lists them." });
 }
 
 /** An Item as JSON text, from a file or with `-` from stdin. */
@@ -32,7 +38,7 @@ export async function readJson(io: Io, path: string): Promise<Record<string, unk
 export function parseItem(text: string, place: string): Record<string, unknown> {
   let item: unknown;
   try {
-    item = JSON.parse(text);
+    item = JSON.parse(text.replace(/^\uFEFF/, "")); // a byte order mark, RFC 8259, section 8.1
   } catch (error) {
     throw new CliError(`${place} is no JSON${placeOf(text, (error as Error).message)}`, { exit: "usage" });
   }

@@ -55,7 +55,7 @@ function fieldsNamed({ fields }: Item, name: string): readonly Field[] {
   const byId = fields.filter(({ id }) => id === name);
   const byLabel = fields.filter(({ label }) => label === name);
   const wanted = purposeOf(name);
-  const byPurpose = fields.filter(({ purpose }) => purpose === wanted);
+  const byPurpose = fields.filter(({ purpose }) => wanted !== undefined && purpose === wanted);
   return [byId, byLabel, byPurpose].find(({ length }) => length > 0) ?? [];
 }
 

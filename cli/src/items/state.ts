@@ -6,6 +6,7 @@ import type { Call } from "../frame/command.ts";
 import { confirm } from "../frame/prompt.ts";
 import { show, tell } from "../output/format.ts";
 import { printable } from "../output/text.ts";
+import { versionOf } from "./input.ts";
 import { shownItem } from "./present.ts";
 import type { DELETE_OPTIONS, RESTORE_OPTIONS, STATE_OPTIONS } from "./options.ts";
 
@@ -31,7 +32,7 @@ export async function restore({ io, args, options, client: connect }: Call<typeo
   const path =
     options.version === undefined
       ? await deletedPathOf(client, vault, args[0]!)
-      : `${(await findItem(client, args[0]!, vault)).path}/versions/${encodeURIComponent(options.version)}`;
+      : `${(await findItem(client, args[0]!, vault)).path}/versions/${versionOf(options.version)}`;
   const item = await request<Item>(client, "POST", `${path}/restore`);
   await show(io, options.format, shownItem(item, options.reveal));
 }

@@ -4,7 +4,7 @@ import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { timeOf } from "../items/present.ts";
-import { tell } from "../output/format.ts";
+import { jsonOf, tell } from "../output/format.ts";
 import { printable } from "../output/text.ts";
 import type { EVENTS_OPTIONS } from "./table.ts";
 
@@ -33,7 +33,7 @@ export async function run({ io, options, client: connect }: Call<typeof EVENTS_O
 }
 
 const LINES: Readonly<Record<string, (event: VaultEvent) => string>> = {
-  json: (event) => JSON.stringify(event),
+  json: (event) => jsonOf(event),
   table: ({ at = "", type, vault = "", item = "", version, actor = "" }) => {
     const columns = [timeOf(at), type, item || vault, version === undefined ? "" : `version ${version}`, actor && `by ${actor}`];
     return printable(columns.filter(Boolean).join("  "));

@@ -1,6 +1,7 @@
 import type { Options } from "../frame/command.ts";
 import { type Io, write } from "../frame/io.ts";
 import { dotenvOf, type Variable } from "./dotenv.ts";
+import { escapeHidden, printable } from "./text.ts";
 
 /** How a command writes what was asked for: `--format`. */
 
@@ -25,10 +26,19 @@ export interface Shown {
   readonly variables?: () => readonly Variable[];
 }
 
+/** JSON whose strings have no character that a terminal obeys or does not show. `indent`: spaces. */
+export const jsonOf = (value: unknown, indent = 0): string =>
+  escapeHidden(JSON.stringify(value, undefined, indent), (character) =>
+    character
+      .split("")
+      .map((unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+
 const WRITERS: Readonly<Record<string, (shown: Shown, columns: number | undefined) => string | Promise<string>>> = {
   table: ({ table }, columns) => table(columns),
-  json: ({ json }) => `${JSON.stringify(json, undefined, 2)}\n`,
-  yaml: async ({ json }) => (await import("yaml")).stringify(json),
+  json: ({ json }) => `${jsonOf(json, 2)}\n`,
+  yaml: async ({ json }) => (await import("./yaml.ts")).yamlOf(json),
   dotenv: ({ variables }) => dotenvOf(variables?.() ?? []),
 };
 
@@ -40,4 +50,4 @@ export async function show({ stdout }: Io, format: string | undefined, shown: Sh
 }
 
 /** A line to stderr. */
-export const tell = ({ stderr }: Io, message: string): Promise<void> => write(stderr, `${message}\n`);
+export const tell = ({ stderr }: Io, message: string): Promise<void> => write(stderr, `${printable(message)}\n`);

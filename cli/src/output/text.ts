@@ -17,6 +17,15 @@ export function printable(text: string): string {
   });
 }
 
+/** The text with `escape` of every character that `printable` escapes, but for the line breaks and tabs of its layout. */
+export const escapeHidden = (text: string, escape: (character: string) => string): string =>
+  text.replaceAll(HIDDEN, (character) => (character === JOINER || LAYOUT.has(character) ? character : escape(character)));
+
+/** Whether `escapeHidden` escapes a character of the text. */
+export const hasHidden = (text: string): boolean => escapeHidden(text, () => "") !== text;
+
+const LAYOUT = new Set(["\n", "\t"]);
+
 const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 const NARROW = /^[\x20-\x7E]*$/;
 /** East Asian Wide and Fullwidth (Unicode UAX 11), in blocks, and what is an emoji by itself or by a variation selector. */
