@@ -24,6 +24,12 @@ export function describeExamples(losses: readonly Loss[]): string {
   return named.map(({ what, count, examples = [] }) => `${what}: ${quoteTitles(examples, count)}\n`).join("");
 }
 
+/** Which Items were not written, because they are there with other content: titles, for the user's own terminal. */
+export const describeDiffering = (titles: readonly string[]): string =>
+  titles.length === 0
+    ? ""
+    : `There with other content, and left as they are: ${quoteTitles(titles.slice(0, 20), titles.length)}\n`;
+
 /** Titles in one line, escaped. `all`: how many there are. */
 export function quoteTitles(titles: readonly string[], all = titles.length): string {
   const shown = titles.map((title) => `“${escapeText(title)}”`).join(", ");
