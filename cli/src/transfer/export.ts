@@ -1,11 +1,12 @@
-import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import type { Call } from "../frame/command.ts";
 import { CliError, EXIT } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
+import { writeWholeFile } from "../frame/output-file.ts";
 import { chooseExport } from "./formats.ts";
 import { interruptible } from "./interrupt.ts";
 import { passwordOf } from "./load-source.ts";
-import { startProgress } from "./progress.ts";
+import { countOfItems, startProgress } from "../output/progress.ts";
 import { readService } from "./read-service.ts";
 import * as report from "./report.ts";
 import { plural } from "./text.ts";
@@ -28,17 +29,22 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
   if (output !== "-" && !force && (await exists(output)))
     throw new CliError(`${output} exists`, { exit: "conflict", hint: "Choose another file, or replace it with --force." });
   const path = options["password-file"];
+  if (path !== undefined && !format.encrypts)
+    throw new CliError(`The format ${format.name} does not encrypt`, {
+      exit: "usage",
+      hint: "Leave --password-file out, and encrypt the file with another program; or use --format bitwarden.",
+    });
   const password = path === undefined ? undefined : await passwordOf(io, path, "");
   const service = await client();
   const all = await listVaults(service);
   const vaults = options.vault ? options.vault.map((name) => chooseVault(all, name)) : all;
-  const progress = startProgress(io, "read");
-  const { items, losses } = await readService(service, vaults, { signal, onItem: progress.update }).finally(() => progress.end());
+  const progress = startProgress(io, "read", undefined, countOfItems);
+  const { items, losses } = await readService(service, vaults, { signal, onItem: progress.set }).finally(() => progress.end());
   const written = await format.write(items, password === undefined ? {} : { password });
   losses.addAll(written.losses);
   signal.throwIfAborted();
   if (output === "-") await write(io.stdout, written.bytes);
-  else await replaceFile(output, written.bytes);
+  else await writeWholeFile(output, written.bytes, { force });
   await write(io.stderr, report.describeLosses(losses.list()) + report.describeExamples(losses.list()));
   const protection = password === undefined ? "It contains every value in clear." : "";
   const counted = `${plural(items.length, "Item")} of ${plural(vaults.length, "vault")}`;
@@ -46,16 +52,5 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
   return EXIT.ok;
 }
 
-const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined;
-
-/** Writes the whole file under another name first, so that no half of it is ever there under its own. */
-async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-  const partial = `${path}.${process.pid}.partial`;
-  try {
-    await writeFile(partial, bytes, { mode: 0o600, flag: "wx" });
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw new CliError(`${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? "error"})`, { exit: "usage" });
-  }
-}
+/** Whether a file would be replaced: what is written to a pipe or a device replaces nothing. */
+const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false;
