@@ -7,7 +7,8 @@ import { type ImportCall, loadSource, type Source } from "./load-source.ts";
 import { type PlannedItem, planItems } from "./plan.ts";
 import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
-import { escapeText, plural } from "./text.ts";
+import { printable } from "../output/text.ts";
+import { plural } from "./text.ts";
 import { isComplete } from "./write-item.ts";
 import { type Counts, writeItems } from "./write-items.ts";
 
@@ -47,7 +48,7 @@ async function runImport(call: ImportCall, signal: AbortSignal): Promise<number>
 
 /** Errors: throws a CliError when Items do not fit and may not be left out: then nothing is written. */
 async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted): Promise<void> {
-  for (const { title, why } of unfit) await write(io.stderr, `“${escapeText(title)}” ${why}\n`);
+  for (const { title, why } of unfit) await write(io.stderr, `“${printable(title)}” ${why}\n`);
   if (unfit.length === 0) return;
   if (!options["skip-invalid"])
     throw new CliError(`${plural(unfit.length, "Item")} cannot be written to the service. Nothing was written.`, {
@@ -98,7 +99,7 @@ async function describePlan(call: ImportCall, source: Source, fitted: Fitted): P
 }
 
 async function finish({ io }: ImportCall, { counts, differing, failures, fatal }: Counts, signal: AbortSignal): Promise<number> {
-  for (const { title, why } of failures) await write(io.stderr, `“${escapeText(title)}” failed: ${why}\n`);
+  for (const { title, why } of failures) await write(io.stderr, `“${printable(title)}” failed: ${why}\n`);
   await write(io.stderr, report.describeDiffering(differing));
   await write(io.stdout, `Imported: ${report.describeCounts(counts, WORDS)}`);
   if (signal.aborted) {

@@ -1,5 +1,6 @@
 import type { Loss, TransferItem } from "./model.ts";
-import { escapeText, plural } from "./text.ts";
+import { printable } from "../output/text.ts";
+import { plural } from "./text.ts";
 
 /** What an import prints. */
 
@@ -32,7 +33,7 @@ export const describeDiffering = (titles: readonly string[]): string =>
 
 /** Titles in one line, escaped. `all`: how many there are. */
 export function quoteTitles(titles: readonly string[], all = titles.length): string {
-  const shown = titles.map((title) => `“${escapeText(title)}”`).join(", ");
+  const shown = titles.map((title) => `“${printable(title)}”`).join(", ");
   return all > titles.length ? `${shown} and ${all - titles.length} more` : shown;
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Client, ItemVaultError } from "@item-vault/client";
+import { jsonOf } from "../api/answers.ts";
 import { holdsState } from "./compare.ts";
 import { stateOf } from "./read-service.ts";
 import * as service from "./service.ts";
@@ -76,7 +77,7 @@ async function create(target: Target, id: string | undefined, step: Step): Promi
   try {
     const json = bodyOf(target, step);
     const response = await target.client.send("POST", `/v1/vaults/${target.vault}/items`, { json, headers });
-    const item = (await response.json()) as ServiceItem;
+    const item = await jsonOf<ServiceItem>(response);
     return { id: item.id, done: 1, etag: etagOf(response), checked: true };
   } catch (error) {
     if (!(error instanceof ItemVaultError) || error.kind !== "item_exists" || id === undefined) throw error;
@@ -87,7 +88,7 @@ async function create(target: Target, id: string | undefined, step: Step): Promi
 export async function loadItem({ client, vault }: Target, id: string): Promise<Loaded | undefined> {
   const response = await service.orMissing(client.send("GET", `/v1/vaults/${vault}/items/${id}`));
   if (!response) return undefined;
-  const item = (await response.json()) as ServiceItem;
+  const item = await jsonOf<ServiceItem>(response);
   return { id, done: item.version!, etag: etagOf(response), checked: false, item };
 }
 

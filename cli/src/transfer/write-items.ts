@@ -3,7 +3,7 @@ import { CliError, failureOf } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
 import type { PlannedItem } from "./plan.ts";
 import { inParallel } from "./pool.ts";
-import { startProgress } from "./progress.ts";
+import { countOfItems, startProgress } from "../output/progress.ts";
 import { writeItem } from "./write-item.ts";
 
 /** Writes the Items of an import. */
@@ -27,11 +27,10 @@ const OF_ONE_ITEM = new Set([400, 409, 412, 413, 500]);
 export async function writeItems(io: Pick<Io, "stderr">, planned: readonly PlannedItem[], signal: AbortSignal): Promise<Counts> {
   const counts = new Map<string, number>();
   const [differing, failures]: [Counts["differing"], Counts["failures"]] = [[], []];
-  const progress = startProgress(io, "imported");
-  let done = 0;
+  const progress = startProgress(io, "imported", planned.length, countOfItems);
   const count = (outcome: string) => {
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    progress.update(++done, planned.length);
+    progress.add(1);
   };
   const writeOne = async ({ item, vault, ...rest }: PlannedItem) => {
     try {
@@ -50,7 +49,7 @@ export async function writeItems(io: Pick<Io, "stderr">, planned: readonly Plann
   } catch (error) {
     return { counts, differing, failures, fatal: signal.aborted ? undefined : continued(error as Error) };
   } finally {
-    await progress.end();
+    progress.end();
   }
 }
 

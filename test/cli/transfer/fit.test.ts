@@ -4,7 +4,6 @@ import { derivedId, emptyState, fileOf } from "../../../cli/src/transfer/build.t
 import { fitTransfer } from "../../../cli/src/transfer/fit.ts";
 import { dotenvExport } from "../../../cli/src/transfer/formats/dotenv-export.ts";
 import type { TransferField, TransferItem } from "../../../cli/src/transfer/model.ts";
-import { escapeText } from "../../../cli/src/transfer/text.ts";
 import { dateOfSeconds, otpUri } from "../../../cli/src/transfer/values.ts";
 
 const itemWith = (changes: Partial<TransferItem>): TransferItem => ({
@@ -139,10 +138,6 @@ describe("values", () => {
     expect(otpUri({ secret: "JBSW Y3DP", issuer: "A B", account: "ada", digits: 8 })).toBe(
       "otpauth://totp/A%20B%3Aada?secret=JBSWY3DP&issuer=A%20B&digits=8",
     );
-  });
-
-  it("escapes what moves the cursor of a terminal, or the direction of its text", () => {
-    expect(escapeText("a\u001b[2J\u202eb\nc")).toBe("a\\u{1b}[2J\\u{202e}b\\u{a}c");
   });
 });
 

@@ -57,7 +57,8 @@ describe("dotenv", () => {
     fc.assert(
       fc.property(text, (content) => {
         const own = parsed(content);
-        if (own !== undefined && !/=\s*(\n|$)|^\s*(export )*\s*=/m.test(content)) expect(own).toEqual(parseEnv(content));
+        fc.pre(own !== undefined && !/=\s*(\n|$)|^\s*(export )*\s*=/m.test(content));
+        expect(own).toEqual(parseEnv(content));
       }),
       { numRuns: runs(200) },
     );
