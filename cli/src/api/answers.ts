@@ -18,11 +18,12 @@ export const request = async <T>(client: Client, method: string, path: string, o
 
 /** The entries of a list, page after page (contract 11.3). `query` is that of the first page; the links carry it on. */
 export async function* entriesOf<T>(client: Client, path: string, query?: RequestOptions["query"]): AsyncGenerator<T> {
-  let next: { path: string; query?: RequestOptions["query"] } | undefined = { path, ...(query ? { query } : {}) };
-  while (next) {
-    const response: Response = await client.send("GET", next.path, next.query ? { query: next.query } : {});
+  for (let rest = query; ;) {
+    const response: Response = await client.send("GET", path, rest ? { query: rest } : {});
     yield* await jsonOf<T[]>(response);
-    next = nextOf(response);
+    const next = nextQuery(response);
+    if (!next) return;
+    rest = next;
   }
 }
 
@@ -32,12 +33,11 @@ export async function allOf<T>(entries: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-/** The path of the next page: a link leads to the same service, whatever name a proxy gave it. */
-function nextOf(response: Response): { path: string } | undefined {
+/** The query of the next page. The rest of a link is not used: behind a proxy, the service has another name or path. */
+function nextQuery(response: Response): Record<string, string> | undefined {
   const [, link] = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get("Link") ?? "") ?? [];
   if (link === undefined) return undefined;
-  const { pathname, search } = new URL(link, response.url);
-  return { path: pathname + search };
+  return Object.fromEntries(new URL(link, response.url).searchParams);
 }
 
 /** A value in a filter (contract 5.5, 5.9). */

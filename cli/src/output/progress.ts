@@ -9,22 +9,44 @@ const INTERVAL = 100; // milliseconds between two drawings
 export interface Progress {
   /** Adds to what is done. */
   add(amount: number): void;
+  /** Sets what is done, and the amount at the end. */
+  readonly set: (done: number, total: number) => void;
   /** Removes the bar. */
   end(): void;
 }
 
-/** `total`: the amount at the end; `undefined` when it is not known. `env.NO_COLOR` changes nothing: the bar has no colors. */
-export function startProgress({ stderr }: Io, label: string, total: number | undefined): Progress {
-  if (!stderr.isTTY) return { add: () => undefined, end: () => undefined };
-  let [done, drawn] = [0, 0];
+/** What a bar counts, as text. */
+type Unit = (done: number, total: number | undefined) => string;
+
+const megabytes: Unit = (done) => `${(done / 1_000_000).toFixed(1)} MB`;
+export const countOfItems: Unit = (done, total) => (total === undefined ? `${done} Items` : `${done} of ${total} Items`);
+
+/**
+ * `total`: the amount at the end; `undefined` when it is not known yet. `env.NO_COLOR` changes nothing: the bar has no colors.
+ */
+export function startProgress(
+  { stderr }: Pick<Io, "stderr">,
+  label: string,
+  total: number | undefined,
+  unit: Unit = megabytes,
+): Progress {
+  if (!stderr.isTTY) return { add: () => undefined, set: () => undefined, end: () => undefined };
+  const begun = Date.now();
+  let [done, all, drawn] = [0, total, 0];
   const draw = () => {
     drawn = Date.now();
-    stderr.write(`\r\u001B[K${cut(`${barOf(done, total)} ${printable(label)}`, (stderr.columns || 80) - 1)}`);
+    const text = `${barOf(done, all)}${unit(done, all)} ${printable(label)}${timeLeft(done, all, drawn - begun)}`;
+    stderr.write(`\r\u001B[K${cut(text, (stderr.columns || 80) - 1)}`);
   };
+  const drawInTime = () => void (Date.now() - drawn >= INTERVAL && draw());
   return {
     add(amount) {
       done += amount;
-      if (Date.now() - drawn >= INTERVAL) draw();
+      drawInTime();
+    },
+    set(amount, end) {
+      [done, all] = [amount, end];
+      drawInTime();
     },
     end() {
       if (drawn > 0) stderr.write("\r\u001B[K");
@@ -33,9 +55,14 @@ export function startProgress({ stderr }: Io, label: string, total: number | und
 }
 
 function barOf(done: number, total: number | undefined): string {
-  const amount = `${(done / 1_000_000).toFixed(1)} MB`;
-  if (!total) return amount;
+  if (!total) return "";
   const share = Math.min(1, done / total);
   const filled = Math.round(share * WIDTH);
-  return `[${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}] ${String(Math.floor(share * 100)).padStart(3)} % ${amount}`;
+  return `[${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}] ${String(Math.floor(share * 100)).padStart(3)} % `;
+}
+
+/** In: milliseconds since the beginning. Out: nothing in the first two seconds, which tell too little. */
+function timeLeft(done: number, total: number | undefined, elapsed: number): string {
+  if (!total || done === 0 || done >= total || elapsed < 2_000) return "";
+  return `, ${Math.ceil(((elapsed / done) * (total - done)) / 1_000)} s left`;
 }

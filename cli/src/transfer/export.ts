@@ -6,7 +6,7 @@ import { writeWholeFile } from "../frame/output-file.ts";
 import { chooseExport } from "./formats.ts";
 import { interruptible } from "./interrupt.ts";
 import { passwordOf } from "./load-source.ts";
-import { startProgress } from "./progress.ts";
+import { countOfItems, startProgress } from "../output/progress.ts";
 import { readService } from "./read-service.ts";
 import * as report from "./report.ts";
 import { plural } from "./text.ts";
@@ -29,12 +29,17 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
   if (output !== "-" && !force && (await exists(output)))
     throw new CliError(`${output} exists`, { exit: "conflict", hint: "Choose another file, or replace it with --force." });
   const path = options["password-file"];
+  if (path !== undefined && !format.encrypts)
+    throw new CliError(`The format ${format.name} does not encrypt`, {
+      exit: "usage",
+      hint: "Leave --password-file out, and encrypt the file with another program; or use --format bitwarden.",
+    });
   const password = path === undefined ? undefined : await passwordOf(io, path, "");
   const service = await client();
   const all = await listVaults(service);
   const vaults = options.vault ? options.vault.map((name) => chooseVault(all, name)) : all;
-  const progress = startProgress(io, "read");
-  const { items, losses } = await readService(service, vaults, { signal, onItem: progress.update }).finally(() => progress.end());
+  const progress = startProgress(io, "read", undefined, countOfItems);
+  const { items, losses } = await readService(service, vaults, { signal, onItem: progress.set }).finally(() => progress.end());
   const written = await format.write(items, password === undefined ? {} : { password });
   losses.addAll(written.losses);
   signal.throwIfAborted();
@@ -47,4 +52,5 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
   return EXIT.ok;
 }
 
-const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined)) !== undefined;
+/** Whether a file would be replaced: what is written to a pipe or a device replaces nothing. */
+const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false;

@@ -17,11 +17,13 @@ export interface FittedState {
 
 /** In: a state, and a function that counts what is lost. */
 export function fitState(given: TransferState, add: (what: string) => void): FittedState {
-  const text = JSON.stringify(given);
-  if (!text.isWellFormed() || /\\ud[89a-f]/i.test(text)) add("halves of surrogate pairs, replaced by U+FFFD");
-  const cleaned = JSON.parse(text, (_, value: unknown) =>
-    typeof value === "string" ? value.toWellFormed() : value,
-  ) as TransferState;
+  let malformed = false;
+  const cleaned = JSON.parse(JSON.stringify(given), (_, value: unknown) => {
+    if (typeof value !== "string" || value.isWellFormed()) return value;
+    malformed = true;
+    return value.toWellFormed();
+  }) as TransferState;
+  if (malformed) add("halves of surrogate pairs, replaced by U+FFFD");
   const long: FittedState["long"] = [];
   const fields = fitFields(cleaned, { add, long });
   const state: TransferState = {
@@ -66,7 +68,7 @@ function fitFields({ fields }: TransferState, { add, long }: Context): TransferF
 const PURPOSE_IDS: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
 
 /** A section that has no room for its id gets another one; fields name it in the same way. */
-const shortId = (id: string): string => (fits(id, LIMITS.sectionId) ? id : createHash("sha256").update(id).digest("hex"));
+export const shortId = (id: string): string => (fits(id, LIMITS.sectionId) ? id : createHash("sha256").update(id).digest("hex"));
 
 function uniqueSections(sections: TransferState["sections"]): TransferState["sections"] {
   const unique = new Map(sections.toReversed().map((section) => [section.id, { ...section, id: shortId(section.id) }]));

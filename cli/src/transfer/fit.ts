@@ -1,6 +1,6 @@
 import { fits, LIMITS } from "../../../src/model/limits.ts";
 import { fileOf } from "./build.ts";
-import { fitState } from "./fit-state.ts";
+import { fitState, shortId } from "./fit-state.ts";
 import { Losses } from "./losses.ts";
 import type { Transfer, TransferFile, TransferItem } from "./model.ts";
 import { stepsOf } from "./steps.ts";
@@ -41,6 +41,9 @@ function fitItem(item: TransferItem, losses: Losses): TransferItem | Unfit {
   const add = (what: string) => losses.add(what, title);
   const current = fitState(item, add);
   const history = item.history.slice(-MOST_VERSIONS).map((state) => fitState(state, () => undefined));
+  const kept = new Set(current.long.map(({ text }) => text));
+  const lost = new Set(history.flatMap(({ long }) => long.map(({ text }) => text)).filter((text) => !kept.has(text)));
+  losses.add("values over 64 KiB that only earlier versions have", title, lost.size);
   losses.add(`earlier versions beyond the newest ${MOST_VERSIONS}`, title, item.history.length - history.length);
   losses.add(
     `earlier versions beyond the newest ${DEFAULT_VERSIONS} (unless VERSIONS_KEPT of the service is higher)`,
@@ -64,10 +67,11 @@ function fitFiles(files: readonly TransferFile[], add: (what: string) => void): 
       add("Files over 100 MB");
       return [];
     }
-    const name = fits(file.name, LIMITS.fileName) ? file.name.toWellFormed() : `${file.name.toWellFormed().slice(0, 200)}…`;
-    const section = file.section && fits(file.section, LIMITS.sectionId) ? file.section : undefined;
-    const { section: _, ...rest } = file;
-    return [{ ...rest, name: name || "file", ...(section ? { section } : {}) }];
+    const whole = file.name.toWellFormed();
+    const name = fits(whole, LIMITS.fileName) ? whole || "file" : `${whole.slice(0, 200).toWellFormed()}…`;
+    if (name !== whole) add("names of Files that are empty or over 1 KiB, changed");
+    const { section, ...rest } = file;
+    return [{ ...rest, name, ...(section ? { section: shortId(section) } : {}) }];
   });
 }
 

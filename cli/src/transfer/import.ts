@@ -7,7 +7,9 @@ import { type ImportCall, loadSource, type Source } from "./load-source.ts";
 import { type PlannedItem, planItems } from "./plan.ts";
 import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
-import { escapeText, plural } from "./text.ts";
+import { printable } from "../output/text.ts";
+import { plural } from "./text.ts";
+import { isComplete } from "./write-item.ts";
 import { type Counts, writeItems } from "./write-items.ts";
 
 /** `import`: reads and checks a whole source, finds what is there already, and writes the rest. */
@@ -16,7 +18,7 @@ const WORDS = {
   created: "created",
   completed: "completed after an interrupted import",
   present: "already there",
-  differs: "already there and changed since: left as they are",
+  differs: "already there with other content: left as they are",
   deleted: "imported before and deleted since: not created again",
   failed: "failed",
 } as const;
@@ -46,7 +48,7 @@ async function runImport(call: ImportCall, signal: AbortSignal): Promise<number>
 
 /** Errors: throws a CliError when Items do not fit and may not be left out: then nothing is written. */
 async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted): Promise<void> {
-  for (const { title, why } of unfit) await write(io.stderr, `“${escapeText(title)}” ${why}\n`);
+  for (const { title, why } of unfit) await write(io.stderr, `“${printable(title)}” ${why}\n`);
   if (unfit.length === 0) return;
   if (!options["skip-invalid"])
     throw new CliError(`${plural(unfit.length, "Item")} cannot be written to the service. Nothing was written.`, {
@@ -83,9 +85,11 @@ async function describePlan(call: ImportCall, source: Source, fitted: Fitted): P
   try {
     const targets = await chooseTargets(call, fitted);
     const planned = await planIn(targets, source, fitted);
-    const there = planned.filter(({ found, steps }) => found && found.version >= steps.length).length;
+    const there = planned.filter(({ found, steps }) => found?.differs || isComplete(found, steps)).length;
+    const differ = planned.filter(({ found }) => found?.differs).map(({ item }) => item.title);
     if (targets.missing.length > 0) await write(stdout, `Vaults that would be made: ${report.quoteTitles(targets.missing)}\n`);
     await write(stdout, `Dry run: ${fitted.items.length - there} to write, ${there} already there\n`);
+    await write(stderr, report.describeDiffering(differ));
   } catch (error) {
     if (!(error instanceof CliError) && !(error instanceof ItemVaultError)) throw error;
     await write(stderr, `What is there already is not known: ${error.message}\n`);
@@ -94,8 +98,9 @@ async function describePlan(call: ImportCall, source: Source, fitted: Fitted): P
   return EXIT.ok;
 }
 
-async function finish({ io }: ImportCall, { counts, failures, fatal }: Counts, signal: AbortSignal): Promise<number> {
-  for (const { title, why } of failures) await write(io.stderr, `“${escapeText(title)}” failed: ${why}\n`);
+async function finish({ io }: ImportCall, { counts, differing, failures, fatal }: Counts, signal: AbortSignal): Promise<number> {
+  for (const { title, why } of failures) await write(io.stderr, `“${printable(title)}” failed: ${why}\n`);
+  await write(io.stderr, report.describeDiffering(differing));
   await write(io.stdout, `Imported: ${report.describeCounts(counts, WORDS)}`);
   if (signal.aborted) {
     await write(io.stderr, "Interrupted. The same command continues where this one stopped.\n");

@@ -7,7 +7,7 @@ import { readAll } from "../frame/io.ts";
 import { ask } from "../frame/prompt.ts";
 import { chooseImport } from "./formats.ts";
 import type { Transfer } from "./model.ts";
-import { startProgress } from "./progress.ts";
+import { countOfItems, startProgress } from "../output/progress.ts";
 import { readService } from "./read-service.ts";
 import { listVaults } from "./service.ts";
 import type { IMPORT_OPTIONS } from "./table.ts";
@@ -64,8 +64,8 @@ async function loadService(host: string, { io }: ImportCall, signal: AbortSignal
       instead: "Set OP_CONNECT_TOKEN to the token of the other service, and ITEM_VAULT_TOKEN to your own.",
     }));
   const client = createClient({ host, token });
-  const progress = startProgress(io, "read");
-  const { items, losses } = await readService(client, await listVaults(client), { signal, onItem: progress.update }).finally(() =>
+  const progress = startProgress(io, "read", undefined, countOfItems);
+  const { items, losses } = await readService(client, await listVaults(client), { signal, onItem: progress.set }).finally(() =>
     progress.end(),
   );
   return { format: "connect", transfer: { source: "connect", items, losses: losses.list() } };

@@ -94,6 +94,8 @@ export interface ImportFormat {
 export interface ExportFormat {
   readonly name: string;
   readonly summary: string;
+  /** Whether it encrypts with a password. */
+  readonly encrypts?: true;
   /** The content of the file, and what the format cannot hold. */
   write(items: readonly TransferItem[], options: { readonly password?: string }): Promise<{ bytes: Uint8Array; losses: Loss[] }>;
 }

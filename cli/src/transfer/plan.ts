@@ -1,6 +1,8 @@
 import { parseId } from "../../../src/model/ids.ts";
+import { matchAlike } from "./alike.ts";
 import { derivedId } from "./build.ts";
 import type { TransferItem } from "./model.ts";
+import { inParallel } from "./pool.ts";
 import * as service from "./service.ts";
 import { stepsOf } from "./steps.ts";
 import type { TargetVault } from "./targets.ts";
@@ -19,27 +21,57 @@ export interface Origin {
   readonly source: string;
 }
 
-/** In: the Items with their vaults. Errors: throws the ItemVaultError of a list. */
+/** In: the Items with their vaults. Errors: throws the ItemVaultError of a request. */
 export async function planItems(
   items: readonly { item: TransferItem; vault: TargetVault }[],
   origin: Origin,
 ): Promise<PlannedItem[]> {
-  const contents = new Map<string, Promise<VaultContent>>();
-  const planned: PlannedItem[] = [];
-  for (const { item, vault } of items) {
-    if (!contents.has(vault.id)) contents.set(vault.id, loadContent(vault));
-    const content = await contents.get(vault.id)!;
-    const id = item.id ?? (item.sourceId === undefined ? undefined : derivedId(origin.format, origin.source, item.sourceId));
-    const found = id === undefined ? content.alike.get(keyOfItem(item))?.shift() : content.ids.get(id);
-    planned.push({ item, vault, id, found: found && { id: found.id, version: found.version ?? 1 }, steps: stepsOf(item) });
+  const contents = new Map<string, VaultContent>();
+  for (const { vault } of items) if (!contents.has(vault.id)) contents.set(vault.id, await loadContent(vault));
+  const planned = items.map(({ item, vault }): PlannedItem => {
+    const { ids, taken } = contents.get(vault.id)!;
+    const id = idOf(item, origin, taken);
+    const found = id === undefined ? undefined : ids.get(id);
+    return { item, vault, id, found: found && { id: found.id, version: found.version ?? 1 }, steps: stepsOf(item) };
+  });
+  const alike = new Map<PlannedItem, Planned["found"]>();
+  await inParallel(groupsWithoutId(planned), async (group) => {
+    const [{ item, vault }] = group;
+    const candidates = contents.get(vault.id)!.alike.get(keyOfItem(item)) ?? [];
+    const found = await matchAlike(group, candidates, vault);
+    for (const [place, one] of group.entries()) alike.set(one, found[place]);
+  });
+  return planned.map((one) => (alike.has(one) ? Object.assign({}, one, { found: alike.get(one) }) : one));
+}
+
+/** The id of the new Item; `undefined`: the service makes one. Repeated ids of a source get further ids. In: gets the id. */
+function idOf({ id, sourceId }: TransferItem, { format, source }: Origin, taken: Set<string>): string | undefined {
+  if (id === undefined && sourceId === undefined) return undefined;
+  const first = id ?? derivedId(format, source, sourceId!);
+  let free = first;
+  for (let number = 2; taken.has(free); number++) free = derivedId(format, source, JSON.stringify([first, number]));
+  taken.add(free);
+  return free;
+}
+
+function groupsWithoutId(planned: readonly PlannedItem[]): [PlannedItem, ...PlannedItem[]][] {
+  const groups = new Map<string, [PlannedItem, ...PlannedItem[]]>();
+  for (const one of planned) {
+    if (one.id !== undefined) continue;
+    const key = `${one.vault.id} ${keyOfItem(one.item)}`;
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
   }
-  return planned;
+  return [...groups.values()];
 }
 
 interface VaultContent {
   readonly ids: ReadonlyMap<string, service.ServiceSummary>;
-  /** For Items without an id in their source: each Item here stands for one of them. */
+  /** By title, first address and user name. */
   readonly alike: ReadonlyMap<string, service.ServiceSummary[]>;
+  /** Ids that Items of the source have got. */
+  readonly taken: Set<string>;
 }
 
 async function loadContent({ client, id }: TargetVault): Promise<VaultContent> {
@@ -49,7 +81,7 @@ async function loadContent({ client, id }: TargetVault): Promise<VaultContent> {
     const key = keyOf(summary.title, summary.urls?.[0]?.href, summary.username);
     alike.set(key, [...(alike.get(key) ?? []), summary]);
   }
-  return { ids: new Map(summaries.map((summary) => [parseId(summary.id)!, summary])), alike };
+  return { ids: new Map(summaries.map((summary) => [parseId(summary.id)!, summary])), alike, taken: new Set() };
 }
 
 const keyOf = (title = "", url = "", username = ""): string => JSON.stringify([title, url, username]);

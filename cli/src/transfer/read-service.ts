@@ -1,5 +1,6 @@
 import type { Client } from "@item-vault/client";
 import { parseId } from "../../../src/model/ids.ts";
+import { entriesOf, request } from "../api/answers.ts";
 import { sameState } from "./compare.ts";
 import { Losses } from "./losses.ts";
 import type { TransferFile, TransferItem, TransferState } from "./model.ts";
@@ -45,7 +46,7 @@ interface Reading {
 async function readItem(reading: Reading, id: string): Promise<TransferItem | undefined> {
   const { client, vault } = reading;
   const path = `/v1/vaults/${vault.id}/items/${id}`;
-  const item = await service.orMissing(service.getJson<ServiceItem>(client, path));
+  const item = await service.orMissing(request<ServiceItem>(client, "GET", path));
   if (!item) return undefined;
   const canonical = parseId(id);
   const state = stateOf(item);
@@ -74,13 +75,13 @@ async function readHistory(
 ): Promise<TransferState[]> {
   if (!hasVersions || (item.version ?? 1) === 1) return [];
   const earlier: number[] = [];
-  for await (const page of service.pages<{ version: number; current: boolean }>(client, `${path}/versions`, {}))
-    earlier.push(...page.filter(({ current }) => !current).map(({ version }) => version));
+  for await (const { version, current } of entriesOf<{ version: number; current: boolean }>(client, `${path}/versions`))
+    if (!current) earlier.push(version);
   const files = new Set(item.files?.map((file) => file.id));
   const states: TransferState[] = [];
   let kept = state;
   for (const version of earlier) {
-    const past = await service.orMissing(service.getJson<ServiceItem>(client, `${path}/versions/${version}`));
+    const past = await service.orMissing(request<ServiceItem>(client, "GET", `${path}/versions/${version}`));
     if (!past) continue;
     const gone = past.files?.filter(({ id }) => !files.has(id)) ?? [];
     for (const { id } of gone) files.add(id);

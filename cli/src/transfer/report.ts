@@ -1,5 +1,6 @@
 import type { Loss, TransferItem } from "./model.ts";
-import { escapeText, plural } from "./text.ts";
+import { printable } from "../output/text.ts";
+import { plural } from "./text.ts";
 
 /** What an import prints. */
 
@@ -24,9 +25,15 @@ export function describeExamples(losses: readonly Loss[]): string {
   return named.map(({ what, count, examples = [] }) => `${what}: ${quoteTitles(examples, count)}\n`).join("");
 }
 
+/** Which Items were not written, because they are there with other content: titles, for the user's own terminal. */
+export const describeDiffering = (titles: readonly string[]): string =>
+  titles.length === 0
+    ? ""
+    : `There with other content, and left as they are: ${quoteTitles(titles.slice(0, 20), titles.length)}\n`;
+
 /** Titles in one line, escaped. `all`: how many there are. */
 export function quoteTitles(titles: readonly string[], all = titles.length): string {
-  const shown = titles.map((title) => `“${escapeText(title)}”`).join(", ");
+  const shown = titles.map((title) => `“${printable(title)}”`).join(", ");
   return all > titles.length ? `${shown} and ${all - titles.length} more` : shown;
 }
 

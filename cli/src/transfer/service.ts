@@ -1,5 +1,6 @@
 import { type Client, ItemVaultError } from "@item-vault/client";
 import { parseId } from "../../../src/model/ids.ts";
+import { allOf, entriesOf, request } from "../api/answers.ts";
 import { CliError } from "../frame/failure.ts";
 
 /** What import and export read of a service: shapes of its answers (contract 2), and its lists. */
@@ -45,12 +46,6 @@ export interface ServiceItem extends ServiceSummary {
   readonly updatedAt?: string;
 }
 
-export const getJson = async <T>(
-  client: Client,
-  path: string,
-  query: Record<string, string | number | boolean> = {},
-): Promise<T> => (await (await client.send("GET", path, { query })).json()) as T;
-
 export const isStatus = (error: unknown, status: number): boolean => error instanceof ItemVaultError && error.status === status;
 
 /** The answer, or `undefined` for a 404. */
@@ -60,30 +55,13 @@ export const orMissing = <T>(answer: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-/** All pages of a list (contract 11.3). A service without pages gives everything at once. */
-export async function* pages<T>(
-  client: Client,
-  path: string,
-  query: Record<string, string | number | boolean>,
-): AsyncGenerator<T[]> {
-  for (let rest = query; ;) {
-    const response = await client.send("GET", path, { query: rest });
-    yield (await response.json()) as T[];
-    const next = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get("Link") ?? "")?.[1];
-    if (next === undefined) return;
-    rest = Object.fromEntries(new URL(next, "http://localhost").searchParams);
-  }
-}
-
 /** The summaries of a vault, archived Items too. */
 export async function listItems(client: Client, vault: string): Promise<ServiceSummary[]> {
   const query = { archived: true, include: "username", limit: 1000 };
-  const summaries: ServiceSummary[] = [];
-  for await (const page of pages<ServiceSummary>(client, `/v1/vaults/${vault}/items`, query)) summaries.push(...page);
-  return summaries;
+  return await allOf(entriesOf<ServiceSummary>(client, `/v1/vaults/${vault}/items`, query));
 }
 
-export const listVaults = (client: Client): Promise<ServiceVault[]> => getJson<ServiceVault[]>(client, "/v1/vaults");
+export const listVaults = (client: Client): Promise<ServiceVault[]> => request<ServiceVault[]>(client, "GET", "/v1/vaults");
 
 /** A comparison of names of vaults as the service does it. */
 export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();

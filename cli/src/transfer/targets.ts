@@ -1,6 +1,7 @@
 import type { Client } from "@item-vault/client";
 import { createClient } from "@item-vault/client";
 import type { Io } from "../frame/io.ts";
+import { request } from "../api/answers.ts";
 import { CliError } from "../frame/failure.ts";
 import { loadAccess } from "../frame/settings.ts";
 import * as service from "./service.ts";
@@ -90,15 +91,16 @@ const TOKEN_LIFETIME = 24 * 60 * 60; // seconds
  */
 async function makeVaults(names: readonly string[], { admin, io, host }: TargetOptions) {
   const client = await admin();
-  const existing = await service.getJson<ServiceVault[]>(client, "/v1/admin/vaults");
+  const existing = await request<ServiceVault[]>(client, "GET", "/v1/admin/vaults");
   const vaults: [string, ServiceVault][] = [];
   for (const name of names) {
-    const there = existing.some((vault) => service.sameName(vault.name ?? "", name));
-    vaults.push([name, there ? service.chooseVault(existing, name) : await post<ServiceVault>(client, "vaults", { name })]);
+    if (!existing.some((vault) => service.sameName(vault.name, name)))
+      existing.push(await post<ServiceVault>(client, "vaults", { name }));
+    vaults.push([name, service.chooseVault(existing, name)]);
   }
   const permissions = Object.fromEntries(vaults.map(([, { id }]) => [id, "rw"]));
-  const request = { name: "item-vault import", vaults: permissions, expiresIn: TOKEN_LIFETIME };
-  const issued = await post<{ id: string; token: string }>(client, "tokens", request);
+  const wanted = { name: "item-vault import", vaults: permissions, expiresIn: TOKEN_LIFETIME };
+  const issued = await post<{ id: string; token: string }>(client, "tokens", wanted);
   const access = await loadAccess(io.env, { host, kind: "admin_token" });
   const writer = createClient({ host: access.host, token: issued.token });
   return {
@@ -108,4 +110,4 @@ async function makeVaults(names: readonly string[], { admin, io, host }: TargetO
 }
 
 const post = async <T>(client: Client, path: string, json: object): Promise<T> =>
-  (await (await client.send("POST", `/v1/admin/${path}`, { json })).json()) as T;
+  await request<T>(client, "POST", `/v1/admin/${path}`, { json });

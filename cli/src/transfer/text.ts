@@ -27,9 +27,5 @@ export const headText = (head: Uint8Array): string => new TextDecoder(head[0] ==
 export const sourceFault = (place: string, fault: string): CliError =>
   new CliError(`${place}: ${fault}`, { exit: "usage", hint: "Nothing was written." });
 
-/** A text for a terminal, in one line: control characters, and marks that change the direction of text, are escaped. */
-export const escapeText = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
-
 /** A number with its noun: `1 Item`, `2 Items`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

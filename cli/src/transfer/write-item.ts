@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Client, ItemVaultError } from "@item-vault/client";
+import { jsonOf } from "../api/answers.ts";
 import { holdsState } from "./compare.ts";
 import { stateOf } from "./read-service.ts";
 import * as service from "./service.ts";
@@ -17,13 +18,20 @@ export interface Planned {
   /** The id of the Item; `undefined`: the service makes one. */
   readonly id: string | undefined;
   readonly steps: readonly Step[];
-  /** The Item as a list of the vault has it. */
-  readonly found: { readonly id: string; readonly version: number } | undefined;
+  /** The Item of the vault that stands for this one. */
+  readonly found: Found | undefined;
+}
+
+export interface Found {
+  readonly id: string;
+  readonly version: number;
+  /** Whether it is known to have another content. */
+  readonly differs?: boolean;
 }
 
 /**
- * `created`; `completed`: it lacked some steps; `present`: it was there; `differs`: it is there, and somebody has changed it since the
- * interrupted import, so it was left as it is; `deleted`: it was imported before and has been deleted since.
+ * `created`; `completed`: it lacked some steps; `present`: it was there; `differs`: it is there with another content, because somebody
+ * has changed it since an interrupted import, so it was left as it is; `deleted`: it was imported before and has been deleted since.
  */
 export type Outcome = "created" | "completed" | "present" | "differs" | "deleted";
 
@@ -36,22 +44,29 @@ interface Current {
   readonly item?: ServiceItem;
 }
 
+type Loaded = Current & { readonly item: ServiceItem };
+
 const COLLISIONS = 5;
+
+/** Whether nothing is left to write. */
+export const isComplete = (found: Found | undefined, steps: readonly Step[]): boolean =>
+  found !== undefined && !found.differs && found.version >= steps.length;
 
 /** Errors: throws the ItemVaultError of a request. Repeating the call continues. */
 export async function writeItem(target: Target, { id, steps, found }: Planned): Promise<Outcome> {
-  if (found && found.version >= steps.length) return "present";
-  const begun = found ? await load(target, found.id) : await create(target, id, steps[0]!);
+  if (found?.differs) return "differs";
+  if (isComplete(found, steps)) return "present";
+  const begun = found ? await loadItem(target, found.id) : await create(target, id, steps[0]!);
   if (!begun) return "deleted";
   let current = begun;
   const created = current.checked;
   if (!created && current.done >= steps.length) return "present";
   for (let collisions = 0; current.done < steps.length;) {
-    if (!current.checked && !isBetween(current, steps)) return "differs";
+    if (!current.checked && !isMadeBy(current, steps)) return "differs";
     const next = await take(target, current, steps[current.done]!);
     if (!next && ++collisions > COLLISIONS) return "differs";
     // Another import of the same source has written: continue where it is.
-    current = next ?? (await load(target, current.id)) ?? current;
+    current = next ?? (await loadItem(target, current.id)) ?? current;
   }
   return created ? "created" : "completed";
 }
@@ -62,23 +77,23 @@ async function create(target: Target, id: string | undefined, step: Step): Promi
   try {
     const json = bodyOf(target, step);
     const response = await target.client.send("POST", `/v1/vaults/${target.vault}/items`, { json, headers });
-    const item = (await response.json()) as ServiceItem;
+    const item = await jsonOf<ServiceItem>(response);
     return { id: item.id, done: 1, etag: etagOf(response), checked: true };
   } catch (error) {
     if (!(error instanceof ItemVaultError) || error.kind !== "item_exists" || id === undefined) throw error;
-    return await load(target, id);
+    return await loadItem(target, id);
   }
 }
 
-async function load({ client, vault }: Target, id: string): Promise<Current | undefined> {
+export async function loadItem({ client, vault }: Target, id: string): Promise<Loaded | undefined> {
   const response = await service.orMissing(client.send("GET", `/v1/vaults/${vault}/items/${id}`));
   if (!response) return undefined;
-  const item = (await response.json()) as ServiceItem;
+  const item = await jsonOf<ServiceItem>(response);
   return { id, done: item.version!, etag: etagOf(response), checked: false, item };
 }
 
-/** Whether the Item is what the first steps make, and nothing else. */
-function isBetween({ item, done }: Current, steps: readonly Step[]): boolean {
+/** Whether the Item is what the first steps make, or all, and nothing else. */
+export function isMadeBy({ item, done }: Pick<Current, "item" | "done">, steps: readonly Step[]): boolean {
   const { state, archived, files } = progressAfter(steps, done);
   const sameFiles = names(item?.files ?? []) === names(files);
   return sameFiles && (item?.state === "ARCHIVED") === archived && holdsState(stateOf(item!), state);
@@ -95,7 +110,7 @@ async function take(target: Target, { id, done, etag }: Current, step: Step): Pr
     if (step.kind === "file") {
       await upload(target, path, step.file, headers);
       // The answer is about the File. The tag of the Item is read, which also shows whether somebody else wrote.
-      return await load(target, id);
+      return await loadItem(target, id);
     }
     const [method, end] = step.kind === "archive" ? (["POST", "/archive"] as const) : (["PUT", ""] as const);
     const json = step.kind === "archive" ? undefined : bodyOf(target, step);

@@ -3,7 +3,7 @@ import { CliError, failureOf } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
 import type { PlannedItem } from "./plan.ts";
 import { inParallel } from "./pool.ts";
-import { startProgress } from "./progress.ts";
+import { countOfItems, startProgress } from "../output/progress.ts";
 import { writeItem } from "./write-item.ts";
 
 /** Writes the Items of an import. */
@@ -11,6 +11,8 @@ import { writeItem } from "./write-item.ts";
 export interface Counts {
   /** By outcome; `failed` too. */
   readonly counts: Map<string, number>;
+  /** The titles of the Items that are there with other content. */
+  readonly differing: string[];
   readonly failures: { readonly title: string; readonly why: string }[];
   /** Why the import ended early. */
   readonly fatal: Error | undefined;
@@ -24,16 +26,17 @@ const OF_ONE_ITEM = new Set([400, 409, 412, 413, 500]);
 
 export async function writeItems(io: Pick<Io, "stderr">, planned: readonly PlannedItem[], signal: AbortSignal): Promise<Counts> {
   const counts = new Map<string, number>();
-  const failures: Counts["failures"] = [];
-  const progress = startProgress(io, "imported");
-  let done = 0;
+  const [differing, failures]: [Counts["differing"], Counts["failures"]] = [[], []];
+  const progress = startProgress(io, "imported", planned.length, countOfItems);
   const count = (outcome: string) => {
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    progress.update(++done, planned.length);
+    progress.add(1);
   };
   const writeOne = async ({ item, vault, ...rest }: PlannedItem) => {
     try {
-      count(await writeItem({ client: vault.client, vault: vault.id }, rest));
+      const outcome = await writeItem({ client: vault.client, vault: vault.id }, rest);
+      if (outcome === "differs") differing.push(item.title);
+      count(outcome);
     } catch (error) {
       if (!isOfOneItem(error)) throw error;
       failures.push({ title: item.title, why: error.message });
@@ -42,11 +45,11 @@ export async function writeItems(io: Pick<Io, "stderr">, planned: readonly Plann
   };
   try {
     await inParallel(planned, writeOne, { most: IN_FLIGHT, signal });
-    return { counts, failures, fatal: undefined };
+    return { counts, differing, failures, fatal: undefined };
   } catch (error) {
-    return { counts, failures, fatal: signal.aborted ? undefined : continued(error as Error) };
+    return { counts, differing, failures, fatal: signal.aborted ? undefined : continued(error as Error) };
   } finally {
-    await progress.end();
+    progress.end();
   }
 }
 

@@ -4,7 +4,6 @@ import { derivedId, emptyState, fileOf } from "../../../cli/src/transfer/build.t
 import { fitTransfer } from "../../../cli/src/transfer/fit.ts";
 import { dotenvExport } from "../../../cli/src/transfer/formats/dotenv-export.ts";
 import type { TransferField, TransferItem } from "../../../cli/src/transfer/model.ts";
-import { escapeText } from "../../../cli/src/transfer/text.ts";
 import { dateOfSeconds, otpUri } from "../../../cli/src/transfer/values.ts";
 
 const itemWith = (changes: Partial<TransferItem>): TransferItem => ({
@@ -47,6 +46,11 @@ describe("an Item of a source", () => {
     expect(losses).toEqual(["1 values over 64 KiB, kept as Files"]);
   });
 
+  it("counts values that are too long and that only earlier versions have", () => {
+    const history = [emptyState("Item", "LOGIN"), { ...emptyState("Item", "LOGIN"), fields: [{ label: "big", value: long }] }];
+    expect(fit({ history }).losses).toEqual(["1 values over 64 KiB that only earlier versions have"]);
+  });
+
   it("keeps the whole of a title that is too long in a field", () => {
     const { item } = fit({ title: "ü".repeat(600) });
     expect(Buffer.byteLength(item!.title)).toBeLessThanOrEqual(1024);
@@ -74,6 +78,15 @@ describe("an Item of a source", () => {
     const { item, losses } = fields({ value: "\ud800" });
     expect(item!.fields[0]!.value).toBe("\ufffd");
     expect(losses).toEqual(["1 halves of surrogate pairs, replaced by U+FFFD"]);
+  });
+
+  it("has backslashes as they are", () => {
+    expect(fields({ value: String.raw`C:\udabc\ud800` })).toMatchObject({ losses: [] });
+  });
+
+  it("counts names of Files that are changed", () => {
+    const files = ["", "x".repeat(5_000), "good"].map((name) => fileOf(name, new Uint8Array()));
+    expect(fit({ files }).losses).toEqual(["2 names of Files that are empty or over 1 KiB, changed"]);
   });
 
   it("counts the versions that the service does not keep", () => {
@@ -125,10 +138,6 @@ describe("values", () => {
     expect(otpUri({ secret: "JBSW Y3DP", issuer: "A B", account: "ada", digits: 8 })).toBe(
       "otpauth://totp/A%20B%3Aada?secret=JBSWY3DP&issuer=A%20B&digits=8",
     );
-  });
-
-  it("escapes what moves the cursor of a terminal, or the direction of its text", () => {
-    expect(escapeText("a\u001b[2J\u202eb\nc")).toBe("a\\u{1b}[2J\\u{202e}b\\u{a}c");
   });
 });
 

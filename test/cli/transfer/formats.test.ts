@@ -176,6 +176,10 @@ function withSize(bytes: Uint8Array, claimed: number): Uint8Array {
   return changed;
 }
 
+function withName(bytes: Uint8Array, name: string, other: string): Uint8Array {
+  return Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll(name, other), "latin1");
+}
+
 const deep = (levels: number) => Buffer.from("[".repeat(levels) + "]".repeat(levels));
 
 const BAD: Record<string, () => Uint8Array> = {
@@ -189,6 +193,7 @@ const BAD: Record<string, () => Uint8Array> = {
     bytes[bytes.indexOf('"accounts"')]! ^= 1;
     return bytes;
   },
+  "two entries of one name": () => withName(makeOnePux([], { "export.dat2": Buffer.from("{}") }), "export.dat2", "export.data"),
   "JSON of a wrong type": () => makeOnePux([otherItem("x", { overview: { title: 5 } })]),
   "an array in the place of an object": () => makeOnePux([otherItem("x", { details: [] })]),
   "an Item that is no object": () => makeOnePux(["x" as unknown as object]),
@@ -221,6 +226,8 @@ const BAD_JSON: Record<string, string> = {
   "an id that is no UUID": '{"format":"item-vault","version":1,"items":[{"id":"../x","title":"a","category":"LOGIN"}]}',
   "a content that is no base64":
     '{"format":"item-vault","version":1,"items":[{"title":"a","category":"LOGIN","files":[{"name":"a","content":"*"}]}]}',
+  "a content with an end in its middle":
+    '{"format":"item-vault","version":1,"items":[{"title":"a","category":"LOGIN","files":[{"name":"a","content":"AA==AAAA"}]}]}',
   "deep JSON": '{"a":'.repeat(100_000),
 };
 

@@ -145,6 +145,15 @@ describe("export", () => {
     expect(after).toEqual(before);
   });
 
+  it("does not write in clear what should be encrypted", async () => {
+    const path = join(folder, "clear.1pux");
+    const args = ["export", "--format", "1pux", "-o", path, "--password-file", fileWith("password", Buffer.from("p"))];
+    const { code, stderr } = await runCli(args, { env: { ITEM_VAULT_TOKEN: "none" } });
+    expect(code).toBe(2);
+    expect(stderr).toContain("The format 1pux does not encrypt");
+    await expect(stat(path)).rejects.toThrow("ENOENT");
+  });
+
   it("keeps a file that exists", async () => {
     const { env } = await emptyVault();
     const path = fileWith("kept", Buffer.from("kept"));

@@ -3,6 +3,7 @@ import { describe, expect, inject, it } from "vitest";
 import { fileOf } from "../../../cli/src/transfer/build.ts";
 import type { TransferItem, TransferState } from "../../../cli/src/transfer/model.ts";
 import { planItems } from "../../../cli/src/transfer/plan.ts";
+import { readService } from "../../../cli/src/transfer/read-service.ts";
 import { writeItem } from "../../../cli/src/transfer/write-item.ts";
 import { makeToken, makeVault } from "../../sdk/support/vault.ts";
 
@@ -133,18 +134,26 @@ describe("an interrupted import", () => {
   });
 });
 
+/** A row of a file without ids: one state, no Files. */
+const row = (title: string, password = "current", tags: readonly string[] = []): TransferItem => ({
+  ...state(password),
+  title,
+  tags,
+  sourceId: undefined,
+  vault: undefined,
+  archived: false,
+  history: [],
+  files: [],
+});
+
+async function passwordsOf(client: Client, vault: string): Promise<string[]> {
+  const { items } = await readService(client, [{ id: vault, name: "" }]);
+  return items.map(({ fields }) => fields.find(({ purpose }) => purpose === "PASSWORD")!.value!).toSorted();
+}
+
 describe("Items without ids in their source", () => {
-  it("are compared by title, address and user name with what is there", async () => {
+  it("are compared with what is there", async () => {
     const { client, vault } = await emptyVault();
-    const { history: _, files: __, ...rest } = item;
-    const row = (title: string): TransferItem => ({
-      ...rest,
-      title,
-      archived: false,
-      sourceId: undefined,
-      history: [],
-      files: [],
-    });
     expect(await run(client, vault, [row("a"), row("a"), row("b")])).toEqual(["created", "created", "created"]);
     expect(await run(client, vault, [row("a"), row("a"), row("b"), row("c")])).toEqual([
       "present",
@@ -152,5 +161,36 @@ describe("Items without ids in their source", () => {
       "present",
       "created",
     ]);
+  });
+
+  it("do not stand for each other after an interruption, if only their values differ", async () => {
+    const { client, vault } = await emptyVault();
+    await run(client, vault, [row("a", "second")]);
+    expect(await run(client, vault, [row("a", "first"), row("a", "second")])).toEqual(["created", "present"]);
+    expect(await passwordsOf(client, vault)).toEqual(["first", "second"]);
+    expect(await run(client, vault, [row("a", "first"), row("a", "second")])).toEqual(["present", "present"]);
+  });
+
+  it("are reported when the Item that is there has another content", async () => {
+    const { client, vault } = await emptyVault();
+    await run(client, vault, [row("a", "old")]);
+    expect(await run(client, vault, [row("a", "new")])).toEqual(["differs"]);
+    expect(await passwordsOf(client, vault)).toEqual(["old"]);
+  });
+
+  it("are other Items when they have a tag that the Item there lacks", async () => {
+    const { client, vault } = await emptyVault();
+    await run(client, vault, [row("db", "p", ["secret/production"])]);
+    expect(await run(client, vault, [row("db", "s", ["secret/staging"])])).toEqual(["created"]);
+  });
+});
+
+describe("Items with one id in their source", () => {
+  it("become several Items, and the same ones at the next import", async () => {
+    const { client, vault } = await emptyVault();
+    const twice = ["first", "second"].map((value): TransferItem => Object.assign(row("a", value), { sourceId: "1" }));
+    expect(await run(client, vault, twice)).toEqual(["created", "created"]);
+    expect(await passwordsOf(client, vault)).toEqual(["first", "second"]);
+    expect(await run(client, vault, twice)).toEqual(["present", "present"]);
   });
 });

@@ -9,6 +9,7 @@ import { isArchive } from "../zip.ts";
 export const bitwarden: ImportFormat & ExportFormat = {
   name: "bitwarden",
   summary: "Bitwarden: JSON, plain or password-protected, or a zip file with attachments",
+  encrypts: true,
   matches: (head) => {
     const text = headText(head);
     if (isArchive(head)) return text.includes("data.json") && !text.includes("export.data");

@@ -88,12 +88,14 @@ async function readCsv(text: string, browser: Browser): Promise<Transfer> {
   if (rows.length === 0) throw sourceFault("The file", "has no passwords");
   if (browser.endsWithLine && !text.endsWith("\n"))
     throw sourceFault("The file", "does not end with a line feed, so it may be cut off. If it is whole, add one");
+  // A repeated name would hide the values of the column before.
+  const names = header.map((name, column) => (header.indexOf(name) === column ? name : `${name} ${column + 1}`));
   const losses = new Losses();
   const seen = new Set<string | undefined>();
   const items = rows.map((values, n): TransferItem => {
     if (values.length !== header.length)
       throw sourceFault(`Row ${n + 2}`, `has ${values.length} values, and the header has ${header.length}`);
-    const item = readRow(new Map(header.map((name, column) => [name, values[column] ?? ""])), browser, losses);
+    const item = readRow(new Map(names.map((name, column) => [name, values[column] ?? ""])), browser, losses);
     const repeated = seen.has(item.sourceId);
     seen.add(item.sourceId);
     return repeated ? Object.assign(item, { sourceId: undefined }) : item;

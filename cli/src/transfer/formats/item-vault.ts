@@ -121,8 +121,8 @@ function readField(field: JsonValue): TransferField {
 
 function readFile(file: JsonValue): TransferFile {
   const content = file.get("content").needText();
+  if (content.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(content)) throw file.get("content").fault("is no base64");
   const size = Math.floor((content.length * 3) / 4) - (content.endsWith("==") ? 2 : content.endsWith("=") ? 1 : 0);
-  if (content.length % 4 !== 0 || /[^A-Za-z0-9+/=]/.test(content)) throw file.get("content").fault("is no base64");
   const section = file.get("section").text();
   const read = () => Promise.resolve(Buffer.from(content, "base64"));
   return { name: file.get("name").needText(), size, read, ...(section === undefined ? {} : { section }) };

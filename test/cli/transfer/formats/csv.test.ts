@@ -67,6 +67,19 @@ describe("firefox", () => {
   });
 });
 
+describe("columns", () => {
+  it("with the same name are all kept", async () => {
+    const { items } = await read(chrome, utf8("name,url,username,password,note,note,password\na,,b,secret-1,n,m,secret-2\n"));
+    expect(valuesOf(items[0]!)).toEqual({
+      username: "b",
+      password: "secret-1",
+      "note 6": "m",
+      "password 7": "secret-2",
+      notes: "n",
+    });
+  });
+});
+
 describe("the header", () => {
   it.each([
     [CHROME, [true, false]],

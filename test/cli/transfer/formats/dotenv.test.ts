@@ -1,7 +1,20 @@
+import { parseEnv } from "node:util";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dotenv } from "../../../../cli/src/transfer/formats/dotenv.ts";
-import { lossesOf, read, refusal, utf8, valuesOf } from "./reading.ts";
+import { parseDotenv } from "../../../../cli/src/transfer/formats/dotenv-lines.ts";
+import { Losses } from "../../../../cli/src/transfer/losses.ts";
+import { lossesOf, read, refusal, runs, utf8, valuesOf } from "./reading.ts";
 import { DOTENV } from "./text-fixture.ts";
+
+/** The variables of a text; `undefined` when it is refused. */
+function parsed(text: string): Record<string, string> | undefined {
+  try {
+    return Object.fromEntries(parseDotenv(text, new Losses()));
+  } catch {
+    return undefined;
+  }
+}
 
 describe("dotenv", () => {
   it("makes one Item with a concealed field per variable", async () => {
@@ -21,6 +34,38 @@ describe("dotenv", () => {
       "variables that the file sets again later": 1,
       "lines that set no variable": 1,
     });
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ["A= \nB=2", { A: "", B: "2" }],
+    ["A=\t\n\n\tB=\t2\t", { A: "", B: "2" }],
+    ["__proto__=x\nconstructor=y", { ["__proto__"]: "x", constructor: "y" }],
+    ["\uFEFFA=1\r\nB='a\r\nb'\r\n", { A: "1", B: "a\nb" }],
+    ["A=C:\\x\\\nB=a=b=c", { A: "C:\\x\\", B: "a=b=c" }],
+    ['A="a\\nb"\nB=\'a\\nb\'\nC=`x"y`', { A: "a\nb", B: "a\\nb", C: 'x"y' }],
+    ["export A=1\nexportB=2\na.b=3\nÄ=ö", { A: "1", exportB: "2", "a.b": "3", Ä: "ö" }],
+    ["A='it\nB=it's'", { A: "it\nB=it" }],
+  ])("reads %j", async (text, values) => {
+    const { items } = await read(dotenv, utf8(text));
+    expect(Object.fromEntries(items[0]!.fields.map(({ label, value }) => [label, value]))).toEqual(values);
+  });
+
+  it("reads what Node reads", () => {
+    // Node 24 takes the next line as the value of a variable without one, and leaves `__proto__` out.
+    const part = fc.constantFrom("A", "B_1", "=", "=", "'", '"', "`", "#", "x y", "\\n", "\n", "\n", "export ");
+    const text = fc.array(part, { maxLength: 30 }).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(text, (content) => {
+        const own = parsed(content);
+        fc.pre(own !== undefined && !/=\s*(\n|$)|^\s*(export )*\s*=/m.test(content));
+        expect(own).toEqual(parseEnv(content));
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  it("counts what follows a quoted value", async () => {
+    expect(lossesOf(await read(dotenv, utf8("A='a'b\nB=\"c\" # d")))).toEqual({ comments: 1, "texts after a quoted value": 1 });
   });
 
   it("makes a further Item of each 1,000 variables", async () => {

@@ -135,6 +135,13 @@ describe("keepass, refused", () => {
 
   it("refuses XML that is cut off", () => expectTruncationsRefused(keepass, files.get("xml")!));
 
+  it("refuses a change of the key for protected values: version 3", async () => {
+    const bytes = Buffer.from(files.get("version 3")!);
+    const field = bytes.indexOf(Buffer.from([8, 32, 0])); // ProtectedStreamKey, 32 bytes
+    bytes[field + 5]! ^= 1;
+    expect(await refusal(keepass, bytes, { secret: "correct" })).toBe("The file: is damaged: the hash of its header is wrong");
+  });
+
   it("refuses a change of any part", async () => {
     const bytes = files.get("argon2d")!;
     for (let part = 1; part < 16; part++) {

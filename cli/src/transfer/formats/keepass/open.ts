@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { LIMITS } from "../../../../../src/model/limits.ts";
 import type { ReadOptions } from "../../model.ts";
@@ -26,7 +27,16 @@ export async function openDatabase(bytes: Uint8Array, options: ReadOptions): Pro
   const transformed = await transformKey(compositeKey(await options.password(), options.keyFile), header.kdf);
   const payload = openPayload(header, transformed);
   const { stream, binaries, xml } = header.version === 4 ? readInnerHeader(payload) : { ...streamOf(header), xml: payload };
-  return readDocument(parseXml(decodeText(xml, "The document"), "The document"), binaries, unpacker(payload.length), stream);
+  const root = parseXml(decodeText(xml, "The document"), "The document");
+  checkHeader(root, header);
+  return readDocument(root, binaries, unpacker(payload.length), stream);
+}
+
+/** Version 3 has the hash of its header in the document: without it, a changed key of the inner stream would change every secret. */
+function checkHeader(root: XmlElement, { version, bytes }: Header): void {
+  const hash = textOf(childOf(childOf(root, "Meta"), "HeaderHash")).trim();
+  if (version === 3 && hash !== "" && hash !== createHash("sha256").update(bytes).digest("base64"))
+    throw sourceFault("The file", "is damaged: the hash of its header is wrong");
 }
 
 const streamOf = ({ streamId, streamKey }: Header) => ({

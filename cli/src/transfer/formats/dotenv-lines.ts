@@ -1,0 +1,81 @@
+import type { Losses } from "../losses.ts";
+import { sourceFault } from "../text.ts";
+
+/**
+ * Reads the variables of a `.env` file by the rules of Node (nodejs.org/api/environment_variables.html#dotenv). `util.parseEnv` itself is not used:
+ * its results differ between versions of Node, Node 24 reads the next line as the value of `A= `, and it counts nothing.
+ */
+
+/** Out: the variables in the order of the file. Errors: throws a CliError for a quoted value without an end. */
+export function parseDotenv(text: string, losses: Losses): Map<string, string> {
+  const source = text.replaceAll("\r\n", "\n");
+  const variables = new Map<string, string>();
+  for (let at = 0; at < source.length;) {
+    const end = lineEnd(source, at);
+    const name = nameIn(source.slice(at, end));
+    if (name === undefined) {
+      countLine(trimmed(source.slice(at, end)), losses);
+      at = end + 1;
+      continue;
+    }
+    const value = valueAt(source, source.indexOf("=", at) + 1, losses);
+    if (variables.has(name)) losses.add("variables that the file sets again later");
+    variables.set(name, value.text);
+    at = value.end + 1;
+  }
+  return variables;
+}
+
+/** The name that a line sets, if any. */
+function nameIn(line: string): string | undefined {
+  const [name, value] = line.split("=", 2);
+  if (value === undefined || trimmed(name!).startsWith("#")) return undefined;
+  return trimmed(trimmed(name!).replace(/^export[ \t]/, "")) || undefined;
+}
+
+function countLine(line: string, losses: Losses): void {
+  if (line !== "") losses.add(line.startsWith("#") ? "comments" : "lines that set no variable");
+}
+
+interface Value {
+  readonly text: string;
+  /** The place of the line feed after it. */
+  readonly end: number;
+}
+
+/** In: the place after the equals sign. */
+function valueAt(source: string, from: number, losses: Losses): Value {
+  let start = from;
+  while (isBlank(source[start])) start++;
+  const quote = source[start] ?? "";
+  if (!["'", '"', "`"].includes(quote)) return plainAt(source, start, losses);
+  const close = source.indexOf(quote, start + 1);
+  if (close === -1) throw sourceFault(`Line ${source.slice(0, start).split("\n").length}`, "has a quote that is not closed");
+  const text = source.slice(start + 1, close);
+  const end = lineEnd(source, close);
+  const rest = trimmed(source.slice(close + 1, end));
+  if (rest !== "") losses.add(rest.startsWith("#") ? "comments" : "texts after a quoted value");
+  return { text: quote === '"' ? text.replaceAll(String.raw`\n`, "\n") : text, end };
+}
+
+function plainAt(source: string, start: number, losses: Losses): Value {
+  const end = lineEnd(source, start);
+  const [text, comment] = source.slice(start, end).split("#", 2);
+  if (comment !== undefined) losses.add("comments");
+  return { text: trimmed(text!), end };
+}
+
+function lineEnd(source: string, from: number): number {
+  const end = source.indexOf("\n", from);
+  return end === -1 ? source.length : end;
+}
+
+const isBlank = (character: string | undefined): boolean => character !== undefined && " \t\r\f\v".includes(character);
+
+/** Without blanks at both ends. `trim` would remove others, which may be part of a value. */
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length];
+  while (isBlank(text[start])) start++;
+  while (end > start && isBlank(text[end - 1])) end--;
+  return text.slice(start, end);
+}
