@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { parseEnv } from "node:util";
+import { parseDotenv } from "../frame/dotenv.ts";
 import { CliError } from "../frame/failure.ts";
 import { TOKEN_VARIABLES } from "../frame/settings.ts";
 import { isReference, type Part, parseTemplate, referencesOf, renderTemplate } from "../read/template.ts";
@@ -69,5 +69,5 @@ async function readEnvFile(path: string): Promise<Record<string, string>> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new CliError(`The env file ${basename(path)} cannot be read: ${error.code}`, { exit: "usage" });
   });
-  return parseEnv(text.replace(/^\uFEFF/, "")) as Record<string, string>;
+  return Object.fromEntries(parseDotenv(text.replace(/^\uFEFF/, "")));
 }

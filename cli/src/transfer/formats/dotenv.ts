@@ -1,8 +1,8 @@
 import { LIMITS } from "../../../../src/model/limits.ts";
+import { parseDotenv } from "../../frame/dotenv.ts";
 import { emptyState } from "../build.ts";
 import { Losses } from "../losses.ts";
 import type { ImportFormat, Transfer, TransferItem } from "../model.ts";
-import { parseDotenv } from "./dotenv-lines.ts";
 import { decodeText, sourceFault } from "../text.ts";
 
 /** Variables of a `.env` file: one Item with a field for each. */
@@ -15,7 +15,7 @@ export const dotenv: ImportFormat = {
 
 async function readDotenv(text: string, fileName: string): Promise<Transfer> {
   const losses = new Losses();
-  const variables = [...parseDotenv(text, losses)];
+  const variables = [...parseDotenv(text, (what) => losses.add(what))];
   if (variables.length === 0) throw sourceFault("The file", "has no variables");
   const items: TransferItem[] = [];
   for (let first = 0; first < variables.length; first += LIMITS.list) {

@@ -2,15 +2,14 @@ import { parseEnv } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dotenv } from "../../../../cli/src/transfer/formats/dotenv.ts";
-import { parseDotenv } from "../../../../cli/src/transfer/formats/dotenv-lines.ts";
-import { Losses } from "../../../../cli/src/transfer/losses.ts";
+import { parseDotenv } from "../../../../cli/src/frame/dotenv.ts";
 import { lossesOf, read, refusal, runs, utf8, valuesOf } from "./reading.ts";
 import { DOTENV } from "./text-fixture.ts";
 
 /** The variables of a text; `undefined` when it is refused. */
 function parsed(text: string): Record<string, string> | undefined {
   try {
-    return Object.fromEntries(parseDotenv(text, new Losses()));
+    return Object.fromEntries(parseDotenv(text));
   } catch {
     return undefined;
   }

@@ -1,25 +1,27 @@
-import type { Losses } from "../losses.ts";
-import { sourceFault } from "../text.ts";
+import { CliError } from "./failure.ts";
 
 /**
  * Reads the variables of a `.env` file by the rules of Node (nodejs.org/api/environment_variables.html#dotenv). `util.parseEnv` itself is not used:
  * its results differ between versions of Node, Node 24 reads the next line as the value of `A= `, and it counts nothing.
  */
 
+/** Is told of what the variables do not have, for example `comments`. */
+type OnLoss = (what: string) => void;
+
 /** Out: the variables in the order of the file. Errors: throws a CliError for a quoted value without an end. */
-export function parseDotenv(text: string, losses: Losses): Map<string, string> {
+export function parseDotenv(text: string, onLoss: OnLoss = () => undefined): Map<string, string> {
   const source = text.replaceAll("\r\n", "\n");
   const variables = new Map<string, string>();
   for (let at = 0; at < source.length;) {
     const end = lineEnd(source, at);
     const name = nameIn(source.slice(at, end));
     if (name === undefined) {
-      countLine(trimmed(source.slice(at, end)), losses);
+      countLine(trimmed(source.slice(at, end)), onLoss);
       at = end + 1;
       continue;
     }
-    const value = valueAt(source, source.indexOf("=", at) + 1, losses);
-    if (variables.has(name)) losses.add("variables that the file sets again later");
+    const value = valueAt(source, source.indexOf("=", at) + 1, onLoss);
+    if (variables.has(name)) onLoss("variables that the file sets again later");
     variables.set(name, value.text);
     at = value.end + 1;
   }
@@ -33,8 +35,8 @@ function nameIn(line: string): string | undefined {
   return trimmed(trimmed(name!).replace(/^export[ \t]/, "")) || undefined;
 }
 
-function countLine(line: string, losses: Losses): void {
-  if (line !== "") losses.add(line.startsWith("#") ? "comments" : "lines that set no variable");
+function countLine(line: string, onLoss: OnLoss): void {
+  if (line !== "") onLoss(line.startsWith("#") ? "comments" : "lines that set no variable");
 }
 
 interface Value {
@@ -44,24 +46,25 @@ interface Value {
 }
 
 /** In: the place after the equals sign. */
-function valueAt(source: string, from: number, losses: Losses): Value {
+function valueAt(source: string, from: number, onLoss: OnLoss): Value {
   let start = from;
   while (isBlank(source[start])) start++;
   const quote = source[start] ?? "";
-  if (!["'", '"', "`"].includes(quote)) return plainAt(source, start, losses);
+  if (!["'", '"', "`"].includes(quote)) return plainAt(source, start, onLoss);
   const close = source.indexOf(quote, start + 1);
-  if (close === -1) throw sourceFault(`Line ${source.slice(0, start).split("\n").length}`, "has a quote that is not closed");
+  if (close === -1)
+    throw new CliError(`Line ${source.slice(0, start).split("\n").length} has a quote that is not closed`, { exit: "usage" });
   const text = source.slice(start + 1, close);
   const end = lineEnd(source, close);
   const rest = trimmed(source.slice(close + 1, end));
-  if (rest !== "") losses.add(rest.startsWith("#") ? "comments" : "texts after a quoted value");
+  if (rest !== "") onLoss(rest.startsWith("#") ? "comments" : "texts after a quoted value");
   return { text: quote === '"' ? text.replaceAll(String.raw`\n`, "\n") : text, end };
 }
 
-function plainAt(source: string, start: number, losses: Losses): Value {
+function plainAt(source: string, start: number, onLoss: OnLoss): Value {
   const end = lineEnd(source, start);
   const [text, comment] = source.slice(start, end).split("#", 2);
-  if (comment !== undefined) losses.add("comments");
+  if (comment !== undefined) onLoss("comments");
   return { text: trimmed(text!), end };
 }
 
