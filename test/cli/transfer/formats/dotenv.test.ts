@@ -79,7 +79,7 @@ describe("dotenv", () => {
   it.each([
     ["", "The file: has no variables"],
     ["# only", "The file: has no variables"],
-    ['A="secret\nmore', "Line 1: has a quote that is not closed"],
+    ['A="secret\nmore', "Line 1 has a quote that is not closed"],
   ])("refuses %j", async (text, message) => {
     expect(await refusal(dotenv, utf8(text))).toBe(message);
   });
