@@ -1,8 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Item } from "../../cli/src/api/shapes.ts";
 import { isId, onlyOne } from "../../cli/src/api/find.ts";
 import { safeName } from "../../cli/src/files/target.ts";
 import { parseMode } from "../../cli/src/frame/output-file.ts";
+import { withKnownAttributes } from "../../cli/src/items/check.ts";
 import { newField, parseItem, versionOf } from "../../cli/src/items/input.ts";
 import { isSecret } from "../../cli/src/items/present.ts";
 import { parseFieldSource } from "../../cli/src/items/sources.ts";
@@ -148,6 +150,21 @@ it("--vault refuses permissions in another order", () => expect(() => parseGrant
 
 it("JSON may begin with a byte order mark and have CRLF", () =>
   expect(parseItem('\uFEFF{\r\n  "a": "\uFEFF"\r\n}\r\n', "stdin")).toEqual({ a: "\uFEFF" }));
+
+describe("JSON that replaces an Item", () => {
+  const item = { id: "i", title: "t", later: 1, fields: [{ id: "f", value: "v", passkey: {} }] } as unknown as Item;
+
+  it.each([
+    ["what the Item has, also of a later service", { ...item }],
+    ["what it can have", { tags: [], fields: [{ generate: true, recipe: {} }] }],
+    ["what is no field, which the service refuses", { fields: [null, 1] }],
+  ])("may have %s", (_name, json) => expect(withKnownAttributes(json, item)).toBe(json));
+
+  it.each([
+    ['"titel" is no attribute of the Item', { titel: "t" }],
+    ['"valeu" is no attribute of field 2', { fields: [{ value: "" }, { valeu: "hunter2" }] }],
+  ])("is refused: %s", (message, json) => expect(() => withKnownAttributes(json, item)).toThrow(message));
+});
 
 it.each(["..", "1/restore", "", "x"])("--version refuses %j", (text) => expect(() => versionOf(text)).toThrow("--version"));
 

@@ -5,6 +5,7 @@ import type { Item } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { show, tell } from "../output/format.ts";
+import { withKnownAttributes } from "./check.ts";
 import { loadItem } from "./duplicate.ts";
 import { editInteractively } from "./editor.ts";
 import { readJson } from "./input.ts";
@@ -34,7 +35,7 @@ export async function run({ io, args, options, client: connect }: EditCall): Pro
   const replace = async (body: Record<string, unknown>): Promise<void> => {
     const item = await request<Item>(client, "PUT", path, {
       headers: ifMatch(current.etag),
-      json: { ...body, vault: current.item.vault },
+      json: { ...withKnownAttributes(body, current.item), vault: current.item.vault },
     });
     // In the dialect `connect` the answer to PUT has the version before it (contract 3.5).
     await show(io, options.format, shownItem(item, options.reveal));

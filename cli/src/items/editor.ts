@@ -34,8 +34,9 @@ export async function editInteractively(
     await writeFile(file, `${JSON.stringify(before, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
     for (;;) {
       await openEditor(io, file, removing);
+      const bytes = await readInput(file);
       try {
-        const text = textOf(await readInput(file), "The edited text");
+        const text = textOf(bytes, "The edited text");
         if (text.trim() === "") return false;
         const edited = parseItem(text, "The edited text");
         if (isDeepStrictEqual(edited, before)) return false;

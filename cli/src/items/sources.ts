@@ -67,7 +67,7 @@ async function loadValue(io: Io, { label, source }: FieldSource): Promise<FieldV
   if (source.from === "prompt") return { value: await ask(io, `${label}: `, { hidden: true, instead: "Use `-` or `@FILE`." }) };
   const place = source.from === "file" ? source.path : "stdin";
   const bytes = source.from === "file" ? await readInput(source.path) : await readAll(io.stdin);
-  return { value: textOf(bytes, place).replace(/\r?\n$/, "") };
+  return { value: textOf(bytes, place, "Store it as a File.").replace(/\r?\n$/, "") };
 }
 
 /** The bytes of a file that the command line names. */
@@ -78,10 +78,10 @@ export async function readInput(path: string): Promise<Buffer> {
 }
 
 /** Errors: throws a CliError for bytes that are no UTF-8. */
-export function textOf(bytes: Uint8Array, place: string): string {
+export function textOf(bytes: Uint8Array, place: string, hint = "Save it as UTF-8."): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new CliError(`${place} is no UTF-8 text: store it as a File`, { exit: "usage" });
+    throw new CliError(`${place} is no UTF-8 text`, { exit: "usage", hint });
   }
 }
