@@ -45,9 +45,10 @@ interface Context {
 function fitFields({ fields }: TransferState, { add, long }: Context): TransferField[] {
   const purposes = new Set<string>();
   // The ids that the service gives to fields by their purposes (contract 2.12).
-  const ids = new Set(fields.flatMap(({ id, purpose }) => (!id && purpose && PURPOSE_IDS[purpose]) || []));
+  const ids = new Set(fields.flatMap(({ id, purpose }) => (!id && purpose && PURPOSE_IDS[purpose.toUpperCase()]) || []));
   return fields.flatMap((field) => {
-    const { id, purpose, type = "STRING", value = "" } = field;
+    const { id, value = "" } = field;
+    const [type, purpose] = [typeOf(field), field.purpose?.toUpperCase()];
     if (!fits(value, LIMITS.string)) {
       long.push({ name: `${field.label || purpose?.toLowerCase() || id || "value"}.txt`, text: value });
       return [];
@@ -58,12 +59,17 @@ function fitFields({ fields }: TransferState, { add, long }: Context): TransferF
     if (fitted.type !== known) add(`values that are no ${known}, kept as ${fitted.type}`);
     if (id !== undefined && (id === "" || ids.has(id))) delete fitted.id;
     if (id) ids.add(id);
-    if (purpose && purposes.has(purpose)) delete fitted.purpose;
+    delete fitted.purpose;
+    if (purpose && !Object.hasOwn(PURPOSE_IDS, purpose)) add("purposes of fields that the service does not have");
+    else if (purpose && !purposes.has(purpose)) fitted.purpose = purpose;
     if (purpose) purposes.add(purpose);
     if (fitted.section) fitted.section = { ...fitted.section, id: shortId(fitted.section.id) };
     return [fitted];
   });
 }
+
+/** In upper case, and TOTP under its other name (contract 2.7, 2.9). */
+const typeOf = ({ type }: TransferField): string => type?.toUpperCase().replace(/^TOTP$/, "OTP") ?? "STRING";
 
 const PURPOSE_IDS: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
 
@@ -76,7 +82,8 @@ function uniqueSections(sections: TransferState["sections"]): TransferState["sec
 }
 
 function fitCategory(category: string, add: (what: string) => void): string {
-  if ((CATEGORIES as readonly string[]).includes(category)) return category;
+  const upper = category.toUpperCase();
+  if ((CATEGORIES as readonly string[]).includes(upper)) return upper;
   add("categories that the service does not have (the Item becomes CUSTOM)");
   return "CUSTOM";
 }

@@ -80,6 +80,9 @@ function faultOfSize(item: TransferItem): string | undefined {
   if (item.files.length > LIMITS.list) return `has more than ${LIMITS.list} Files`;
   const names = item.files.map(({ name, section }) => ({ name, section }));
   const states = stepsOf(item).flatMap((step) => ("state" in step ? [step.state] : []));
-  const sizes = states.map((state) => Buffer.byteLength(JSON.stringify([state, names])) + 64 * state.fields.length + 1024);
+  const sizes = states.map((state) => {
+    const sections = state.fields.map(({ section }) => section); // the service declares those that are not
+    return Buffer.byteLength(JSON.stringify([state, names, sections])) + 64 * state.fields.length + 1024;
+  });
   return Math.max(...sizes) * (4 / 3) > LIMITS.item ? "is larger than 512 KiB" : undefined;
 }

@@ -1,8 +1,11 @@
 import type { Loss, TransferItem } from "./model.ts";
-import { printable } from "../output/text.ts";
+import { cut, printable } from "../output/text.ts";
 import { plural } from "./text.ts";
 
 /** What an import prints. */
+
+/** The columns of a terminal that a title takes at most. */
+const WIDEST = 60;
 
 /** The content of a source in one line. */
 export function describeSource(format: string, items: readonly TransferItem[]): string {
@@ -33,7 +36,7 @@ export const describeDiffering = (titles: readonly string[]): string =>
 
 /** Titles in one line, escaped. `all`: how many there are. */
 export function quoteTitles(titles: readonly string[], all = titles.length): string {
-  const shown = titles.map((title) => `“${printable(title)}”`).join(", ");
+  const shown = titles.map((title) => `“${cut(printable(title), WIDEST)}”`).join(", ");
   return all > titles.length ? `${shown} and ${all - titles.length} more` : shown;
 }
 

@@ -70,6 +70,23 @@ describe("an Item of a source", () => {
     expect(item!.fields.map(({ id }) => id)).toEqual([undefined, undefined]);
   });
 
+  it("has types and purposes as the service names them", () => {
+    const { item, losses } = fields(
+      { type: "date", purpose: "username", value: "2024-02-29" },
+      { type: "Totp", value: "x" },
+      { purpose: "X" },
+    );
+    expect(item!.fields.map(({ type, purpose }) => [type, purpose])).toEqual([
+      ["DATE", "USERNAME"],
+      ["CONCEALED", undefined],
+      ["STRING", undefined],
+    ]);
+    expect(losses).toEqual([
+      "1 values that are no OTP, kept as CONCEALED",
+      "1 purposes of fields that the service does not have",
+    ]);
+  });
+
   it("has the password that its category needs", () => {
     expect(fit({ category: "PASSWORD" }).item!.fields).toEqual([{ purpose: "PASSWORD", type: "CONCEALED", value: "" }]);
   });
@@ -105,6 +122,10 @@ describe("an Item of a source", () => {
     ["has more than 1000 fields", { fields: Array.from({ length: 1001 }, () => ({ value: "" })) }],
     ["has more than 1000 Files", { files: Array.from({ length: 1001 }, () => fileOf("a", new Uint8Array())) }],
     ["has a tag, an address, a label or an id over 64 KiB", { tags: [long] }],
+    [
+      "is larger than 512 KiB",
+      { fields: Array.from({ length: 1000 }, (_, n) => ({ section: { id: "s".repeat(200) + n } })) }, // the service declares them
+    ],
     ["is larger than 512 KiB", { fields: Array.from({ length: 7 }, () => ({ value: "x".repeat(64 * 1024) })) }],
   ])("does not fit if it %s", (why, changes) => {
     expect(fit(changes)).toMatchObject({ item: undefined, unfit: [why] });
