@@ -76,9 +76,12 @@ describe("a static file", () => {
   it.each([
     ["/docs", "/docs/"],
     ["/docs?x=1", "/docs/?x=1"],
+    ["/docs.html", "/docs/"],
+    ["/docs/index", "/docs/"],
     ["/docs/index.html", "/docs/"],
     ["//docs/", "/docs/"],
     ["//openapi.json", "/openapi.json"],
+    ["/openapi%2Ejson", "/openapi.json"],
   ])("is redirected to from another spelling of its path: %s", async (path, location) => {
     const { status, headers } = await send("GET", path);
     expect([status, headers["location"]]).toEqual([307, location]);
