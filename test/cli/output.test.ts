@@ -15,7 +15,8 @@ import { dotenvOf, namesOf } from "../../cli/src/output/dotenv.ts";
 import { jsonOf } from "../../cli/src/output/format.ts";
 import { yamlOf } from "../../cli/src/output/yaml.ts";
 import { tableOf } from "../../cli/src/output/table.ts";
-import { cut, printable, widthOf } from "../../cli/src/output/text.ts";
+import { printable } from "../../cli/src/frame/printable.ts";
+import { cut, widthOf } from "../../cli/src/output/text.ts";
 
 /** How values of the service are written to a terminal and to a .env file. */
 

@@ -39,7 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   run: [...COMMON, "fallback", "read"],
   settings: [...COMMON, "."],
   tokens: [...COMMON, "api", "items", "output"],
-  transfer: [...COMMON, "output", "src/model", "fflate", "hash-wasm", "papaparse"],
+  transfer: [...COMMON, "api", "output", "src/model", "fflate", "hash-wasm", "papaparse"],
   vaults: [...COMMON, "api", "items", "output"],
 };
 /** They cost every start of the program what few commands need. */

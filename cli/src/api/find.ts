@@ -1,6 +1,6 @@
 import type { Client } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
-import { printable } from "../output/text.ts";
+import { printable } from "../frame/printable.ts";
 import { entriesOf, quotedInFilter, request } from "./answers.ts";
 import type { FileInfo, Item, Summary, Token, Vault } from "./shapes.ts";
 

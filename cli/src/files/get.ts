@@ -5,7 +5,7 @@ import { write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
-import { printable } from "../output/text.ts";
+import { printable } from "../frame/printable.ts";
 import { measured, openContent } from "./content.ts";
 import type { FILE_GET_OPTIONS } from "./options.ts";
 import { targetOf } from "./target.ts";

@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 import { CliError, EXIT, failureOf } from "./failure.ts";
 import { helpOf, overview } from "./help.ts";
 import { type Io, write } from "./io.ts";
-import { printable } from "../output/text.ts";
+import { printable } from "./printable.ts";
 import { findCommand, type Parsed, parseLine } from "./parse.ts";
 import { type Access, loadAccess } from "./settings.ts";
 

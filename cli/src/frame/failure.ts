@@ -1,5 +1,5 @@
 import { ItemVaultError } from "@item-vault/client";
-import { printable } from "../output/text.ts";
+import { printable } from "./printable.ts";
 
 /** How a command fails, and the exit codes (docs/cli.md). */
 

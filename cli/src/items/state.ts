@@ -5,7 +5,7 @@ import type { Item } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { confirm } from "../frame/prompt.ts";
 import { show, tell } from "../output/format.ts";
-import { printable } from "../output/text.ts";
+import { printable } from "../frame/printable.ts";
 import { versionOf } from "./input.ts";
 import { shownItem } from "./present.ts";
 import type { DELETE_OPTIONS, RESTORE_OPTIONS, STATE_OPTIONS } from "./options.ts";

@@ -5,7 +5,7 @@ import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { timeOf } from "../items/present.ts";
 import { jsonOf, tell } from "../output/format.ts";
-import { printable } from "../output/text.ts";
+import { printable } from "../frame/printable.ts";
 import type { EVENTS_OPTIONS } from "./table.ts";
 
 /** `events`: one line for each event. */

@@ -1,5 +1,6 @@
 import type { Io } from "../frame/io.ts";
-import { cut, printable } from "./text.ts";
+import { printable } from "../frame/printable.ts";
+import { cut } from "./text.ts";
 
 /** A bar on stderr for what takes long. Nothing is written when stderr is no terminal. */
 

@@ -1,4 +1,5 @@
-import { cut, padded, printable, widthOf } from "./text.ts";
+import { printable } from "../frame/printable.ts";
+import { cut, padded, widthOf } from "./text.ts";
 
 /** Aligned plain text. */
 

@@ -1,30 +1,4 @@
-/** Text of a service on a terminal: without control characters, cut and padded by the columns that it takes. */
-
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-const NAMED: Readonly<Record<string, string>> = { "\n": String.raw`\n`, "\r": String.raw`\r`, "\t": String.raw`\t` };
-/** Joins the parts of one emoji, and does nothing else. */
-const JOINER = "\u200D";
-
-/**
- * A text in which what a terminal obeys or does not show is escaped (`\x1b`, `\u{202e}`), so that a title can neither move the
- * cursor nor pass for another one.
- */
-export function printable(text: string): string {
-  return text.replaceAll(HIDDEN, (character) => {
-    if (character === JOINER) return character;
-    const code = character.codePointAt(0)!.toString(16);
-    return NAMED[character] ?? (code.length <= 2 ? String.raw`\x${code.padStart(2, "0")}` : String.raw`\u{${code}}`);
-  });
-}
-
-/** The text with `escape` of every character that `printable` escapes, but for the line breaks and tabs of its layout. */
-export const escapeHidden = (text: string, escape: (character: string) => string): string =>
-  text.replaceAll(HIDDEN, (character) => (character === JOINER || LAYOUT.has(character) ? character : escape(character)));
-
-/** Whether `escapeHidden` escapes a character of the text. */
-export const hasHidden = (text: string): boolean => escapeHidden(text, () => "") !== text;
-
-const LAYOUT = new Set(["\n", "\t"]);
+/** The columns that a printable text takes on a terminal: cut and padded texts. */
 
 const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 const NARROW = /^[\x20-\x7E]*$/;

@@ -1,5 +1,5 @@
 import { Document, visit } from "yaml";
-import { escapeHidden, hasHidden } from "./text.ts";
+import { escapeHidden, hasHidden } from "../frame/printable.ts";
 
 /** YAML that parsers of YAML 1.1 and 1.2 read as the same values: the former take a plain `no` or `1:30` for no string. */
 export function yamlOf(value: unknown): string {

@@ -7,7 +7,7 @@ import { type ImportCall, loadSource, type Source } from "./load-source.ts";
 import { type PlannedItem, planItems } from "./plan.ts";
 import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
-import { printable } from "../output/text.ts";
+import { printable } from "../frame/printable.ts";
 import { plural } from "./text.ts";
 import { isComplete } from "./write-item.ts";
 import { type Counts, writeItems } from "./write-items.ts";

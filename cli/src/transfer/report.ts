@@ -1,5 +1,6 @@
 import type { Loss, TransferItem } from "./model.ts";
-import { cut, printable } from "../output/text.ts";
+import { printable } from "../frame/printable.ts";
+import { cut } from "../output/text.ts";
 import { plural } from "./text.ts";
 
 /** What an import prints. */

@@ -7,7 +7,7 @@ import { confirm } from "../frame/prompt.ts";
 import { timeOf } from "../items/present.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
-import { printable } from "../output/text.ts";
+import { printable } from "../frame/printable.ts";
 import type { VAULT_CREATE_OPTIONS, VAULT_DELETE_OPTIONS, VAULT_EDIT_OPTIONS, VAULT_READ_OPTIONS } from "./table.ts";
 
 const ADMIN = "/v1/admin/vaults";
