@@ -1,6 +1,7 @@
 import { ItemVaultError } from "@item-vault/client";
 import { CliError, failureOf } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
+import { createPace } from "./pace.ts";
 import type { PlannedItem } from "./plan.ts";
 import { inParallel } from "./pool.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
@@ -32,9 +33,10 @@ export async function writeItems(io: Pick<Io, "stderr">, planned: readonly Plann
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     progress.add(1);
   };
+  const paced = createPace();
   const writeOne = async ({ item, vault, ...rest }: PlannedItem) => {
     try {
-      const outcome = await writeItem({ client: vault.client, vault: vault.id }, rest);
+      const outcome = await writeItem({ client: paced(vault.client), vault: vault.id }, rest);
       if (outcome === "differs") differing.push(item.title);
       count(outcome);
     } catch (error) {

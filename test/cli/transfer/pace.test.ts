@@ -1,0 +1,21 @@
+import type { Client } from "@item-vault/client";
+import { expect, it, vi } from "vitest";
+import { createPace } from "../../../cli/src/transfer/pace.ts";
+
+it("the requests of all clients together begin at the rate at most, after a burst of 50", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+  try {
+    const begun: number[] = [];
+    const send = async () => void begun.push(performance.now());
+    const pace = createPace(100);
+    const clients = [1, 2].map(() => pace({ send } as unknown as Client));
+    const start = performance.now();
+    for (let count = 0; count < 75; count++) for (const client of clients) void client.send("GET", "/");
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(begun).toHaveLength(150);
+    expect(begun.filter((at) => at === start)).toHaveLength(51);
+    expect(begun.at(-1)! - start).toBeGreaterThanOrEqual(985);
+  } finally {
+    vi.useRealTimers();
+  }
+});
