@@ -1,9 +1,9 @@
-import { statfsSync } from "node:fs";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
 import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
+import { useTemporaryFolder } from "./vitest.temporary.ts";
 
 const SDK = "test/sdk";
 const CLI = "test/cli";
@@ -21,22 +21,7 @@ const SECRETS = {
 // wrangler reads the secrets from the environment, and warns of each that is missing.
 Object.assign(process.env, SECRETS);
 process.env["WRANGLER_LOG"] ??= "warn";
-/** A file system in memory, on Linux. The one of a container may have 64 MiB only. */
-const MEMORY = "/dev/shm";
-const NEEDED_BYTES = 2 ** 30;
-
-/** Whether the storage of the tests fits into memory. */
-function hasMemory(): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(MEMORY);
-    return bavail * bsize >= NEEDED_BYTES;
-  } catch {
-    return false;
-  }
-}
-
-// The local D1, R2 and Durable Objects store in the temporary folder, and each of their commits waits for the disk.
-if (hasMemory()) process.env["TMPDIR"] = MEMORY;
+useTemporaryFolder();
 /**
  * Whether the files run in random order: `npm test -- --sequence.shuffle.files` finds files that depend on the files
  * before them. A sequencer that is set here would replace vitest's, which shuffles.

@@ -27,7 +27,7 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
   if (output === undefined)
     throw new CliError("No file was chosen", { exit: "usage", hint: "Choose one with -o FILE; `-o -` is stdout." });
   if (output !== "-" && !force && (await exists(output)))
-    throw new CliError(`${output} exists`, { exit: "conflict", hint: "Choose another file, or replace it with --force." });
+    throw new CliError(`${output} exists`, { exit: "usage", hint: "Choose another file, or replace it with --force." });
   const path = options["password-file"];
   if (path !== undefined && !format.encrypts)
     throw new CliError(`The format ${format.name} does not encrypt`, {

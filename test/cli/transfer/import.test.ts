@@ -157,7 +157,7 @@ describe("export", () => {
   it("keeps a file that exists", async () => {
     const { env } = await emptyVault();
     const path = fileWith("kept", Buffer.from("kept"));
-    expect(await runCli(["export", "--format", "1pux", "-o", path], { env })).toMatchObject({ code: 5 });
+    expect(await runCli(["export", "--format", "1pux", "-o", path], { env })).toMatchObject({ code: 2 });
     expect(await readFile(path, "utf8")).toBe("kept");
   });
 });
