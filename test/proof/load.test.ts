@@ -89,15 +89,18 @@ describe("the vaults of these clients", () => {
   });
 });
 
-/** Mechanisms on which the guarantee depends, with the change that removes each from the SQL. Without one, a seed must fail. */
+/** Mechanisms on which the guarantee depends, with the change that removes each from the SQL. Without one, a run must fail. */
 const WITHOUT: readonly (readonly [string, (sql: string) => string])[] = [
   ["the fence", withoutFence],
   ["the idempotency records", withoutRecords],
 ];
 
 describe.each(WITHOUT)("without %s", (_, rewrite) => {
-  it.each(isLong ? [1, 1] : [1])("the history has violations in each run: seed %i", async (seed) => {
-    const { violations } = await runAndCheck({ seed, operations: 250, clients: 25, fileClients: 0, rewrite });
-    expect(violations).not.toEqual([]);
+  it("the history has violations", async () => {
+    // workerd decides the order of the requests, and some orders are harmless.
+    let found: readonly unknown[] = [];
+    for (let seed = 1; seed <= 4 && found.length === 0; seed++)
+      found = (await runAndCheck({ seed, operations: 250, clients: 25, fileClients: 0, rewrite })).violations;
+    expect(found).not.toEqual([]);
   });
 });
