@@ -1,12 +1,11 @@
 import { type Call, createCall } from "./call.ts";
 import { ItemVaultError } from "./error.ts";
 import { type EventOptions, followEvents, type VaultEvent } from "./events.ts";
+import type { RefusedReference, ResolvedValue } from "./schema.ts";
 import { type ClientOptions, createSend, type Send } from "./send.ts";
 
 /** What a reference stands for, or why it stands for nothing (contract 16). */
-export type Resolved =
-  | { readonly reference: string; readonly value: string; readonly encoding?: "base64" }
-  | { readonly reference: string; readonly status: number; readonly message: string };
+export type Resolved = ResolvedValue | RefusedReference;
 
 interface Cancellable {
   readonly signal?: AbortSignal | undefined;

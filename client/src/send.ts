@@ -32,9 +32,9 @@ const LONGEST_RETRY_AFTER = 60; // seconds: a request that has to wait longer fa
 const REPEATED = new Set([429, 502, 503, 504]);
 
 /**
- * The function that sends a client's requests. `path` begins with `/v1`. It repeats after a network error, 429 and 503, with
- * exponential backoff and jitter, at least as long as `Retry-After` says. Each write carries an `Idempotency-Key`
- * (contract 6), so a repetition takes effect once. Errors: throws an ItemVaultError, or the reason of an aborted `signal`.
+ * The function that sends a client's requests. `path` begins with `/v1`. It repeats after a network error, 429, 502, 503 and
+ * 504, with exponential backoff and jitter, at least as long as `Retry-After` says. Each write carries an `Idempotency-Key`
+ * (contract 10.7), so a repetition takes effect once. Errors: throws an ItemVaultError, or the reason of an aborted `signal`.
  */
 export function createSend({ host, token, fetch: send = globalThis.fetch.bind(globalThis), attempts = 4 }: ClientOptions): Send {
   const origin = originOf(host);

@@ -8,6 +8,7 @@ import type { Io } from "../frame/io.ts";
 import { hashOf, measured, openContent, upload } from "../files/content.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
+import { writableOf } from "./writable.ts";
 
 /** A copy of an Item in a vault, with its Files and without its earlier versions. */
 
@@ -28,7 +29,7 @@ export async function loadItem(client: Client, path: string): Promise<Loaded> {
  * throws after it has removed the incomplete copy; a program that is killed leaves it.
  */
 export async function duplicate(io: Io, client: Client, source: Loaded, vault: string): Promise<Loaded> {
-  const json = { ...contentOf(source.item), vault: { id: vault } };
+  const json = { ...writableOf(source.item), vault: { id: vault } };
   const { id } = await request<Item>(client, "POST", `/v1/vaults/${vault}/items`, { json });
   const path = itemPath(vault, id);
   try {
@@ -66,20 +67,9 @@ async function copyFile(io: Io, client: Client, source: Loaded, file: FileInfo, 
   }
 }
 
-/** What a new Item takes over. */
-const contentOf = ({ title, category, favorite, tags, urls, sections, fields }: Item) => ({
-  title,
-  category,
-  favorite,
-  tags,
-  urls,
-  sections,
-  fields: fields.map(({ entropy: _entropy, totp: _totp, ...field }) => field),
-});
-
 /** What has to be equal; the ids of Files differ, and with them their order. */
 const comparable = (item: Item) => ({
-  ...contentOf(item),
+  ...writableOf(item),
   state: item.state,
   files: item.files.map(({ name, size, section }) => JSON.stringify([name, size, section?.id])).toSorted(),
 });

@@ -12,6 +12,7 @@ import { ENDING_SIGNALS } from "../frame/signals.ts";
 import { tell } from "../output/format.ts";
 import { parseItem } from "./input.ts";
 import { readInput, textOf } from "./sources.ts";
+import { writableOf } from "./writable.ts";
 
 /** `item edit` in the user's editor. */
 
@@ -30,7 +31,7 @@ export async function editInteractively(
   const removing = removeAtSignal(folder);
   const file = join(folder, "item.json");
   try {
-    const before = editable(item);
+    const before = writableOf(item);
     await writeFile(file, `${JSON.stringify(before, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
     for (;;) {
       await openEditor(io, file, removing);
@@ -54,17 +55,6 @@ export async function editInteractively(
     removing.end();
   }
 }
-
-/** What a PUT takes. The keys are in the order in which a person reads them. */
-const editable = ({ title, category, favorite, tags, urls, sections, fields }: Item) => ({
-  title,
-  category,
-  favorite,
-  tags,
-  urls,
-  sections,
-  fields: fields.map(({ entropy: _entropy, totp: _totp, ...field }) => field),
-});
 
 interface Removing {
   /** The editor that runs now. A Ctrl-C is for it alone; other signals end it first. */

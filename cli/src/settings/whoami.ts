@@ -1,23 +1,15 @@
 import type { Call } from "../frame/command.ts";
 import { write } from "../frame/io.ts";
 
-interface OwnToken {
-  readonly id: string;
-  readonly name: string;
-  readonly dialect: string;
-  readonly expiresAt: string;
-  readonly vaults: Readonly<Record<string, string>>;
-}
-
 /** `whoami`: shows the token that the service has accepted. */
 export async function run({ io, access, client }: Call): Promise<void> {
-  const token = (await (await (await client()).send("GET", "/v1/token")).json()) as OwnToken;
+  const { data: token } = await (await client()).call("GET /v1/token");
   const lines = [
     ["host", (await access()).host],
     ["token", token.id],
     ["name", JSON.stringify(token.name)],
     ["expires", token.expiresAt],
-    ...Object.entries(token.vaults).map(([vault, permission]) => [`vault`, `${vault} ${permission}`]),
+    ...Object.entries(token.vaults).map(([vault, permission]) => ["vault", `${vault} ${permission}`]),
   ];
   await write(io.stdout, lines.map(([name, value]) => `${name!.padEnd(8)}${value}\n`).join(""));
 }
