@@ -5,18 +5,39 @@
 
 -- A row proves that the root key of this id is the right one: a known text, sealed under it.
 CREATE TABLE IF NOT EXISTS root_keys (
-  id    TEXT NOT NULL PRIMARY KEY,
-  proof TEXT NOT NULL
+  id          TEXT NOT NULL PRIMARY KEY,
+  proof       TEXT NOT NULL,
+  fingerprint TEXT           -- of its public signing key, to name a key that is missing; NULL: not yet known
+) STRICT, WITHOUT ROWID;
+
+-- How many rows are sealed under each root key: triggers count, so that also the writes of earlier releases count.
+CREATE TABLE IF NOT EXISTS root_key_uses (
+  id           TEXT    NOT NULL PRIMARY KEY,
+  vaults       INTEGER NOT NULL DEFAULT 0,
+  tokens       INTEGER NOT NULL DEFAULT 0,
+  ended_tokens INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- The name of this database in backups: one row.
+CREATE TABLE IF NOT EXISTS deployment (
+  id TEXT NOT NULL PRIMARY KEY -- 32 random hexadecimal digits
+) STRICT, WITHOUT ROWID;
+
+-- Counts and times of background work, for /metrics and /health.
+CREATE TABLE IF NOT EXISTS counters (
+  name  TEXT    NOT NULL PRIMARY KEY,
+  value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- The allow-list: a signed token without its row is refused.
 CREATE TABLE IF NOT EXISTS tokens (
   id          TEXT    NOT NULL PRIMARY KEY,
-  root_key_id TEXT    NOT NULL,
+  root_key_id TEXT    NOT NULL, -- seals the row
   sealed      TEXT    NOT NULL, -- name, dialect, vaults
   created_at  INTEGER NOT NULL, -- Unix milliseconds
   expires_at  INTEGER NOT NULL,
-  claims      TEXT              -- a hash of the token, and so of its claims; NULL: a row of schema 1 that was not used since
+  claims      TEXT,             -- a hash of the token, and so of its claims; NULL: a row of schema 1 that was not used since
+  signed_by   TEXT              -- the root key that signed the token; NULL: root_key_id
 ) STRICT, WITHOUT ROWID;
 
 -- Tokens that were revoked or have expired: Items and the log may still name them.
@@ -26,7 +47,8 @@ CREATE TABLE IF NOT EXISTS ended_tokens (
   sealed      TEXT    NOT NULL, -- as in tokens
   created_at  INTEGER NOT NULL,
   expires_at  INTEGER NOT NULL,
-  ended_at    INTEGER NOT NULL
+  ended_at    INTEGER NOT NULL,
+  signed_by   TEXT
 ) STRICT, WITHOUT ROWID;
 
 -- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/write/fence.ts.
@@ -53,7 +75,11 @@ CREATE TABLE IF NOT EXISTS vaults (
   restored          INTEGER NOT NULL DEFAULT 0, -- deleted Items that were ever restored
   destroyed         INTEGER NOT NULL DEFAULT 0, -- writes that destroyed versions or deleted Items
   versions_kept     INTEGER NOT NULL DEFAULT 0, -- no Item keeps more earlier versions
-  fold              INTEGER NOT NULL DEFAULT 0  -- all Items have a folded_index of this version of the fold; 0: not all have one
+  fold              INTEGER NOT NULL DEFAULT 0, -- all Items have a folded_index of this version of the fold; 0: not all have one
+  previous_data_key_id TEXT,  -- while the rows are sealed again under new keys: the keys before, wrapped by root_key_id
+  previous_data_key    TEXT,
+  previous_index_key   TEXT,
+  resealed             TEXT   -- how far that has come; NULL: it is not under way
 ) STRICT, WITHOUT ROWID;
 
 -- Deleted vaults whose rows are still being deleted, in slices.
@@ -179,3 +205,45 @@ CREATE TABLE IF NOT EXISTS webhooks (
   created_at INTEGER NOT NULL,
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
+
+-- The counts of root_key_uses.
+CREATE TRIGGER IF NOT EXISTS vaults_added AFTER INSERT ON vaults BEGIN
+  INSERT INTO root_key_uses (id, vaults) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET vaults = vaults + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS vaults_removed AFTER DELETE ON vaults BEGIN
+  UPDATE root_key_uses SET vaults = vaults - 1 WHERE id = old.root_key_id;
+END;
+
+CREATE TRIGGER IF NOT EXISTS vaults_rewrapped AFTER UPDATE OF root_key_id ON vaults BEGIN
+  UPDATE root_key_uses SET vaults = vaults - 1 WHERE id = old.root_key_id;
+  INSERT INTO root_key_uses (id, vaults) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET vaults = vaults + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS tokens_added AFTER INSERT ON tokens BEGIN
+  INSERT INTO root_key_uses (id, tokens) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET tokens = tokens + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS tokens_removed AFTER DELETE ON tokens BEGIN
+  UPDATE root_key_uses SET tokens = tokens - 1 WHERE id = old.root_key_id;
+END;
+
+CREATE TRIGGER IF NOT EXISTS tokens_rewrapped AFTER UPDATE OF root_key_id ON tokens BEGIN
+  UPDATE root_key_uses SET tokens = tokens - 1 WHERE id = old.root_key_id;
+  INSERT INTO root_key_uses (id, tokens) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET tokens = tokens + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS ended_tokens_added AFTER INSERT ON ended_tokens BEGIN
+  INSERT INTO root_key_uses (id, ended_tokens) VALUES (new.root_key_id, 1)
+  ON CONFLICT (id) DO UPDATE SET ended_tokens = ended_tokens + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS ended_tokens_removed AFTER DELETE ON ended_tokens BEGIN
+  UPDATE root_key_uses SET ended_tokens = ended_tokens - 1 WHERE id = old.root_key_id;
+END;
+
+CREATE TRIGGER IF NOT EXISTS ended_tokens_rewrapped AFTER UPDATE OF root_key_id ON ended_tokens BEGIN
+  UPDATE root_key_uses SET ended_tokens = ended_tokens - 1 WHERE id = old.root_key_id;
+  INSERT INTO root_key_uses (id, ended_tokens) VALUES (new.root_key_id, 1)
+  ON CONFLICT (id) DO UPDATE SET ended_tokens = ended_tokens + 1;
+END;

@@ -46,11 +46,9 @@ async function describeIndexes(db: D1Database, table: string): Promise<Record<st
 const definitions = async (db: D1Database) =>
   (await rows(db, "SELECT name, type, sql FROM sqlite_schema ORDER BY name")).filter(isOwnTable);
 
+/** The statements of a file. A trigger contains statements, and ends with END. */
 const statements = (sql: string) =>
-  sql
-    .replaceAll(/--.*$/gm, "")
-    .split(";")
-    .filter((statement) => statement.trim() !== "");
+  [...sql.replaceAll(/--.*$/gm, "").matchAll(/\s*CREATE TRIGGER[^]*?\bEND;|[^;]+;/g)].map(([statement]) => statement.trim());
 
 beforeAll(async () => {
   await schemaDb.batch(statements(schema).map((statement) => schemaDb.prepare(statement)));
