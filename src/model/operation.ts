@@ -21,6 +21,7 @@ const FORMAT_2: ReadonlySet<string> = new Set<Change["kind"]>([
   "expire-item",
   "archive-item",
   "unarchive-item",
+  "reseal-vault",
 ]);
 
 /** The format of an operation with this change. A coordinator of release 0.2.0 would overwrite the Item of a chosen id. */
@@ -120,6 +121,8 @@ export type Change =
       readonly description?: string | undefined;
       readonly quota?: QuotaChange | undefined;
     }
+  /** Gives the vault new keys in place of those of this id, so that its rows are sealed again. Others stay. */
+  | { readonly kind: "reseal-vault"; readonly dataKeyId: string }
   | { readonly kind: "delete-vault" };
 
 /** The new content of a File that keeps its other attributes. */
