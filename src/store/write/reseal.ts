@@ -103,14 +103,8 @@ async function resealStages(
   for (const [index, stage] of stages.entries()) {
     const [table, rows] = [RESEAL_TABLES[stage], read[index]!];
     const resealed = await Promise.all(rows.map((row) => resealRow(keys, vault.id, table, row)));
-    statements.push(
-      ...resealStatements(
-        db,
-        vault.id,
-        table,
-        resealed.flatMap(({ changed }) => changed ?? []),
-      ),
-    );
+    const changed = resealed.flatMap((row) => (row.changed ? [row.changed] : []));
+    statements.push(...resealStatements(db, vault.id, table, changed));
     const last = rows.at(-1);
     position = {
       stage,
