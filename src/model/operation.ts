@@ -104,9 +104,8 @@ export type Change =
       readonly ifMatch?: Precondition | undefined;
     }
   | { readonly kind: "destroy-version"; readonly item: string; readonly version: number }
-  | { readonly kind: "restore-item" | "destroy-item"; readonly item: string }
-  /** Of the service itself: brings what is kept of an Item within VERSIONS_KEPT and DELETED_RETENTION_DAYS. */
-  | { readonly kind: "expire-item"; readonly item: string }
+  /** `expire-item` is of the service itself: brings what is kept within VERSIONS_KEPT and DELETED_RETENTION_DAYS. */
+  | { readonly kind: "restore-item" | "destroy-item" | "expire-item"; readonly item: string }
   | { readonly kind: "archive-item" | "unarchive-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
   | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
   | {
@@ -121,7 +120,7 @@ export type Change =
       readonly description?: string | undefined;
       readonly quota?: QuotaChange | undefined;
     }
-  /** Gives the vault new keys in place of those of this id, so that its rows are sealed again. Others stay. */
+  /** Replaces the keys of this id, so that the rows of the vault are sealed again. */
   | { readonly kind: "reseal-vault"; readonly dataKeyId: string }
   | { readonly kind: "delete-vault" };
 

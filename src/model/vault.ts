@@ -27,7 +27,7 @@ export interface Vault {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The id of its data key and index key. In the answer of a coordinator of an older release both attributes are absent. */
+  /** The id of its data key and index key: a UUIDv7 since schema 4. Absent in the answer of a coordinator of an older release. */
   readonly dataKeyId: string;
   /** While its rows are sealed again under new keys. */
   readonly reseal?: Reseal | undefined;

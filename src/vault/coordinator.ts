@@ -98,8 +98,8 @@ export class VaultCoordinator extends DurableObject<Env> {
 
   /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */
   reseal(request: ResealRequest): Promise<Result<ResealProgress>> {
-    const write = (operation: Operation) => this.write(operation);
-    return this.#withStore((store) => resealVault(resealPorts(store, request.vault, this.#turn, write), request));
+    const others = { write: (operation: Operation) => this.write(operation), clock: () => Date.now() };
+    return this.#withStore((store) => resealVault(resealPorts(store, request.vault, this.#turn, others), request));
   }
 
   /** Accepts the WebSocket of a Worker that waits for events. */

@@ -82,8 +82,9 @@ export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number)
 });
 
 /** The ports of a reseal. In: `turn` runs a slice while no commit runs; `write` carries out an operation. */
-export const resealPorts = (store: Store, vault: string, turn: Turns, write: ResealPorts["write"]): ResealPorts => ({
-  slice: (expected) => turn(() => resealSlice(store, vault, expected)),
-  write,
-  clock: () => Date.now(),
-});
+export const resealPorts = (
+  store: Store,
+  vault: string,
+  turn: Turns,
+  others: Pick<ResealPorts, "write" | "clock">,
+): ResealPorts => ({ ...others, slice: (expected) => turn(() => resealSlice(store, vault, expected)) });

@@ -65,7 +65,10 @@ function parametersOf(rows: readonly Columns[]): string[] {
   const lists: string[][] = [];
   let size = Infinity;
   for (const row of rows.map((one) => JSON.stringify(one))) {
-    if (size + row.length > PARAMETER) [size] = [lists.push([]) * 0];
+    if (size + row.length > PARAMETER) {
+      lists.push([]);
+      size = 0;
+    }
     lists.at(-1)!.push(row);
     size += row.length;
   }

@@ -98,9 +98,10 @@ export function readSql(table: ResealTable): string {
     ORDER BY ${names}`;
 }
 
+const value = (column: string): string => `new.value ->> '${column}'`;
+
 /** Writes rows. In: ?1, the vault, and ?2, the columns of each row; of a table that compares also the text before, as `before`. */
 export function writeSql(table: ResealTable, columns: readonly string[]): string {
-  const value = (column: string) => `new.value ->> '${column}'`;
   const key = Object.keys(table.key).map((column) => `AND ${table.name}.${column} = ${value(column)}`);
   const before = table.compares ? `AND ${table.name}.sealed = ${value("before")}` : "";
   return `

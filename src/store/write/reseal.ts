@@ -49,7 +49,7 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
     ...stages.map((stage) => readStage(store.db, id, stage, expected!)),
   );
   if (!read.ok) return read;
-  const [[row], ...rows] = read.value as [VaultRow[], ...Columns[][]];
+  const [[row], ...rows] = read.value;
   if (!row) return fail("vault_not_found");
   const opened = await openVault(store, row);
   if (!opened.ok) return opened;

@@ -13,7 +13,7 @@ import type { FileChange, ReturnedTexts } from "./file-rows.ts";
  */
 
 const SQL = `
-  SELECT item_id, id, until, sealed FROM json_each(?2) AS list
+  SELECT f.item_id, f.id, f.until, f.sealed FROM json_each(?2) AS list
   CROSS JOIN file_versions AS f ON f.vault_id = ?1 AND f.item_id = list.value ->> 0 AND f.id = list.value ->> 1
     AND f.until = list.value ->> 2`;
 
