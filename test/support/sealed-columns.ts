@@ -30,13 +30,14 @@ interface SealedText {
 
 type Row = Record<string, any>;
 
+const name = (table: string, { item_id = "", id = "", key = "", version = "", until = "" }: Row, column: string) =>
+  `${table} ${[item_id, id, key, version, until].join(" ")} ${column}`;
+
 /** All sealed texts of a vault, also that of its own row. */
 export async function sealedTexts(vault: string): Promise<SealedText[]> {
   const all = async (table: string) =>
     (await env.DB.prepare(`SELECT * FROM ${table} WHERE vault_id = ?`).bind(vault).all<Row>()).results;
   const row = await rowOf(vault);
-  const name = (table: string, { item_id = "", id = "", key = "", version = "", until = "" }: Row, column: string) =>
-    `${table} ${[item_id, id, key, version, until].join(" ")} ${column}`;
   const versions = (table: string, rows: Row[], idOf: (row: Row) => string): SealedText[] =>
     rows.flatMap((one) =>
       (["overview", "details"] as const).map((kind) => ({
