@@ -60,6 +60,7 @@ export const parameters = {
     count(1, LIMITS.page, { default: 100 }),
   ),
   Cursor: inQuery("cursor", "Where the page begins: opaque, from the `Link` of the page before (contract 11.3).", text),
+  RewrapCursor: inQuery("cursor", "Where the slice begins: opaque, from the answer before (contract 20.3).", text),
   Offset: inQuery("offset", "How many entries to skip (contract 13.9).", count(0, LIMITS.activityOffset, { default: 0 })),
   Before: inQuery(
     "before",

@@ -3,8 +3,10 @@ import { fail, ok, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity-archive.ts";
 import { deleteOldActivity } from "./store/activity-retention.ts";
+import { openStore } from "./store/database.ts";
 import { findDueVaults } from "./store/due-vaults.ts";
 import { moveExpiredTokens } from "./store/ended-tokens.ts";
+import { recordRootKeys } from "./store/root-keys.ts";
 import { deleteRowsOfDeletedVaults } from "./store/write/deleted-vaults.ts";
 import { foldVaults } from "./store/write/folded-titles.ts";
 import { deleteOldRecords } from "./store/write/idempotency.ts";
@@ -14,7 +16,7 @@ import type { Expiry } from "./vault/expiry.ts";
 /**
  * The hourly task of the cron trigger: deletes what is past its retention, and the rows of deleted vaults; ends expired tokens;
  * counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions, and index titles
- * that are not indexed yet. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the
+ * that are not indexed yet; records the fingerprints of the root keys. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the
  * run shows as failed. A malformed setting fails the part that needs a setting.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
@@ -26,6 +28,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     deleteRowsOfDeletedVaults(env.DB, now),
     countSealedBytes(env.DB),
     expireVaults(env, now),
+    recordKeys(env, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
   ]);
   const failed = parts.find((part) => part.status === "rejected");
@@ -37,6 +40,13 @@ const deleteActivity = async (env: Env, now: number): Promise<void> =>
 
 const deleteArchives = async (env: Env, now: number): Promise<void> =>
   deleteOldArchives(env.FILES, now - requireSettings(env).activityRetention);
+
+/** So that a key that goes missing later can be named, also by who has never listed the keys. */
+async function recordKeys(env: Env, now: number): Promise<void> {
+  const store = await openStore(env, now);
+  const recorded = store.ok ? await recordRootKeys(store.value) : store;
+  if (!recorded.ok) throw new Error(recorded.failure.detail ?? "the root keys could not be recorded");
+}
 
 /** Calls of coordinators per run: on the free plan an invocation makes at most 50 calls in all. */
 const CALLS = 20;

@@ -459,6 +459,8 @@ export interface Actor {
   jti?: Uuid;
   userAgent: string;
   requestIp: string;
+  /** The root key that sealed the two texts before was removed, so they are empty (contract 20.6); else absent. */
+  originUnknown?: true;
 }
 
 /** What the request was about (contract 13.6, 16.12). */
@@ -489,7 +491,7 @@ export interface ActivityEntry {
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
-  type: "VAULT" | "TOKEN" | "WEBHOOK";
+  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY";
   /** Its id. */
   vault?: {
     id: Uuid;
@@ -500,6 +502,10 @@ export interface AdminActivityResource {
   };
   /** Its id. */
   webhook?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  key?: {
     id: Uuid;
   };
 }
@@ -556,6 +562,39 @@ export interface VaultEvent {
 /** The data of `vault.deleted` and `reset` in a stream (contract 15.8). */
 export interface VaultNotice {
   vault: Id;
+}
+
+/** A root key, without key material (contract 20.2). */
+export interface RootKey {
+  id: string;
+  /** How the service uses it (contract 20.1). */
+  state: "active" | "staged" | "retired" | "missing" | "removed";
+  /** Names the key: the first 8 bytes of the SHA-256 of its public key. Absent when it is not known. */
+  fingerprint?: string;
+  /** The Ed25519 public key that verifies its tokens, in base64. Absent when `ROOT_KEYS` has no part of the key. */
+  publicKey?: string;
+  /** Whether tokens that it signed are accepted. */
+  verifies: boolean;
+  /** How many vaults are sealed under it. */
+  vaults: number;
+  /** How many tokens are sealed under it. */
+  tokens: number;
+  /** How many tokens that have ended are sealed under it. */
+  endedTokens: number;
+  /** Whether nothing needs it, so that `ROOT_KEYS` may lose it. */
+  removable: boolean;
+}
+
+/** What a slice has done (contract 20.3). */
+export interface RewrapSlice {
+  /** Rows that are under the active key now. */
+  rewrapped: number;
+  /** Rows that do not open, and stay as they are. */
+  failed: number;
+  /** Rows that are under other keys than the active one, in all. */
+  left: number;
+  /** Where the next slice begins: opaque. Absent after the last one. */
+  cursor?: string;
 }
 
 /** The references to resolve. */
@@ -819,6 +858,7 @@ export type ErrorKind =
   | "ambiguous"
   | "method_not_allowed"
   | "idempotency"
+  | "signer_removed"
   | "cursor_gone"
   | "item_exists"
   | "overtaken"
@@ -1518,6 +1558,27 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: AdminActivityEntry[];
+  };
+  /** List the root keys */
+  "GET /v1/admin/keys": {
+    id: "listKeys";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: RootKey[];
+  };
+  /** Rewrap a slice under the active root key */
+  "POST /v1/admin/keys/rewrap": {
+    id: "rewrapKeys";
+    path: Record<string, never>;
+    query: {
+      /** Where the slice begins: opaque, from the answer before (contract 20.3). */
+      cursor?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: RewrapSlice;
   };
   /** List the webhooks of a vault */
   "GET /v1/admin/vaults/{vault}/webhooks": {

@@ -80,7 +80,7 @@ const tokenRows: readonly Row[] = [
     json: required(json("NewToken", newToken)),
     idempotent: true,
     answers: { 200: { description: "The token.", content: json("IssuedToken", issuedToken) } },
-    errors: ["database_full", "uncertain"],
+    errors: ["signer_removed", "database_full", "uncertain"],
   },
   {
     method: "get",

@@ -47,6 +47,10 @@ const failures = {
   ambiguous: [409, (_, parts) => `The reference names several ${parts}: use an id`],
   method_not_allowed: [405, (_, allowed) => `Method not allowed; this path serves ${allowed}`],
   idempotency: [409, text("This Idempotency-Key came with another request before")],
+  signer_removed: [
+    409,
+    text("The root key that signed this token was removed: issue another token, with another Idempotency-Key"),
+  ],
   cursor_gone: [410, text("The log has no entry of this cursor any more: begin again with after=latest")],
   item_exists: [409, text("The vault has or had an item with this Item-Id")],
   backup_newer: [409, (_, detail) => `The service has something newer than the backup: ${detail}`],
@@ -83,7 +87,7 @@ const failures = {
   unindexed: [503, text("The titles of the vault are being indexed: use the id of the Item, or try again later")],
   database_full: [507, text("The database is nearly full: reads, deletions and writes that make an Item smaller are accepted")],
   quota: [507, (_, quota) => `The vault has reached its quota of ${quota}`],
-  misconfigured: [503, text("The service is not configured rightly: see /health"), 60],
+  misconfigured: [503, (_, fault) => `The service is not configured rightly: see /health${fault && ` (${fault})`}`, 60],
 } satisfies Record<string, Row>;
 
 export type FailureKind = keyof typeof failures;

@@ -3,8 +3,8 @@ import { runBatch } from "./database.ts";
 const SQL = {
   /** The same rows as `remove` deletes: both run in one transaction. */
   end: `
-    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at)
-    SELECT id, root_key_id, sealed, created_at, expires_at, expires_at FROM tokens
+    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
+    SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by FROM tokens
     WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000
     ON CONFLICT (id) DO NOTHING`,
   remove: `

@@ -37,6 +37,11 @@ function fullD1(): Partial<Env> {
   return { DB: wrapDatabase(env.DB, { rewrite, before }) };
 }
 
+const WITH_ANOTHER_ACTIVE_KEY = JSON.stringify({
+  active: "k2",
+  keys: { ...(JSON.parse(env.ROOT_KEYS) as { keys: object }).keys, k2: btoa("fedcba9876543210fedcba9876543210") },
+});
+
 /** A coordinator has bindings of its own. */
 const coordinatorsWith = (bindings: Partial<Env>) =>
   ({
@@ -76,6 +81,8 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
     const positions = new Map([[given.world.vault, { sequence: 1, at: 1 }]]);
     return changed({ query: `?after=${formatCursors(positions)}` })(given);
   },
+  "rewrapKeys 400": changed({ query: "?cursor=nowhere" }),
+  "rewrapKeys 507": (given) => changed({ env: { ...fullD1(), ROOT_KEYS: WITH_ANOTHER_ACTIVE_KEY } })(given),
   "resolveReferences 400": changed({ body: {} }),
   "createVault 400": changed({ body: {} }),
   "createToken 400": changed({ body: {} }),
