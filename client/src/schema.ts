@@ -1519,6 +1519,26 @@ export interface Operations {
     body: undefined;
     answer: AdminActivityEntry[];
   };
+  /** Export all logs */
+  "GET /v1/admin/activity/export": {
+    id: "exportActivity";
+    path: Record<string, never>;
+    query: {
+      /** Only the log of this vault, also of a deleted one (contract 23.3). */
+      vault?: IdInput;
+      /** Only entries from this time on (contract 23.3). */
+      since?: string;
+      /** Only entries before this time (contract 23.3). */
+      until?: string;
+      /** The most entries of a page (contract 13.9). */
+      limit?: number;
+      /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
+      cursor?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Array<ActivityEntry | AdminActivityEntry>;
+  };
   /** List the webhooks of a vault */
   "GET /v1/admin/vaults/{vault}/webhooks": {
     id: "listWebhooks";
