@@ -853,6 +853,7 @@ export type ErrorKind =
   | "version_not_found"
   | "token_not_found"
   | "webhook_not_found"
+  | "backup_not_found"
   | "route_not_found"
   | "reference_not_found"
   | "ambiguous"
@@ -861,12 +862,14 @@ export type ErrorKind =
   | "signer_removed"
   | "cursor_gone"
   | "item_exists"
+  | "backup_newer"
   | "overtaken"
   | "precondition"
   | "too_large_to_inline"
   | "body_too_large"
   | "range"
   | "encoding"
+  | "backup_damaged"
   | "rate"
   | "internal"
   | "integrity"
@@ -1558,6 +1561,26 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: AdminActivityEntry[];
+  };
+  /** Export all logs */
+  "GET /v1/admin/activity/export": {
+    id: "exportActivity";
+    path: Record<string, never>;
+    query: {
+      /** Only the log of this vault, also of a deleted one (contract 23.3). */
+      vault?: IdInput;
+      /** Only entries from this time on (contract 23.3). */
+      since?: string;
+      /** Only entries before this time (contract 23.3). */
+      until?: string;
+      /** The most entries of a page (contract 13.9). */
+      limit?: number;
+      /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
+      cursor?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Array<ActivityEntry | AdminActivityEntry>;
   };
   /** List the root keys */
   "GET /v1/admin/keys": {

@@ -1,5 +1,6 @@
 import { listAdminActivity } from "./endpoints/activity.ts";
 import { listKeys, rewrapKeys } from "./endpoints/admin-keys.ts";
+import { exportActivity } from "./endpoints/activity-export.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
@@ -80,4 +81,5 @@ export const ADMIN_ROUTES: readonly Route[] = [
   row({ method: "GET", path: KEYS, access: BY_ADMIN, action: "READ", resource: "KEY", parse, handle: listKeys }),
   row({ method: "POST", path: `${KEYS}/rewrap`, access: BY_ADMIN_SEALING, action: "UPDATE", resource: "KEY", ...rewrapKeys }),
   row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
+  row({ method: "GET", path: "/v1/admin/activity/export", access: BY_ADMIN, action: "UNLOGGED", ...exportActivity }),
 ];

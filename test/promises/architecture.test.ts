@@ -28,7 +28,7 @@ const code = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "");
 
 /** For each folder the folders and packages that its files may import, besides the folder itself. `.` is src/. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["model", "http", "binding", "vault", "store", "store/write", "zod"],
+  ".": ["model", "http", "binding", "vault", "store", "store/write", "store/contents", "zod"],
   model: ["zod", "otpauth"],
   crypto: ["model", "jose"],
   store: [".", "model", "crypto"],

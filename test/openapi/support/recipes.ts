@@ -76,6 +76,7 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "listVaults 400": changed({ query: "?filter=unknown" }),
   "listActivity 400": changed({ query: "?limit=0" }),
   "listAdminActivity 400": changed({ query: "?limit=0" }),
+  "exportActivity 400": changed({ query: "?limit=0" }),
   "streamAllEvents 400": changed({ query: "?after=-" }),
   "streamAllEvents 410": (given) => {
     const positions = new Map([[given.world.vault, { sequence: 1, at: 1 }]]);

@@ -551,6 +551,14 @@ const byAdmin: readonly WorstRequest[] = [
       return forAdmin("/v1/admin/activity?limit=1000", world);
     },
   },
+  {
+    endpoint: "GET /v1/admin/activity/export",
+    why: "1,000 entries",
+    prepare: async (world) => {
+      await fillLogs(world, [NOWHERE], [1_200]);
+      return forAdmin("/v1/admin/activity/export?limit=1000", world);
+    },
+  },
 ];
 
 const open: readonly WorstRequest[] = ["/heartbeat", "/health", "/metrics"].map((path) => ({
