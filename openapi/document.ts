@@ -3,6 +3,7 @@ import { errorResponses } from "./errors.ts";
 import { headers } from "./headers.ts";
 import { operationOf, parameterComponents, type Row } from "./operation.ts";
 import { adminRows } from "./paths/admin.ts";
+import { resealRows } from "./paths/reseal.ts";
 import { eventRows } from "./paths/events.ts";
 import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
@@ -19,6 +20,7 @@ import { keySchemas } from "./schemas/keys.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
 import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
+import { resealSchemas } from "./schemas/reseal.ts";
 import { vaultSchemas } from "./schemas/vaults.ts";
 import { webhookSchemas } from "./schemas/webhooks.ts";
 import type { Document, PathItem } from "./types.ts";
@@ -34,6 +36,7 @@ export const ROWS: readonly Row[] = [
   ...eventRows,
   ...adminRows,
   ...keyRows,
+  ...resealRows,
   ...webhookRows,
   ...serviceRows,
 ];
@@ -90,6 +93,7 @@ export const document: Document = {
       ...itemSchemas,
       ...itemInputSchemas,
       ...vaultSchemas,
+      ...resealSchemas,
       ...tokenSchemas,
       ...activitySchemas,
       ...keySchemas,

@@ -292,7 +292,7 @@ export interface Vault {
   id: Id;
   name: string;
   description: string;
-  /** +1 for each change of name, description or quota. */
+  /** +1 for each change of name, description, quota or keys. */
   attributeVersion: number;
   /** +1 for each write to an Item. */
   contentVersion: number;
@@ -303,12 +303,12 @@ export interface Vault {
   updatedAt: Time;
 }
 
-/** A vault for the admin, with its quotas and what it uses of them (contract 13.23). */
+/** A vault for the admin, with its quotas, what it uses of them (contract 13.23), and its keys (contract 20.20). */
 export interface AdminVault {
   id: Uuid;
   name: string;
   description: string;
-  /** +1 for each change of name, description or quota. */
+  /** +1 for each change of name, description, quota or keys. */
   attributeVersion: number;
   /** +1 for each write to an Item. */
   contentVersion: number;
@@ -319,12 +319,14 @@ export interface AdminVault {
   updatedAt: Time;
   quota: Quota;
   usage: Usage;
+  dataKey?: DataKey;
+  reseal?: Reseal;
 }
 
 /** A vault whose stored record does not open. It can only be deleted (contract 13.18). */
 export interface BrokenVault {
   id: Uuid;
-  /** +1 for each change of name, description or quota. */
+  /** +1 for each change of name, description, quota or keys. */
   attributeVersion: number;
   /** +1 for each write to an Item. */
   contentVersion: number;
@@ -335,6 +337,8 @@ export interface BrokenVault {
   updatedAt: Time;
   quota: Quota;
   usage: Usage;
+  dataKey?: DataKey;
+  reseal?: Reseal;
   /** Why the stored record does not open (contract 13.18). */
   broken: "integrity" | "misconfigured";
 }
@@ -385,6 +389,48 @@ export interface VaultChange {
   /** A description. At most 65536 bytes of UTF-8. */
   description?: string | null;
   quota?: QuotaInput | null;
+}
+
+/** The keys of a vault: its data key and its index key. */
+export interface DataKey {
+  id: Uuid;
+  createdAt: Time;
+}
+
+/** The vault has new keys, and not all of its records are sealed under them yet. */
+export interface Reseal {
+  /** The id of the keys that are replaced. */
+  replaces: Uuid;
+  /** The kind of records that is next. */
+  stage: "webhooks" | "records" | "items" | "versions" | "files" | "file_versions";
+  /** The Items that were passed. */
+  items: number;
+  /** All records that were passed. */
+  rows: number;
+  /** The records that opened under neither key. They stay as they are. */
+  unreadable: number;
+}
+
+/** New keys for a vault. */
+export interface ResealRequest {
+  /** The id of the keys that are to be replaced. */
+  dataKey: IdInput;
+}
+
+/** How far the replacement of the keys has come. */
+export interface ResealProgress {
+  /** Whether every record is sealed under the new keys, and the previous ones are gone. */
+  done: boolean;
+  /** The kind of records that is next. */
+  stage?: "webhooks" | "records" | "items" | "versions" | "files" | "file_versions";
+  /** The Items that were passed. */
+  items: number;
+  /** All records that were passed. */
+  rows: number;
+  /** The records that opened under neither key. They stay as they are. */
+  unreadable: number;
+  /** The Items of the vault. */
+  of: number;
 }
 
 /** A token as it was issued (contract 8.10). */
@@ -1602,6 +1648,18 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: RewrapSlice;
+  };
+  /** Give a vault new keys */
+  "POST /v1/admin/vaults/{vault}/reseal": {
+    id: "resealVault";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: ResealRequest;
+    answer: ResealProgress;
   };
   /** List the webhooks of a vault */
   "GET /v1/admin/vaults/{vault}/webhooks": {

@@ -11,7 +11,7 @@ const broken: Schema = {
 };
 
 const common: Readonly<Record<string, Schema>> = {
-  attributeVersion: integer("+1 for each change of name, description or quota.", 1),
+  attributeVersion: integer("+1 for each change of name, description, quota or keys.", 1),
   contentVersion: integer("+1 for each write to an Item.", 0),
   items: integer("How many Items the vault holds.", 0),
   type: { type: "string", const: "USER_CREATED" },
@@ -19,7 +19,12 @@ const common: Readonly<Record<string, Schema>> = {
   updatedAt: ref("Time"),
 };
 const named: Readonly<Record<string, Schema>> = { name: { type: "string" }, description: { type: "string" } };
-const counted: Readonly<Record<string, Schema>> = { quota: ref("Quota"), usage: ref("Usage") };
+const counted: Readonly<Record<string, Schema>> = {
+  quota: ref("Quota"),
+  usage: ref("Usage"),
+  dataKey: ref("DataKey"),
+  reseal: ref("Reseal"),
+};
 
 const limit = (description: string) => nullable(integer(`${description} \`null\` makes it the default again.`, 0));
 const name: Schema = { ...text("The name.", LIMITS.title), minLength: 1 };
@@ -27,18 +32,16 @@ const description = nullable(text("A description."));
 
 export const vaultSchemas: Readonly<Record<string, Schema>> = {
   Vault: closed("A vault (contract 2.5).", { id: ref("Id"), ...named, ...common }),
-  AdminVault: closed("A vault for the admin, with its quotas and what it uses of them (contract 13.23).", {
-    id: ref("Uuid"),
-    ...named,
-    ...common,
-    ...counted,
-  }),
-  BrokenVault: closed("A vault whose stored record does not open. It can only be deleted (contract 13.18).", {
-    id: ref("Uuid"),
-    ...common,
-    ...counted,
-    broken,
-  }),
+  AdminVault: closed(
+    "A vault for the admin, with its quotas, what it uses of them (contract 13.23), and its keys (contract 20.20).",
+    { id: ref("Uuid"), ...named, ...common, ...counted },
+    ["dataKey", "reseal"],
+  ),
+  BrokenVault: closed(
+    "A vault whose stored record does not open. It can only be deleted (contract 13.18).",
+    { id: ref("Uuid"), ...common, ...counted, broken },
+    ["dataKey", "reseal"],
+  ),
   Quota: closed("What a vault may hold (contract 12.6).", {
     items: integer("Items, deleted ones included.", 0),
     bytes: integer("Bytes of the encrypted form of Items and of the rows of Files.", 0),

@@ -13,14 +13,23 @@ export interface VaultKeys {
   readonly data: CryptoKey;
   /** HMAC-SHA-256. */
   readonly index: CryptoKey;
+  /** The keys before, while the rows of the vault are sealed again under these ones. */
+  readonly previous?: VaultKeys | undefined;
 }
 
-/** The wrapped keys, as the columns of the vault's row. */
-export interface WrappedKeys {
-  readonly rootKeyId: string;
+/** The two keys of a vault, each wrapped. */
+export interface WrappedPair {
+  /** A canonical UUID. */
   readonly dataKeyId: string;
   readonly dataKey: string;
   readonly indexKey: string;
+}
+
+/** The wrapped keys, as the columns of the vault's row. */
+export interface WrappedKeys extends WrappedPair {
+  /** Wraps the previous keys too. */
+  readonly rootKeyId: string;
+  readonly previous?: WrappedPair | undefined;
 }
 
 const unwrapped = createCache<{ wrapped: string; keys: VaultKeys }>(512, 5 * MINUTE);
@@ -34,18 +43,47 @@ const place = (kind: "dataKey" | "indexKey", vault: string, id: string, root: Ro
   key: root.id,
 });
 
-/** Creates the keys of a new vault, wrapped under the active root key. In: the vault's id, a canonical UUID. */
-export async function createVaultKeys(keyring: Keyring, vault: string): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
+/** Creates the keys of a new vault, wrapped under the active root key. In: the ids of the vault and of the keys, canonical UUIDs. */
+export async function createVaultKeys(
+  keyring: Keyring,
+  vault: string,
+  id: string = crypto.randomUUID(),
+): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
   const root = keyring.active;
   const [data, index] = [random(32), random(32)];
-  const dataKeyId = crypto.randomUUID();
-  const wrapped = {
-    rootKeyId: root.id,
-    dataKeyId,
-    dataKey: await sealBytes(root.wrapping, place("dataKey", vault, dataKeyId, root), data),
-    indexKey: await sealBytes(root.wrapping, place("indexKey", vault, dataKeyId, root), index),
-  };
-  return { keys: await importKeys(dataKeyId, data, index), wrapped };
+  const wrapped = { rootKeyId: root.id, ...(await wrapPair(root, vault, id, data, index)) };
+  return { keys: await importKeys(id, data, index), wrapped };
+}
+
+/**
+ * Creates new keys for a vault, and wraps its previous ones with them under the active root key. In: the keys of its row, which open.
+ * Throws when the wrapped ones do not open.
+ */
+export async function replaceVaultKeys(
+  keyring: Keyring,
+  vault: string,
+  id: string,
+  before: { readonly keys: VaultKeys; readonly wrapped: WrappedKeys },
+): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
+  const root = keyring.keys.get(before.wrapped.rootKeyId);
+  const pair = root && (await unwrapPair(root, vault, before.wrapped));
+  if (!pair) throw new Error("the keys of the vault do not open");
+  const { keys, wrapped } = await createVaultKeys(keyring, vault, id);
+  const previous = await wrapPair(keyring.active, vault, before.wrapped.dataKeyId, pair.data, pair.index);
+  return { keys: { ...keys, previous: { ...before.keys, previous: undefined } }, wrapped: { ...wrapped, previous } };
+}
+
+const wrapPair = async (root: RootKey, vault: string, id: string, data: Uint8Array, index: Uint8Array): Promise<WrappedPair> => ({
+  dataKeyId: id,
+  dataKey: await sealBytes(root.wrapping, place("dataKey", vault, id, root), data),
+  indexKey: await sealBytes(root.wrapping, place("indexKey", vault, id, root), index),
+});
+
+/** Out: the bytes of both keys; `undefined` when one does not open. */
+async function unwrapPair(root: RootKey, vault: string, { dataKeyId, dataKey, indexKey }: WrappedPair) {
+  const data = await openBytes(root.wrapping, place("dataKey", vault, dataKeyId, root), dataKey);
+  const index = await openBytes(root.wrapping, place("indexKey", vault, dataKeyId, root), indexKey);
+  return data.ok && index.ok ? { data: data.value, index: index.value } : undefined;
 }
 
 /** The two keys of a vault in wrapped form, with the id that both have. */
@@ -82,15 +120,22 @@ export async function unwrapVaultKeys(
 ): Promise<Result<VaultKeys>> {
   const root = keyring.keys.get(row.rootKeyId);
   if (!root) return fail("misconfigured", "a root key is missing");
-  const wrapped = [row.rootKeyId, row.dataKeyId, row.dataKey, row.indexKey].join();
+  const { previous } = row;
+  const wrapped = [row.rootKeyId, ...[row, ...(previous ? [previous] : [])].flatMap(textsOf)].join();
   const cached = unwrapped.get(name(keyring, vault), now);
   if (cached?.wrapped === wrapped) return ok(cached.keys);
-  const data = await openBytes(root.wrapping, place("dataKey", vault, row.dataKeyId, root), row.dataKey);
-  const index = await openBytes(root.wrapping, place("indexKey", vault, row.dataKeyId, root), row.indexKey);
-  if (!data.ok || !index.ok) return fail("misconfigured", "a vault's keys do not open");
-  const keys = await importKeys(row.dataKeyId, data.value, index.value);
+  const [current, before] = [await openPair(root, vault, row), previous && (await openPair(root, vault, previous))];
+  if (!current || (previous && !before)) return fail("misconfigured", "a vault's keys do not open");
+  const keys = before ? { ...current, previous: before } : current;
   unwrapped.set(name(keyring, vault), { wrapped, keys }, now);
   return ok(keys);
+}
+
+const textsOf = ({ dataKeyId, dataKey, indexKey }: WrappedPair): string[] => [dataKeyId, dataKey, indexKey];
+
+async function openPair(root: RootKey, vault: string, pair: WrappedPair): Promise<VaultKeys | undefined> {
+  const bytes = await unwrapPair(root, vault, pair);
+  return bytes && importKeys(pair.dataKeyId, bytes.data, bytes.index);
 }
 
 /** The keys of a vault that are in this isolate's cache; else `undefined`. */

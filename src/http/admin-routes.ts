@@ -2,7 +2,7 @@ import { listAdminActivity } from "./endpoints/activity.ts";
 import { listKeys, rewrapKeys } from "./endpoints/admin-keys.ts";
 import { exportActivity } from "./endpoints/activity-export.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
-import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
+import { createVault, deleteVault, listAllVaults, resealVault, updateVault } from "./endpoints/admin-vaults.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 
@@ -44,6 +44,14 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ...updateVault,
   }),
   row({ method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true, ...deleteVault }),
+  row({
+    method: "POST",
+    path: `${ADMIN_VAULT}/reseal`,
+    access: BY_ADMIN_SEALING,
+    action: "UPDATE",
+    json: true,
+    ...resealVault,
+  }),
   row({ method: "GET", path: ADMIN_TOKENS, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: listTokens }),
   row({
     method: "POST",

@@ -1,6 +1,7 @@
 import { fingerprint } from "../crypto/seal.ts";
 import type { ContentPlace } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
+import type { ResealProgress } from "../model/reseal.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import { originOf } from "./audit.ts";
@@ -27,8 +28,13 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
 
 /** Sends a change as `sendChange`, and also tells how often. */
 export async function tryChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Tried<Answer>> {
+  const operation = await operationOf(call, vault, change, binding);
+  return tryCoordinator(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
+}
+
+async function operationOf(call: Call, vault: string, change: Change, binding: Binding): Promise<Operation> {
   const { c, actor, claims } = call;
-  const operation: Operation = {
+  return {
     format: formatOf(change),
     // A new id: the body may have taken minutes, and the log lists writes in the order in which they were sent.
     id: setRequestId(c),
@@ -40,7 +46,6 @@ export async function tryChange(call: Call, vault: string, change: Change, bindi
     idempotency: await bind(call, binding),
     change,
   };
-  return tryCoordinator(connect(call, vault), "uncertain", (coordinator) => coordinator.write(operation));
 }
 
 /** Hashes of the key and of the request. Neither the key nor the body is stored. */
@@ -62,9 +67,29 @@ export const recordContent = (call: Call, place: ContentPlace): Promise<Result<u
  * `version_skew`, when the coordinator is of release 0.2.0.
  */
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
-  callCoordinator(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", async (coordinator) => {
+  callNewer(call, isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
+    coordinator.webhooks(call.vault, request),
+  );
+
+/**
+ * Seals some rows of the vault again under new keys. In: the id of the keys that are to be replaced. It may be sent again after every
+ * failure. Errors: those of the coordinator; `uncertain`; `version_skew`, when the coordinator is of a release before it.
+ */
+export async function sendReseal(call: Call, dataKeyId: string): Promise<Result<ResealProgress>> {
+  const { vault } = call;
+  const operation = await operationOf(call, vault, { kind: "reseal-vault", dataKeyId }, { ids: [vault] });
+  return callNewer(call, "uncertain", (coordinator) => coordinator.reseal({ vault, dataKeyId, operation }));
+}
+
+/** Calls a method that coordinators of older releases do not have. Errors: those of the method; `lost`; `version_skew`. */
+const callNewer = <T>(
+  call: Call,
+  lost: "uncertain" | "unavailable",
+  method: (coordinator: ReturnType<ReturnType<typeof connect>>) => Promise<Result<T>>,
+): Promise<Result<T>> =>
+  callCoordinator(connect(call, call.vault), lost, async (coordinator) => {
     try {
-      return await coordinator.webhooks(call.vault, request);
+      return await method(coordinator);
     } catch (error) {
       if (isMissingMethod(error)) return fail("version_skew");
       throw error;

@@ -2,6 +2,7 @@ import { type Dialect, DIALECTS, writeId } from "../model/dialect.ts";
 import { typeRules } from "../model/field-types.ts";
 import type { File } from "../model/file.ts";
 import type { Field, Summary } from "../model/item.ts";
+import { isOperationId, timeOf } from "../model/ids.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import type { AnsweredItem } from "../model/operation.ts";
 import { quotaOf, usageOf } from "../model/quota.ts";
@@ -94,12 +95,23 @@ export function presentFile(
   };
 }
 
-/** A Vault for the admin, with its quotas and what it uses of them. */
+/** A Vault for the admin, with its quotas, what it uses of them, and its keys. */
 export const presentAdminVault = (vault: Vault): object => ({
   ...presentVault(vault, "uuid"),
   quota: quotaOf(vault),
   usage: usageOf(vault),
+  ...presentKeys(vault),
 });
+
+/** A coordinator of an older release does not tell the keys of a vault that it answers. */
+function presentKeys({ dataKeyId, reseal, createdAt }: Vault): object {
+  if (dataKeyId === undefined) return {};
+  // Keys with another id than a UUIDv7 are those that the vault was created with.
+  const dataKey = { id: dataKeyId, createdAt: presentTime(isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt) };
+  if (!reseal) return { dataKey };
+  const { stage, items, rows, unreadable } = reseal.position;
+  return { dataKey, reseal: { replaces: reseal.previous, stage, items, rows, unreadable } };
+}
 
 /** As `presentAdminVault`: a vault whose row does not open has no name and no description, but the kind of the failure. */
 export function presentListedVault({ vault, refusal }: ListedVault): object {

@@ -68,6 +68,9 @@ export const timePrefix = (time: number): string => firstIdAt(time).slice(0, 13)
 /** The time of an operation id: Unix milliseconds. */
 export const timeOf = (id: string): number => parseInt(id.replace("-", "").slice(0, 12), 16);
 
+/** Whether an id is a UUIDv7. */
+export const isOperationId = (id: string): boolean => id[14] === "7";
+
 /** A UUIDv4-shaped id (RFC 9562 section 5.4) of the given 16 bytes. */
 export function uuidOf(bytes: Uint8Array): string {
   return stamped(bytes.toHex(), 4);

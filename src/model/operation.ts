@@ -21,6 +21,7 @@ const FORMAT_2: ReadonlySet<string> = new Set<Change["kind"]>([
   "expire-item",
   "archive-item",
   "unarchive-item",
+  "reseal-vault",
 ]);
 
 /** The format of an operation with this change. A coordinator of release 0.2.0 would overwrite the Item of a chosen id. */
@@ -103,9 +104,8 @@ export type Change =
       readonly ifMatch?: Precondition | undefined;
     }
   | { readonly kind: "destroy-version"; readonly item: string; readonly version: number }
-  | { readonly kind: "restore-item" | "destroy-item"; readonly item: string }
-  /** Of the service itself: brings what is kept of an Item within VERSIONS_KEPT and DELETED_RETENTION_DAYS. */
-  | { readonly kind: "expire-item"; readonly item: string }
+  /** `expire-item` is of the service itself: brings what is kept within VERSIONS_KEPT and DELETED_RETENTION_DAYS. */
+  | { readonly kind: "restore-item" | "destroy-item" | "expire-item"; readonly item: string }
   | { readonly kind: "archive-item" | "unarchive-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
   | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
   | {
@@ -120,6 +120,8 @@ export type Change =
       readonly description?: string | undefined;
       readonly quota?: QuotaChange | undefined;
     }
+  /** Replaces the keys of this id, so that the rows of the vault are sealed again. */
+  | { readonly kind: "reseal-vault"; readonly dataKeyId: string }
   | { readonly kind: "delete-vault" };
 
 /** The new content of a File that keeps its other attributes. */

@@ -1,9 +1,11 @@
+import type { Reseal } from "./reseal.ts";
+
 /** A Vault: a set of Items, and the unit of a token's permissions. */
 export interface Vault {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** +1 for each change of name or description. */
+  /** +1 for each change of name, description or quota, and when it gets new keys. */
   readonly attributeVersion: number;
   /** +1 for each write to an Item. */
   readonly contentVersion: number;
@@ -25,6 +27,10 @@ export interface Vault {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** The id of its data key and index key: a UUIDv7 since schema 4. Absent in the answer of a coordinator of an older release. */
+  readonly dataKeyId: string;
+  /** While its rows are sealed again under new keys. */
+  readonly reseal?: Reseal | undefined;
 }
 
 /** What a vault may hold (contract 12.6). */

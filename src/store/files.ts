@@ -1,5 +1,6 @@
-import { open, type Place, seal, sealedLength } from "../crypto/seal.ts";
+import { sealedLength } from "../crypto/seal.ts";
 import type { VaultKeys } from "../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../crypto/vault-texts.ts";
 import type { File, KeyedFile } from "../model/file.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
@@ -19,13 +20,8 @@ export interface FileRow {
 
 export const FILE_COLUMNS = "item_id, id, generation, size, sealed, since";
 
-const place = (vault: string, id: string, keys: VaultKeys): Place => ({
-  kind: "file",
-  vault,
-  record: id,
-  version: 0,
-  key: keys.id,
-});
+/** The place of the text of a File. */
+export const filePlace = (vault: string, id: string): VaultPlace => ({ kind: "file", vault, record: id, version: 0 });
 
 type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"> & { item: string };
 
@@ -34,7 +30,7 @@ type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"
  * does not open.
  */
 export function sealFile(keys: VaultKeys, vault: string, item: string, file: KeyedFile): Promise<string> {
-  return seal(keys.data, place(vault, file.id, keys), textOf(item, file));
+  return sealText(keys, filePlace(vault, file.id), textOf(item, file));
 }
 
 const textOf = (item: string, { name, section, key, generation, size }: Omit<KeyedFile, "id">): string =>
@@ -49,7 +45,7 @@ export const sealedFileSize = (item: string, file: File | undefined): number =>
 
 /** Opens a row. Errors: `integrity`. */
 async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {
-  const text = await open(keys.data, place(vault, row.id, keys), row.sealed);
+  const text = await openText(keys, filePlace(vault, row.id), row.sealed);
   if (!text.ok) return text;
   const { item, ...file } = JSON.parse(text.value) as Sealed;
   const same = item === row.item_id && file.generation === row.generation && file.size === row.size;

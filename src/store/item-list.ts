@@ -1,5 +1,5 @@
 import { blindIndex } from "../crypto/seal.ts";
-import { cachedVaultKeys } from "../crypto/vault-keys.ts";
+import { cachedVaultKeys, type VaultKeys } from "../crypto/vault-keys.ts";
 import { type Filter, itemPasses, titleOf } from "../model/filter.ts";
 import type { Summary } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
@@ -29,6 +29,8 @@ export interface Slice {
 /** All Items, or those of one title. Without the hint SQLite takes the primary key and reads every Item. */
 const ALL = "FROM items WHERE vault_id = ?1";
 const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
+/** While the vault gets new keys: a row has the blind index under the new or under the previous one. */
+const TITLED_UNDER_BOTH = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index IN (?2, ?5)";
 
 /** The rows after an id, and one more, which shows only that this slice is not the last. */
 const smallPage = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
@@ -67,7 +69,7 @@ export async function loadSlice(
   // The first slice of a title is expected to hold few Items.
   const limit = title !== undefined && after === "" ? FEW : most;
   const found = await (title === undefined
-    ? load(store, access, undefined, after, limit)
+    ? load(store, access, [], after, limit)
     : loadTitled(store, access, title, after, limit));
   if (!found.ok) return found;
   const { keys, rows: tables } = found.value;
@@ -88,10 +90,12 @@ export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): 
   return Math.min(limit, end < 0 ? rows.length : end + 1);
 }
 
-/** In: the blind index of a title, or nothing for all Items. */
-function load(store: Store, access: VaultAccess, index: string | undefined, after: string, most: number) {
-  const listed = index === undefined ? ALL : TITLED;
-  const rows = store.db.prepare((most > FEW ? largePage : smallPage)(listed)).bind(access.vault, index ?? "", after, most);
+/** In: the blind indexes of a title, one or two, or none for all Items. */
+function load(store: Store, access: VaultAccess, indexes: readonly string[], after: string, most: number) {
+  const listed = [ALL, TITLED, TITLED_UNDER_BOTH][indexes.length]!;
+  const [index = "", ...previous] = indexes;
+  const sql = (most > FEW ? largePage : smallPage)(listed);
+  const rows = store.db.prepare(sql).bind(access.vault, index, after, most, ...previous);
   return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
 }
 
@@ -108,9 +112,14 @@ async function loadTitled(
 ): ReturnType<typeof load> {
   let keys = cachedVaultKeys(store.keyring, access.vault, store.now);
   for (;;) {
-    const index = keys ? await blindIndex(keys.index, title) : "";
-    const found = await load(store, access, index, after, most);
-    if (!found.ok || found.value.keys.id === keys?.id) return found;
+    const indexes = keys ? await titleIndexes(keys, title) : [""];
+    const found = await load(store, access, indexes, after, most);
+    if (!found.ok || hasSameKeys(found.value.keys, keys)) return found;
     keys = found.value.keys;
   }
 }
+
+const titleIndexes = (keys: VaultKeys, title: string): Promise<string[]> =>
+  Promise.all([keys, ...(keys.previous ? [keys.previous] : [])].map(({ index }) => blindIndex(index, title)));
+
+const hasSameKeys = (a: VaultKeys, b: VaultKeys | undefined): boolean => a.id === b?.id && a.previous?.id === b.previous?.id;

@@ -1,5 +1,6 @@
-import { blindIndex, noncePrefix, open, type Place, seal, sealedLength } from "../crypto/seal.ts";
+import { blindIndex, noncePrefix, sealedLength } from "../crypto/seal.ts";
 import type { VaultKeys } from "../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../crypto/vault-texts.ts";
 import type { Item, Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
@@ -18,20 +19,22 @@ export interface ItemRow {
 
 export type SealedItem = ItemRow & { title_index: string; folded_index: string };
 
-const place = (kind: "overview" | "details", item: Pick<Summary, "id" | "vault" | "version">, keys: VaultKeys): Place => ({
+type ItemVersion = Pick<Summary, "id" | "vault" | "version">;
+
+/** The place of a text of a version of an Item. */
+export const itemPlace = (kind: "overview" | "details", { vault, id, version }: ItemVersion): VaultPlace => ({
   kind,
-  vault: item.vault,
-  record: item.id,
-  version: item.version,
-  key: keys.id,
+  vault,
+  record: id,
+  version,
 });
 
 /** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */
 export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem> {
   const [summary, secrets] = textsOf(item);
   const [overview, details, title_index, folded] = await Promise.all([
-    seal(keys.data, place("overview", item, keys), summary),
-    seal(keys.data, place("details", item, keys), secrets, Uint8Array.fromHex(item.nonce)),
+    sealText(keys, itemPlace("overview", item), summary),
+    sealText(keys, itemPlace("details", item), secrets, Uint8Array.fromHex(item.nonce)),
     blindIndex(keys.index, item.title),
     foldedIndex(keys, item.title),
   ]);
@@ -64,7 +67,7 @@ const usernameOf = (fields: Item["fields"]): string | undefined =>
 /** Opens the summary of a row of this vault. Errors: `integrity`. */
 export async function openSummary(keys: VaultKeys, vault: string, row: Omit<ItemRow, "details">): Promise<Result<Summary>> {
   const { id, version } = row;
-  const text = await open(keys.data, place("overview", { id, vault, version }, keys), row.overview);
+  const text = await openText(keys, itemPlace("overview", { id, vault, version }), row.overview);
   return text.ok ? ok({ ...(JSON.parse(text.value) as Summary), id, vault, version }) : text;
 }
 
@@ -78,7 +81,7 @@ export async function openItem(
   const { id, version } = row;
   const [summary, text, keyed] = await Promise.all([
     openSummary(keys, vault, row),
-    open(keys.data, place("details", { id, vault, version }, keys), row.details),
+    openText(keys, itemPlace("details", { id, vault, version }), row.details),
     openFiles(keys, vault, fileRows),
   ]);
   if (!summary.ok) return summary;

@@ -3,10 +3,9 @@ import { findFile, type FoundField } from "../model/named.ts";
 import type { KeyedFile } from "../model/file.ts";
 import { namesNone, type Reference } from "../model/reference.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
-import { loadForToken } from "./authorized.ts";
 import type { Store } from "./database.ts";
 import { type FileRow, openFiles } from "./files.ts";
-import type { Reader } from "./resolve-rows.ts";
+import { loadMore, type Reader } from "./resolve-rows.ts";
 import type { ReferencedVault } from "./resolve-vaults.ts";
 
 /** References that name no field of their Item, and therefore a File. */
@@ -31,15 +30,17 @@ const nameOf = (vault: string, item: string): string => `${vault}/${item}`;
  */
 export async function findFiles(
   store: Store,
-  { token }: Reader,
+  reader: Reader,
   searches: readonly FileSearch[],
 ): Promise<Result<Result<KeyedFile>[]>> {
   if (searches.length === 0) return ok([]);
   const items = new Map(searches.map(({ vault, item }) => [nameOf(vault.id, item), [vault.id, item]]));
   type Row = FileRow & { vault_id: string };
-  const read = await loadForToken<[Row]>(store, token, store.db.prepare(SQL).bind(JSON.stringify([...items.values()])));
+  const wanted = [...items.values()];
+  const vaults = searches.map(({ vault }) => vault.id);
+  const read = await loadMore<Row>(store, reader, vaults, store.db.prepare(SQL).bind(JSON.stringify(wanted)));
   if (!read.ok) return read;
-  const [rows] = read.value;
+  const rows = read.value;
   const last = rows.at(-1);
   const rowsOf = Map.groupBy(rows, (row) => nameOf(row.vault_id, row.item_id));
   // The Files of the last Item may be incomplete, and those of other Items are missing.

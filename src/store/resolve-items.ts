@@ -23,7 +23,7 @@ export async function loadMissing(
   asked: ReadonlyMap<string, Wanted>,
 ): Promise<Result<FoundRow[]>> {
   const found = new Set(rows.map(({ vault_id, id }) => `${vault_id}/${id}`));
-  const wanted = searches.map(wantedBy).filter((one) => !asked.has(nameOf(one)));
+  const wanted = searches.flatMap(wantedBy).filter((one) => !asked.has(nameOf(one)));
   let left: number = LIMITS.unindexedTitles;
   for (const [vault, inVault] of Map.groupBy(searches, (search) => search.vault)) {
     const byTitle = inVault.filter(({ item }) => item === undefined || !found.has(`${vault.id}/${item}`));
@@ -64,5 +64,5 @@ export async function readItems(
     if (!loaded.ok) return loaded;
     pending = loaded.value;
   }
-  return ok(({ vault, folded }) => titled.get(`${vault.id}/${folded}`)?.length ?? 0);
+  return ok(({ vault, folded }) => folded.reduce((sum, index) => sum + (titled.get(`${vault.id}/${index}`)?.length ?? 0), 0));
 }

@@ -12,6 +12,17 @@ import type { VaultRow } from "./vault-rows.ts";
 export interface Reader {
   readonly token: TokenIdentity;
   readonly vaults: readonly string[];
+  readonly keysInUse?: KeysInUse | undefined;
+}
+
+/**
+ * The keys of the vaults, as the first call found them. A vault may get new keys before a further call: then a blind index under the
+ * old ones finds nothing, and a row under the new ones does not open, so the request begins again.
+ */
+export interface KeysInUse {
+  /** By the ids of the vaults. */
+  readonly ids: Map<string, string>;
+  replaced: boolean;
 }
 
 /** An Item that is looked for: by its id, by the blind index of its folded title, or by both. */
@@ -40,9 +51,10 @@ const CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * So many Items are loaded by one call at most. What 100 references name is fewer than the first, except with many vaults. The second
- * one has room for all that they may name: for each an id, three Items of its title, and two more whose titles are not indexed.
+ * one has room for all that they may name: for each an id, three Items of its title, or six while the vault gets new keys, and two
+ * more whose titles are not indexed.
  */
-export const MOST_ITEMS = { guessed: 200, wanted: 6 * LIMITS.references };
+export const MOST_ITEMS = { guessed: 200, wanted: 9 * LIMITS.references };
 
 /** So many Items of one title are looked at: a live one, an archived one, and one that makes the title ambiguous. */
 export const SAME_TITLE = 3;
@@ -87,6 +99,23 @@ const GUESSES = `
   CROSS JOIN ${BY_FOLDED_TITLE} ON items.vault_id = substr(titles.value, 1, 36) AND ${FOLDED} = substr(titles.value, 37)
   LIMIT ${MOST_ITEMS.guessed}`;
 
+const KEYS = "SELECT id, data_key_id FROM vaults WHERE id IN (SELECT value FROM json_each(?1))";
+
+/** A further call: it also checks that the vaults of the rows have the keys that the request uses. Errors: as `loadForToken`. */
+export async function loadMore<Row>(
+  store: Store,
+  { token, keysInUse }: Reader,
+  vaults: readonly string[],
+  statement: D1PreparedStatement,
+): Promise<Result<Row[]>> {
+  const keys = store.db.prepare(KEYS).bind(JSON.stringify([...new Set(vaults)]));
+  const read = await loadForToken<[Row, { id: string; data_key_id: string }]>(store, token, statement, keys);
+  if (!read.ok) return read;
+  const [rows, found] = read.value;
+  if (keysInUse && found.some(({ id, data_key_id }) => keysInUse.ids.get(id) !== data_key_id)) keysInUse.replaced = true;
+  return ok(rows);
+}
+
 const listOf = (wanted: readonly Wanted[]): string =>
   JSON.stringify(wanted.map(({ vault, item, folded }) => [vault, item, folded]));
 
@@ -111,7 +140,7 @@ export async function loadVaultsAndItems(
 }
 
 /** Loads Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
-export async function loadWanted(store: Store, { token }: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
-  const rows = await loadForToken<[FoundRow]>(store, token, store.db.prepare(SQL.items).bind(listOf(wanted), MOST_ITEMS.wanted));
-  return rows.ok ? ok(rows.value[0]) : rows;
+export async function loadWanted(store: Store, reader: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
+  const vaults = wanted.map(({ vault }) => vault);
+  return loadMore<FoundRow>(store, reader, vaults, store.db.prepare(SQL.items).bind(listOf(wanted), MOST_ITEMS.wanted));
 }

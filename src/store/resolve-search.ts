@@ -29,9 +29,9 @@ export interface Search {
   readonly vault: ReferencedVault;
   /** The id that the reference names, if it has the form of one. */
   readonly item: string | undefined;
-  /** The name, folded, and its blind index in the vault. */
+  /** The name, folded, and its blind indexes in the vault: two while the vault gets new keys. */
   readonly title: string;
-  readonly folded: string;
+  readonly folded: readonly string[];
   byId: Hit | undefined;
   readonly byTitle: Hit[];
   /** Whether not all titles could be looked at. */
@@ -44,7 +44,7 @@ export function idIn(part: string): string | undefined {
   return id !== undefined && isId(id) ? id : undefined;
 }
 
-export const startSearch = (reference: Reference, vault: ReferencedVault, folded: string): Search => ({
+export const startSearch = (reference: Reference, vault: ReferencedVault, folded: readonly string[]): Search => ({
   reference,
   vault,
   item: idIn(reference.item),
@@ -55,14 +55,18 @@ export const startSearch = (reference: Reference, vault: ReferencedVault, folded
   incomplete: false,
 });
 
-export const wantedBy = ({ vault, item, folded }: Search): Wanted => ({ vault: vault.id, item: item ?? null, folded });
+export const wantedBy = ({ vault, item, folded }: Search): Wanted[] => wantedIn(vault.id, item, folded);
+
+/** What is looked for. In: the id that is named, if any, and the blind indexes of the name. */
+export const wantedIn = (vault: string, item: string | undefined, indexes: readonly string[]): Wanted[] =>
+  indexes.map((folded, place) => ({ vault, item: (place === 0 && item) || null, folded }));
 
 /** A row with its texts. */
 type LoadedRow = FoundRow & { readonly overview: string; readonly details: string };
 
 /** The searches that a row may answer. In: the searches in the vault of the row. */
 export const searchesFor = (row: FoundRow, searches: readonly Search[]): Search[] =>
-  searches.filter(({ item, folded }) => item === row.id || row.folded === folded || row.folded === null);
+  searches.filter(({ item, folded }) => item === row.id || row.folded === null || folded.includes(row.folded));
 
 /** Opens an Item once, and tells each of the searches what it says. */
 export async function readItem(row: LoadedRow, searches: readonly Search[], context: ReferenceContext): Promise<void> {
@@ -73,7 +77,7 @@ export async function readItem(row: LoadedRow, searches: readonly Search[], cont
     // The index is never trusted alone.
     const named = opened.ok
       ? opened.value.state !== "ARCHIVED" && fold(opened.value.title) === search.title
-      : row.folded === search.folded;
+      : row.folded !== null && search.folded.includes(row.folded);
     if (search.item === row.id) search.byId = lookUp(search.reference);
     else if (named) search.byTitle.push(lookUp(search.reference));
   }

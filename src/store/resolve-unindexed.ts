@@ -1,12 +1,11 @@
 import type { VaultKeys } from "../crypto/vault-keys.ts";
 import { fold } from "../model/fold.ts";
 import { ok, type Result } from "../model/result.ts";
-import { loadForToken } from "./authorized.ts";
 import type { Store } from "./database.ts";
 import { BY_FOLDED_TITLE, FOLDED } from "./folded-index.ts";
 import { fitting, largePage, ROWS } from "./item-list.ts";
 import { type ItemRow, openSummary } from "./items.ts";
-import type { Reader } from "./resolve-rows.ts";
+import { loadMore, type Reader } from "./resolve-rows.ts";
 
 /** Titles that are not in the index of folded titles (decision 0021): their summaries are opened. */
 
@@ -24,7 +23,7 @@ const UNINDEXED = largePage(`FROM ${BY_FOLDED_TITLE} WHERE vault_id = ?1 AND ${F
  */
 export async function searchUnindexed(
   store: Store,
-  { token }: Reader,
+  reader: Reader,
   vault: { readonly id: string; readonly keys: VaultKeys },
   titles: ReadonlySet<string>,
   most: number,
@@ -35,9 +34,9 @@ export async function searchUnindexed(
   for (let after: string | undefined = ""; after !== undefined;) {
     const limit = Math.min(ROWS, left);
     const statement: D1PreparedStatement = store.db.prepare(UNINDEXED).bind(vault.id, "", after, limit);
-    const read: Result<[SummaryRow[]]> = await loadForToken<[SummaryRow]>(store, token, statement);
+    const read: Result<SummaryRow[]> = await loadMore<SummaryRow>(store, reader, [vault.id], statement);
     if (!read.ok) return read;
-    const [listed] = read.value;
+    const listed = read.value;
     const rows = listed.slice(0, fitting(listed, limit));
     left -= rows.length;
     const summaries = await Promise.all(rows.map((row) => openSummary(vault.keys, vault.id, row)));

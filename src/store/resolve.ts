@@ -1,13 +1,13 @@
 import { cachedVaultKeys, type VaultKeys } from "../crypto/vault-keys.ts";
 import { LIMITS } from "../model/limits.ts";
 import type { Reference } from "../model/reference.ts";
-import { ok, type Result } from "../model/result.ts";
+import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
-import { foldedIndex } from "./folded-index.ts";
+import { foldedIndexes } from "./folded-index.ts";
 import { findFiles } from "./resolve-files.ts";
 import { loadMissing, nameOf, readItems, type Reading } from "./resolve-items.ts";
-import { loadVaultsAndItems, MOST_ITEMS, type Wanted } from "./resolve-rows.ts";
-import { concludeSearch, type Hit, idIn, type Resolved, type Search, startSearch } from "./resolve-search.ts";
+import { type KeysInUse, loadVaultsAndItems, MOST_ITEMS, type Wanted } from "./resolve-rows.ts";
+import { concludeSearch, type Hit, idIn, type Resolved, type Search, startSearch, wantedIn } from "./resolve-search.ts";
 import { findVault, openVaults } from "./resolve-vaults.ts";
 
 /**
@@ -20,22 +20,38 @@ import { findVault, openVaults } from "./resolve-vaults.ts";
  * its Items (decision 0021).
  */
 
-/** Computes the blind index of a name once for each vault. */
-function createIndexer(): (keys: VaultKeys, name: string) => Promise<string> {
-  const known = new Map<string, Promise<string>>();
+/** Computes the blind indexes of a name once for each vault. */
+function createIndexer(): (keys: VaultKeys, name: string) => Promise<string[]> {
+  const known = new Map<string, Promise<string[]>>();
   return (keys, name) => {
-    const key = `${keys.id}/${name}`;
-    const index = known.get(key) ?? foldedIndex(keys, name);
+    const key = `${keys.id}/${keys.previous?.id ?? ""}/${name}`;
+    const index = known.get(key) ?? foldedIndexes(keys, name);
     known.set(key, index);
     return index;
   };
 }
+
+/** So often a request begins again because a vault got new keys between two of its D1 calls. */
+const TRIES = 3;
 
 /**
  * Out: what each reference stands for, in their order. Errors: `unauthorized` (revoked), `unavailable`; of a reference
  * `reference_not_found`, `ambiguous`, `unindexed`, `invalid`, and those of vaults, Items and Files that do not open.
  */
 export async function resolveReferences(
+  store: Store,
+  reading: Reading,
+  references: readonly Reference[],
+): Promise<Result<Result<Resolved>[]>> {
+  for (let tries = 1; ; tries++) {
+    const keysInUse: KeysInUse = { ids: new Map(), replaced: false };
+    const resolved = await resolveOnce(store, { ...reading, keysInUse }, references);
+    if (!keysInUse.replaced) return resolved;
+    if (tries === TRIES) return fail("unavailable");
+  }
+}
+
+async function resolveOnce(
   store: Store,
   reading: Reading,
   references: readonly Reference[],
@@ -52,7 +68,7 @@ export async function resolveReferences(
   const known = await Promise.all(
     pairs.map(async ({ vault, part }) => {
       const keys = cachedVaultKeys(store.keyring, vault, store.now);
-      return keys ? [{ vault, item: idIn(part) ?? null, folded: await index(keys, part) }] : [];
+      return keys ? wantedIn(vault, idIn(part), await index(keys, part)) : [];
     }),
   );
   const guesses = new Map(known.flat().map((one): [string, Wanted] => [nameOf(one), one]));
@@ -63,6 +79,7 @@ export async function resolveReferences(
   // There may be more: then the Items of the right vaults are asked for.
   if (rows.length === MOST_ITEMS.guessed) guesses.clear();
   const vaults = await openVaults(store, vaultRows);
+  for (const { id, data_key_id } of vaultRows) reading.keysInUse?.ids.set(id, data_key_id);
   const begun = await Promise.all(
     references.map(async (reference): Promise<Result<Search>> => {
       const vault = findVault(vaults, reference.vault);

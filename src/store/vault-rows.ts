@@ -1,6 +1,6 @@
-import type { Place } from "../crypto/seal.ts";
-import { open, seal } from "../crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../crypto/vault-texts.ts";
+import { parsePosition } from "../model/reseal.ts";
 import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Store } from "./database.ts";
@@ -8,7 +8,8 @@ import { refuseMissingKey } from "./root-keys.ts";
 
 /** The rows of vaults: their columns, and how a row is opened and sealed. write/commit.ts writes them. */
 
-export const KEY_COLUMNS = "vaults.id, root_key_id, data_key_id, data_key, index_key";
+export const KEY_COLUMNS =
+  "vaults.id, root_key_id, data_key_id, data_key, index_key, previous_data_key_id, previous_data_key, previous_index_key";
 
 /** The position after the newest write of a vault: a `Cursor`. */
 export const HEAD_COLUMNS = "vaults.content_version + vaults.attribute_version AS sequence, vaults.updated_at AS at";
@@ -20,9 +21,15 @@ export interface KeyRow {
   data_key_id: string;
   data_key: string;
   index_key: string;
+  /** The keys before, while the rows are sealed again; else null. */
+  previous_data_key_id: string | null;
+  previous_data_key: string | null;
+  previous_index_key: string | null;
 }
 
 export interface VaultRow extends KeyRow {
+  /** How far that has come (model/reseal.ts); null: it is not under way. */
+  resealed: string | null;
   sealed: string;
   attribute_version: number;
   content_version: number;
@@ -48,17 +55,11 @@ export interface OpenVault {
   readonly row: VaultRow;
 }
 
-const place = (vault: string, version: number, keys: VaultKeys): Place => ({
-  kind: "vault",
-  vault,
-  record: vault,
-  version,
-  key: keys.id,
-});
+const place = (vault: string, version: number): VaultPlace => ({ kind: "vault", vault, record: vault, version });
 
 /** Seals the name and the description of a vault. */
 export const sealVault = (keys: VaultKeys, { id, name, description, attributeVersion }: Vault): Promise<string> =>
-  seal(keys.data, place(id, attributeVersion, keys), JSON.stringify({ name, description }));
+  sealText(keys, place(id, attributeVersion), JSON.stringify({ name, description }));
 
 /** The keys of a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
 export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> =>
@@ -70,7 +71,7 @@ export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> 
 export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
-  const text = await open(keys.value.data, place(row.id, row.attribute_version, keys.value), row.sealed);
+  const text = await openText(keys.value, place(row.id, row.attribute_version), row.sealed);
   if (!text.ok) return text;
   const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
   return ok({ row, keys: keys.value, vault: { ...plainVault(row), name, description } });
@@ -91,6 +92,8 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
   quota: { items: row.quota_items, bytes: row.quota_bytes, fileBytes: row.quota_file_bytes },
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  dataKeyId: row.data_key_id,
+  reseal: row.resealed === null ? undefined : { previous: row.previous_data_key_id ?? "", position: parsePosition(row.resealed) },
 });
 
 /** A vault whose row does not open: it can be listed and deleted, and nothing else. */
@@ -106,13 +109,17 @@ export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
   refusal,
 });
 
-/** The row of a vault. In: its sealed name and description, and its wrapped keys. */
-export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys): VaultRow => ({
+/** The row of a vault. In: its sealed name and description, its wrapped keys, and how far it is resealed. */
+export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys, resealed: string | null): VaultRow => ({
   id: vault.id,
   root_key_id: keys.rootKeyId,
   data_key_id: keys.dataKeyId,
   data_key: keys.dataKey,
   index_key: keys.indexKey,
+  previous_data_key_id: keys.previous?.dataKeyId ?? null,
+  previous_data_key: keys.previous?.dataKey ?? null,
+  previous_index_key: keys.previous?.indexKey ?? null,
+  resealed,
   sealed,
   attribute_version: vault.attributeVersion,
   content_version: vault.contentVersion,
@@ -136,4 +143,8 @@ export const wrappedKeys = (row: KeyRow): WrappedKeys => ({
   dataKeyId: row.data_key_id,
   dataKey: row.data_key,
   indexKey: row.index_key,
+  previous: previousKeys(row),
 });
+
+const previousKeys = ({ previous_data_key_id: dataKeyId, previous_data_key: dataKey, previous_index_key: indexKey }: KeyRow) =>
+  dataKeyId && dataKey && indexKey ? { dataKeyId, dataKey, indexKey } : undefined;

@@ -1,5 +1,6 @@
 import { open, type Place, seal } from "../crypto/seal.ts";
 import type { VaultKeys } from "../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../crypto/vault-texts.ts";
 import type { Cursor } from "../model/cursor.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { runBatch, type Store } from "./database.ts";
@@ -34,6 +35,8 @@ export interface StoredWebhook {
 /** The webhooks of a vault at one moment. */
 export interface VaultWebhooks {
   readonly keys: VaultKeys;
+  /** The id of the keys, as the row of the vault has it. */
+  readonly dataKeyId: string;
   /** The position after the newest write of the vault: see event.ts. */
   readonly head: Cursor;
   /** Oldest first. */
@@ -66,20 +69,24 @@ export async function loadWebhooks(store: Store, vault: string): Promise<Result<
   if (!keys.ok) return keys;
   const { sequence, at } = found;
   const webhooks = await Promise.all(rows.map((row) => openRow(keys.value, vault, row)));
-  return ok({ keys: keys.value, head: { sequence, at }, webhooks });
+  return ok({ keys: keys.value, dataKeyId: found.data_key_id, head: { sequence, at }, webhooks });
 }
 
-const place = (vault: string, id: string, key: string): Place => ({ kind: "webhook", vault, record: id, version: 1, key });
+/** The place of the text of a webhook. */
+export const webhookPlace = (vault: string, id: string): VaultPlace => ({ kind: "webhook", vault, record: id, version: 1 });
+
+/** That of a deletion notice, under a root key. */
+const noticePlace = (vault: string, id: string, key: string): Place => ({ ...webhookPlace(vault, id), key });
 
 async function openRow(keys: VaultKeys, vault: string, { id, sealed, created_at }: Row): Promise<StoredWebhook> {
-  const text = await open(keys.data, place(vault, id, keys.id), sealed);
+  const text = await openText(keys, webhookPlace(vault, id), sealed);
   const definition = text.ok ? (JSON.parse(text.value) as WebhookDefinition) : undefined;
   return { id, createdAt: created_at, definition, sealed };
 }
 
 /** Seals a definition for its row. */
 export const sealWebhook = (keys: VaultKeys, vault: string, id: string, definition: WebhookDefinition): Promise<string> =>
-  seal(keys.data, place(vault, id, keys.id), JSON.stringify(definition));
+  sealText(keys, webhookPlace(vault, id), JSON.stringify(definition));
 
 /** Where the last message to a webhook goes, and what signs it. */
 export type DeletionNotice = Pick<WebhookDefinition, "url" | "secret" | "previous">;
@@ -88,7 +95,7 @@ export type DeletionNotice = Pick<WebhookDefinition, "url" | "secret" | "previou
 export async function sealDeletionNotice({ keyring }: Store, vault: string, id: string, notice: DeletionNotice): Promise<string> {
   const root = keyring.active;
   const { url, secret, previous } = notice;
-  return `${root.id} ${await seal(root.registry, place(vault, id, root.id), JSON.stringify({ url, secret, previous }))}`;
+  return `${root.id} ${await seal(root.registry, noticePlace(vault, id, root.id), JSON.stringify({ url, secret, previous }))}`;
 }
 
 /** Errors: `misconfigured` (the root key is missing), `integrity`. */
@@ -101,6 +108,6 @@ export async function openDeletionNotice(
   const [key = "", sealed = ""] = text.split(" ");
   const root = keyring.keys.get(key);
   if (!root) return fail("misconfigured", "a root key is missing");
-  const opened = await open(root.registry, place(vault, id, key), sealed);
+  const opened = await open(root.registry, noticePlace(vault, id, key), sealed);
   return opened.ok ? ok(JSON.parse(opened.value) as DeletionNotice) : opened;
 }

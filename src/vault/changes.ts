@@ -1,5 +1,7 @@
+import { operationId } from "../model/ids.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { START } from "../model/reseal.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
 import { complete } from "./complete.ts";
 import { deleteItem, destroyItem, destroyVersion, expireItem } from "./deletions.ts";
@@ -63,14 +65,16 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
   "delete-file": (working, { item, file, ifMatch }, context) =>
     editFiles(working, context, item, ifMatch, (current) => deleteFile(current, file)),
 
-  "create-vault": (working, { name, description, quota }, { vault: id, now, growth }) => {
+  "create-vault": (working, { name, description, quota }, { vault: id, now, random, growth }) => {
     // The id is derived from the Idempotency-Key. A request with the same key after a day, or after the deletion of the
     // vault, finds that the key was used, but no record of the answer.
     if (working.vault || working.everExisted) return fail("idempotency");
     if (growth === "refused" || growth === "shrinking") return fail("database_full");
+    // A UUIDv7 shows when the keys were made.
+    const dataKeyId = operationId(now, random(10));
     const own = { quota: changeQuota(DEFAULT_QUOTA, quota ?? {}), sealedBytes: 0 };
     const counts = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, ...NO_HISTORY, files: 0, fileBytes: 0 };
-    return putVault(working, "CREATE", { id, name, description, ...counts, ...own, createdAt: now, updatedAt: now });
+    return putVault(working, "CREATE", { id, name, description, ...counts, ...own, dataKeyId, createdAt: now, updatedAt: now });
   },
 
   "update-vault": (working, { name, description, quota }, { now }) => {
@@ -82,6 +86,15 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     };
     const version = { attributeVersion: vault.attributeVersion + 1, updatedAt: Math.max(now, vault.updatedAt) };
     return putVault(working, "UPDATE", { ...vault, ...attributes, ...version });
+  },
+
+  "reseal-vault": (working, { dataKeyId }, { now, random }) => {
+    const vault = working.vault!;
+    // Repeated, or another reseal is under way: that one goes on.
+    if (vault.dataKeyId !== dataKeyId || vault.reseal) return ok({ answer: { vault, unchanged: true } });
+    const keys = { dataKeyId: operationId(now, random(10)), reseal: { previous: dataKeyId, position: START } };
+    const version = { attributeVersion: vault.attributeVersion + 1, updatedAt: Math.max(now, vault.updatedAt) };
+    return putVault(working, "UPDATE", { ...vault, ...keys, ...version });
   },
 
   "delete-vault": (working) => {

@@ -4,6 +4,7 @@ import type { ContentPlace } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Refusal, type Result } from "../model/result.ts";
+import type { ResealProgress } from "../model/reseal.ts";
 import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
@@ -14,8 +15,9 @@ import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
 import { type Expired, type Expiry, expireItems } from "./expiry.ts";
 import { commitGroup } from "./group.ts";
 import { acceptListener, notifyListeners } from "./listeners.ts";
-import { committedContents, databasePorts, drawRandom, webhookPorts } from "./ports.ts";
-import { createQueue } from "./queue.ts";
+import { committedContents, databasePorts, drawRandom, resealPorts, webhookPorts } from "./ports.ts";
+import { createQueue, createTurns } from "./queue.ts";
+import { type ResealRequest, resealVault } from "./reseal.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
 import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
 import { announceCommit } from "./webhooks/task.ts";
@@ -39,8 +41,10 @@ const CACHED = 1024 * 1024;
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED);
+  /** Commits and the slices of a reseal take turns, because each would refuse the other. */
+  readonly #turn = createTurns();
   readonly #queue = createQueue<Operation, Result<Answer>>({
-    commit: (group) => this.#commit(group),
+    commit: (group) => this.#turn(() => this.#commit(group)),
     busy: fail("busy"),
     failed: (error) => {
       logFailure("A commit", error);
@@ -97,6 +101,12 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Indexes a slice of the titles of the vault. Out: whether titles are left. Errors: those of `foldTitles`. */
   foldTitles(vault: string): Promise<Result<boolean>> {
     return this.#withStore((store) => foldTitles(store, vault));
+  }
+
+  /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */
+  reseal(request: ResealRequest): Promise<Result<ResealProgress>> {
+    const others = { write: (operation: Operation) => this.write(operation), clock: () => Date.now() };
+    return this.#withStore((store) => resealVault(resealPorts(store, request.vault, this.#turn, others), request));
   }
 
   /** Accepts the WebSocket of a Worker that waits for events. */

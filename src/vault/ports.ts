@@ -5,10 +5,13 @@ import type { Store } from "../store/database.ts";
 import { databaseLevel, type DatabaseLevel } from "../store/database-size.ts";
 import type { RowCache } from "../store/write/cache.ts";
 import { type Commit, type CommitAttempt, writeCommit } from "../store/write/commit.ts";
+import { resealSlice } from "../store/write/reseal.ts";
 import type { RowRequest } from "../store/write/rows.ts";
 import { cachedSnapshot, loadSnapshot, type Snapshot } from "../store/write/snapshot.ts";
 import type { Random } from "./complete.ts";
 import type { PacingPorts } from "./pacing.ts";
+import type { Turns } from "./queue.ts";
+import type { ResealPorts } from "./reseal.ts";
 import type { WebhookPorts } from "./webhooks/ports.ts";
 import type { Retention } from "./working.ts";
 
@@ -77,3 +80,11 @@ export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number)
   clock,
   random: () => Math.random(),
 });
+
+/** The ports of a reseal. In: `turn` runs a slice while no commit runs; `write` carries out an operation. */
+export const resealPorts = (
+  store: Store,
+  vault: string,
+  turn: Turns,
+  others: Pick<ResealPorts, "write" | "clock">,
+): ResealPorts => ({ ...others, slice: (expected) => turn(() => resealSlice(store, vault, expected)) });

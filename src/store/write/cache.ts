@@ -31,8 +31,8 @@ export interface WrittenRows {
   readonly unknown: readonly string[];
 }
 
-/** The columns that identify a state of a vault: see fence.ts. */
-const FENCED = ["content_version", "attribute_version", "updated_at"] as const;
+/** The columns that identify a state of a vault (fence.ts), and the keys under which its rows open. */
+const FENCED = ["content_version", "attribute_version", "updated_at", "data_key_id", "previous_data_key_id"] as const;
 
 interface Entry {
   readonly item: ItemRow;

@@ -1,19 +1,20 @@
-import { createVaultKeys } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { ContentPlace } from "../../model/file.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
 import { type ActivityRow, sealActivity } from "../activity.ts";
 import { type BatchOutcome, type Store, tryBatch } from "../database.ts";
 import { proofStatement } from "../root-keys.ts";
-import { type OpenVault, sealVault, vaultRow, wrappedKeys } from "../vault-rows.ts";
+import { type OpenVault, sealVault, vaultRow } from "../vault-rows.ts";
 import type { RowCache, WrittenRows } from "./cache.ts";
+import { keysOfCommit } from "./commit-keys.ts";
 import { recordDeletion } from "./deleted-vaults.ts";
 import { fencedEntries } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
 import type { TokenHashes } from "./rows.ts";
-import { type FileChange, fileStatement } from "./file-rows.ts";
+import { type FileChange, fileStatement, type ReturnedTexts } from "./file-rows.ts";
+import { resealReturned } from "./returned-files.ts";
 import { changeItem, type ItemChange } from "./row-changes.ts";
-import { insertVault, updateVault } from "./vault-changes.ts";
+import { insertVault, replaceKeys, updateVault } from "./vault-changes.ts";
 import { versionStatements } from "./version-rows.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
@@ -67,31 +68,36 @@ interface Batch {
 /** Writes a commit in one D1 call, and updates the cache by the outcome. */
 export async function writeCommit(store: Store, cache: RowCache, commit: Commit): Promise<CommitAttempt> {
   const rows = await Promise.all(commit.activities.map((activity) => sealActivity(store, activity)));
+  const returned = await resealReturned(store.db, commit.vault, commit.before?.keys, commit.files);
+  // Nothing was written: the group starts again from a new snapshot.
+  if (!returned.ok) return { outcome: "stale", entries: new Map() };
   const { statements, written } = await (commit.after
-    ? updateBatch(store, commit, rows, commit.after)
+    ? updateBatch(store, commit, rows, commit.after, returned.value)
     : deleteBatch(store, commit, rows));
   const outcome = await tryBatch(store.db, statements);
   cache.update(outcome === "committed" ? written : undefined);
   return { outcome, entries: new Map(rows.map(({ id, sealed }) => [id, sealed])) };
 }
 
-async function updateBatch(store: Store, commit: Commit, rows: readonly ActivityRow[], after: Vault): Promise<Batch> {
+async function updateBatch(
+  store: Store,
+  commit: Commit,
+  rows: readonly ActivityRow[],
+  after: Vault,
+  returned: ReturnedTexts,
+): Promise<Batch> {
   const { db } = store;
   const { before } = commit;
-  const created = before ? undefined : await createVaultKeys(store.keyring, commit.vault);
-  const keys = before?.keys ?? created!.keys;
+  const { keys, wrapped, resealed, replaced } = await keysOfCommit(store, before, after);
   const unchanged = before?.vault.attributeVersion === after.attributeVersion;
-  const row = vaultRow(
-    after,
-    unchanged ? before.row.sealed : await sealVault(keys, after),
-    before ? wrappedKeys(before.row) : created!.wrapped,
-  );
+  const row = vaultRow(after, unchanged ? before.row.sealed : await sealVault(keys, after), wrapped, resealed);
   const kept = Math.max(0, ...commit.items.map(countKept));
-  const vault = created
-    ? [await proofStatement(db, store.keyring.active), insertVault(db, row, commit.sealedGrowth, kept)]
-    : [updateVault(db, row, commit.sealedGrowth, kept)];
+  const update = () => [updateVault(db, row, commit.sealedGrowth, kept), ...(replaced ? [replaceKeys(db, row)] : [])];
+  const vault = before
+    ? update()
+    : [await proofStatement(db, store.keyring.active), insertVault(db, row, commit.sealedGrowth, kept)];
   const entries = fencedEntries(store, before?.vault ?? after, commit, rows);
-  const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change)));
+  const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change, returned)));
   const items = await Promise.all(commit.items.map((change) => changeItem(db, commit.vault, keys, change)));
   const versionRows = await versionStatements(db, commit.vault, keys, commit.items);
   const records = await Promise.all(
@@ -101,7 +107,7 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
   );
   // The fence reads the versions before the UPDATE changes them; the row of a new vault has to exist before the fence.
   // A version moves before its row in `items` changes. Rows of Files and versions are deleted after all other changes.
-  const fenced = created ? [...vault, entries] : [entries, ...vault];
+  const fenced = before ? [entries, ...vault] : [...vault, entries];
   const { first, last } = versionRows;
   return {
     statements: [...fenced, ...files, ...first, ...items.flatMap(({ statements }) => statements), ...last, ...records],

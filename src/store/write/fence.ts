@@ -9,7 +9,8 @@ import type { TokenHashes } from "./rows.ts";
  * The fence of a commit: its first statement inserts the log entries with a `vault_id` that is looked up by the versions
  * of the snapshot. When another coordinator has committed since, the look-up gives NULL, the NOT NULL column refuses it,
  * and D1 rolls the batch back. Every commit increments one of the two versions, so of all commits on one snapshot exactly
- * one succeeds. `updated_at` is compared because a restored database repeats versions.
+ * one succeeds. `updated_at` is compared because a restored database repeats versions. `data_key_id` is compared because rows
+ * under a key that the vault does not have would be lost; the commit that replaces the keys increments a version too.
  *
  * The look-up also requires that no token was revoked, that the tokens are those that were issued, and that the
  * Idempotency-Keys are unused, and that nothing is kept of an Item whose id a client has chosen for a new one: a deleted Item
@@ -19,7 +20,7 @@ import type { TokenHashes } from "./rows.ts";
 const FENCED_ENTRIES = `
   INSERT INTO activity (${ACTIVITY.columns})
   SELECT (
-    SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4
+    SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND data_key_id = ?10
       AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (
         SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND (claims = actor.value ->> 1 OR actor.value ->> 1 IS NULL)))
       AND NOT EXISTS (
@@ -41,12 +42,21 @@ interface Assumptions {
 /** The statement that is the fence and inserts the entries. In: the vault of the snapshot, and the log entries. */
 export function fencedEntries(
   { db, now }: Store,
-  { id, contentVersion, attributeVersion, updatedAt }: Vault,
+  { id, contentVersion, attributeVersion, updatedAt, dataKeyId }: Vault,
   { actors, records, chosen }: Assumptions,
   entries: readonly ActivityRow[],
 ): D1PreparedStatement {
   const tokens = [...actors].filter(([actor]) => !WITHOUT_TOKEN.has(actor));
   const lists = [entries, tokens, records.map(({ key }) => key)].map((list) => JSON.stringify(list));
-  const fenced = [id, contentVersion, attributeVersion, updatedAt, ...lists, oldestRecord(now), JSON.stringify(chosen)];
+  const fenced = [
+    id,
+    contentVersion,
+    attributeVersion,
+    updatedAt,
+    ...lists,
+    oldestRecord(now),
+    JSON.stringify(chosen),
+    dataKeyId,
+  ];
   return db.prepare(FENCED_ENTRIES).bind(...fenced);
 }

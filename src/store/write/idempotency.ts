@@ -1,5 +1,5 @@
-import { open, type Place, seal } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
 import type { Answer, Change, Idempotency } from "../../model/operation.ts";
 import { firstIdAt } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -41,12 +41,12 @@ export interface RecordRow {
 /** The first operation id of a day ago. Older records are ignored, and deleted by the cron trigger. */
 export const oldestRecord = (now: number): string => firstIdAt(now - DAY);
 
-const place = (vault: string, id: string, keys: VaultKeys): Place => ({
+/** The place of the text of a record. In: the operation's id. */
+export const recordPlace = (vault: string, id: string): VaultPlace => ({
   kind: "idempotencyRecord",
   vault,
   record: id,
   version: 0,
-  key: keys.id,
 });
 
 /**
@@ -55,12 +55,12 @@ const place = (vault: string, id: string, keys: VaultKeys): Place => ({
  */
 export const sealRecord = (keys: VaultKeys, vault: string, record: IdempotencyRecord): Promise<string> => {
   const { id, key, request, effect, answer = {} } = record;
-  return seal(keys.data, place(vault, id, keys), JSON.stringify({ key, request, effect, answer }));
+  return sealText(keys, recordPlace(vault, id), JSON.stringify({ key, request, effect, answer }));
 };
 
 /** Errors: `integrity`. */
 export async function openRecord(keys: VaultKeys, vault: string, row: RecordRow): Promise<Result<IdempotencyRecord>> {
-  const text = await open(keys.data, place(vault, row.id, keys), row.sealed);
+  const text = await openText(keys, recordPlace(vault, row.id), row.sealed);
   if (!text.ok) return text;
   const record = { ...(JSON.parse(text.value) as Omit<IdempotencyRecord, "id">), id: row.id };
   // The key covers the token: an answer must not move to the record of another token.

@@ -18,6 +18,12 @@ const SQL = {
     WHERE id = ?1`,
 };
 
+/** The old keys and the new ones, and that no row is sealed again yet. */
+const REPLACE_KEYS = `
+  UPDATE vaults SET root_key_id = ?2, data_key_id = ?3, data_key = ?4, index_key = ?5, previous_data_key_id = ?6,
+    previous_data_key = ?7, previous_index_key = ?8, resealed = ?9
+  WHERE id = ?1`;
+
 const stateOf = (row: VaultRow): unknown[] => {
   const versions = [row.attribute_version, row.content_version];
   const counts = [row.items, row.created, row.files, row.file_bytes];
@@ -37,3 +43,10 @@ export function insertVault(db: D1Database, row: VaultRow, sealedBytes: number, 
  */
 export const updateVault = (db: D1Database, row: VaultRow, sealedGrowth: number, kept: number): D1PreparedStatement =>
   db.prepare(SQL.updateVault).bind(...stateOf(row), sealedGrowth, kept);
+
+/** Gives a vault new keys, in a commit that increments `attribute_version`. In: the row after the commit. */
+export function replaceKeys(db: D1Database, row: VaultRow): D1PreparedStatement {
+  const current = [row.root_key_id, row.data_key_id, row.data_key, row.index_key];
+  const previous = [row.previous_data_key_id, row.previous_data_key, row.previous_index_key];
+  return db.prepare(REPLACE_KEYS).bind(row.id, ...current, ...previous, row.resealed);
+}

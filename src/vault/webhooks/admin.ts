@@ -1,18 +1,12 @@
 import { createWebhookSecret } from "../../crypto/webhook-signature.ts";
-import type { Cursor } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { DAY, SECOND } from "../../model/time.ts";
-import type { Webhook, WebhookChange, WebhookRequest } from "../../model/webhook.ts";
-import { findProgress, insertProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
-import {
-  loadWebhooks,
-  sealWebhook,
-  type StoredWebhook,
-  type VaultWebhooks,
-  type WebhookDefinition,
-} from "../../store/webhook-rows.ts";
+import { DAY } from "../../model/time.ts";
+import type { Webhook, WebhookRequest } from "../../model/webhook.ts";
+import { findProgress, insertProgress, replaceProgress } from "../../store/webhook-progress.ts";
+import { loadWebhooks, sealWebhook, type StoredWebhook, type VaultWebhooks } from "../../store/webhook-rows.ts";
 import { deleteWebhook, insertWebhook, replaceWebhook } from "../../store/write/webhooks.ts";
+import { changeDefinition, changeProgress } from "./changes.ts";
 import type { WebhookPorts } from "./ports.ts";
 import { idle } from "./schedule.ts";
 import { newProgress, reconcile } from "./task.ts";
@@ -39,7 +33,7 @@ export async function answerWebhooks(ports: WebhookPorts, vault: string, request
     case "get":
       return answerOne(ports, loaded.value, find(loaded.value, request.id));
     case "create":
-      return create(ports, vault, loaded.value, request);
+      return create(ports, vault, loaded.value, request, TRIES);
     case "update":
       return update(ports, vault, loaded.value, request, TRIES);
     default:
@@ -65,7 +59,13 @@ function answerOne(ports: WebhookPorts, vault: VaultWebhooks, webhook: StoredWeb
   return webhooks.length > 0 ? ok(webhooks) : fail("webhook_not_found");
 }
 
-async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks, wanted: Of<"create">): Promise<Answer> {
+async function create(
+  ports: WebhookPorts,
+  vault: string,
+  loaded: VaultWebhooks,
+  wanted: Of<"create">,
+  tries: number,
+): Promise<Answer> {
   const { sql, store, clock } = ports;
   const { id, request, webhook } = wanted;
   const existing = find(loaded, id);
@@ -79,9 +79,11 @@ async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks,
   // Before the row of D1, so that no webhook is without progress.
   const state = webhook.enabled ? "ACTIVE" : "DISABLED";
   insertProgress(sql, { ...idle(newProgress(vault, row, loaded.head, clock()), clock()), state });
-  const inserted = await insertWebhook(store, vault, row);
+  const inserted = await insertWebhook(store, vault, loaded.dataKeyId, row);
   if (!inserted.ok) return inserted;
-  return inserted.value ? answerOne(ports, loaded, { ...row, definition }, definition.secret) : fail("busy");
+  if (inserted.value) return answerOne(ports, loaded, { ...row, definition }, definition.secret);
+  const again = tries > 1 ? await loadWebhooks(store, vault) : fail("busy");
+  return again.ok ? create(ports, vault, again.value, wanted, tries - 1) : again;
 }
 
 async function update(
@@ -99,7 +101,7 @@ async function update(
   const replaced =
     definition === found.definition
       ? ok(true)
-      : await replaceWebhook(ports.store, vault, found, await sealWebhook(loaded.keys, vault, id, definition));
+      : await replaceWebhook(ports.store, vault, loaded.dataKeyId, found, await sealWebhook(loaded.keys, vault, id, definition));
   if (!replaced.ok) return replaced;
   if (!replaced.value) {
     const again = await loadWebhooks(ports.store, vault);
@@ -111,28 +113,6 @@ async function update(
     replaceProgress(ports.sql, progress, changeProgress(progress, change, loaded.head, ports.clock()));
   const secret = change.rotateSecret === undefined ? undefined : definition.secret;
   return answerOne(ports, loaded, { ...found, definition }, secret);
-}
-
-/** Out: the definition itself when nothing of it changes, also when the request has made its secret already. */
-function changeDefinition(
-  definition: WebhookDefinition,
-  { url = definition.url, rotateSecret }: WebhookChange,
-  request: string,
-  now: number,
-): WebhookDefinition {
-  const rotates = rotateSecret !== undefined && definition.rotation !== request;
-  if (!rotates) return url === definition.url ? definition : { ...definition, url };
-  const previous = rotateSecret > 0 ? { secret: definition.secret, until: now + rotateSecret * SECOND } : undefined;
-  return { ...definition, url, secret: createWebhookSecret(), previous, rotation: request };
-}
-
-function changeProgress(progress: Progress, change: WebhookChange, head: Cursor, now: number): Progress {
-  const { url, enabled, resume } = change;
-  const revived = resume !== undefined || (enabled === true && progress.state === "DISABLED");
-  const state = enabled === false ? "DISABLED" : revived ? "ACTIVE" : (progress.state as Webhook["state"]);
-  const retried = revived || url !== undefined ? { failures: 0, failingSince: null, due: now } : {};
-  const { sequence, at } = resume === "latest" ? head : progress;
-  return { ...progress, ...retried, sequence, at, state, revision: progress.revision + 1 };
 }
 
 async function remove(ports: WebhookPorts, vault: string, loaded: VaultWebhooks, { id }: Of<"delete">): Promise<Answer> {

@@ -1,5 +1,5 @@
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
-import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
+import { createVault, resealVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
 import { createWebhook, updateWebhook } from "../../../src/http/endpoints/admin-webhooks.ts";
 import { resolve } from "../../../src/http/endpoints/resolve.ts";
 import type { ParseCall } from "../../../src/http/route.ts";
@@ -27,6 +27,7 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   Patch: parsePatch,
   NewVault: endpoint(createVault),
   VaultChange: endpoint(updateVault),
+  ResealRequest: endpoint(resealVault),
   NewToken: endpoint(createToken),
   NewWebhook: endpoint(createWebhook),
   WebhookChange: endpoint(updateWebhook),

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import type { Row } from "../../../openapi/operation.ts";
 import { lengthOf, pattern } from "../../support/files.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
@@ -78,7 +79,9 @@ async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   const webhook = path.includes("{webhook}")
     ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
     : "";
-  return { vault, token, webhook };
+  // The id of the keys that a reseal replaces.
+  const dataKey = await env.DB.prepare("SELECT data_key_id FROM vaults WHERE id = ?").bind(vault).first<string>("data_key_id");
+  return { vault, token, webhook, dataKey: dataKey ?? "" };
 }
 
 interface Input {
@@ -96,6 +99,7 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   resolveReferences: ({ vault, item }) => ({ body: { references: [`op://${vault}/${item}/password`] } }),
   createVault: () => ({ body: { name: "New" } }),
   updateVault: () => ({ body: { name: "Other" } }),
+  resealVault: ({ dataKey }) => ({ body: { dataKey } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
   createWebhook: () => ({ body: { url: newReceiver().url } }),
   updateWebhook: () => ({ body: { rotateSecret: true } }),

@@ -1,0 +1,48 @@
+/** The reseal of a vault: it gets new keys, and its rows are sealed again in slices (contract 20.20 and on, decision 0032). */
+
+/** The tables with sealed rows, in the order in which they are passed. Why this order: store/write/reseal-tables.ts. */
+export const RESEAL_STAGES = ["webhooks", "records", "items", "versions", "files", "file_versions"] as const;
+
+export type ResealStage = (typeof RESEAL_STAGES)[number];
+
+/** How far a reseal has come. */
+export interface ResealPosition {
+  readonly stage: ResealStage;
+  /** The key of the last row that was passed, without the vault; empty at the begin of a stage. */
+  readonly after: readonly (string | number)[];
+  /** The Items that were passed, and all rows. */
+  readonly items: number;
+  readonly rows: number;
+  /** The rows with a text that opens under neither key. They stay as they are. */
+  readonly unreadable: number;
+}
+
+export interface Reseal {
+  /** The id of the keys that are replaced. */
+  readonly previous: string;
+  readonly position: ResealPosition;
+}
+
+/** What the admin learns of a reseal. */
+export interface ResealProgress extends Pick<ResealPosition, "items" | "rows" | "unreadable"> {
+  readonly done: boolean;
+  /** The table that is next; absent when it is done. */
+  readonly stage?: ResealStage | undefined;
+  /** The Items of the vault. */
+  readonly of: number;
+}
+
+export const START: ResealPosition = { stage: RESEAL_STAGES[0], after: [], items: 0, rows: 0, unreadable: 0 };
+
+/** The text in the column `vaults.resealed`. */
+export const formatPosition = (position: ResealPosition): string => JSON.stringify(position);
+
+/** A text that is none begins again: rows that are under the new key stay as they are. */
+export function parsePosition(text: string): ResealPosition {
+  try {
+    const position = JSON.parse(text) as ResealPosition;
+    return RESEAL_STAGES.includes(position.stage) && Array.isArray(position.after) ? position : START;
+  } catch {
+    return START;
+  }
+}

@@ -1,0 +1,203 @@
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { everythingIn, type FullVault, fullVault } from "../support/full-vault.ts";
+import { SEALED_BYTES } from "../support/faults.ts";
+import {
+  dataKeyOf,
+  indexedUnder,
+  keysOfVault,
+  openUnder,
+  resealFully,
+  resealOnce,
+  sealedTexts,
+} from "../support/sealed-columns.ts";
+import { login, seedItems } from "../support/seed.ts";
+import { admin, freshVault, LOGIN, makeVault } from "../support/service.ts";
+import { freshWriter } from "../support/versions.ts";
+
+/** New keys for a vault (contract 20.20 to 20.29, decision 0032). */
+
+const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<Record<string, any>>();
+
+describe("a vault that got new keys", () => {
+  it("shows everything as before, entity tags too, and no sealed column opens under the old key", async () => {
+    const full = await fullVault();
+    const before = await everythingIn(full);
+    const old = await keysOfVault(full.vault);
+    const texts = await sealedTexts(full.vault);
+    expect(await openUnder(old, texts)).toEqual(texts.map(({ where }) => where));
+    const done = await resealFully(full.vault);
+    expect(done).toMatchObject({ done: true, items: 1, of: 1, unreadable: 0, requests: 1 });
+    expect(await everythingIn(full)).toEqual(before);
+    const after = await sealedTexts(full.vault);
+    expect(await openUnder(old, after)).toEqual([]);
+    expect(await openUnder(await keysOfVault(full.vault), after)).toEqual(texts.map(({ where }) => where));
+    expect(await indexedUnder(old, full.vault, "Kept")).toBe(0);
+  });
+
+  it("has one pair of wrapped keys and the same count of sealed bytes", async () => {
+    const { vault } = await fullVault();
+    const before = (await rowOf(vault))!;
+    await resealFully(vault);
+    const after = (await rowOf(vault))!;
+    expect(after["sealed_bytes"]).toBe(before["sealed_bytes"]);
+    expect(await env.DB.prepare(`SELECT ${SEALED_BYTES} AS n`).bind(vault).first("n")).toBe(after["sealed_bytes"]);
+    expect(after["data_key_id"]).not.toBe(before["data_key_id"]);
+    const ended = ["previous_data_key_id", "previous_data_key", "previous_index_key", "resealed"].map((name) => after[name]);
+    expect(ended).toEqual([null, null, null, null]);
+  });
+
+  it("has an entry in its log and one more attributeVersion", async () => {
+    const { vault, call } = await freshVault();
+    const { attributeVersion } = (await call("GET", `/v1/vaults/${vault}`)).body;
+    await resealFully(vault);
+    expect((await call("GET", `/v1/vaults/${vault}`)).body.attributeVersion).toBe(attributeVersion + 1);
+    const entries = await env.DB.prepare(
+      "SELECT action, actor, item_id FROM activity WHERE vault_id = ? ORDER BY id DESC LIMIT 1",
+    )
+      .bind(vault)
+      .all();
+    expect(entries.results).toEqual([{ action: "UPDATE", actor: "admin", item_id: null }]);
+  });
+});
+
+describe("a request to reseal", () => {
+  it("that is repeated after the end does nothing", async () => {
+    const { vault } = await freshVault();
+    const dataKey = await dataKeyOf(vault);
+    await resealFully(vault);
+    const current = await dataKeyOf(vault);
+    expect((await resealOnce(vault, dataKey)).body).toMatchObject({ done: true });
+    expect(await dataKeyOf(vault)).toBe(current);
+  });
+
+  it("of other keys goes on with the reseal that is under way, and begins no second one", async () => {
+    const full = await fullVault();
+    const first = await dataKeyOf(full.vault);
+    await halfway(full.vault);
+    const second = await dataKeyOf(full.vault);
+    expect((await listed(full.vault)).reseal).toMatchObject({ replaces: first });
+    expect((await resealOnce(full.vault, crypto.randomUUID())).body.done).toBe(true);
+    expect(await dataKeyOf(full.vault)).toBe(second);
+  });
+
+  it.each([
+    [404, () => resealOnce(crypto.randomUUID(), crypto.randomUUID())],
+    [400, async () => resealOnce(await makeVault(), "no id")],
+  ])("is answered %i when vault or body is wrong", async (status, request) => {
+    expect((await request()).status).toBe(status);
+  });
+
+  it("shows the keys of the vault in the list of the admin", async () => {
+    const { vault } = await freshVault();
+    const { dataKey, createdAt } = await listed(vault);
+    expect(dataKey).toEqual({ id: await dataKeyOf(vault), createdAt });
+    await resealFully(vault);
+    const after = await listed(vault);
+    expect(after.dataKey.id).toBe(await dataKeyOf(vault));
+    expect(after.dataKey.createdAt >= createdAt).toBe(true);
+    expect(after).not.toHaveProperty("reseal");
+  });
+});
+
+const listed = async (vault: string) =>
+  (await admin("GET", "/v1/admin/vaults")).body.find(({ id }: { id: string }) => id === vault);
+
+/** Begins a reseal and stops before its first slice is written. */
+async function halfway(vault: string): Promise<void> {
+  const prevent = (sql: string) => (/UPDATE vaults SET resealed/.test(sql) ? "SELECT RAISE_NO_SUCH_FUNCTION()" : sql);
+  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { rewrite: prevent }) });
+  expect((await resealOnce(vault, await dataKeyOf(vault))).status).toBe(503);
+  await rebindCoordinator(vault, {});
+}
+
+describe("while a vault is resealed", () => {
+  let full: FullVault;
+  let before: Awaited<ReturnType<typeof everythingIn>>;
+  beforeAll(async () => {
+    full = await fullVault();
+    before = await everythingIn(full);
+    vi.spyOn(console, "warn").mockReturnValue();
+    vi.spyOn(console, "error").mockReturnValue();
+    await halfway(full.vault);
+  });
+
+  it("every read, filter, reference, version, File, webhook and repeated request is answered as before", async () => {
+    expect(await everythingIn(full)).toEqual(before);
+    await evictDurableObject(env.COORDINATOR.getByName(full.vault));
+    expect(await everythingIn(full)).toEqual(before);
+  });
+
+  it("a read costs as many D1 calls as before", async () => {
+    const { count, db } = countingDatabase();
+    const filter = `?filter=${encodeURIComponent('title eq "Kept"')}`;
+    await full.call("GET", full.items + filter, { env: { DB: db } });
+    expect(count.calls).toBe(1);
+  });
+
+  it("what is written lies under the new key", async () => {
+    const old = (await keysOfVault(full.vault)).previous!;
+    const { id } = (await full.call("POST", full.items, { body: { ...LOGIN, title: "Written meanwhile" } })).body;
+    const texts = (await sealedTexts(full.vault)).filter(({ where }) => where.includes(id));
+    expect(texts).toHaveLength(2);
+    expect(await openUnder(old, texts)).toEqual([]);
+  });
+});
+
+describe("a large vault", () => {
+  it("is resealed in slices, each of two D1 calls, which write each Item once", async () => {
+    const { vault, call } = await freshVault();
+    await seedItems(
+      env,
+      vault,
+      Array.from({ length: 600 }, (_, n) => login(vault, `Item ${n}`)),
+    );
+    const old = await keysOfVault(vault);
+    const { count, db } = countingDatabase();
+    await rebindCoordinator(vault, { DB: db });
+    const done = await resealFully(vault);
+    await rebindCoordinator(vault, {});
+    expect(done).toMatchObject({ done: true, items: 600, of: 600, rows: 600 });
+    expect(count.calls).toBeLessThanOrEqual(3 + 2 * 5);
+    expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
+    const found = await call("GET", `/v1/vaults/${vault}/items?filter=${encodeURIComponent('title eq "Item 599"')}`);
+    expect(found.body).toHaveLength(1);
+  });
+});
+
+describe("a row that does not open", () => {
+  it("is counted, stays as it is, and stops nothing", async () => {
+    const { vault, items, call } = await freshVault();
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const other = (await call("POST", items, { body: LOGIN })).body.id;
+    await env.DB.prepare("UPDATE items SET details = overview WHERE vault_id = ? AND id = ?").bind(vault, id).run();
+    const read = () => env.DB.prepare("SELECT details FROM items WHERE id = ?").bind(id).first("details");
+    const damaged = await read();
+    expect(await resealFully(vault)).toMatchObject({ done: true, unreadable: 1 });
+    expect(await read()).toBe(damaged);
+    expect((await call("GET", `${items}/${id}`)).status).toBe(500);
+    expect((await call("GET", `${items}/${other}`)).status).toBe(200);
+    expect((await call("DELETE", `${items}/${id}`)).status).toBe(204);
+  });
+});
+
+describe("several operations of one group", () => {
+  it("are written under the new keys when one of them replaces the keys", async () => {
+    const { vault, items, call, apply } = await freshWriter();
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const old = await keysOfVault(vault);
+    const dataKeyId = await dataKeyOf(vault);
+    const input = { ...LOGIN, category: "LOGIN", fields: [], sections: [], tags: [], urls: [] } as never;
+    const answers = await Promise.all([
+      apply({ kind: "create-item", item: crypto.randomUUID(), input }),
+      apply({ kind: "reseal-vault", dataKeyId }),
+      apply({ kind: "delete-item", item: id }),
+      apply({ kind: "reseal-vault", dataKeyId }),
+    ]);
+    expect(answers.map(({ ok }) => ok)).toEqual([true, true, true, true]);
+    await resealFully(vault);
+    expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
+  });
+});

@@ -1,0 +1,241 @@
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { SLICE } from "../../src/store/write/reseal-tables.ts";
+import { RUN } from "../../src/vault/reseal.ts";
+import { rebindCoordinator, renewCoordinator, seeded, wrapDatabase } from "../support/bindings.ts";
+import { alternatingCoordinators } from "../support/concurrent-patches.ts";
+import { advanceClock } from "../support/faults.ts";
+import { everythingIn, type FullVault, fullVault, passwordTo } from "../support/full-vault.ts";
+import { isLong, runs } from "../support/runs.ts";
+import { dataKeyOf, keysOfVault, openUnder, resealFully, resealOnce, sealedTexts } from "../support/sealed-columns.ts";
+import { admin, LOGIN } from "../support/service.ts";
+import { newReceiver } from "../support/webhooks.ts";
+
+/**
+ * A reseal goes on under writes of every kind, and after a fault at each of its steps: no answer is wrong, and in the end no sealed
+ * column opens under the old key (docs/consistency.md). Slices of one row, so that something happens at every position.
+ */
+
+const SIZES = { ...SLICE };
+const LENGTH = { ...RUN };
+
+beforeEach(() => {
+  vi.spyOn(console, "warn").mockReturnValue();
+  vi.spyOn(console, "error").mockReturnValue();
+});
+afterEach(() => {
+  Object.assign(SLICE, SIZES);
+  Object.assign(RUN, LENGTH);
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Lets each request do one slice of so many rows. */
+function inSlicesOf(rows: number): void {
+  SLICE.rows = rows;
+  RUN.slices = 2;
+}
+
+async function expectNothingUnder(old: Awaited<ReturnType<typeof keysOfVault>>, vault: string): Promise<void> {
+  const texts = await sealedTexts(vault);
+  expect(await openUnder(old, texts)).toEqual([]);
+  expect(await openUnder(await keysOfVault(vault), texts)).toHaveLength(texts.length);
+}
+
+type Step = (full: FullVault, n: number) => Promise<{ status: number }>;
+
+/** A write of every kind. Each may be sent at any time; those of things that are gone are refused with 404. */
+const STEPS: Readonly<Record<string, Step>> = {
+  create: ({ call, items }, n) => call("POST", items, { body: { ...LOGIN, title: `New ${n}` } }),
+  patch: ({ call, items, kept }, n) => call("PATCH", `${items}/${kept}`, { body: passwordTo(`value ${n}`) }),
+  keyed: ({ call, items, kept }, n) =>
+    call("PATCH", `${items}/${kept}`, { body: passwordTo(`keyed ${n}`), headers: { "Idempotency-Key": `key ${n}` } }),
+  rename: ({ call, items, kept }, n) =>
+    call("PATCH", `${items}/${kept}`, { body: [{ op: "replace", path: "/title", value: `Title ${n % 3}` }] }),
+  restoreFirst: ({ call, items, kept }) => call("POST", `${items}/${kept}/versions/1/restore`),
+  restoreFile: ({ call, items, kept }) => call("POST", `${items}/${kept}/versions/3/restore`),
+  upload: ({ upload, items, kept }, n) => upload("POST", `${items}/${kept}/files?name=n${n}`, 10),
+  replaceContent: ({ upload, items, kept, file }, n) => upload("PUT", `${items}/${kept}/files/${file}/content`, 20 + n),
+  deleteFile: ({ call, items, kept, file }) => call("DELETE", `${items}/${kept}/files/${file}`),
+  delete: ({ call, items, kept }) => call("DELETE", `${items}/${kept}`),
+  undelete: ({ call, vault, kept }) => call("POST", `/v1/vaults/${vault}/deleted-items/${kept}/restore`),
+  undeleteOther: ({ call, vault, deleted }) => call("POST", `/v1/vaults/${vault}/deleted-items/${deleted}/restore`),
+  deleteOther: ({ call, items, deleted }) => call("DELETE", `${items}/${deleted}`),
+  changeHook: ({ hooks, hook }) => admin("PATCH", `${hooks}/${hook}`, { body: { url: newReceiver().url } }),
+  addHook: ({ hooks }, n) =>
+    n < 8 ? admin("POST", hooks, { body: { url: newReceiver().url, enabled: false } }) : admin("GET", hooks),
+  nameVault: ({ vault }, n) => admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: `Name ${n}` } }),
+};
+
+/** What must be true at any time: every row opens, and the title finds the Item if that exists. */
+async function expectReadable({ call, items, kept, vault, hooks }: FullVault): Promise<void> {
+  const list = await call("GET", items);
+  expect(list.status).toBe(200);
+  const summary = list.body.find(({ id }: { id: string }) => id === kept);
+  if (summary) {
+    const { versions } = (await call("GET", `${items}/${kept}/versions`)).body;
+    for (const { version } of versions ?? [])
+      expect((await call("GET", `${items}/${kept}/versions/${version}`)).status).toBe(200);
+    expect((await call("GET", `${items}/${kept}/files?inline_files=true`)).status).toBe(200);
+    const filter = encodeURIComponent(`title eq "${summary.title}"`);
+    const found = (await call("GET", `${items}?filter=${filter}`)).body.map(({ id }: { id: string }) => id);
+    expect(found).toContain(kept);
+    const { values } = (await call("POST", "/v1/resolve", { body: { references: [`op://${vault}/${summary.title}/title`] } }))
+      .body;
+    expect(values[0].status === undefined || values[0].status !== 500).toBe(true);
+  }
+  expect((await call("GET", `/v1/vaults/${vault}/deleted-items`)).status).toBe(200);
+  expect((await admin("GET", hooks)).body.every(({ url }: { url?: string }) => url !== undefined)).toBe(true);
+}
+
+describe("a vault that is resealed row by row, with a write after each row", () => {
+  it.each(Array.from({ length: runs(1, 60) }, (_, seed) => seed))(
+    "answers every request rightly, and nothing opens under the old key: seed %i",
+    async (seed) => {
+      inSlicesOf(1);
+      const random = seeded(seed + 1);
+      const full = await fullVault();
+      const old = await keysOfVault(full.vault);
+      const dataKey = await dataKeyOf(full.vault);
+      const names = Object.keys(STEPS);
+      let done = false;
+      for (let n = 0; !done; n++) {
+        if (n > 500) throw new Error("the reseal does not end");
+        const reply = await resealOnce(full.vault, dataKey);
+        expect(reply.status).toBe(200);
+        ({ done } = reply.body);
+        const name = names[Math.floor(random() * names.length)]!;
+        const { status } = await STEPS[name]!(full, n);
+        expect([200, 204, 404], `${name} was answered ${status}`).toContain(status);
+        if (isLong || n % 4 === 0) await expectReadable(full);
+        if (random() < 0.1) await evictDurableObject(env.COORDINATOR.getByName(full.vault));
+      }
+      await expectReadable(full);
+      await expectNothingUnder(old, full.vault);
+    },
+    60_000,
+  );
+});
+
+describe("a reseal that is killed", () => {
+  it("at each of its D1 calls, before and after its effect, goes on with the next request", async () => {
+    SLICE.rows = 3;
+    const full = await fullVault();
+    const before = await everythingIn(full);
+    let calls = Infinity;
+    // In the short run every second call, each in one of the two ways.
+    for (let step = 0; step < calls; step += isLong ? 1 : 3) {
+      for (const lost of isLong ? [false, true] : [step % 2 === 1]) {
+        const old = await keysOfVault(full.vault);
+        const dataKey = await dataKeyOf(full.vault);
+        let count = 0;
+        const kill = (when: boolean) => {
+          if (when && count === step + 1) throw new Error("D1_ERROR: Network connection lost.");
+        };
+        const DB = wrapDatabase(env.DB, { before: () => (count++, kill(!lost)), after: () => kill(lost) });
+        await renewCoordinator(full.vault, { DB });
+        await resealOnce(full.vault, dataKey);
+        await renewCoordinator(full.vault, {});
+        let reply = await resealOnce(full.vault, dataKey);
+        while (reply.body.done !== true) reply = await resealOnce(full.vault, dataKey);
+        calls = Math.min(calls, Math.max(count, 4));
+        if (count > step) calls = Infinity;
+        expect(await everythingIn(full)).toEqual(before);
+        await expectNothingUnder(old, full.vault);
+        if (count <= step) return;
+      }
+    }
+  });
+});
+
+describe("a second coordinator of the vault", () => {
+  it("whose cache has the rows of before the reseal writes under the new key", async () => {
+    const full = await fullVault();
+    const second = { COORDINATOR: alternatingCoordinators([`${full.vault} again`]) };
+    const write = (value: string) => full.call("PATCH", `${full.items}/${full.kept}`, { body: passwordTo(value), env: second });
+    expect((await write("warm")).status).toBe(200);
+    const old = await keysOfVault(full.vault);
+    await resealFully(full.vault);
+    expect((await write("after")).status).toBe(200);
+    await expectNothingUnder(old, full.vault);
+  });
+
+  it("that commits between the read and the batch of a slice makes the slice begin again", async () => {
+    const full = await fullVault();
+    const old = await keysOfVault(full.vault);
+    const second = { COORDINATOR: alternatingCoordinators([`${full.vault} again`]) };
+    let commits = 0;
+    const DB = wrapDatabase(env.DB, {
+      rewrite: (sql) => (/UPDATE vaults SET resealed/.test(sql) ? (slices++, sql) : sql),
+      async before() {
+        if (slices === 0 || commits >= 3) return;
+        slices = 0;
+        commits++;
+        const moved = await full.call("PATCH", `${full.items}/${full.kept}`, { body: passwordTo(`n ${commits}`), env: second });
+        expect(moved.status).toBe(200);
+      },
+    });
+    let slices = 0;
+    await rebindCoordinator(full.vault, { DB });
+    await resealFully(full.vault);
+    await rebindCoordinator(full.vault, {});
+    expect(commits).toBe(3);
+    expect((await full.call("GET", `${full.items}/${full.kept}`)).body.fields[0].value).toBe("n 3");
+    await expectNothingUnder(old, full.vault);
+  });
+});
+
+describe("a request of several D1 calls during which the vault gets new keys", () => {
+  it.each([
+    ["a File", "f", 0],
+    ["a field, with keys that are not cached", "password", 6 * 60_000],
+  ])("resolves a reference to %s", async (_, part, later) => {
+    const full = await fullVault();
+    if (later > 0) advanceClock(later);
+    let calls = 0;
+    const DB = wrapDatabase(env.DB, {
+      before: async () => {
+        if (++calls === 2) await resealFully(full.vault);
+      },
+    });
+    const body = { references: [`op://${full.vault}/kept/${part}`] };
+    const { values } = (await full.call("POST", "/v1/resolve", { body, env: { DB } })).body;
+    expect(values[0].message).toBeUndefined();
+    expect(calls).toBeGreaterThan(2);
+  });
+
+  it("creates and changes webhooks under the new keys", async () => {
+    const full = await fullVault();
+    const old = await keysOfVault(full.vault);
+    let armed = true;
+    const DB = wrapDatabase(env.DB, {
+      rewrite: (sql) => (/(INSERT INTO|UPDATE) webhooks/.test(sql) && armed ? ((armed = false), (pending = true), sql) : sql),
+      before: async () => {
+        if (!pending) return;
+        pending = false;
+        await resealFully(full.vault, { COORDINATOR: alternatingCoordinators([`${full.vault} again`]) });
+      },
+    });
+    let pending = false;
+    await rebindCoordinator(full.vault, { DB });
+    const made = await admin("POST", full.hooks, { body: { url: newReceiver().url, enabled: false } });
+    expect(made.status).toBe(200);
+    armed = true;
+    const changed = await admin("PATCH", `${full.hooks}/${full.hook}`, { body: { url: newReceiver().url } });
+    expect(changed.status).toBe(200);
+    await rebindCoordinator(full.vault, {});
+    await expectNothingUnder(old, full.vault);
+  });
+});
+
+describe("a vault that is deleted while it is resealed", () => {
+  it("is gone, and the next request to reseal it is answered 404", async () => {
+    inSlicesOf(2);
+    const full = await fullVault();
+    const dataKey = await dataKeyOf(full.vault);
+    expect((await resealOnce(full.vault, dataKey)).body.done).toBe(false);
+    expect((await admin("DELETE", `/v1/admin/vaults/${full.vault}`)).status).toBe(204);
+    expect((await resealOnce(full.vault, dataKey)).status).toBe(404);
+  });
+});

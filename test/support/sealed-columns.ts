@@ -1,0 +1,94 @@
+import { env } from "cloudflare:workers";
+import { openKeyring } from "../../src/crypto/keyring.ts";
+import { blindIndex, open } from "../../src/crypto/seal.ts";
+import { unwrapVaultKeys, type VaultKeys } from "../../src/crypto/vault-keys.ts";
+import type { VaultPlace } from "../../src/crypto/vault-texts.ts";
+import { filePlace } from "../../src/store/files.ts";
+import { itemPlace } from "../../src/store/items.ts";
+import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
+import { webhookPlace } from "../../src/store/webhook-rows.ts";
+import { recordPlace } from "../../src/store/write/idempotency.ts";
+import { admin } from "./service.ts";
+import { unwrap } from "./versions.ts";
+
+/** Every sealed text that D1 holds of a vault, and under which keys it opens; and requests that give the vault new keys. */
+
+const rowOf = async (vault: string): Promise<VaultRow> =>
+  (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
+
+/** The keys of a vault as they are now. */
+export async function keysOfVault(vault: string): Promise<VaultKeys> {
+  const keyring = unwrap(await openKeyring(env.ROOT_KEYS));
+  return unwrap(await unwrapVaultKeys(keyring, vault, wrappedKeys(await rowOf(vault)), Date.now()));
+}
+
+interface SealedText {
+  readonly where: string;
+  readonly place: VaultPlace;
+  readonly sealed: string;
+}
+
+type Row = Record<string, any>;
+
+/** All sealed texts of a vault, also that of its own row. */
+export async function sealedTexts(vault: string): Promise<SealedText[]> {
+  const all = async (table: string) =>
+    (await env.DB.prepare(`SELECT * FROM ${table} WHERE vault_id = ?`).bind(vault).all<Row>()).results;
+  const row = await rowOf(vault);
+  const name = (table: string, { item_id = "", id = "", key = "", version = "", until = "" }: Row, column: string) =>
+    `${table} ${[item_id, id, key, version, until].join(" ")} ${column}`;
+  const versions = (table: string, rows: Row[], idOf: (row: Row) => string): SealedText[] =>
+    rows.flatMap((one) =>
+      (["overview", "details"] as const).map((kind) => ({
+        where: name(table, one, kind),
+        place: itemPlace(kind, { vault, id: idOf(one), version: one["version"] }),
+        sealed: one[kind],
+      })),
+    );
+  const single = (table: string, rows: Row[], place: (id: string) => VaultPlace): SealedText[] =>
+    rows.map((one) => ({ where: name(table, one, "sealed"), place: place(one["id"]), sealed: one["sealed"] }));
+  return [
+    {
+      where: "vaults",
+      place: { kind: "vault", vault, record: vault, version: row.attribute_version },
+      sealed: row.sealed,
+    },
+    ...versions("items", await all("items"), ({ id }) => id),
+    ...versions("item_versions", await all("item_versions"), ({ item_id }) => item_id),
+    ...single("files", await all("files"), (id) => filePlace(vault, id)),
+    ...single("file_versions", await all("file_versions"), (id) => filePlace(vault, id)),
+    ...single("replays", await all("replays"), (id) => recordPlace(vault, id)),
+    ...single("webhooks", await all("webhooks"), (id) => webhookPlace(vault, id)),
+  ];
+}
+
+/** The texts that open under these keys alone, without their previous ones. */
+export async function openUnder({ id, data }: VaultKeys, texts: readonly SealedText[]): Promise<string[]> {
+  const opened = await Promise.all(texts.map(async ({ place, sealed }) => (await open(data, { ...place, key: id }, sealed)).ok));
+  return texts.filter((_, index) => opened[index]).map(({ where }) => where);
+}
+
+/** How many Items have the blind index of this title under these keys. */
+export async function indexedUnder(keys: VaultKeys, vault: string, title: string): Promise<number> {
+  const sql = "SELECT count(*) AS n FROM items WHERE vault_id = ? AND title_index = ?";
+  return (await env.DB.prepare(sql)
+    .bind(vault, await blindIndex(keys.index, title))
+    .first<number>("n"))!;
+}
+
+export const dataKeyOf = async (vault: string): Promise<string> => (await rowOf(vault)).data_key_id;
+
+/** Sends one request to replace the keys of this id. */
+export const resealOnce = (vault: string, dataKey: string, bindings: Partial<Env> = {}) =>
+  admin("POST", `/v1/admin/vaults/${vault}/reseal`, { body: { dataKey }, env: bindings });
+
+/** Replaces the keys of a vault. Out: the last answer, and how many requests it took. */
+export async function resealFully(vault: string, bindings: Partial<Env> = {}) {
+  const dataKey = await dataKeyOf(vault);
+  for (let requests = 1; ; requests++) {
+    const reply = await resealOnce(vault, dataKey, bindings);
+    if (reply.status === 200 && reply.body.done === true) return { ...reply.body, requests };
+    if (reply.status !== 200 && !reply.headers.has("Retry-After") && reply.status !== 503) throw new Error(reply.text);
+    if (requests > 5_000) throw new Error(`the reseal does not end: ${reply.text}`);
+  }
+}
