@@ -186,6 +186,12 @@ CREATE TABLE IF NOT EXISTS logs (
   trimmed  TEXT    NOT NULL -- no read or denial has an id up to this one
 ) STRICT, WITHOUT ROWID;
 
+-- The archive of the log in R2: so many objects of a day (UTC, 2026-11-21) are complete, and their entries deleted from here.
+CREATE TABLE IF NOT EXISTS archived_days (
+  day     TEXT    NOT NULL PRIMARY KEY,
+  objects INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. They are kept for a day.
 CREATE TABLE IF NOT EXISTS replays (
   vault_id TEXT NOT NULL,

@@ -8,6 +8,7 @@ import { eventRows } from "./paths/events.ts";
 import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
 import { itemRows } from "./paths/items.ts";
+import { keyRows } from "./paths/keys.ts";
 import { serviceRows } from "./paths/service.ts";
 import { tokenRows } from "./paths/tokens.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
@@ -15,6 +16,7 @@ import { activitySchemas } from "./schemas/activity.ts";
 import { healthSchemas } from "./schemas/health.ts";
 import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
+import { keySchemas } from "./schemas/keys.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
 import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
@@ -33,6 +35,7 @@ export const ROWS: readonly Row[] = [
   ...historyRows,
   ...eventRows,
   ...adminRows,
+  ...keyRows,
   ...resealRows,
   ...webhookRows,
   ...serviceRows,
@@ -79,6 +82,7 @@ export const document: Document = {
     { name: "Activity", description: "The activity logs (contract 13)." },
     { name: "Admin: vaults", description: "Makes and deletes vaults (contract 13)." },
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
+    { name: "Admin: keys", description: "The root keys and their rotation (contract 20)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
@@ -92,6 +96,7 @@ export const document: Document = {
       ...resealSchemas,
       ...tokenSchemas,
       ...activitySchemas,
+      ...keySchemas,
       ...resolveSchemas,
       ...webhookSchemas,
       ...healthSchemas,

@@ -132,3 +132,19 @@ export const health = {
   version: "0.2.0",
   dependencies: [{ service: "d1", status: "ACTIVE", message: "The database answers" }],
 };
+
+const used = { vaults: 0, tokens: 0, endedTokens: 0 };
+export const rootKeys = [
+  {
+    id: "k2",
+    state: "active",
+    fingerprint: "56475aa75463474c",
+    publicKey: "zGSAXONn2ZwBDoeQTrRuK9l4ONvuN+iPmQUaAm5lWck=",
+    verifies: true,
+    ...used,
+    vaults: 12,
+    removable: false,
+  },
+  { id: "k1", state: "removed", fingerprint: "21fe31dfa154a261", verifies: false, ...used, removable: false },
+];
+export const rewrapSlice = { rewrapped: 100, failed: 0, left: 240, cursor: "vaults:3fa85f64-5717-4562-b3fc-2c963f66afa6" };

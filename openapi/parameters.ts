@@ -60,6 +60,7 @@ export const parameters = {
     count(1, LIMITS.page, { default: 100 }),
   ),
   Cursor: inQuery("cursor", "Where the page begins: opaque, from the `Link` of the page before (contract 11.3).", text),
+  RewrapCursor: inQuery("cursor", "Where the slice begins: opaque, from the answer before (contract 20.3).", text),
   Offset: inQuery("offset", "How many entries to skip (contract 13.9).", count(0, LIMITS.activityOffset, { default: 0 })),
   Before: inQuery(
     "before",
@@ -67,6 +68,9 @@ export const parameters = {
     ref("IdInput"),
   ),
   LogBefore: inQuery("before", "The page has the entries before the one with this `requestId` (contract 13.21).", ref("IdInput")),
+  OfVault: inQuery("vault", "Only the log of this vault, also of a deleted one (contract 23.3).", ref("IdInput")),
+  Since: inQuery("since", "Only entries from this time on (contract 23.3).", { type: "string", format: "date-time" }),
+  Until: inQuery("until", "Only entries before this time (contract 23.3).", { type: "string", format: "date-time" }),
   Archived: inQuery("archived", "Whether the list has the archived Items too (contract 14.15).", flag),
   Include: inQuery("include", "`username` adds the user names (contract 11.8).", { type: "string", const: "username" }),
   InlineFiles: inQuery("inline_files", "Adds the contents, up to the inline limit (contract 9.8, 9.9).", flag),

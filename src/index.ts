@@ -8,10 +8,6 @@ export { VaultCoordinator } from "./vault/coordinator.ts";
 
 export default {
   fetch: app.fetch,
-  queue: (batch, env) =>
-    consumeActivity(
-      env,
-      batch.messages.flatMap(({ body }) => body),
-    ),
+  queue: (batch, env) => consumeActivity(env, batch.messages),
   scheduled: (controller, env) => cleanUp(env, controller.scheduledTime),
 } satisfies ExportedHandler<Env, ActivityMessage>;

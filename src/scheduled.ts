@@ -2,41 +2,69 @@ import { logFailure } from "./log.ts";
 import { fail, ok, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity-archive.ts";
-import { deleteOldActivity } from "./store/activity-retention.ts";
+import { archiveOldActivity, forgetDays } from "./store/activity-archiving.ts";
+import { deleteOldActivity, forgetLogs } from "./store/activity-retention.ts";
+import { findContentsWithoutRow } from "./store/contents/without-row.ts";
+import { type Counts, recordCounts } from "./store/counters.ts";
+import { openStore } from "./store/database.ts";
 import { findDueVaults } from "./store/due-vaults.ts";
 import { moveExpiredTokens } from "./store/ended-tokens.ts";
+import { recordRootKeys } from "./store/root-keys.ts";
 import { deleteRowsOfDeletedVaults } from "./store/write/deleted-vaults.ts";
 import { foldVaults } from "./store/write/folded-titles.ts";
 import { deleteOldRecords } from "./store/write/idempotency.ts";
 import { countSealedBytes } from "./store/write/sealed-bytes.ts";
-import type { Expiry } from "./vault/expiry.ts";
+import type { Expired, Expiry } from "./vault/expiry.ts";
 
 /**
- * The hourly task of the cron trigger: deletes what is past its retention, and the rows of deleted vaults; ends expired tokens;
- * counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions, and index titles
- * that are not indexed yet. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the
- * run shows as failed. A malformed setting fails the part that needs a setting.
+ * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends
+ * expired tokens; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions,
+ * index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys. In: Unix
+ * milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed. A malformed
+ * setting fails the part that needs a setting.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
-  const parts = await Promise.allSettled([
-    deleteOldRecords(env.DB, now),
-    deleteActivity(env, now),
-    deleteArchives(env, now),
-    moveExpiredTokens(env.DB, now),
+  const parts = await Promise.allSettled<Counts | void>([
+    deleteOldRecords(env.DB, now).then((count) => ({ idempotency_record: count })),
+    cleanLog(env, now),
+    cleanArchive(env, now),
+    moveExpiredTokens(env.DB, now).then((count) => ({ token: count })),
     deleteRowsOfDeletedVaults(env.DB, now),
     countSealedBytes(env.DB),
     expireVaults(env, now),
+    recordKeys(env, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
+    watchContents(env, now),
   ]);
+  await recordCounts(env.DB, Object.assign({}, ...parts.map((part) => (part.status === "fulfilled" ? part.value : {}))));
   const failed = parts.find((part) => part.status === "rejected");
   if (failed) throw failed.reason;
 }
 
-const deleteActivity = async (env: Env, now: number): Promise<void> =>
-  deleteOldActivity(env.DB, now - requireSettings(env).activityRetention);
+async function cleanLog(env: Env, now: number): Promise<Counts> {
+  const { DB, FILES } = env;
+  const { activityRetention, activityArchive } = requireSettings(env);
+  const before = now - activityRetention;
+  const archives = activityArchive > activityRetention;
+  const left = await (archives ? archiveOldActivity(DB, FILES, before) : deleteOldActivity(DB, before));
+  await forgetLogs(DB);
+  return { log_entry: left, log_entry_archived: archives ? left : 0 };
+}
 
-const deleteArchives = async (env: Env, now: number): Promise<void> =>
-  deleteOldArchives(env.FILES, now - requireSettings(env).activityRetention);
+async function cleanArchive(env: Env, now: number): Promise<Counts> {
+  const { activityRetention, activityArchive } = requireSettings(env);
+  const before = now - Math.max(activityRetention, activityArchive);
+  const deleted = await deleteOldArchives(env.FILES, before);
+  if (deleted > 0) await forgetDays(env.DB, before);
+  return { archive_object: deleted };
+}
+
+/** So that a key that goes missing later can be named, also by who has never listed the keys. */
+async function recordKeys(env: Env, now: number): Promise<void> {
+  const store = await openStore(env, now);
+  const recorded = store.ok ? await recordRootKeys(store.value) : store;
+  if (!recorded.ok) throw new Error(recorded.failure.detail ?? "the root keys could not be recorded");
+}
 
 /** Calls of coordinators per run: on the free plan an invocation makes at most 50 calls in all. */
 const CALLS = 20;
@@ -46,29 +74,48 @@ const CALLS = 20;
  * continues. No coordinator is called again before each of them was called, so that a large vault does not hold up the others.
  * Throws when D1 or one of the coordinators failed.
  */
-async function expireVaults(env: Env, now: number): Promise<void> {
+async function expireVaults(env: Env, now: number): Promise<Counts> {
   const due = await findDueVaults(env.DB, requireSettings(env), now);
   const waiting: Expiry[] = Array.from(due, (vault) => ({ ...vault, after: "" }));
   let failures = 0;
+  const counts = { item: 0, version: 0 };
   for (let calls = 0; calls < CALLS && waiting.length > 0; calls++) {
     const expiry = waiting.shift()!;
-    const answer = await callExpire(env, expiry);
+    const answer: Result<string | undefined> & Expired = await callExpire(env, expiry);
+    counts.item += answer.items ?? 0;
+    counts.version += answer.versions ?? 0;
     if (!answer.ok) failures++;
     else if (answer.value !== undefined) waiting.push({ ...expiry, after: answer.value });
   }
   if (failures > 0) throw new Error("a coordinator could not expire Items");
+  return counts;
 }
 
-async function callExpire(env: Env, expiry: Expiry): Promise<Result<string | undefined>> {
+async function callExpire(env: Env, expiry: Expiry): Promise<Result<string | undefined> & Expired> {
   try {
     return await env.COORDINATOR.getByName(expiry.vault).expire(expiry);
   } catch (error) {
     // During a deployment the coordinator may be of release 0.2.0: a later run finds the vault again.
-    if (/does not implement/.test(String(error))) return ok(undefined);
+    if (isMissingMethod(error)) return ok(undefined);
     logFailure("A call to a coordinator", error);
     return fail("unavailable");
   }
 }
+
+/** Lets coordinators sweep contents that have no row. */
+async function watchContents({ DB, FILES, COORDINATOR }: Env, now: number): Promise<Counts> {
+  const found = await findContentsWithoutRow(DB, FILES, now, async (vault, keys) => {
+    try {
+      return await COORDINATOR.getByName(vault).watchContents(keys);
+    } catch (error) {
+      if (isMissingMethod(error)) return 0; // of release 0.2.0: a later pass finds them again
+      throw error;
+    }
+  });
+  return { content_without_row: found };
+}
+
+const isMissingMethod = (error: unknown): boolean => /does not implement/.test(String(error));
 
 /** Throws when a setting is malformed. */
 function requireSettings(env: Env): Settings {

@@ -15,6 +15,8 @@ export interface Settings {
   readonly fileRetention: number;
   /** Milliseconds that an entry stays in the activity log. */
   readonly activityRetention: number;
+  /** Milliseconds that an entry can be exported, from the archive in R2 after its retention; at most the retention: no archive. */
+  readonly activityArchive: number;
   /** The most reads and denials of one log. */
   readonly activityRows: number;
   /** Whether new entries of the log are sealed under the key of their day. */
@@ -35,6 +37,7 @@ interface Numeric {
     | "MAX_INLINE_FILE_SIZE_KB"
     | "FILE_RETENTION_DAYS"
     | "ACTIVITY_RETENTION_DAYS"
+    | "ACTIVITY_ARCHIVE_DAYS"
     | "ACTIVITY_MAX_ROWS"
     | "DATABASE_LIMIT_MB"
     | "VERSIONS_KEPT"
@@ -51,6 +54,8 @@ const NUMBERS = {
   fileRetention: { variable: "FILE_RETENTION_DAYS", least: 0, unit: DAY },
   // The log also tells which writes took effect, and idempotency records live for a day.
   activityRetention: { variable: "ACTIVITY_RETENTION_DAYS", least: 1, unit: DAY },
+  // Absent: entries are deleted after the retention, as before. No upgrade keeps them longer than the operator has decided.
+  activityArchive: { variable: "ACTIVITY_ARCHIVE_DAYS", least: 0, unit: DAY, absent: 0 },
   activityRows: { variable: "ACTIVITY_MAX_ROWS", least: 100, unit: 1, absent: 100_000 },
   databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000, absent: 10_000 },
   versionsKept: { variable: "VERSIONS_KEPT", least: 0, most: 100, unit: 1, absent: 10 },

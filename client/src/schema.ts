@@ -292,7 +292,7 @@ export interface Vault {
   id: Id;
   name: string;
   description: string;
-  /** +1 for each change of name, description or quota. */
+  /** +1 for each change of name, description, quota or keys. */
   attributeVersion: number;
   /** +1 for each write to an Item. */
   contentVersion: number;
@@ -303,12 +303,12 @@ export interface Vault {
   updatedAt: Time;
 }
 
-/** A vault for the admin, with its quotas and what it uses of them (contract 13.23). */
+/** A vault for the admin, with its quotas, what it uses of them (contract 13.23), and its keys (contract 20.20). */
 export interface AdminVault {
   id: Uuid;
   name: string;
   description: string;
-  /** +1 for each change of name, description or quota. */
+  /** +1 for each change of name, description, quota or keys. */
   attributeVersion: number;
   /** +1 for each write to an Item. */
   contentVersion: number;
@@ -319,12 +319,14 @@ export interface AdminVault {
   updatedAt: Time;
   quota: Quota;
   usage: Usage;
+  dataKey?: DataKey;
+  reseal?: Reseal;
 }
 
 /** A vault whose stored record does not open. It can only be deleted (contract 13.18). */
 export interface BrokenVault {
   id: Uuid;
-  /** +1 for each change of name, description or quota. */
+  /** +1 for each change of name, description, quota or keys. */
   attributeVersion: number;
   /** +1 for each write to an Item. */
   contentVersion: number;
@@ -335,6 +337,8 @@ export interface BrokenVault {
   updatedAt: Time;
   quota: Quota;
   usage: Usage;
+  dataKey?: DataKey;
+  reseal?: Reseal;
   /** Why the stored record does not open (contract 13.18). */
   broken: "integrity" | "misconfigured";
 }
@@ -385,6 +389,48 @@ export interface VaultChange {
   /** A description. At most 65536 bytes of UTF-8. */
   description?: string | null;
   quota?: QuotaInput | null;
+}
+
+/** The keys of a vault: its data key and its index key. */
+export interface DataKey {
+  id: Uuid;
+  createdAt: Time;
+}
+
+/** The vault has new keys, and not all of its records are sealed under them yet. */
+export interface Reseal {
+  /** The id of the keys that are replaced. */
+  replaces: Uuid;
+  /** The kind of records that is next. */
+  stage: "webhooks" | "records" | "items" | "versions" | "files" | "file_versions";
+  /** The Items that were passed. */
+  items: number;
+  /** All records that were passed. */
+  rows: number;
+  /** The records that opened under neither key. They stay as they are. */
+  unreadable: number;
+}
+
+/** New keys for a vault. */
+export interface ResealRequest {
+  /** The id of the keys that are to be replaced. */
+  dataKey: IdInput;
+}
+
+/** How far the replacement of the keys has come. */
+export interface ResealProgress {
+  /** Whether every record is sealed under the new keys, and the previous ones are gone. */
+  done: boolean;
+  /** The kind of records that is next. */
+  stage?: "webhooks" | "records" | "items" | "versions" | "files" | "file_versions";
+  /** The Items that were passed. */
+  items: number;
+  /** All records that were passed. */
+  rows: number;
+  /** The records that opened under neither key. They stay as they are. */
+  unreadable: number;
+  /** The Items of the vault. */
+  of: number;
 }
 
 /** A token as it was issued (contract 8.10). */
@@ -459,6 +505,8 @@ export interface Actor {
   jti?: Uuid;
   userAgent: string;
   requestIp: string;
+  /** The root key that sealed the two texts before was removed, so they are empty (contract 20.6); else absent. */
+  originUnknown?: true;
 }
 
 /** What the request was about (contract 13.6, 16.12). */
@@ -489,7 +537,7 @@ export interface ActivityEntry {
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
-  type: "VAULT" | "TOKEN" | "WEBHOOK";
+  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY";
   /** Its id. */
   vault?: {
     id: Uuid;
@@ -500,6 +548,10 @@ export interface AdminActivityResource {
   };
   /** Its id. */
   webhook?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  key?: {
     id: Uuid;
   };
 }
@@ -556,6 +608,39 @@ export interface VaultEvent {
 /** The data of `vault.deleted` and `reset` in a stream (contract 15.8). */
 export interface VaultNotice {
   vault: Id;
+}
+
+/** A root key, without key material (contract 20.2). */
+export interface RootKey {
+  id: string;
+  /** How the service uses it (contract 20.1). */
+  state: "active" | "staged" | "retired" | "missing" | "removed";
+  /** Names the key: the first 8 bytes of the SHA-256 of its public key. Absent when it is not known. */
+  fingerprint?: string;
+  /** The Ed25519 public key that verifies its tokens, in base64. Absent when `ROOT_KEYS` has no part of the key. */
+  publicKey?: string;
+  /** Whether tokens that it signed are accepted. */
+  verifies: boolean;
+  /** How many vaults are sealed under it. */
+  vaults: number;
+  /** How many tokens are sealed under it. */
+  tokens: number;
+  /** How many tokens that have ended are sealed under it. */
+  endedTokens: number;
+  /** Whether nothing needs it, so that `ROOT_KEYS` may lose it. */
+  removable: boolean;
+}
+
+/** What a slice has done (contract 20.3). */
+export interface RewrapSlice {
+  /** Rows that are under the active key now. */
+  rewrapped: number;
+  /** Rows that do not open, and stay as they are. */
+  failed: number;
+  /** Rows that are under other keys than the active one, in all. */
+  left: number;
+  /** Where the next slice begins: opaque. Absent after the last one. */
+  cursor?: string;
 }
 
 /** The references to resolve. */
@@ -814,19 +899,23 @@ export type ErrorKind =
   | "version_not_found"
   | "token_not_found"
   | "webhook_not_found"
+  | "backup_not_found"
   | "route_not_found"
   | "reference_not_found"
   | "ambiguous"
   | "method_not_allowed"
   | "idempotency"
+  | "signer_removed"
   | "cursor_gone"
   | "item_exists"
+  | "backup_newer"
   | "overtaken"
   | "precondition"
   | "too_large_to_inline"
   | "body_too_large"
   | "range"
   | "encoding"
+  | "backup_damaged"
   | "rate"
   | "internal"
   | "integrity"
@@ -1518,6 +1607,59 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: AdminActivityEntry[];
+  };
+  /** Export all logs */
+  "GET /v1/admin/activity/export": {
+    id: "exportActivity";
+    path: Record<string, never>;
+    query: {
+      /** Only the log of this vault, also of a deleted one (contract 23.3). */
+      vault?: IdInput;
+      /** Only entries from this time on (contract 23.3). */
+      since?: string;
+      /** Only entries before this time (contract 23.3). */
+      until?: string;
+      /** The most entries of a page (contract 13.9). */
+      limit?: number;
+      /** Where the page begins: opaque, from the `Link` of the page before (contract 11.3). */
+      cursor?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Array<ActivityEntry | AdminActivityEntry>;
+  };
+  /** List the root keys */
+  "GET /v1/admin/keys": {
+    id: "listKeys";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: RootKey[];
+  };
+  /** Rewrap a slice under the active root key */
+  "POST /v1/admin/keys/rewrap": {
+    id: "rewrapKeys";
+    path: Record<string, never>;
+    query: {
+      /** Where the slice begins: opaque, from the answer before (contract 20.3). */
+      cursor?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: RewrapSlice;
+  };
+  /** Give a vault new keys */
+  "POST /v1/admin/vaults/{vault}/reseal": {
+    id: "resealVault";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: ResealRequest;
+    answer: ResealProgress;
   };
   /** List the webhooks of a vault */
   "GET /v1/admin/vaults/{vault}/webhooks": {

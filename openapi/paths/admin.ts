@@ -1,4 +1,4 @@
-import { json, listOf, listOfEither, required } from "../content.ts";
+import { json, listOf, listOfAny, listOfEither, required } from "../content.ts";
 import { adminEntry, adminVault, issuedToken, newToken, newVault, token } from "../examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
@@ -80,7 +80,7 @@ const tokenRows: readonly Row[] = [
     json: required(json("NewToken", newToken)),
     idempotent: true,
     answers: { 200: { description: "The token.", content: json("IssuedToken", issuedToken) } },
-    errors: ["database_full", "uncertain"],
+    errors: ["signer_removed", "database_full", "uncertain"],
   },
   {
     method: "get",
@@ -129,6 +129,25 @@ export const adminRows: readonly Row[] = [
     parameters: ["LogLimit", "LogBefore"],
     answers: {
       200: { description: "A page of the log.", content: listOf("AdminActivityEntry", [adminEntry]), headers: ["Link"] },
+    },
+    errors: ["invalid"],
+  },
+  {
+    method: "get",
+    path: "/v1/admin/activity/export",
+    operationId: "exportActivity",
+    tag: "Activity",
+    summary: "Export all logs",
+    description:
+      "Those of vaults, of tokens and of the admin, also what is archived, the oldest day first (contract 23.2 to 23.5).",
+    access: ADMIN,
+    parameters: ["OfVault", "Since", "Until", "LogLimit", "Cursor"],
+    answers: {
+      200: {
+        description: "A page of the export. It may be short, or empty, although there is a next one.",
+        content: listOfAny(["ActivityEntry", "AdminActivityEntry"], [adminEntry]),
+        headers: ["Link"],
+      },
     },
     errors: ["invalid"],
   },

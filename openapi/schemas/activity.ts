@@ -37,8 +37,13 @@ export const activitySchemas: Readonly<Record<string, Schema>> = {
       jti: ref("Uuid", "The id of the token; absent for the admin and the service."),
       userAgent: { type: "string", maxLength: 256 },
       requestIp: { type: "string", maxLength: 64 },
+      originUnknown: {
+        type: "boolean",
+        const: true,
+        description: "The root key that sealed the two texts before was removed, so they are empty (contract 20.6); else absent.",
+      },
     },
-    ["jti"],
+    ["jti", "originUnknown"],
   ),
   ActivityResource: closed(
     "What the request was about (contract 13.6, 16.12).",

@@ -1,12 +1,23 @@
 import { fail, ok, type Result } from "../model/result.ts";
+import { parseRootKeys } from "./root-keys.ts";
 
 /**
- * The root keys: the secret `ROOT_KEYS`, `{"active":"k1","keys":{"k1":"<32 bytes base64>"}}`, and the keys that
- * HKDF-SHA-256 (RFC 5869) derives from them. Each derived key has one use; none can be exported.
+ * The root keys: the secret `ROOT_KEYS` (root-keys.ts), and the keys that HKDF-SHA-256 (RFC 5869) derives from them. Each derived
+ * key has one use; none of the secret ones can be exported.
  */
 
-export interface RootKey {
+/** What verifies the tokens that a root key signed. */
+export interface VerifyingKey {
   readonly id: string;
+  /** Ed25519 (RFC 8032). */
+  readonly verifying: CryptoKey;
+  /** The 32 bytes of `verifying` in base64. */
+  readonly publicKey: string;
+  /** The first 8 bytes of the SHA-256 of `verifying`, in hexadecimal: names the key to people, and reveals nothing of it. */
+  readonly fingerprint: string;
+}
+
+export interface RootKey extends VerifyingKey {
   /** AES-256-GCM: wraps the keys of vaults. */
   readonly wrapping: CryptoKey;
   /** AES-256-GCM: seals what belongs to no vault, such as the names of tokens. */
@@ -15,7 +26,6 @@ export interface RootKey {
   readonly base: CryptoKey;
   /** Ed25519 (RFC 8032). */
   readonly signing: CryptoKey;
-  readonly verifying: CryptoKey;
 }
 
 export interface Keyring {
@@ -24,34 +34,30 @@ export interface Keyring {
   /** Seals, wraps and signs. The other keys only open, unwrap and verify. */
   readonly active: RootKey;
   readonly keys: ReadonlyMap<string, RootKey>;
+  /** The keys whose tokens are accepted: `keys`, and the public keys that outlive removed ones. */
+  readonly verifying: ReadonlyMap<string, VerifyingKey>;
 }
 
-const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const INFO = "item-vault/v1/";
 
 let memo: { secret: string; keyring: Keyring } | undefined;
 
-/** Parses the secret. The keyring is cached for the life of the isolate. Errors: `misconfigured`, when the secret is missing or malformed. */
+/** Parses the secret. The keyring is cached for the life of the isolate. Errors: those of `parseRootKeys`. */
 export async function openKeyring(secret: string | undefined): Promise<Result<Keyring>> {
-  if (!secret) return fail("misconfigured", "ROOT_KEYS is missing");
-  if (memo?.secret === secret) return ok(memo.keyring);
-  const roots = parse(secret);
-  if (!roots) return fail("misconfigured", "ROOT_KEYS is malformed");
+  if (secret && memo?.secret === secret) return ok(memo.keyring);
+  const parsed = parseRootKeys(secret);
+  if (!parsed.ok) return parsed;
+  const { active, keys: roots, verify } = parsed.value;
   const keys = new Map<string, RootKey>();
-  for (const [id, bytes] of roots.keys) keys.set(id, await derive(id, bytes));
-  memo = { secret, keyring: { id: crypto.randomUUID(), active: keys.get(roots.active)!, keys } };
-  return ok(memo.keyring);
-}
-
-function parse(secret: string): { active: string; keys: Map<string, Uint8Array> } | undefined {
+  for (const [id, bytes] of roots) keys.set(id, await derive(id, bytes));
+  const verifying = new Map<string, VerifyingKey>(keys);
   try {
-    const { active, keys } = JSON.parse(secret) as { active: string; keys: Record<string, string> };
-    const bytes = new Map(Object.entries(keys).map(([id, key]) => [id, Uint8Array.fromBase64(key)]));
-    const valid = [...bytes].every(([id, key]) => KEY_ID.test(id) && key.length === 32);
-    return valid && bytes.has(active) ? { active, keys: bytes } : undefined;
+    for (const [id, point] of verify) verifying.set(id, { id, ...(await verifyingKey(point)) });
   } catch {
-    return undefined; // the error may quote the secret
+    return fail("misconfigured", "ROOT_KEYS is malformed: `verify` has a text that is no Ed25519 public key");
   }
+  memo = { secret: secret!, keyring: { id: crypto.randomUUID(), active: keys.get(active)!, keys, verifying } };
+  return ok(memo.keyring);
 }
 
 async function derive(id: string, root: Uint8Array): Promise<RootKey> {
@@ -78,7 +84,7 @@ export const deriveKey = async (base: CryptoKey, use: string): Promise<CryptoKey
 /** PKCS #8 of an Ed25519 private key, up to the 32 bytes of the seed (RFC 8410 section 7). */
 const PKCS8 = Uint8Array.fromHex("302e020100300506032b657004220420");
 
-async function signatureKeys(seed: Uint8Array): Promise<Pick<RootKey, "signing" | "verifying">> {
+async function signatureKeys(seed: Uint8Array): Promise<Omit<RootKey, "id" | "wrapping" | "registry" | "base">> {
   const pkcs8 = new Uint8Array([...PKCS8, ...seed]);
   // Web Crypto derives the public key only from an exportable private key.
   const exportable = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", true, ["sign"]);
@@ -86,7 +92,16 @@ async function signatureKeys(seed: Uint8Array): Promise<Pick<RootKey, "signing" 
   const point = Uint8Array.fromBase64(x!, { alphabet: "base64url" });
   const [signing, verifying] = await Promise.all([
     crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", false, ["sign"]),
-    crypto.subtle.importKey("raw", point, "Ed25519", false, ["verify"]),
+    verifyingKey(point),
   ]);
-  return { signing, verifying };
+  return { signing, ...verifying };
+}
+
+/** In: the 32 bytes of an Ed25519 public key. */
+async function verifyingKey(point: Uint8Array): Promise<Omit<VerifyingKey, "id">> {
+  const [verifying, hash] = await Promise.all([
+    crypto.subtle.importKey("raw", point, "Ed25519", false, ["verify"]),
+    crypto.subtle.digest("SHA-256", point),
+  ]);
+  return { verifying, publicKey: point.toBase64(), fingerprint: new Uint8Array(hash).subarray(0, 8).toHex() };
 }

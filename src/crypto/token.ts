@@ -5,7 +5,7 @@ import type { Permission } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
-import type { Keyring, RootKey } from "./keyring.ts";
+import type { Keyring, VerifyingKey } from "./keyring.ts";
 import { fingerprint } from "./seal.ts";
 
 /** Access tokens: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), which only this service issues and verifies. */
@@ -38,8 +38,8 @@ const BINDING_AUDIENCE = "item-vault-binding";
 const LONGEST = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
-const header = (key: RootKey) => ({ alg: "EdDSA", typ: "JWT", kid: key.id });
-const encodedHeader = (key: RootKey) => encode(new TextEncoder().encode(JSON.stringify(header(key))));
+const header = (key: VerifyingKey) => ({ alg: "EdDSA", typ: "JWT", kid: key.id });
+const encodedHeader = (key: VerifyingKey) => encode(new TextEncoder().encode(JSON.stringify(header(key))));
 const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", omitPadding: true });
 
 /**
@@ -108,10 +108,10 @@ async function verifySignature(keyring: Keyring, token: string, now: number): Pr
 
 /**
  * The key of a token, or `undefined` unless the token is spelled as `signToken` spells it: three parts of unpadded
- * base64url in canonical form (RFC 4648 section 3.5), and the header of one of the root keys, byte for byte. So the
- * algorithm comes from the key, and no header parameter is interpreted.
+ * base64url in canonical form (RFC 4648 section 3.5), and the header of one of the root keys, byte for byte, or of a removed one whose
+ * public key was kept. So the algorithm comes from the key, and no header parameter is interpreted.
  */
-function findKey(keyring: Keyring, token: string): RootKey | undefined {
+function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
   if (token.length > LONGEST || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
   const parts = token.split(".");
   const canonical = parts.every((part) => {
@@ -121,7 +121,7 @@ function findKey(keyring: Keyring, token: string): RootKey | undefined {
       return false;
     }
   });
-  return canonical ? [...keyring.keys.values()].find((key) => encodedHeader(key) === parts[0]) : undefined;
+  return canonical ? [...keyring.verifying.values()].find((key) => encodedHeader(key) === parts[0]) : undefined;
 }
 
 /** Out: `undefined` when the claims do not have the shape that `signToken` issues. */

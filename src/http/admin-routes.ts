@@ -1,10 +1,12 @@
 import { listAdminActivity } from "./endpoints/activity.ts";
+import { listKeys, rewrapKeys } from "./endpoints/admin-keys.ts";
+import { exportActivity } from "./endpoints/activity-export.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, resealVault, updateVault } from "./endpoints/admin-vaults.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 
-/** The routes of the admin (contract 13 and 17), a part of the table in routes.ts. */
+/** The routes of the admin (contract 13, 17 and 20), a part of the table in routes.ts. */
 
 const BY_ADMIN: Access = { by: "admin" };
 const BY_ADMIN_SEALING: Access = { by: "admin", seals: true };
@@ -14,6 +16,7 @@ const ADMIN_VAULT = `${ADMIN_VAULTS}/:vault`;
 const ADMIN_TOKENS = "/v1/admin/tokens";
 const ADMIN_TOKEN = `${ADMIN_TOKENS}/:token`;
 const TOKEN = "TOKEN";
+const KEYS = "/v1/admin/keys";
 const WEBHOOKS = `${ADMIN_VAULT}/webhooks`;
 const WEBHOOK = `${WEBHOOKS}/:webhook`;
 
@@ -83,5 +86,8 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ...updateWebhook,
   }),
   row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
+  row({ method: "GET", path: KEYS, access: BY_ADMIN, action: "READ", resource: "KEY", parse, handle: listKeys }),
+  row({ method: "POST", path: `${KEYS}/rewrap`, access: BY_ADMIN_SEALING, action: "UPDATE", resource: "KEY", ...rewrapKeys }),
   row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
+  row({ method: "GET", path: "/v1/admin/activity/export", access: BY_ADMIN, action: "UNLOGGED", ...exportActivity }),
 ];

@@ -55,8 +55,8 @@ export function adminEntry(
   return { id: c.get("requestId"), ...what, actor: ADMIN, origin: originOf(c) };
 }
 
-/** The id of the path that names what an admin route is about. */
-const NAMED = { VAULT: "vault", TOKEN: "token", WEBHOOK: "webhook" } as const;
+/** The id of the path that names what an admin route is about. The routes of root keys are about all of them. */
+const NAMED = { VAULT: "vault", TOKEN: "token", WEBHOOK: "webhook", KEY: "token" } as const;
 
 /** The entry of a request of the admin that succeeded. */
 function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {

@@ -8,12 +8,13 @@ import { presentTime } from "./present.ts";
 /** One entry of the activity log (contract 13). Its own id and the id of the token's row are UUIDs in both dialects. */
 export function presentActivity(activity: Activity, dialect: Dialect): object {
   const { id, log, action, result, actor, origin } = activity;
+  const { unknown: originUnknown, ...texts } = origin;
   return {
     requestId: id,
     timestamp: presentTime(timeOf(id)),
     action,
     result,
-    actor: { id: writeActor(actor, dialect), jti: WITHOUT_TOKEN.has(actor) ? undefined : actor, ...origin },
+    actor: { id: writeActor(actor, dialect), jti: WITHOUT_TOKEN.has(actor) ? undefined : actor, ...texts, originUnknown },
     resource: log === NOWHERE ? presentAdminResource(activity, dialect) : presentResource(activity, dialect),
   };
 }

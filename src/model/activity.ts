@@ -7,14 +7,19 @@ export interface Origin {
   readonly userAgent: string;
   /** The client's address; empty where the platform gives none. */
   readonly requestIp: string;
+  /** The root key that sealed the origin was removed: both texts are empty. */
+  readonly unknown?: true;
 }
+
+/** The origin of an entry whose root key was removed (contract 20.6). */
+export const UNKNOWN_ORIGIN: Origin = { userAgent: "", requestIp: "", unknown: true };
 
 export const ACTIONS = ["READ", "CREATE", "UPDATE", "DELETE"] as const;
 
 export type Action = (typeof ACTIONS)[number];
 
 /** What an entry of the admin's log is about. */
-export const ADMIN_RESOURCES = ["VAULT", "TOKEN", "WEBHOOK"] as const;
+export const ADMIN_RESOURCES = ["VAULT", "TOKEN", "WEBHOOK", "KEY"] as const;
 
 export type AdminResource = (typeof ADMIN_RESOURCES)[number];
 

@@ -41,13 +41,19 @@ const failures = {
   version_not_found: [404, (names, version) => `version ${echo(names.version ?? version)} of item ${echo(names.item)} not found`],
   token_not_found: [404, (names) => `token ${echo(names.token)} not found`],
   webhook_not_found: [404, (names) => `webhook ${echo(names.webhook)} not found`],
+  backup_not_found: [404, text("There is no such backup")],
   route_not_found: [404, text("Not found")],
   reference_not_found: [404, (_, part) => `The reference names no ${part}`],
   ambiguous: [409, (_, parts) => `The reference names several ${parts}: use an id`],
   method_not_allowed: [405, (_, allowed) => `Method not allowed; this path serves ${allowed}`],
   idempotency: [409, text("This Idempotency-Key came with another request before")],
+  signer_removed: [
+    409,
+    text("The root key that signed this token was removed: issue another token, with another Idempotency-Key"),
+  ],
   cursor_gone: [410, text("The log has no entry of this cursor any more: begin again with after=latest")],
   item_exists: [409, text("The vault has or had an item with this Item-Id")],
+  backup_newer: [409, (_, detail) => `The service has something newer than the backup: ${detail}`],
   overtaken: [409, text("The write took effect and was overtaken by a later one: read the item")],
   precondition: [412, text("If-Match names another version than the current one")],
   too_large_to_inline: [
@@ -59,6 +65,7 @@ const failures = {
   body_too_large: [413, (_, limit) => `The body is larger than ${limit} bytes`],
   range: [416, text("The range lies beyond the file")],
   encoding: [415, text("Content-Encoding is not supported: send the body as it is")],
+  backup_damaged: [422, (_, detail) => `The backup is refused: ${detail}`],
   rate: [429, text("Too many requests: try again later"), 10],
   internal: [500, text("Internal Server Error")],
   integrity: [500, text("integrity: a stored record does not open as what it claims to be")],
@@ -80,7 +87,7 @@ const failures = {
   unindexed: [503, text("The titles of the vault are being indexed: use the id of the Item, or try again later")],
   database_full: [507, text("The database is nearly full: reads, deletions and writes that make an Item smaller are accepted")],
   quota: [507, (_, quota) => `The vault has reached its quota of ${quota}`],
-  misconfigured: [503, text("The service is not configured rightly: see /health"), 60],
+  misconfigured: [503, (_, fault) => `The service is not configured rightly: see /health${fault && ` (${fault})`}`, 60],
 } satisfies Record<string, Row>;
 
 export type FailureKind = keyof typeof failures;

@@ -62,6 +62,9 @@ export function operationId(now: number, random: Uint8Array): string {
 /** The smallest operation id of a time: smaller ids are older. In: Unix milliseconds. */
 export const firstIdAt = (time: number): string => operationId(time, new Uint8Array(10));
 
+/** What operation ids of a time begin with: it sorts before them, and after all ids of earlier times. In: Unix milliseconds. */
+export const timePrefix = (time: number): string => firstIdAt(time).slice(0, 13);
+
 /** The time of an operation id: Unix milliseconds. */
 export const timeOf = (id: string): number => parseInt(id.replace("-", "").slice(0, 12), 16);
 

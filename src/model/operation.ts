@@ -135,6 +135,8 @@ export interface Answer {
   readonly vault?: Vault | undefined;
   /** The Item had the requested state already: nothing was written, and the log has no entry. */
   readonly unchanged?: true;
+  /** What `expire-item` has destroyed. */
+  readonly expired?: { readonly items: number; readonly versions: number };
 }
 
 /** An Item in an answer. In an answer of release 0.1.0, also in one of its idempotency records, it has no nonce. */

@@ -49,7 +49,7 @@ interface Entry {
 
 /**
  * Loads the entries before an id, in one D1 call. The page may be shorter than `limit` although there are more entries.
- * Errors: `unauthorized` (revoked), `misconfigured` (a root key is missing), `integrity`.
+ * Errors: `unauthorized` (revoked), `integrity`.
  */
 export async function loadPageBefore(
   store: Store,

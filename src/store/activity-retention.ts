@@ -1,25 +1,30 @@
 import { NOWHERE } from "../crypto/seal.ts";
-import { firstIdAt } from "../model/ids.ts";
+import { timePrefix } from "../model/ids.ts";
 import { IS_COUNTED } from "./activity-insert.ts";
 import { runBatch } from "./database.ts";
 
 /** Deletes the entries of the activity log that are past their retention, and keeps the counts of `logs` right. */
 
-interface Key {
+/** The key of an entry. */
+export interface EntryKey {
   readonly log: string;
   readonly id: string;
 }
 
-const KEYS = "SELECT value ->> 'log' AS log, value ->> 'id' AS id FROM json_each(?1)";
+const KEYS = "SELECT value ->> 0 AS log, value ->> 1 AS id FROM json_each(?1)";
+
+/** The table `logs` of all logs that have entries: each is found by one step in the primary key. */
+export const ALL_LOGS = `
+  WITH RECURSIVE logs (log) AS (
+    SELECT min(vault_id) FROM activity
+    UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)`;
+
+/** A condition on a row of `activity`: not the deletion of a vault, which is kept, so that its id is never issued again. */
+export const LEAVES = "NOT (action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')";
 
 const SQL = {
   // Log by log, because the key begins with the log: else SQLite would read every row.
-  old: `
-    WITH RECURSIVE logs (log) AS (
-      SELECT min(vault_id) FROM activity
-      UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
-    SELECT log, id FROM logs JOIN activity ON vault_id = log AND id < ?1
-    WHERE NOT (action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') LIMIT 1000`,
+  old: `${ALL_LOGS} SELECT log, id FROM logs CROSS JOIN activity ON vault_id = log AND id < ?1 WHERE ${LEAVES} LIMIT 5000`,
   count: `
     UPDATE logs SET entries = max(0, entries - deleted)
     FROM (
@@ -28,6 +33,7 @@ const SQL = {
       GROUP BY log)
     WHERE vault_id = log`,
   delete: `DELETE FROM activity WHERE (vault_id, id) IN (${KEYS})`,
+  deleted: "SELECT changes() AS deleted",
   // The log of a deleted vault keeps one entry, the deletion.
   forget: `
     DELETE FROM logs
@@ -36,24 +42,49 @@ const SQL = {
       AND (SELECT count(*) FROM (SELECT 1 FROM activity WHERE activity.vault_id = logs.vault_id LIMIT 2)) < 2`,
 };
 
+/** Slices of a run of the cron trigger. */
+export const SLICES = 8;
+
 /**
- * Deletes the entries before a time (Unix milliseconds), except the deletions of vaults: these ids are never issued again.
- * For the cron trigger: throws when D1 fails, so that the run shows as failed.
+ * Deletes the entries before a time (Unix milliseconds) without archiving them, in slices of 5,000; the next run continues after
+ * eight slices. Out: how many were deleted. For the cron trigger: throws when D1 fails, so that the run shows as failed.
  */
-export async function deleteOldActivity(db: D1Database, before: number): Promise<void> {
-  for (;;) {
-    const old = await run<[Key]>(db, db.prepare(SQL.old).bind(firstIdAt(before)));
+export async function deleteOldActivity(db: D1Database, before: number): Promise<number> {
+  let deleted = 0;
+  for (let slice = 0; slice < SLICES; slice++) {
+    const old = await requireBatch<[EntryKey]>(db, db.prepare(SQL.old).bind(timePrefix(before)));
     if (old[0].length === 0) break;
-    const keys = JSON.stringify(old[0]);
-    await run(db, db.prepare(SQL.count).bind(keys), db.prepare(SQL.delete).bind(keys));
+    deleted += await deleteEntries(db, old[0]);
   }
-  await run(db, db.prepare(SQL.forget));
+  return deleted;
 }
 
-async function run<Rows extends unknown[]>(
+/** Deletes entries in one D1 call, together with another statement. Out: how many there were. Throws when D1 fails. */
+export async function deleteEntries(
+  db: D1Database,
+  entries: readonly EntryKey[],
+  ...statements: readonly D1PreparedStatement[]
+): Promise<number> {
+  const keys = JSON.stringify(entries.map(({ log, id }) => [log, id]));
+  const [count, remove] = [db.prepare(SQL.count).bind(keys), db.prepare(SQL.delete).bind(keys)];
+  const done = await requireBatch<[never, never, { deleted: number }, ...never[]]>(
+    db,
+    count,
+    remove,
+    db.prepare(SQL.deleted),
+    ...statements,
+  );
+  return done[2][0]!.deleted;
+}
+
+/** Deletes the counts of the logs of deleted vaults and tokens that have no entry left. Throws when D1 fails. */
+export const forgetLogs = async (db: D1Database): Promise<void> => void (await requireBatch(db, db.prepare(SQL.forget)));
+
+/** As `runBatch`. Throws when D1 fails. */
+export async function requireBatch<Rows extends unknown[]>(
   ...call: Parameters<typeof runBatch<Rows>>
 ): Promise<{ [K in keyof Rows]: Rows[K][] }> {
   const done = await runBatch<Rows>(...call);
-  if (!done.ok) throw new Error("expired rows could not be deleted");
+  if (!done.ok) throw new Error("expired entries could not be deleted");
   return done.value;
 }

@@ -3,7 +3,7 @@ import { isCurrent, type VerifiedClaims } from "../crypto/token.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE } from "../model/time.ts";
 import { runBatch, type Store } from "./database.ts";
-import { explainFailure } from "./root-keys.ts";
+import { explainFailure, refuseMissingKey } from "./root-keys.ts";
 import { signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
@@ -50,6 +50,7 @@ async function load(store: Store, id: string): Promise<Result<VerifiedClaims>> {
   if (!loaded.ok) return loaded;
   const [row] = loaded.value[0];
   if (!row) return fail("unauthorized");
+  if (!store.keyring.keys.has(row.root_key_id)) return refuseMissingKey(store, row.root_key_id);
   const signed = await signAgain(store.keyring, row);
   if (!signed.ok) return explainFailure(store);
   const { claims, hash } = signed.value;

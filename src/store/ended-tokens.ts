@@ -3,8 +3,8 @@ import { runBatch } from "./database.ts";
 const SQL = {
   /** The same rows as `remove` deletes: both run in one transaction. */
   end: `
-    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at)
-    SELECT id, root_key_id, sealed, created_at, expires_at, expires_at FROM tokens
+    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
+    SELECT id, root_key_id, sealed, created_at, expires_at, expires_at, signed_by FROM tokens
     WHERE id > ?1 AND expires_at <= ?2 ORDER BY id LIMIT 1000
     ON CONFLICT (id) DO NOTHING`,
   remove: `
@@ -13,18 +13,19 @@ const SQL = {
 };
 
 /**
- * Moves the rows of expired tokens out of the allow-list, in slices of 1,000. In: Unix milliseconds. For the cron trigger:
- * throws when D1 fails, so that the run shows as failed. The table is read once, whatever the number of slices.
+ * Moves the rows of expired tokens out of the allow-list, in slices of 1,000. In: Unix milliseconds. Out: how many. For the
+ * cron trigger: throws when D1 fails, so that the run shows as failed. The table is read once, whatever the number of slices.
  */
-export async function moveExpiredTokens(db: D1Database, now: number): Promise<void> {
-  for (let after = ""; ;) {
+export async function moveExpiredTokens(db: D1Database, now: number): Promise<number> {
+  for (let after = "", count = 0; ;) {
     const moved = await runBatch<[unknown, { id: string }]>(
       db,
       ...([SQL.end, SQL.remove].map((sql) => db.prepare(sql).bind(after, now)) as [D1PreparedStatement, D1PreparedStatement]),
     );
     if (!moved.ok) throw new Error("expired tokens could not be moved");
     const ids = moved.value[1].map(({ id }) => id);
-    if (ids.length === 0) return;
+    if (ids.length === 0) return count;
+    count += ids.length;
     after = ids.reduce((last, id) => (id > last ? id : last));
   }
 }

@@ -2,13 +2,14 @@ import { runBatch } from "./database.ts";
 
 /**
  * Deletes rows that are too old, in slices: the statement deletes at most a thousand rows and returns one row for each.
- * In: the statement, and the first id that is kept. For the cron trigger: throws when D1 fails, so that the run shows as
- * failed.
+ * In: the statement, and the first id that is kept. Out: how many were deleted. For the cron trigger: throws when D1 fails, so
+ * that the run shows as failed.
  */
-export async function deleteExpired(db: D1Database, statement: string, oldest: string): Promise<void> {
-  for (;;) {
+export async function deleteExpired(db: D1Database, statement: string, oldest: string): Promise<number> {
+  for (let count = 0; ;) {
     const deleted = await runBatch(db, db.prepare(statement).bind(oldest));
     if (!deleted.ok) throw new Error("expired rows could not be deleted");
-    if (deleted.value[0].length === 0) return;
+    if (deleted.value[0].length === 0) return count;
+    count += deleted.value[0].length;
   }
 }

@@ -3,7 +3,10 @@ import { NOWHERE, open, type Place, seal } from "../crypto/seal.ts";
 import { type Claims, hashToken, signToken } from "../crypto/token.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 
-/** The rows of tokens. Names, dialects and scopes are sealed under the registry key of the root key that signed the token. */
+/**
+ * The rows of tokens. Names, dialects and scopes are sealed under the registry key of a root key: the one that signed the token, until
+ * the row is sealed again under another one (rewrap.ts).
+ */
 
 export interface TokenRow {
   id: string;
@@ -14,6 +17,8 @@ export interface TokenRow {
   expires_at: number;
   /** The hash of the token; NULL in a row of schema 1 that was not used since. */
   claims: string | null;
+  /** The root key that signed the token; NULL: `root_key_id`. */
+  signed_by: string | null;
 }
 
 const place = (id: string, key: string): Place => ({ kind: "token", vault: NOWHERE, record: id, version: 1, key });
@@ -39,10 +44,12 @@ export interface SignedToken {
   readonly hash: string;
 }
 
-/** Signs the token of a row again. Errors: those of opening the row. */
+/** Signs the token of a row again. Errors: those of opening the row; `signer_removed`, when the key that signed it is gone. */
 export async function signAgain(keyring: Keyring, row: TokenRow): Promise<Result<SignedToken>> {
   const claims = await openToken(keyring, row);
   if (!claims.ok) return claims;
-  const token = await signToken({ active: keyring.keys.get(row.root_key_id)! }, claims.value);
+  const signer = keyring.keys.get(row.signed_by ?? row.root_key_id);
+  if (!signer) return fail("signer_removed");
+  const token = await signToken({ active: signer }, claims.value);
   return ok({ claims: claims.value, token, hash: await hashToken(token) });
 }

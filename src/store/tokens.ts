@@ -3,7 +3,7 @@ import type { Activity } from "../model/activity.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { adminEntryStatement } from "./admin-activity.ts";
 import { refusalOfWrite, runBatch, type Store } from "./database.ts";
-import { checkRootKeys } from "./root-keys.ts";
+import { checkRootKeys, proofStatement } from "./root-keys.ts";
 import { openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
@@ -21,8 +21,8 @@ const SQL = {
   all: "SELECT * FROM tokens ORDER BY created_at, id",
   // A token that has expired already ended then.
   end: `
-    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at)
-    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2) FROM tokens WHERE id = ?1
+    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
+    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE id = ?1
     ON CONFLICT (id) DO NOTHING`,
   delete: "DELETE FROM tokens WHERE id = ?1 RETURNING id",
 };
@@ -36,7 +36,7 @@ export interface IssuedToken {
 /**
  * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token with the
  * same name, dialect, vaults and lifetime, that token. In: the entry of the admin's log.
- * Errors: `idempotency`, when it is in use otherwise; those of `refusalOfWrite`.
+ * Errors: `idempotency`, when it is in use otherwise; `signer_removed`, when the key that signed it is gone; those of `refusalOfWrite`.
  */
 export async function insertToken(store: Store, claims: Claims, entry: Activity): Promise<Result<IssuedToken>> {
   const { db, keyring } = store;
@@ -45,11 +45,12 @@ export async function insertToken(store: Store, claims: Claims, entry: Activity)
   const token = await signToken(keyring, claims);
   const hash = await hashToken(token);
   const values = [id, root.id, await sealToken(root, claims), issuedAt * 1000, expiresAt * 1000, hash];
-  const done = await runBatch<[{ id: string }, TokenRow, never]>(
+  const done = await runBatch<[{ id: string }, TokenRow, never, never]>(
     db,
     db.prepare(SQL.insert).bind(...values),
     db.prepare(SQL.live).bind(id),
     await adminEntryStatement(store, entry, { id, hash }),
+    await proofStatement(db, root),
   );
   if (!done.ok) return refusalOfWrite(done);
   const [inserted, [row]] = done.value;
@@ -57,7 +58,7 @@ export async function insertToken(store: Store, claims: Claims, entry: Activity)
   return row && row.expires_at > store.now ? issueAgain(store, claims, row) : fail("idempotency");
 }
 
-/** The token of a row, for a request that was repeated. Errors: `idempotency`, `misconfigured`, `integrity`. */
+/** The token of a row, for a request that was repeated. Errors: `idempotency`, `signer_removed`, `misconfigured`, `integrity`. */
 async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<IssuedToken>> {
   const signed = await signAgain(keyring, row);
   if (!signed.ok) return signed;

@@ -4,6 +4,7 @@ import { parsePosition } from "../model/reseal.ts";
 import { ok, type Refusal, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Store } from "./database.ts";
+import { refuseMissingKey } from "./root-keys.ts";
 
 /** The rows of vaults: their columns, and how a row is opened and sealed. write/commit.ts writes them. */
 
@@ -61,8 +62,10 @@ export const sealVault = (keys: VaultKeys, { id, name, description, attributeVer
   sealText(keys, place(id, attributeVersion), JSON.stringify({ name, description }));
 
 /** The keys of a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
-export const openKeys = ({ keyring, now }: Store, row: KeyRow): Promise<Result<VaultKeys>> =>
-  unwrapVaultKeys(keyring, row.id, wrappedKeys(row), now);
+export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> =>
+  store.keyring.keys.has(row.root_key_id)
+    ? unwrapVaultKeys(store.keyring, row.id, wrappedKeys(row), store.now)
+    : refuseMissingKey(store, row.root_key_id);
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
 export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {

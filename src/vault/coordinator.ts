@@ -3,7 +3,7 @@ import { logFailure } from "../log.ts";
 import type { ContentPlace } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
-import { fail, type Result } from "../model/result.ts";
+import { fail, type Refusal, type Result } from "../model/result.ts";
 import type { ResealProgress } from "../model/reseal.ts";
 import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
@@ -12,7 +12,7 @@ import { openStore, type Store } from "../store/database.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { foldTitles } from "../store/write/folded-titles.ts";
 import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
-import { type Expiry, expireItems } from "./expiry.ts";
+import { type Expired, type Expiry, expireItems } from "./expiry.ts";
 import { commitGroup } from "./group.ts";
 import { acceptListener, notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, drawRandom, resealPorts, webhookPorts } from "./ports.ts";
@@ -70,7 +70,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /** Expires some of what the vault keeps, for the cron trigger. Out: where the next call begins (expiry.ts). */
-  expire(expiry: Expiry): Promise<Result<string | undefined>> {
+  async expire(expiry: Expiry): Promise<Result<string | undefined> & Expired> {
     return this.#withStore((store) => expireItems(store, expiry, drawRandom, (operation) => this.write(operation)));
   }
 
@@ -78,6 +78,13 @@ export class VaultCoordinator extends DurableObject<Env> {
   expect(place: ContentPlace): Promise<void> {
     pending.recordUpload(this.ctx.storage.sql, place, Date.now());
     return setAlarm(this.ctx.storage);
+  }
+
+  /** Records contents that the cron trigger has found without a row: the alarm sweeps them. Out: how many had no record. */
+  async watchContents(keys: readonly string[]): Promise<number> {
+    const recorded = pending.recordWithoutRow(this.ctx.storage.sql, keys, Date.now());
+    await setAlarm(this.ctx.storage);
+    return recorded;
   }
 
   /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */
@@ -112,7 +119,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /** Errors: `misconfigured`, and those of `answer`. */
-  async #withStore<T>(answer: (store: Store) => Promise<Result<T>>): Promise<Result<T>> {
+  async #withStore<R extends Result<unknown>>(answer: (store: Store) => Promise<R>): Promise<R | Refusal> {
     const store = await openStore(this.env, Date.now());
     return store.ok ? answer(store.value) : store;
   }

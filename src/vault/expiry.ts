@@ -18,6 +18,14 @@ export interface Expiry extends DueVault {
   readonly after: string;
 }
 
+/** What a call has destroyed, beside its result: earlier releases do not count. */
+export interface Expired {
+  /** Deleted Items past their retention. */
+  readonly items?: number;
+  /** Versions of other Items. */
+  readonly versions?: number;
+}
+
 /** Items per call, and how many of them wait in the queue at once: other writes to the vault come in between. */
 const ITEMS = 128;
 const AT_ONCE = 32;
@@ -31,21 +39,26 @@ export async function expireItems(
   { vault, versions, after }: Expiry,
   random: Random,
   write: (operation: Operation) => Promise<Result<Answer>>,
-): Promise<Result<string | undefined>> {
+): Promise<Result<string | undefined> & Expired> {
   const due = await loadDueItems(store, vault, versions, after, ITEMS);
   if (!due.ok) return due;
   const { items, next } = due.value;
   let failed: Refusal | undefined;
+  const counts = { items: 0, versions: 0 };
   for (let from = 0; from < items.length; from += AT_ONCE) {
     const operations = items.slice(from, from + AT_ONCE).map((item) => expiryOf(vault, item, operationId(store.now, random(10))));
     const answers = await Promise.all(operations.map(write));
     failed ??= answers.find((answer) => !answer.ok);
+    for (const { expired } of answers.flatMap((answer) => (answer.ok ? answer.value : []))) {
+      counts.items += expired?.items ?? 0;
+      counts.versions += expired?.versions ?? 0;
+    }
     // An Item that fails does not keep the others waiting. When all of them fail, D1 or the vault does.
     if (!answers.some((answer) => answer.ok)) break;
   }
-  if (failed) return failed;
+  if (failed) return { ...failed, ...counts };
   const recorded = versions && next === undefined ? await recordVersionsKept(store, vault) : ok(undefined);
-  return recorded.ok ? ok(next) : recorded;
+  return { ...(recorded.ok ? ok(next) : recorded), ...counts };
 }
 
 function expiryOf(vault: string, item: string, id: string): Operation {

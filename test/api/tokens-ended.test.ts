@@ -98,7 +98,8 @@ describe("the hourly clean-up", () => {
     expect(await listedIds()).toContain(issued.id);
     const left = "SELECT count(*) AS rows FROM tokens WHERE expires_at <= 1";
     expect(await env.DB.prepare(left).first("rows")).toBe(0);
-    expect(count.rowsRead).toBeLessThan(8 * 2_500);
+    // Two of them are those of the triggers that count the uses of root keys.
+    expect(count.rowsRead).toBeLessThan(9 * 2_500);
   });
 });
 

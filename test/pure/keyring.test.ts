@@ -20,7 +20,12 @@ describe("a value of ROOT_KEYS", () => {
     ["that is missing", undefined],
     ["that is empty", ""],
     ["that is a blank", " "],
-    ["that is not JSON", A],
+    ["that is neither JSON nor base64", `${A}!`],
+    ["that is a key of 31 bytes", bytes(1, 31)],
+    ["that is a key of 33 bytes", bytes(1, 33)],
+    ["that is a key in quotes", JSON.stringify(A)],
+    ["that is a placeholder", "replace-me"],
+    ["that is a placeholder with a remark", "replace-me: openssl rand -base64 32"],
     ["that is truncated", secretOf({ k1: A }).slice(0, -1)],
     ["that is null", "null"],
     ["that is a number", "1"],
@@ -47,17 +52,58 @@ describe("a value of ROOT_KEYS", () => {
     ["with an id of more than 32 characters", secretOf({ ["k".repeat(33)]: A }, "k".repeat(33))],
     ["with a blank in an id", secretOf({ "k 1": A }, "k 1")],
     ["with an id that is not ASCII", secretOf({ ké: A }, "ké")],
+    ["with null for verify", JSON.stringify({ active: "k1", keys: { k1: A }, verify: null })],
+    ["with a list for verify", JSON.stringify({ active: "k1", keys: { k1: A }, verify: [B] })],
+    ["with a public key of 31 bytes", JSON.stringify({ active: "k1", keys: { k1: A }, verify: { k0: bytes(2, 31) } })],
+    ["with a public key that is a number", JSON.stringify({ active: "k1", keys: { k1: A }, verify: { k0: 1 } })],
+    ["with a malformed id of a public key", JSON.stringify({ active: "k1", keys: { k1: A }, verify: { "k 0": B } })],
+    ["with an id in keys and in verify", JSON.stringify({ active: "k1", keys: { k1: A }, verify: { k1: B } })],
+    ["whose active key is only verified", JSON.stringify({ active: "k0", keys: { k1: A }, verify: { k0: B } })],
   ])("%s is refused as misconfigured, and the failure contains no part of the value", async (_, secret) => {
     const keyring = await openKeyring(secret);
     expect(keyring).toMatchObject({ ok: false, failure: { kind: "misconfigured" } });
     const failure = JSON.stringify(keyring);
-    for (const piece of [A, A.slice(0, 8), bytes(2).slice(0, 8), "k1", "active"]) expect(failure).not.toContain(piece);
+    for (const piece of [A, A.slice(0, 8), bytes(2).slice(0, 8), "k1"]) expect(failure).not.toContain(piece);
   });
 
   it("is opened as a map from key ids to keys, which contains the active key", async () => {
     const keyring = await keyringOf({ k1: A, "a-_Z9": B }, "a-_Z9");
     expect([...keyring.keys.keys()]).toEqual(["k1", "a-_Z9"]);
     expect(keyring.active).toBe(keyring.keys.get("a-_Z9"));
+  });
+
+  it.each([
+    ["alone", A],
+    ["with blanks and a line feed around it", ` ${A}\n`],
+    ["without padding", A.replaceAll("=", "")],
+  ])("that is one key is opened as the key k1: %s", async (_, secret) => {
+    const keyring = await openKeyring(secret);
+    const { active } = await keyringOf({ k1: A });
+    expect(keyring).toMatchObject({ ok: true, value: { active: { id: "k1", publicKey: active.publicKey } } });
+  });
+
+  it("that is a placeholder is refused with what to do", async () => {
+    const detail = expect.stringContaining("openssl rand -base64 32");
+    expect(await openKeyring("replace-me")).toMatchObject({ failure: { kind: "misconfigured", detail } });
+  });
+
+  it("may have attributes of a later release", async () => {
+    expect((await openKeyring(JSON.stringify({ active: "k1", keys: { k1: A }, later: 1 }))).ok).toBe(true);
+  });
+
+  it("gives each key a fingerprint: the first 8 bytes of the SHA-256 of its public key", async () => {
+    const { k1, k2 } = Object.fromEntries((await keyringOf({ k1: A, k2: B })).verifying);
+    const hash = await crypto.subtle.digest("SHA-256", Uint8Array.fromBase64(k1!.publicKey));
+    expect(k1!.fingerprint).toBe(new Uint8Array(hash).toHex().slice(0, 16));
+    expect(k2!.fingerprint).not.toBe(k1!.fingerprint);
+  });
+
+  it("has the public keys of `verify` beside those of `keys`, and no other part of them", async () => {
+    const { publicKey, fingerprint } = (await keyringOf({ k1: A })).active;
+    const opened = await openKeyring(JSON.stringify({ active: "k2", keys: { k2: B }, verify: { k1: publicKey } }));
+    if (!opened.ok) throw new Error("refused");
+    expect([...opened.value.keys.keys()]).toEqual(["k2"]);
+    expect(opened.value.verifying.get("k1")).toMatchObject({ id: "k1", publicKey, fingerprint });
   });
 
   it("is opened once: the same value gives the same keyring object, and another value another keyring", async () => {

@@ -21,8 +21,8 @@ export function recordingQueue() {
 }
 
 /** Delivers rows to the Worker's queue handler, one message per row, as the queue does. */
-export async function deliver(rows: readonly ActivityRow[], bindings: Partial<Env> = {}): Promise<void> {
-  const messages = rows.map((row, index) => ({ id: String(index), timestamp: new Date(), attempts: 1, body: [row] }));
+export async function deliver(rows: readonly ActivityRow[], bindings: Partial<Env> = {}, attempts = 1): Promise<void> {
+  const messages = rows.map((row, index) => ({ id: String(index), timestamp: new Date(), attempts, body: [row] }));
   const batch = { queue: "item-vault-activity", messages } as unknown as MessageBatch<ActivityMessage>;
   await worker.queue(batch, { ...env, ...bindings });
 }

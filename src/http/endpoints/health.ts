@@ -3,8 +3,9 @@ import { openKeyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
 import { probeCapacity } from "../../store/capacity.ts";
+import { probeRootKeys } from "../../store/key-states.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/probes.ts";
-import { checkRootKeys } from "../../store/root-keys.ts";
+
 import type { Context } from "../context.ts";
 
 /** /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). */
@@ -94,7 +95,7 @@ async function checkCapacity(env: Env): Promise<Result<Report>> {
 
 async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<undefined>> {
   const keyring = await openKeyring(ROOT_KEYS);
-  return keyring.ok ? checkRootKeys(DB, keyring.value) : keyring;
+  return keyring.ok ? probeRootKeys(DB, keyring.value) : keyring;
 }
 
 function checkSettings(env: Env): Result<undefined> {

@@ -15,6 +15,12 @@ export interface Pending {
   readonly item: string;
 }
 
+/** The `item` of a content that was found without a row: its key does not name the Item. */
+export const UNKNOWN_ITEM = "unknown";
+
+/** Earlier releases look for the row of such a content in vain, and delete no content before it is due. */
+const NEVER = 8_640_000_000_000_000;
+
 export const pendingContent = (place: ContentPlace): Pending => ({ key: contentKey(place), item: place.item });
 
 export const pendingVault = (vault: string): Pending => ({ key: `${vault}/`, item: "" });
@@ -70,6 +76,14 @@ export function recordReleased(sql: SqlStorage, contents: readonly Pending[], no
 /** Deletes the records of uploads whose rows are committed. A content that another commit releases keeps its record. */
 export function deleteCommitted(sql: SqlStorage, contents: readonly ContentPlace[]): void {
   for (const place of contents) sql.exec("DELETE FROM watched WHERE key = ?1 AND missing_since IS NULL", contentKey(place));
+}
+
+/** Records contents that were found without a row, to be swept from tomorrow on. Out: how many had no record. */
+export function recordWithoutRow(sql: SqlStorage, keys: readonly string[], now: number): number {
+  const insert = `
+    INSERT INTO watched (key, item, due, missing_since, next_sweep) VALUES (?1, ?2, ?3, ?4, ?5)
+    ON CONFLICT (key) DO NOTHING RETURNING key`;
+  return keys.filter((key) => sql.exec(insert, key, UNKNOWN_ITEM, NEVER, now, now + DAY).toArray().length > 0).length;
 }
 
 /** At most 100 of the records that are due, or due for a sweep. */

@@ -1,7 +1,11 @@
 import { ok, type Result } from "../../model/result.ts";
 import { DAY, HOUR } from "../../model/time.ts";
+import { logFailure } from "../../log.ts";
+import { recordCounts } from "../counters.ts";
 import { runBatch, type Store } from "../database.ts";
-import { type PendingRecord, postponed, type Schedule } from "./pending.ts";
+import { knownVaults } from "./known-vaults.ts";
+import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
+import { referencedStatement } from "./without-row.ts";
 
 /**
  * The sweep of pending contents. D1 may be a database that was restored, perhaps only for a while, or an empty one. So a
@@ -28,12 +32,6 @@ const SQL = {
          SELECT 1 FROM file_versions
          WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file'
            AND generation = value ->> 'generation')`,
-  known: `
-    SELECT value AS vault FROM json_each(?1)
-    WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value)
-       OR EXISTS (
-         SELECT 1 FROM activity
-         WHERE vault_id = value AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')`,
 };
 
 /**
@@ -45,13 +43,15 @@ export async function sweep(store: Store, bucket: R2Bucket, records: readonly Pe
     const [vault, file, generation] = key.split("/");
     return { key, item, vault: vault!, file, generation };
   });
-  const answer = await runBatch<[{ key: string }, { vault: string }]>(
+  const unknown = records.filter(isOfUnknownItem).map(({ key }) => key);
+  const answer = await runBatch<[{ key: string }, { vault: string }, ...{ key: string }[]]>(
     store.db,
     store.db.prepare(SQL.referenced).bind(JSON.stringify(keys)),
-    store.db.prepare(SQL.known).bind(JSON.stringify([...new Set(keys.map(({ vault }) => vault))])),
+    knownVaults(store.db, [...new Set(keys.map(({ vault }) => vault))]),
+    ...(unknown.length > 0 ? [referencedStatement(store.db, unknown)] : []),
   );
   if (!answer.ok) return answer;
-  const referenced = new Set(answer.value[0].map(({ key }) => key));
+  const referenced = new Set([...answer.value[0], ...(answer.value[2] ?? [])].map(({ key }) => key));
   const known = new Set(answer.value[1].map(({ vault }) => vault));
   const deleted: PendingRecord[] = [];
   const swept = records.map((record, index): Swept => {
@@ -61,9 +61,15 @@ export async function sweep(store: Store, bucket: R2Bucket, records: readonly Pe
     if (!next) deleted.push(record);
     return { record, next };
   });
-  await deleteObjects(bucket, deleted);
+  await countDeleted(store.db, await deleteObjects(bucket, deleted));
   return ok(swept);
 }
+
+const isOfUnknownItem = ({ item }: PendingRecord): boolean => item === UNKNOWN_ITEM;
+
+/** The objects are deleted, so a failure only leaves them uncounted. A sweep that is repeated counts them again. */
+const countDeleted = (db: D1Database, count: number): Promise<void> =>
+  recordCounts(db, { content: count }).catch((error: unknown) => logFailure("The count of contents", error));
 
 /** A record that is younger than an hour may belong to a commit that is on its way to D1: the record stays. */
 const nextOfReferenced = (record: PendingRecord, now: number): Schedule | undefined =>
@@ -77,20 +83,25 @@ const nextOfUnknown = (record: PendingRecord, now: number): Schedule => ({
 /** Out: `undefined` to delete the object. */
 function nextOfMissing(record: PendingRecord, now: number, retention: number): Schedule | undefined {
   const missing_since = record.missing_since ?? now;
-  const due = Math.max(record.due, missing_since + retention);
-  return due <= now ? undefined : { due, missing_since, next_sweep: Math.min(due, now + DAY) };
+  const unknown = isOfUnknownItem(record);
+  const due = Math.max(unknown ? 0 : record.due, missing_since + retention);
+  return due <= now ? undefined : { due: unknown ? record.due : due, missing_since, next_sweep: Math.min(due, now + DAY) };
 }
 
-async function deleteObjects(bucket: R2Bucket, records: readonly PendingRecord[]): Promise<void> {
+/** Out: how many were deleted. */
+async function deleteObjects(bucket: R2Bucket, records: readonly PendingRecord[]): Promise<number> {
   const contents = records.filter(({ item }) => item !== "").map(({ key }) => key);
   if (contents.length > 0) await bucket.delete(contents);
-  for (const { key } of records.filter(({ item }) => item === "")) await deleteAll(bucket, key);
+  let deleted = contents.length;
+  for (const { key } of records.filter(({ item }) => item === "")) deleted += await deleteAll(bucket, key);
+  return deleted;
 }
 
-async function deleteAll(bucket: R2Bucket, prefix: string): Promise<void> {
-  for (;;) {
+async function deleteAll(bucket: R2Bucket, prefix: string): Promise<number> {
+  for (let deleted = 0; ;) {
     const { objects, truncated } = await bucket.list({ prefix });
     if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
-    if (!truncated) return;
+    deleted += objects.length;
+    if (!truncated) return deleted;
   }
 }

@@ -72,5 +72,6 @@ const DELETE_OLD = `
   WHERE (vault_id, key) IN (SELECT vault_id, key FROM replays WHERE id < ?1 LIMIT 1000)
   RETURNING id`;
 
-/** Deletes the records that are older than a day. */
-export const deleteOldRecords = (db: D1Database, now: number): Promise<void> => deleteExpired(db, DELETE_OLD, oldestRecord(now));
+/** Deletes the records that are older than a day. Out: how many. */
+export const deleteOldRecords = (db: D1Database, now: number): Promise<number> =>
+  deleteExpired(db, DELETE_OLD, oldestRecord(now));

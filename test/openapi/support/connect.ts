@@ -116,6 +116,7 @@ export const SCHEMAS: Readonly<Record<string, Readonly<Record<string, Shape>>>> 
 export const DIFFERENCES: Readonly<Record<string, string>> = {
   "ActivityResource.items is ours": "one request of endpoint 19 reads several Items (contract 16.12)",
   "Actor.account is Connect's": "there are no accounts; the actor is a token, the admin or the service (contract 13.11)",
+  "Actor.originUnknown is ours": "the root key that sealed the origin was removed (contract 20.6)",
   "Dependency.status: ACTIVE WARNING ERROR, in Connect string":
     "a closed list, so that a monitor can decide by it (contract 13.2)",
   "Field.generate is Connect's":

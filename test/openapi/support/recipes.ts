@@ -37,6 +37,11 @@ function fullD1(): Partial<Env> {
   return { DB: wrapDatabase(env.DB, { rewrite, before }) };
 }
 
+const WITH_ANOTHER_ACTIVE_KEY = JSON.stringify({
+  active: "k2",
+  keys: { ...(JSON.parse(env.ROOT_KEYS) as { keys: object }).keys, k2: btoa("fedcba9876543210fedcba9876543210") },
+});
+
 /** A coordinator has bindings of its own. */
 const coordinatorsWith = (bindings: Partial<Env>) =>
   ({
@@ -71,11 +76,14 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "listVaults 400": changed({ query: "?filter=unknown" }),
   "listActivity 400": changed({ query: "?limit=0" }),
   "listAdminActivity 400": changed({ query: "?limit=0" }),
+  "exportActivity 400": changed({ query: "?limit=0" }),
   "streamAllEvents 400": changed({ query: "?after=-" }),
   "streamAllEvents 410": (given) => {
     const positions = new Map([[given.world.vault, { sequence: 1, at: 1 }]]);
     return changed({ query: `?after=${formatCursors(positions)}` })(given);
   },
+  "rewrapKeys 400": changed({ query: "?cursor=nowhere" }),
+  "rewrapKeys 507": (given) => changed({ env: { ...fullD1(), ROOT_KEYS: WITH_ANOTHER_ACTIVE_KEY } })(given),
   "resolveReferences 400": changed({ body: {} }),
   "createVault 400": changed({ body: {} }),
   "createToken 400": changed({ body: {} }),

@@ -546,12 +546,31 @@ const byAdmin: readonly WorstRequest[] = [
     why: "one of 10 with the longest URLs",
     prepare: async (world) => forAdmin((await shareIn(world, fullWebhooks)).last, world),
   },
+  // The service of these requests has one root key. test/promises/rewrap.test.ts counts what a slice costs that writes.
+  {
+    endpoint: "GET /v1/admin/keys",
+    why: "the only root key",
+    prepare: async (world) => forAdmin("/v1/admin/keys", world),
+  },
+  {
+    endpoint: "POST /v1/admin/keys/rewrap",
+    why: "nothing is under another root key",
+    prepare: async (world) => forAdmin("/v1/admin/keys/rewrap", world),
+  },
   {
     endpoint: "GET /v1/admin/activity",
     why: "1,000 entries",
     prepare: async (world) => {
       await fillLogs(world, [NOWHERE], [1_200]);
       return forAdmin("/v1/admin/activity?limit=1000", world);
+    },
+  },
+  {
+    endpoint: "GET /v1/admin/activity/export",
+    why: "1,000 entries",
+    prepare: async (world) => {
+      await fillLogs(world, [NOWHERE], [1_200]);
+      return forAdmin("/v1/admin/activity/export?limit=1000", world);
     },
   },
 ];

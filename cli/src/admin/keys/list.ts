@@ -1,0 +1,26 @@
+import { show } from "../../output/format.ts";
+import { tableOf } from "../../output/table.ts";
+import { loadKeys, type ServiceKey } from "./service.ts";
+import type { KeysCall } from "./table.ts";
+
+const HEADINGS = ["ID", "STATE", "FINGERPRINT", "VAULTS", "TOKENS", "ENDED", ""];
+
+/** `admin keys list`. */
+export async function run({ io, options, admin }: KeysCall): Promise<void> {
+  const keys = await loadKeys(await admin());
+  await show(io, options.format, { json: keys, table: (columns) => tableOf(HEADINGS, keys.map(rowOf), columns) });
+}
+
+const rowOf = (key: ServiceKey): string[] => [
+  key.id,
+  key.state,
+  key.fingerprint ?? "unknown",
+  ...[key.vaults, key.tokens, key.endedTokens].map(String),
+  remarkOf(key),
+];
+
+function remarkOf({ state, verifies, removable }: ServiceKey): string {
+  if (state === "missing") return "put it back into ROOT_KEYS";
+  if (state === "removed") return verifies ? "verifies tokens" : "";
+  return removable ? "may be removed" : "";
+}

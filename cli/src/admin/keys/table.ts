@@ -1,0 +1,48 @@
+import { type Call, type Command, command, type Options } from "../../frame/command.ts";
+import { FORMAT_OPTION } from "../../output/format.ts";
+
+/** `admin keys`: one command, whose first argument is an action. The name of a command has at most two words. */
+
+export const KEYS_OPTIONS = {
+  file: { type: "string", value: "FILE", summary: "the file with ROOT_KEYS, by default production.vars" },
+  upload: { type: "boolean", summary: "then run wrangler, which gives the service the new ROOT_KEYS" },
+  leaked: { type: "boolean", summary: "remove: do not keep the public key, so that the tokens that the key signed end" },
+  "dry-run": { type: "boolean", summary: "say what would be done, and change nothing" },
+  ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export type KeysCall = Call<typeof KEYS_OPTIONS>;
+
+export interface KeysAction {
+  readonly name: string;
+  /** What follows the name, as the help shows it: `<id>`, `[id]`, or nothing. */
+  readonly args: string;
+  readonly summary: string;
+  load(): Promise<{ readonly run: (call: KeysCall, ids: readonly string[]) => Promise<number | void> }>;
+}
+
+/** The actions, in the order of a rotation. Without one, the command lists the keys. */
+export const KEYS_ACTIONS: readonly KeysAction[] = [
+  {
+    name: "list",
+    args: "",
+    summary: "the keys, their states, and what each of them still holds",
+    load: () => import("./list.ts"),
+  },
+];
+
+export const KEYS_COMMANDS: readonly Command[] = [
+  command({
+    name: "admin keys",
+    summary: `show and rotate the root keys: ${KEYS_ACTIONS.map(({ name }) => name).join(", ")} (admin)`,
+    args: "[action] [id]",
+    options: KEYS_OPTIONS,
+    examples: [
+      "item-vault admin keys",
+      ...KEYS_ACTIONS.filter(({ name }) => name !== "list").map(({ name, args }) =>
+        `item-vault admin keys ${name} ${args}`.trim(),
+      ),
+    ],
+    load: () => import("./keys.ts"),
+  }),
+] as readonly Command[];

@@ -1,0 +1,37 @@
+import { parseId } from "../../model/ids.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
+import { isRemovable, type KnownKey, loadKnownKeys } from "../../store/key-states.ts";
+import { FIRST_SLICE, isRewrappedTable, type RewrapCursor, rewrapSlice } from "../../store/rewrap.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
+
+/** /v1/admin/keys: the root keys, without key material, and their rotation (contract 20). */
+
+export async function listKeys({ c, store }: Call): Promise<Result<Reply>> {
+  const keys = await loadKnownKeys(store);
+  return keys.ok ? ok({ response: c.json(keys.value.map(presentKey)) }) : keys;
+}
+
+const presentKey = (key: KnownKey): object => ({ ...key, removable: isRemovable(key) });
+
+/** A cursor is the name of a table and an id: `vaults:<uuid>`. */
+const formatCursor = ({ table, after }: RewrapCursor): string => `${table}:${after}`;
+
+function parseCursor(text: string): RewrapCursor | undefined {
+  const [table = "", id = ""] = text.split(":", 2);
+  const after = id === "" ? "" : parseId(id);
+  return after !== undefined && isRewrappedTable(table) ? { table, after } : undefined;
+}
+
+export const rewrapKeys = {
+  parse({ query: { rest } }: ParseCall): Result<RewrapCursor> {
+    const cursor = rest.get("cursor");
+    const from = cursor === null ? FIRST_SLICE : parseCursor(cursor);
+    return from ? ok(from) : invalid("cursor: is not one that this service gave");
+  },
+  async handle({ c, store }: Call, from: RewrapCursor): Promise<Result<Reply>> {
+    const slice = await rewrapSlice(store, from);
+    if (!slice.ok) return slice;
+    const { next, ...done } = slice.value;
+    return ok({ response: c.json({ ...done, cursor: next && formatCursor(next) }) });
+  },
+};

@@ -1,0 +1,67 @@
+/**
+ * The format of backups (decision 0033). A backup of a vault is a chain of snapshots. A snapshot is a manifest and the parts that it
+ * names. A part holds rows as they lie in D1: every text of a user is sealed. The registry is the snapshot of what belongs to no
+ * vault: proofs of root keys, names of tokens, the admin's log, and which snapshot of each vault belongs to it.
+ */
+
+/** A release that changes the format increments it, and reads the earlier ones. */
+export const BACKUP_FORMAT = 1;
+
+/** The `vault` of the registry's manifests. No vault has this id. */
+export const REGISTRY = "00000000-0000-0000-0000-000000000000";
+
+/** A value of a row. */
+export type Cell = string | number | null;
+
+/** Rows of one table: the values of each row in the order of `columns`. */
+export interface TableRows {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+/** What a part contains. */
+export interface Part {
+  /** The Items of which the part has all rows: rows of earlier parts of these Items do not count. */
+  readonly replaces: readonly string[];
+  readonly tables: readonly TableRows[];
+}
+
+/** What a manifest says of a part. */
+export interface PartRef {
+  /** SHA-256 of the text of the part, in hexadecimal: also its name. */
+  readonly sha256: string;
+  /** Bytes of the text. */
+  readonly bytes: number;
+  readonly rows: number;
+}
+
+/** Which snapshot of a vault belongs to a registry. */
+export interface SnapshotRef {
+  readonly vault: string;
+  readonly number: number;
+  /** SHA-256 of the text of the manifest, in hexadecimal. */
+  readonly sha256: string;
+}
+
+export interface Manifest {
+  readonly format: number;
+  /** The id of the deployment (table `deployment`). */
+  readonly deployment: string;
+  /** The id of the vault, or `REGISTRY`. */
+  readonly vault: string;
+  /** 1 for the first snapshot of the vault. */
+  readonly number: number;
+  /** SHA-256 of the manifest with the number before, in hexadecimal; `null` for the first. */
+  readonly predecessor: string | null;
+  /** When the snapshot was finished: Unix milliseconds. */
+  readonly at: number;
+  /** The version of the schema (migrations/) that the rows have. */
+  readonly schema: number;
+  /** The row of the vault at the moment of the snapshot, by column; absent in the registry. */
+  readonly row?: Readonly<Record<string, Cell>>;
+  /** The parts in the order in which they apply. The first ones may be those of earlier snapshots. */
+  readonly parts: readonly PartRef[];
+  /** Only in the registry. */
+  readonly snapshots?: readonly SnapshotRef[];
+}

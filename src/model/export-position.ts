@@ -1,0 +1,51 @@
+import * as z from "zod";
+
+/** How far an export of the log has come (contract 23.4): opaque to clients, and plain data without a secret. */
+
+/**
+ * The parts of a day, in their order: numbered objects, messages of the queue, batches of release 0.2.0, and what is still in D1.
+ * `moved`: numbered objects with entries that were in D1 when the export came to them.
+ */
+const STAGES = ["numbers", "messages", "sealed", "rows", "moved"] as const;
+
+const position = z.strictObject({
+  /** `2026-11-21`, UTC. */
+  day: z.string().regex(/^[+-]?\d{4,6}-\d{2}-\d{2}$/),
+  stage: z.enum(STAGES),
+  /** The next numbered object. */
+  number: z.int().min(0).max(999_999_999),
+  /** The key of the last object of a stage without numbers; empty at its beginning. */
+  after: z.string().max(128),
+  /** So many entries of the next object were shown. */
+  index: z.int().min(0).max(999_999_999),
+  /** The log and the id of the last entry that was shown from D1; empty at the beginning. */
+  floor: z.tuple([z.string().max(40), z.string().max(40)]),
+});
+
+export type ExportPosition = Readonly<z.infer<typeof position>>;
+
+/** The beginning of a day. */
+export const startOf = (day: string): ExportPosition => ({
+  day,
+  stage: "numbers",
+  number: 0,
+  after: "",
+  index: 0,
+  floor: ["", ""],
+});
+
+export const formatPosition = (value: ExportPosition): string =>
+  new TextEncoder().encode(JSON.stringify(value)).toBase64({ alphabet: "base64url", omitPadding: true });
+
+/** Out: `undefined` for a text that `formatPosition` does not give. */
+export function parsePosition(text: string): ExportPosition | undefined {
+  if (!/^[\w-]{1,1024}$/.test(text)) return undefined;
+  try {
+    const parsed = position.safeParse(
+      JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(text, { alphabet: "base64url" }))),
+    );
+    return parsed.success && !Number.isNaN(Date.parse(parsed.data.day)) ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+import type { Keyring } from "../../crypto/keyring.ts";
+import { isMacOf, macOf } from "../../crypto/manifest-mac.ts";
+import { BACKUP_FORMAT, type Manifest } from "../../model/backup.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { sha256 } from "./sha256.ts";
+
+/** The text of a manifest: a line of JSON, and a line with the id of a root key and the MAC of the first line under it. */
+
+/** A manifest that was authenticated. */
+export interface OpenManifest {
+  readonly manifest: Manifest;
+  /** SHA-256 of its text, in hexadecimal: the `predecessor` of the next one. */
+  readonly sha256: string;
+}
+
+/** Out: the text of a manifest, authenticated under the active root key. */
+export async function presentManifest({ active }: Keyring, manifest: Manifest): Promise<Uint8Array> {
+  const line = JSON.stringify(manifest);
+  return new TextEncoder().encode(`${line}\n${active.id} ${await macOf(active, line)}\n`);
+}
+
+/**
+ * Parses and authenticates the text of a manifest. In: where it was found, which an exchanged manifest does not name.
+ * Errors: `backup_damaged`, with a detail that names the manifest and the fault, also when its root key is not in ROOT_KEYS.
+ */
+export async function parseManifest(
+  { keys }: Keyring,
+  place: Pick<Manifest, "vault" | "number">,
+  text: Uint8Array,
+): Promise<Result<OpenManifest>> {
+  const refused = (fault: string) => fail("backup_damaged", `manifest ${place.number} of ${place.vault} ${fault}`);
+  const [line = "", signature = "", rest] = new TextDecoder().decode(text).split("\n");
+  const [key = "", mac = ""] = signature.split(" ");
+  const root = keys.get(key);
+  if (rest !== "") return refused("is truncated");
+  if (!root) return refused("needs a root key that ROOT_KEYS does not have");
+  if (!(await isMacOf(root, line, mac))) return refused("is not authentic");
+  const manifest = JSON.parse(line) as Manifest;
+  if (manifest.format > BACKUP_FORMAT) return refused("was written by a newer release");
+  if (manifest.vault !== place.vault || manifest.number !== place.number) return refused("is that of another snapshot");
+  return ok({ manifest, sha256: await sha256(text) });
+}

@@ -1,0 +1,39 @@
+import { BACKUP_FORMAT, type Part, type PartRef, type TableRows } from "../../model/backup.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { sha256 } from "./sha256.ts";
+
+/** The text of a part: a line of JSON for its head, then one line for each table. */
+
+interface Head {
+  readonly format: number;
+  readonly deployment: string;
+  readonly vault: string;
+  readonly replaces: readonly string[];
+}
+
+/** Where a part belongs. */
+export type PartOwner = Pick<Head, "deployment" | "vault">;
+
+/** Out: the text of a part, and what the manifest says of it. Equal rows give an equal text, so a repeated slice has one object. */
+export async function presentPart(owner: PartOwner, part: Part): Promise<{ readonly text: Uint8Array; readonly ref: PartRef }> {
+  const head: Head = { format: BACKUP_FORMAT, deployment: owner.deployment, vault: owner.vault, replaces: part.replaces };
+  const text = new TextEncoder().encode([head, ...part.tables].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const rows = part.tables.reduce((sum, table) => sum + table.rows.length, 0);
+  return { text, ref: { sha256: await sha256(text), bytes: text.length, rows } };
+}
+
+/**
+ * Parses the text of a part that a manifest names. The hash of the manifest, which is authenticated, covers the text: a text that
+ * passes is trusted. Errors: `backup_damaged`, with a detail that names the part and the fault.
+ */
+export async function parsePart(owner: PartOwner, ref: PartRef, text: Uint8Array): Promise<Result<Part>> {
+  const refused = (fault: string) => fail("backup_damaged", `part ${ref.sha256} ${fault}`);
+  if (text.length !== ref.bytes) return refused(`has ${text.length} bytes instead of ${ref.bytes}`);
+  if ((await sha256(text)) !== ref.sha256) return refused("has another content than its manifest says");
+  const [first = "", ...lines] = new TextDecoder().decode(text).trimEnd().split("\n");
+  const head = JSON.parse(first) as Head;
+  if (head.format > BACKUP_FORMAT) return refused("was written by a newer release");
+  if (head.deployment !== owner.deployment) return refused("belongs to another deployment");
+  if (head.vault !== owner.vault) return refused("belongs to another vault");
+  return ok({ replaces: head.replaces, tables: lines.map((line) => JSON.parse(line) as TableRows) });
+}

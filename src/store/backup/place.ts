@@ -1,0 +1,21 @@
+import { contentKey } from "../contents/place.ts";
+import type { ContentPlace } from "../../model/file.ts";
+
+/** The keys of the objects of a backup, in the bucket and as paths of a folder. They consist of ids, numbers and hashes. */
+
+const NUMBER = 8;
+
+/** The folder of a vault, or of the registry. */
+const folder = (vault: string): string => `vaults/${vault}`;
+
+/** Manifests sort by their numbers. */
+export const manifestKey = (vault: string, number: number): string =>
+  `${folder(vault)}/${String(number).padStart(NUMBER, "0")}.manifest`;
+
+/** The prefix of all manifests of a vault: their names begin with a digit. */
+export const manifestPrefix = (vault: string): string => `${folder(vault)}/0`;
+
+export const partKey = (vault: string, hash: string): string => `${folder(vault)}/parts/${hash}`;
+
+/** A content as it lies in R2, sealed under a key that the row of its File holds. */
+export const backupContentKey = (place: ContentPlace): string => `contents/${contentKey(place)}`;

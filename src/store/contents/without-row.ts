@@ -1,0 +1,81 @@
+import { DAY } from "../../model/time.ts";
+import { runBatch } from "../database.ts";
+import { knownVaults } from "./known-vaults.ts";
+
+/**
+ * Finds contents in R2 that no row references. They come from a database that was restored, perhaps only for a while. Each run of the
+ * cron trigger looks through a part of the bucket; coordinators sweep what it finds (sweep.ts), so nothing is deleted here.
+ */
+
+/** The key of the object that holds the last key that was looked at: no content has such a key. */
+const POSITION = "positions/contents";
+
+/** Lists per run, of a thousand objects each, and vaults whose coordinators are called. */
+const RUN = { lists: 2, vaults: 10 };
+
+/** A younger object may be an upload whose row is not committed yet: such an upload is swept after a day. */
+const AGE = 2 * DAY;
+
+/** Vault ids are hexadecimal, so the keys of all contents come before this one. */
+const END = "g";
+
+const CONTENT = /^[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9a-f-]{36}$/;
+
+/** The files and earlier files of the vaults of the keys are read, because a key does not name the Item, which their keys begin with. */
+const REFERENCED = ["files", "file_versions"]
+  .map(
+    (table) => `
+      SELECT vault_id || '/' || id || '/' || generation AS key FROM ${table}
+      WHERE vault_id IN (SELECT substr(value, 1, 36) FROM json_each(?1)) AND generation IN (SELECT substr(value, 75) FROM json_each(?1))`,
+  )
+  .join(" UNION ");
+
+/** The statement that reads which of the keys of contents have a row: `{key}`, and maybe keys of others. */
+export const referencedStatement = (db: D1Database, keys: readonly string[]): D1PreparedStatement =>
+  db.prepare(REFERENCED).bind(JSON.stringify(keys));
+
+/**
+ * Looks through the next part of the bucket, and hands the keys of contents without a row to `watch`, vault by vault. A vault that D1
+ * does not know proves nothing. In: Unix milliseconds. Out: how many `watch` has not known before. Throws when D1, R2 or a `watch`
+ * fails. A part is looked through again when the run ends early, and goes on behind a `watch` that fails.
+ */
+export async function findContentsWithoutRow(
+  db: D1Database,
+  bucket: R2Bucket,
+  now: number,
+  watch: (vault: string, keys: readonly string[]) => Promise<number>,
+): Promise<number> {
+  let [position, found, failed] = [(await (await bucket.get(POSITION))?.text()) ?? "", 0, false];
+  for (let list = 0, vaults = RUN.vaults; list < RUN.lists && vaults > 0; list++) {
+    const { objects, truncated } = await bucket.list({ startAfter: position });
+    const old = objects.filter(({ key, uploaded }) => CONTENT.test(key) && uploaded.getTime() <= now - AGE);
+    const missing = await withoutRow(
+      db,
+      old.map(({ key }) => key),
+    );
+    const called = [...missing].slice(0, vaults);
+    for (const [vault, keys] of called) {
+      // A later pass finds it again.
+      found += await watch(vault, keys).catch(() => ((failed = true), 0));
+    }
+    const last = missing.size > called.length ? called.at(-1)![1].at(-1)! : (objects.at(-1)?.key ?? END);
+    vaults -= called.length;
+    position = last >= END || (!truncated && missing.size === called.length) ? "" : last;
+    if (position === "") break;
+  }
+  await bucket.put(POSITION, position);
+  if (failed) throw new Error("a coordinator could not watch contents");
+  return found;
+}
+
+/** Out: the keys that have no row, by vault, in their order. */
+async function withoutRow(db: D1Database, keys: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  if (keys.length === 0) return new Map();
+  const vaults = [...new Set(keys.map((key) => key.slice(0, 36)))];
+  const read = await runBatch<[{ key: string }, { vault: string }]>(db, referencedStatement(db, keys), knownVaults(db, vaults));
+  if (!read.ok) throw new Error("the rows of contents could not be read");
+  const referenced = new Set(read.value[0].map(({ key }) => key));
+  const known = new Set(read.value[1].map(({ vault }) => vault));
+  const missing = keys.filter((key) => !referenced.has(key) && known.has(key.slice(0, 36)));
+  return Map.groupBy(missing, (key) => key.slice(0, 36));
+}

@@ -1,0 +1,349 @@
+import { createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { openKeyring } from "../../src/crypto/keyring.ts";
+import { fingerprint, NOWHERE, seal } from "../../src/crypto/seal.ts";
+import worker from "../../src/index.ts";
+import { uuidOf } from "../../src/model/ids.ts";
+import type { ActivityRow } from "../../src/store/activity.ts";
+import { recordDatabaseSize } from "../../src/store/database-size.ts";
+import { deliver, recordingQueue } from "../support/activity.ts";
+import { countingDatabase, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
+import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
+import { snapshotDatabase } from "../support/restore.ts";
+import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
+
+/** The archive of the log, and its export (contract 23): each entry is shown once, byte for byte as in the log. */
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const EXPORT = "/v1/admin/activity/export";
+
+interface Entry {
+  readonly requestId: string;
+  readonly timestamp: string;
+  readonly resource: { readonly vault?: { readonly id: string } };
+}
+
+/** All entries, page after page. */
+async function exported(query = "", limit = 1000, between: () => Promise<unknown> = async () => undefined): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (let path: string | undefined = `${EXPORT}?limit=${limit}${query}`; path !== undefined;) {
+    const reply = await admin("GET", path);
+    expect(reply.status).toBe(200);
+    expect(reply.body.length).toBeLessThanOrEqual(limit);
+    entries.push(...(reply.body as Entry[]));
+    const [, link] = /<([^>]*)>/.exec(reply.headers.get("Link") ?? "") ?? [];
+    path = link && new URL(link).pathname + new URL(link).search;
+    await between();
+  }
+  return entries;
+}
+
+const run = (bindings: Partial<Env> = {}) =>
+  worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ...bindings });
+
+const keys = async (): Promise<string[]> => (await env.FILES.list({ prefix: "log/" })).objects.map(({ key }) => key);
+
+const idsInD1 = async (vault: string): Promise<string[]> =>
+  (await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ? ORDER BY id").bind(vault).all<{ id: string }>()).results.map(
+    ({ id }) => id,
+  );
+
+const inOrder = (entries: readonly Entry[]) => entries.toSorted((a, b) => (a.requestId < b.requestId ? -1 : 1));
+
+/** A vault with entries of writes and a read, and these as the log of a token shows them. */
+async function loggedVault(writes = 3) {
+  const fresh = await freshVault();
+  for (let write = 0; write < writes; write++) await fresh.call("POST", fresh.items, { body: LOGIN });
+  await fresh.call("GET", fresh.items);
+  const count = writes + 2;
+  const log = await vi.waitFor(async () => {
+    const { body } = await fresh.call("GET", "/v1/activity?limit=1000");
+    expect(body).toHaveLength(count);
+    return body as Entry[];
+  }, UNDER_LOAD);
+  return { ...fresh, log: inOrder(log) };
+}
+
+/** What an export of a vault shows, in the order of time. */
+const ofVault = async (vault: string, limit = 1000) => inOrder(await exported(`&vault=${vault}`, limit));
+
+describe("an entry past the retention", () => {
+  it("leaves D1 for the archive, and the export shows it as the log has shown it, byte for byte", async () => {
+    const { vault, log } = await loggedVault();
+    expect(await ofVault(vault)).toEqual(log);
+    advanceClock(31 * DAY);
+    await run();
+    expect(await idsInD1(vault)).toEqual([]);
+    expect(JSON.stringify(await ofVault(vault))).toBe(JSON.stringify(log));
+  });
+
+  it("is in clear text no more than in D1: its origin stays sealed", async () => {
+    const { vault, call, items } = await loggedVault(0);
+    await call("GET", items, { headers: { "User-Agent": "canary-agent" } });
+    await vi.waitFor(async () => expect(await idsInD1(vault)).toHaveLength(3), UNDER_LOAD);
+    advanceClock(31 * DAY);
+    await run();
+    const texts = await Promise.all((await keys()).map(async (key) => (await env.FILES.get(key))!.text()));
+    expect(texts.join("")).toContain(vault);
+    expect(texts.join("")).not.toContain("canary");
+    expect(JSON.stringify(await ofVault(vault))).toContain("canary-agent");
+  });
+
+  it("is deleted after ACTIVITY_ARCHIVE_DAYS", async () => {
+    const { vault, log } = await loggedVault();
+    advanceClock(31 * DAY);
+    await run();
+    advanceClock((365 - 31) * DAY);
+    await run();
+    expect(await ofVault(vault)).toEqual(log);
+    advanceClock(DAY);
+    await run();
+    expect(await ofVault(vault)).toEqual([]);
+    expect(await keys()).toEqual([]);
+  });
+
+  it.each([0, 30, undefined])("is deleted without an archive when ACTIVITY_ARCHIVE_DAYS is %s", async (days) => {
+    const { vault } = await loggedVault();
+    advanceClock(31 * DAY);
+    await run({ ACTIVITY_ARCHIVE_DAYS: days } as unknown as Partial<Env>);
+    expect([await idsInD1(vault), await ofVault(vault)]).toEqual([[], []]);
+  });
+
+  it.each(["", "-1", "ever"])("stays when ACTIVITY_ARCHIVE_DAYS is %j, and the run fails", async (days) => {
+    const { vault, log } = await loggedVault(0);
+    advanceClock(31 * DAY);
+    const bindings = { ACTIVITY_ARCHIVE_DAYS: days } as unknown as Partial<Env>;
+    await expect(run(bindings)).rejects.toThrow("ACTIVITY_ARCHIVE_DAYS is not a number, or less than 0");
+    expect(await idsInD1(vault)).toHaveLength(log.length);
+  });
+
+  it("stays in D1 while R2 fails, also when the database is nearly full, and the run fails", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const { vault, log } = await loggedVault();
+    advanceClock(31 * DAY);
+    const FILES = wrapBucket({ put: () => Promise.reject(new Error("R2")) });
+    await expect(run({ FILES, DB: sizedDatabase(() => 9_900_000_000) })).rejects.toThrow("R2");
+    recordDatabaseSize(0);
+    expect(await idsInD1(vault)).toHaveLength(log.length);
+    expect(await ofVault(vault)).toEqual(log);
+  });
+
+  it("of the deletion of a vault stays in D1, and is shown once", async () => {
+    const { vault } = await loggedVault(0);
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    advanceClock(31 * DAY);
+    await run();
+    expect(await idsInD1(vault)).toHaveLength(1);
+    expect(await ofVault(vault)).toHaveLength(3);
+  });
+});
+
+/** The D1 calls of the archive, told apart by their SQL. */
+const failing = (place: "before" | "after", call: RegExp): Partial<Env> => {
+  let matched = false;
+  const hook = () => {
+    if (!matched) return;
+    matched = false;
+    throw new Error("D1_ERROR: killed");
+  };
+  return { DB: wrapDatabase(env.DB, { rewrite: (sql) => ((matched ||= call.test(sql)), sql), [place]: hook }) };
+};
+
+describe("a run that is killed", () => {
+  it.each<[string, () => Partial<Env>]>([
+    ["before the object is written", () => ({ FILES: wrapBucket({ put: () => Promise.reject(new Error("killed")) }) })],
+    [
+      "after the object was written, without an answer",
+      () => ({
+        FILES: wrapBucket({
+          put: async (...call: Parameters<R2Bucket["put"]>) => {
+            await env.FILES.put(...call);
+            throw new Error("killed");
+          },
+        }),
+      }),
+    ],
+    ["before the entries are deleted from D1", () => failing("before", /INSERT INTO archived_days/)],
+    ["after the entries were deleted, without an answer", () => failing("after", /INSERT INTO archived_days/)],
+  ])("%s loses no entry and shows none twice, before the next run and after it", async (_, bindings) => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const { vault, log } = await loggedVault();
+    advanceClock(31 * DAY);
+    await expect(run(bindings())).rejects.toThrow();
+    expect(await ofVault(vault)).toEqual(log);
+    await run();
+    expect([await idsInD1(vault), await ofVault(vault)]).toEqual([[], log]);
+    await run();
+    expect(await ofVault(vault)).toEqual(log);
+  });
+
+  it("between object and D1 leaves entries that a late entry of the same day does not duplicate", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const { vault, log, call, items } = await loggedVault();
+    const { rows, bindings } = recordingQueue();
+    const ACTIVITY = { send: async (sent: ActivityRow[]) => void rows.push(...sent) } as unknown as Env["ACTIVITY"];
+    await call("GET", items, { env: { ...bindings, ACTIVITY } });
+    await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
+    advanceClock(31 * DAY);
+    await expect(run(failing("before", /INSERT INTO archived_days/))).rejects.toThrow();
+    await deliver(rows);
+    expect(await ofVault(vault)).toHaveLength(log.length + 1);
+    await run();
+    expect([await idsInD1(vault), (await ofVault(vault)).length]).toEqual([[], log.length + 1]);
+  });
+});
+
+describe("two runs at once", () => {
+  it("archive each entry once", async () => {
+    const [a, b] = [await loggedVault(), await loggedVault()];
+    advanceClock(31 * DAY);
+    await Promise.all([run(), run(), run()]);
+    expect([await ofVault(a.vault), await ofVault(b.vault)]).toEqual([a.log, b.log]);
+    const objects = await Promise.all((await keys()).map(async (key) => (await env.FILES.get(key))!.json<ActivityRow[]>()));
+    const ids = objects.flat().map(({ log, id }) => `${log}/${id}`);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe("a database that was restored to a minute before the archive", () => {
+  it("has each entry once after the next run, and before it", async () => {
+    const { vault, log } = await loggedVault();
+    const restore = await snapshotDatabase();
+    advanceClock(31 * DAY);
+    await run();
+    await restore();
+    expect(await idsInD1(vault)).toHaveLength(log.length);
+    expect(await ofVault(vault)).toEqual(log);
+    await run();
+    expect([await idsInD1(vault), await ofVault(vault)]).toEqual([[], log]);
+  });
+
+  it("also when it is restored to an empty one", async () => {
+    const restore = await snapshotDatabase();
+    const { vault, log } = await loggedVault();
+    advanceClock(31 * DAY);
+    await run();
+    await restore();
+    expect(await ofVault(vault)).toEqual(log);
+  });
+});
+
+/** Archives rows as release 0.2.0 does: a batch of the queue, sealed as a whole. */
+async function archiveAsBefore(rows: readonly ActivityRow[]): Promise<void> {
+  const keyring = await openKeyring(env.ROOT_KEYS);
+  if (!keyring.ok) throw new Error("ROOT_KEYS");
+  const { active } = keyring.value;
+  const text = JSON.stringify(rows);
+  const record = uuidOf(Uint8Array.fromBase64(await fingerprint(text)));
+  const place = { kind: "activityArchive", vault: NOWHERE, record, version: 0, key: active.id } as const;
+  const sealed = await seal(active.registry, place, text);
+  const day = new Date().toISOString().slice(0, 10);
+  await env.FILES.put(`activity/${day}/${record}`, JSON.stringify({ root_key_id: active.id, sealed }));
+}
+
+describe("reads and denials that came while the database was nearly full", () => {
+  it("are in the export, also those that release 0.2.0 has archived, and stay until the end of the archive", async () => {
+    const { vault, log, call, items } = await loggedVault();
+    const { rows, bindings } = recordingQueue();
+    const ACTIVITY = { send: async (sent: ActivityRow[]) => void rows.push(...sent) } as unknown as Env["ACTIVITY"];
+    for (let read = 0; read < 4; read++) await call("GET", items, { env: { ...bindings, ACTIVITY } });
+    await vi.waitFor(() => expect(rows).toHaveLength(4), UNDER_LOAD);
+    await archiveAsBefore(rows.slice(2));
+    recordDatabaseSize(9_900_000_000);
+    await deliver(rows.slice(0, 2), { DB: sizedDatabase(() => 9_900_000_000) });
+    recordDatabaseSize(0);
+    const all = await ofVault(vault);
+    expect(all.map(({ requestId }) => requestId)).toEqual(
+      [...log.map(({ requestId }) => requestId), ...rows.map(({ id }) => id)].toSorted(),
+    );
+    for (const limit of [1, 2, 3]) expect(await ofVault(vault, limit)).toEqual(all);
+    advanceClock(200 * DAY);
+    await run();
+    expect(await ofVault(vault)).toEqual(all);
+  });
+});
+
+describe("the export", () => {
+  let vaults: Awaited<ReturnType<typeof loggedVault>>[] = [];
+  let everything: Entry[] = [];
+
+  beforeAll(async () => {
+    vaults = [await loggedVault(2), await loggedVault(4), await loggedVault(1)];
+    await client(vaults[0]!.token)("GET", "/v1/vaults");
+    await vi.waitFor(async () => expect((await exported()).some(({ resource }) => !resource.vault)).toBe(true), UNDER_LOAD);
+    everything = await exported();
+  });
+
+  it("without a vault has all logs: those of vaults, of tokens and of the admin, each entry once", async () => {
+    const ids = everything.map(({ requestId }) => requestId);
+    for (const { log } of vaults) for (const entry of log) expect(everything).toContainEqual(entry);
+    const { results } = await env.DB.prepare("SELECT id FROM activity").all<{ id: string }>();
+    for (const { id } of results) expect(ids).toContain(id);
+    const adminIds = (await admin("GET", "/v1/admin/activity?limit=1000")).body.map((entry: Entry) => entry.requestId);
+    expect(adminIds.every((id: string) => ids.includes(id))).toBe(true);
+  });
+
+  it.each([1, 7, 100])("is the same in pages of %i", async (limit) => {
+    expect(await exported("", limit)).toEqual(everything);
+  });
+
+  it("shows each entry once while runs archive what it has shown, and what it has not", async () => {
+    const restore = await snapshotDatabase();
+    advanceClock(31 * DAY);
+    let pages = 0;
+    const DB = wrapDatabase(env.DB, { rewrite: (sql) => sql.replaceAll("LIMIT 5000", "LIMIT 5") });
+    const shown = await exported(`&until=${new Date().toISOString()}`, 4, () =>
+      pages++ % 2 === 0 ? run({ DB }).catch(() => undefined) : Promise.resolve(),
+    );
+    const ids = shown.map(({ requestId }) => requestId);
+    expect(new Set(everything.map(({ requestId }) => requestId)).difference(new Set(ids)).size).toBe(0);
+    const { results } = await env.DB.prepare("SELECT vault_id, id FROM activity").all();
+    expect(results.length).toBeLessThan(everything.length);
+    const places = shown.map((entry) => JSON.stringify(entry));
+    expect(new Set(places).size).toBe(places.length);
+    vi.useRealTimers();
+    await restore();
+  });
+
+  it("has the entries from since on and before until", async () => {
+    const { vault, log } = vaults[1]!;
+    const [, second, third] = log;
+    const between = await exported(`&vault=${vault}&since=${second!.timestamp}&until=${third!.timestamp}`);
+    const time = (entry: Entry) => entry.timestamp;
+    expect(between).toEqual(log.filter((entry) => time(entry) >= time(second!) && time(entry) < time(third!)));
+    expect(await exported("&until=2020-01-01T00:00:00Z")).toEqual([]);
+    expect(await exported("&since=2999-01-01T00:00:00Z&until=9999-12-31T23:59:59Z")).toEqual([]);
+  });
+
+  it.each([
+    "limit=0",
+    "since=yesterday",
+    "until=2020",
+    "since=1960-01-01T00:00:00Z",
+    "vault=one",
+    "cursor=e30",
+    "cursor=-",
+    `cursor=${btoa('{"day":"2026-13-45","stage":"rows","number":0,"after":"","index":0,"floor":["",""]}').replaceAll("=", "")}`,
+  ])("refuses %s", async (query) => {
+    expect((await admin("GET", `${EXPORT}?${query}`)).status).toBe(400);
+  });
+
+  it("is for the admin only", async () => {
+    expect((await vaults[0]!.call("GET", EXPORT)).status).toBe(401);
+    expect((await client((await makeToken({})).token)("GET", EXPORT)).status).toBe(401);
+  });
+
+  it("makes at most 50 calls for a page, and reads at most twice the rows of the page and three for each log", async () => {
+    const { count, db } = countingDatabase();
+    await admin("GET", `${EXPORT}?limit=10`, { env: { DB: db } });
+    const { results } = await env.DB.prepare("SELECT DISTINCT vault_id FROM activity").all();
+    expect(count.calls).toBeLessThanOrEqual(40);
+    expect(count.rowsRead).toBeLessThanOrEqual(4 * 10 + 10 * results.length + 20);
+  });
+});
