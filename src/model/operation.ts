@@ -70,8 +70,7 @@ interface CreateItem {
   readonly kind: "create-item";
   readonly item: string;
   readonly input: ItemInput;
-  /** Whether the client has chosen the id (contract 10.23). */
-  readonly chosen?: true | undefined;
+  readonly chosen?: true | undefined; // whether the client has chosen the id (contract 10.23)
 }
 
 export type Change =
@@ -120,8 +119,7 @@ export type Change =
       readonly description?: string | undefined;
       readonly quota?: QuotaChange | undefined;
     }
-  /** Replaces the keys of this id, so that the rows of the vault are sealed again. */
-  | { readonly kind: "reseal-vault"; readonly dataKeyId: string }
+  | { readonly kind: "reseal-vault"; readonly dataKeyId: string } // replaces the keys of this id (decision 0032)
   | { readonly kind: "delete-vault" };
 
 /** The new content of a File that keeps its other attributes. */

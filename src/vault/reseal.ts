@@ -19,7 +19,7 @@ export interface ResealRequest {
 }
 
 /** The most slices, and about the most milliseconds, of one call: two D1 calls a slice. */
-export const RUN = { slices: 12, time: 5 * SECOND };
+export const RUN = { slices: 5, time: 5 * SECOND };
 
 export interface ResealPorts {
   /** Does one slice while no commit runs: see `resealSlice`. */

@@ -7,6 +7,8 @@ export const KEYS_OPTIONS = {
   file: { type: "string", value: "FILE", summary: "the file with ROOT_KEYS, by default production.vars" },
   upload: { type: "boolean", summary: "then run wrangler, which gives the service the new ROOT_KEYS" },
   leaked: { type: "boolean", summary: "remove: do not keep the public key, so that the tokens that the key signed end" },
+  all: { type: "boolean", summary: "reseal: every vault" },
+  before: { type: "string", value: "TIME", summary: "reseal: only vaults whose keys were made before this time" },
   "dry-run": { type: "boolean", summary: "say what would be done, and change nothing" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
@@ -28,6 +30,12 @@ export const KEYS_ACTIONS: readonly KeysAction[] = [
     args: "",
     summary: "the keys, their states, and what each of them still holds",
     load: () => import("./list.ts"),
+  },
+  {
+    name: "reseal",
+    args: "[vault...]",
+    summary: "give vaults new keys, and seal all of their records again",
+    load: () => import("./reseal.ts"),
   },
 ];
 

@@ -1,0 +1,112 @@
+import { type Client, ItemVaultError } from "@item-vault/client";
+import { request } from "../../api/answers.ts";
+import { isId, onlyOne } from "../../api/find.ts";
+import { CliError } from "../../frame/failure.ts";
+import type { Io } from "../../frame/io.ts";
+import { show, tell } from "../../output/format.ts";
+import { startProgress } from "../../output/progress.ts";
+import { tableOf } from "../../output/table.ts";
+import type { KeysCall } from "./table.ts";
+
+/** A vault as the admin's list has it (contract 20.20). */
+interface KeyedVault {
+  readonly id: string;
+  /** Absent when its record does not open. */
+  readonly name?: string;
+  readonly items: number;
+  readonly dataKey: { readonly id: string; readonly createdAt: string };
+  /** Present while it is resealed. */
+  readonly reseal?: { readonly replaces: string };
+}
+
+/** How far a vault is (contract 20.22). */
+interface ResealProgress {
+  readonly done: boolean;
+  readonly items: number;
+  readonly of: number;
+  readonly rows: number;
+  readonly unreadable: number;
+}
+
+const VAULTS = "/v1/admin/vaults";
+const HEADINGS = ["ID", "NAME", "ITEMS", "RECORDS", "UNREADABLE"];
+
+/**
+ * `admin keys reseal`: gives vaults new keys, one after the other, and goes on with what was cut off. A vault that is under way is
+ * only finished, so that the command may be run again; `--before` leaves out those that have new keys already.
+ */
+export async function run({ io, options, admin: connect }: KeysCall, names: readonly string[]): Promise<number | void> {
+  if ((names.length === 0) !== (options.all === true))
+    throw new CliError("admin keys reseal: name the vaults, or give --all", { exit: "usage" });
+  const admin = await connect();
+  const listed = await request<KeyedVault[]>(admin, "GET", VAULTS);
+  const before = timeOf(options.before);
+  const chosen = names.length === 0 ? listed : names.map((name) => vaultOf(listed, name));
+  const due = chosen.filter(({ dataKey, reseal }) => reseal !== undefined || Date.parse(dataKey.createdAt) < before);
+  const opening = due.filter(({ name }) => name !== undefined);
+  for (const { id } of due.filter(({ name }) => name === undefined))
+    await tell(io, `The vault ${id} does not open, and is left out`);
+  if (options["dry-run"]) {
+    const rows = opening.map(({ id, name, items }) => [id, name ?? "", String(items), "", ""]);
+    await show(io, options.format, { json: opening, table: (columns) => tableOf(HEADINGS, rows, columns) });
+    return tell(io, `Would give ${opening.length} vaults new keys. Nothing was changed`);
+  }
+  const done: (KeyedVault & { readonly resealed: ResealProgress })[] = [];
+  for (const vault of opening) done.push({ ...vault, resealed: await resealVault(io, admin, vault) });
+  const rows = done.map(({ id, name, resealed: { items, rows: records, unreadable } }) =>
+    [id, name ?? "", items, records, unreadable].map(String),
+  );
+  await show(io, options.format, {
+    json: done.map(({ id, name, resealed }) => ({ id, name, ...resealed })),
+    table: (columns) => tableOf(HEADINGS, rows, columns),
+  });
+  const unreadable = done.reduce((sum, { resealed }) => sum + resealed.unreadable, 0);
+  if (unreadable > 0) await tell(io, `${unreadable} records opened under neither key, and stay as they are`);
+  return unreadable > 0 || opening.length < due.length ? 1 : undefined;
+}
+
+const vaultOf = (vaults: readonly KeyedVault[], name: string): KeyedVault =>
+  onlyOne(
+    vaults.filter((vault) => (isId(name) ? vault.id === name.toLowerCase() : vault.name === name)),
+    "vault",
+    name,
+  );
+
+/** Without a time every vault is due. */
+function timeOf(before: string | undefined): number {
+  const time = before === undefined ? Infinity : Date.parse(before);
+  if (Number.isNaN(time)) throw new CliError("--before: is not a time such as 2026-11-22T09:30:00Z", { exit: "usage" });
+  return time;
+}
+
+async function resealVault(io: Io, admin: Client, { id, name, items, dataKey, reseal }: KeyedVault): Promise<ResealProgress> {
+  const json = { dataKey: reseal?.replaces ?? dataKey.id };
+  const progress = startProgress(io, name ?? id, items, (done, total) => `${done} of ${total} Items`);
+  let last: ResealProgress | undefined;
+  try {
+    for (;;) {
+      const answer = await again(() => request<ResealProgress>(admin, "POST", `${VAULTS}/${id}/reseal`, { json }));
+      progress.set(answer.items, answer.of);
+      // The answer to a repeated request has no counts any more: then those before it are the last ones.
+      if (answer.done) return last && answer.rows < last.rows ? { ...last, done: true } : answer;
+      last = answer;
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+/** The requests of this command may be sent again after every failure (contract 20.23). */
+const TRIES = 6;
+
+async function again<T>(send: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send();
+    } catch (error) {
+      const passes = error instanceof ItemVaultError && [0, 429, 503].includes(error.status) && error.kind !== "misconfigured";
+      if (!passes || tries === TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, (error.retryAfter ?? 1) * 1_000));
+    }
+  }
+}
