@@ -27,8 +27,9 @@ const COMMON = [CLIENT, "node", "frame"];
 
 /** For each folder of `cli/src` what its files may import, besides the folder itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["node", "frame", "files", "items", "logs", "read", "run", "settings", "tokens", "transfer", "vaults"],
+  ".": ["node", "frame", "admin", "files", "items", "logs", "read", "run", "settings", "tokens", "transfer", "vaults"],
   frame: [CLIENT, "node"],
+  admin: [...COMMON, "api", "output", "smol-toml"],
   output: ["frame", "yaml"],
   api: [CLIENT, "frame", "output"],
   fallback: ["frame", "node"],
@@ -43,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vaults: [...COMMON, "api", "items", "output"],
 };
 /** They cost every start of the program what few commands need. */
-const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|yaml)$/;
+const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|smol-toml|yaml)$/;
 
 interface Import {
   /** The path of a file, or the name of a package or of a module of Node. */
