@@ -37,7 +37,7 @@ export async function bundleWorker(): Promise<{ files: Record<string, string | U
   const migrations = readdirSync("migrations").map((name) => [`migrations/${name}`, readFileSync(`migrations/${name}`)] as const);
   const assets = Object.entries(assetFiles(document)).map(([path, content]) => [`assets/${path}`, content] as const);
   const files = {
-    "index.js": outputFiles[0]!.contents,
+    "code/index.js": outputFiles[0]!.contents,
     "package.json": `${JSON.stringify({ version: manifest.version })}\n`,
     "wrangler.toml": bundledConfiguration(readFileSync("wrangler.toml", "utf8")),
     ...Object.fromEntries([...migrations, ...assets]),
@@ -50,7 +50,7 @@ export async function bundleWorker(): Promise<{ files: Record<string, string | U
 
 /** What differs between a checkout and the bundle, in wrangler.toml. */
 const CHANGES = [
-  [/^main = .*$/m, 'main = "index.js"\nno_bundle = true'],
+  [/^main = .*$/m, 'main = "code/index.js"\nno_bundle = true # wrangler takes the other files of the folder `code` as modules'],
   [/^minify = .*\n/m, ""],
   [/^directory = "dist\/assets"$/m, 'directory = "assets"'],
   [/\n(?:^#.*\n)*^\[build\]\n(?:.+\n)*/m, ""],

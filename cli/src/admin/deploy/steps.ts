@@ -128,13 +128,14 @@ async function deployWorker(deployment: Deployment, made: Made): Promise<string 
   );
 }
 
+/** A host name, alone or before a path or a remark; other targets are schedules and queues. */
+const HOST = /^(?:https?:\/\/)?((?:[\w-]+\.)+[a-z]+)(?=$|[/ ])/i;
+
 /** The first address in the output file of wrangler: lines of JSON, of which that of the type `deploy` has the addresses. */
 function addressIn(output: string): string | undefined {
-  const entries = output
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as { type: string; targets?: string[] });
-  const target = entries.find(({ type }) => type === "deploy")?.targets?.[0];
-  const host = target?.replace(/^https?:\/\//, "").match(/^[\w.-]+/)?.[0];
+  const lines = output.split("\n").filter(Boolean);
+  const entries = lines.map((line) => JSON.parse(line) as { type: string; targets?: string[] });
+  const targets = entries.find(({ type }) => type === "deploy")?.targets ?? [];
+  const host = targets.map((target) => HOST.exec(target)?.[1]).find((found) => found !== undefined);
   return host === undefined ? undefined : `https://${host}`;
 }

@@ -63,12 +63,14 @@ function commandIn(folder: string): string[] {
 // oxlint-disable-next-line no-control-regex
 const STYLE = /\u001B\[[\d;]*[A-Za-z]/g;
 
-const textOf = (output: string): string =>
-  output
-    .replaceAll(STYLE, "")
-    .split("\n")
-    .filter((line) => !/Logs were written to|If you think this is a bug|^\s*$/.test(line))
+/** The error in an output, without what wrangler has told before it. */
+function textOf(output: string): string {
+  const lines = output.replaceAll(STYLE, "").split("\n");
+  const error = lines.findIndex((line) => line.includes("[ERROR]"));
+  return lines
+    .filter((line, place) => place >= error && !/Logs were written to|If you think this is a bug|^\s*$/.test(line))
     .join("\n");
+}
 
 /**
  * Writes a file that only this user may read, for the time of one action: wrangler takes configurations and secrets from files. The file is
