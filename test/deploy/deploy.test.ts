@@ -24,7 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => cloudflare.close());
 afterEach(() => {
-  expect(cloudflare.unknown, "calls that the server does not know").toEqual([]);
+  // A call that the server does not know.
+  if (cloudflare.unknown.length > 0) throw new Error(cloudflare.unknown.join(", "));
 });
 
 /** The calls that change something. Statements that only read are POST, too. */
@@ -141,11 +142,13 @@ describe("the runbook of a D1 restore", () => {
     expect([Math.min(...order) >= 0, order]).toEqual([true, order.toSorted((one, other) => one - other)]);
     expect(Date.parse(secretOf("TOKENS_NOT_BEFORE")!)).toBeGreaterThan(time.getTime() - 1000);
     expect(REQUIRED.map(secretOf)).toEqual(kept);
-    const tables = database()
-      .sqlite.prepare("SELECT name FROM sqlite_master")
-      .all()
-      .map(({ name }) => name);
-    expect([tables.includes("later"), tables.includes("lost"), tables.includes("vaults")]).toEqual([true, false, true]);
+    const tables = new Set(
+      database()
+        .sqlite.prepare("SELECT name FROM sqlite_master")
+        .all()
+        .map(({ name }) => name),
+    );
+    expect(["later", "lost", "vaults"].map((name) => tables.has(name))).toEqual([true, false, true]);
   }, 60_000);
 });
 

@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { databaseRoutes, type Databases } from "./databases.ts";
 import { healthOf } from "./health.ts";
 import { storageRoutes } from "./storage.ts";
-import { workerRoutes, type Workers } from "./workers.ts";
+import type { Workers } from "./worker-state.ts";
+import { workerRoutes } from "./workers.ts";
 
 /**
  * A server of this process that answers the calls of wrangler as Cloudflare's API documentation says (developers.cloudflare.com/api), with
@@ -75,7 +76,10 @@ export async function startCloudflare(): Promise<Cloudflare> {
   const routes = [...databaseRoutes(state), ...storageRoutes(state), ...workerRoutes(state)];
   const [calls, unknown]: [string[], string[]] = [[], []];
   const server = createServer((incoming, outgoing) => {
-    if (incoming.url === "/health") return void outgoing.end(JSON.stringify(healthOf(state) ?? {}));
+    if (incoming.url === "/health") {
+      outgoing.end(JSON.stringify(healthOf(state) ?? {}));
+      return;
+    }
     void respond(incoming).then(({ status = 200, result, error }) => {
       const body = { success: error === undefined, errors: error ? [error] : [], messages: [], result: result ?? null };
       outgoing.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));

@@ -46,10 +46,11 @@ function query(database: Database, sql: string) {
   }
 }
 
+const missing = () => refused(404, 7404, "The database was not found");
+
 export function databaseRoutes({ databases }: Pick<State, "databases">): Route[] {
   /** wrangler names a database by its id or by its name. */
   const find = (named: string | undefined) => [...databases.values()].find(({ id, name }) => id === named || name === named);
-  const missing = () => refused(404, 7404, "The database was not found");
   return [
     [
       "GET",

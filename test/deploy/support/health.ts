@@ -1,6 +1,12 @@
 import manifest from "../../../package.json" with { type: "json" };
 import type { State } from "./cloudflare.ts";
 
+const state = (service: string, good: boolean) => ({
+  service,
+  status: good ? "ACTIVE" : "ERROR",
+  message: good ? "good" : "bad",
+});
+
 /** /health of the deployed Worker, from what its active version is bound to. The Worker itself does not run here. */
 export function healthOf({ workers, databases }: Pick<State, "workers" | "databases">): object | undefined {
   const [worker] = workers.values();
@@ -13,11 +19,6 @@ export function healthOf({ workers, databases }: Pick<State, "workers" | "databa
       .all()
       .map(({ name }) => name) ?? [];
   const secret = (name: string) => bindings.find((binding) => binding.name === name)?.text ?? "";
-  const state = (service: string, good: boolean) => ({
-    service,
-    status: good ? "ACTIVE" : "ERROR",
-    message: good ? "good" : "bad",
-  });
   return {
     version: code.includes(`"${manifest.version}"`) ? manifest.version : "unknown",
     dependencies: [

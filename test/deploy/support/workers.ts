@@ -1,126 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { type Answer, refused, type Request, type Route, type State } from "./cloudflare.ts";
+import { changeSecret, loadVersion, parseUpload, serve, shown, versionOf, type Worker } from "./worker-state.ts";
 
 /** Workers: scripts with versions, their secrets, deployments, triggers and static files. */
 
-export interface Binding {
-  readonly type: string;
-  readonly name: string;
-  /** Of a variable or a secret. */
-  readonly text?: string;
-  /** Of a database. */
-  readonly id?: string;
-  readonly bucket_name?: string;
-  readonly queue_name?: string;
-}
-
-export interface Version {
-  readonly id: string;
-  readonly bindings: readonly Binding[];
-  readonly code: string;
-}
-
-export interface Worker {
-  readonly versions: Version[];
-  /** The version that serves. */
-  active: Version;
-  /** The secrets and versions in the order in which they came to serve. */
-  readonly deployments: { id: string; version: string }[];
-  schedules: unknown[];
-  onSubdomain: boolean;
-  migrationTag: string | undefined;
-}
-
-export type Workers = Map<string, Worker>;
-
-interface Metadata {
-  readonly bindings: readonly (Binding & { readonly old_name?: string })[];
-  readonly keep_bindings?: readonly string[];
-  readonly migrations?: { readonly new_tag?: string };
-}
-
 const json = ({ bytes }: Request) => JSON.parse(bytes.toString("utf8")) as Record<string, unknown>;
+const missing = () => refused(404, 10007, "This Worker does not exist on your account.");
 
-/** What the API shows of a binding: never the text of a secret. */
-const shown = (binding: Binding): Binding =>
-  binding.type === "secret_text" ? { type: binding.type, name: binding.name } : binding;
-
-async function parseUpload({ headers, bytes }: Request): Promise<{ metadata: Metadata; code: string }> {
-  const form = await new Response(new Uint8Array(bytes), { headers: { "Content-Type": headers["content-type"]! } }).formData();
-  const parts = await Promise.all(
-    [...form].map(async ([name, part]) => [name, typeof part === "string" ? part : await part.text()] as const),
-  );
-  const metadata = JSON.parse(parts.find(([name]) => name === "metadata")![1]) as Metadata;
-  return {
-    metadata,
-    code: parts
-      .filter(([name]) => name !== "metadata")
-      .map(([, text]) => text)
-      .join("\n"),
-  };
-}
-
-/** The bindings of an upload. Errors: the name of a binding that is inherited from nothing. */
-function bindingsOf({ bindings, keep_bindings: kept = [] }: Metadata, before: readonly Binding[]): Binding[] | string {
-  const named = bindings.map((binding) =>
-    binding.type === "inherit" ? (before.find(({ name }) => name === binding.name) ?? binding.name) : binding,
-  );
-  const missing = named.find((binding) => typeof binding === "string");
-  if (missing !== undefined) return missing;
-  const given = new Set(bindings.map(({ name }) => name));
-  return [...(named as Binding[]), ...before.filter(({ type, name }) => kept.includes(type) && !given.has(name))];
-}
-
-export function workerRoutes(state: Pick<State, "workers" | "subdomain" | "databases" | "buckets" | "queues">): Route[] {
+export function workerRoutes(state: State): Route[] {
   const { workers } = state;
-  const missing = () => refused(404, 10007, "This Worker does not exist on your account.");
   const of = (answer: (worker: Worker, request: Request) => Answer | Promise<Answer>) => (request: Request) => {
     const worker = workers.get(request.params[0]!);
     return worker ? answer(worker, request) : missing();
   };
-  const serve = (worker: Worker, version: Version) => {
-    worker.active = version;
-    worker.deployments.unshift({ id: randomUUID(), version: version.id });
-  };
-  /** Cloudflare refuses a version that is bound to what does not exist. */
-  const absent = ({ type, id, bucket_name: bucket, queue_name: queue }: Binding) =>
-    (type === "d1" && !state.databases.has(id!)) ||
-    (type === "r2_bucket" && !state.buckets.has(bucket!)) ||
-    (type === "queue" && !state.queues.has(queue!));
-  const upload = async (request: Request, before: readonly Binding[]): Promise<Version | Answer> => {
-    const { metadata, code } = await parseUpload(request);
-    const bindings = bindingsOf(metadata, before);
-    if (typeof bindings === "string") return refused(400, 10057, `inherit binding '${bindings}' is invalid`);
-    const broken = bindings.find(absent);
-    return broken
-      ? refused(400, 10021, `binding ${broken.name} names nothing that exists`)
-      : { id: randomUUID(), bindings, code };
-  };
-  const changeSecret = (worker: Worker, name: string, text: string | undefined): Answer => {
-    if (worker.active.bindings.some((binding) => binding.name === name && binding.type !== "secret_text"))
-      return refused(400, 10053, `Binding name '${name}' already in use.`);
-    const others = worker.active.bindings.filter((binding) => binding.name !== name);
-    const version = {
-      ...worker.active,
-      id: randomUUID(),
-      bindings: text === undefined ? others : [...others, { type: "secret_text", name, text }],
-    };
-    worker.versions.push(version);
-    serve(worker, version);
-    return { result: { name, type: "secret_text" } };
-  };
-  const versionOf = ({ id, bindings }: Version, worker: Worker) => ({
-    id,
-    number: worker.versions.findIndex((version) => version.id === id) + 1,
-    metadata: {
-      created_on: new Date(0).toISOString(),
-      modified_on: new Date(0).toISOString(),
-      source: "wrangler",
-      author_email: "",
-    },
-    resources: { script: { etag: "etag", handlers: ["fetch"] }, script_runtime: {}, bindings: bindings.map(shown) },
-    startup_time_ms: 5,
-  });
   return [
     [
       "GET",
@@ -216,7 +108,7 @@ export function workerRoutes(state: Pick<State, "workers" | "subdomain" | "datab
       "POST",
       /^\/workers\/scripts\/([^/]+)\/versions$/,
       of(async (worker, request) => {
-        const version = await upload(request, worker.active.bindings);
+        const version = await loadVersion(request, worker.active.bindings, state);
         if (!("bindings" in version)) return version;
         worker.versions.push(version);
         return { result: versionOf(version, worker) };
@@ -228,7 +120,7 @@ export function workerRoutes(state: Pick<State, "workers" | "subdomain" | "datab
       async (request) => {
         const [name] = request.params as [string];
         const known = workers.get(name);
-        const version = await upload(request, known?.active.bindings ?? []);
+        const version = await loadVersion(request, known?.active.bindings ?? [], state);
         if (!("bindings" in version)) return version;
         const { metadata } = await parseUpload(request);
         const worker = known ?? {
