@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { parseEnv } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { WRANGLER_VERSION } from "../../cli/src/admin/deploy/wrangler.ts";
+import manifest from "../../package.json" with { type: "json" };
 import { bookmarkDatabase } from "./support/databases.ts";
 import { ACCOUNT, type Cloudflare, startCloudflare } from "./support/cloudflare.ts";
 import { deploy, deployCheckout, deployInTerminal, makeFolder, runLine } from "./support/folder.ts";
@@ -10,10 +13,17 @@ import { commandsOf } from "./support/runbook.ts";
 
 /** Deployments by the real wrangler, to a server that answers as Cloudflare's API documentation says. */
 
+vi.setConfig({ testTimeout: 120_000 }); // each start of wrangler takes a second of the processor
+
 /** Node has no pseudo-terminals; `script` of util-linux makes one. */
 const HAS_SCRIPT = spawnSync("script", ["--version"]).status === 0;
 const NAME = "item-vault";
 const REQUIRED = ["ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"] as const;
+
+const SECRETS = `ADMIN_TOKEN=an-admin-token-of-this-test
+METRICS_TOKEN=a-metrics-token-of-this-test
+ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef")}"}}'
+`;
 
 let cloudflare: Cloudflare;
 let folder: string;
@@ -119,6 +129,58 @@ describe("deploy", () => {
   });
 });
 
+describe("what a deployment would lose", () => {
+  it("a variable that was changed in the dashboard is named in the plan", async () => {
+    const { active } = worker();
+    const bindings = active.bindings.map((binding) =>
+      binding.name === "DATABASE_LIMIT_MB" ? { ...binding, json: 500 } : binding,
+    );
+    worker().active = { ...active, bindings: [...bindings, { type: "plain_text", name: "MINE", text: "yes" }] };
+    const { output } = await deploy(cloudflare, folder, "--dry-run");
+    worker().active = active;
+    expect(planOf(output)).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining("change the variable DATABASE_LIMIT_MB: 500 to 10000"),
+        expect.stringContaining('remove the variable MINE: "yes"'),
+      ]),
+    );
+  });
+
+  it("TOKENS_NOT_BEFORE of release 0.1.0, a variable, becomes a secret", async () => {
+    const { active } = worker();
+    const text = "2026-01-01T00:00:00Z";
+    worker().active = { ...active, bindings: [...active.bindings, { type: "plain_text", name: "TOKENS_NOT_BEFORE", text }] };
+    const { output } = await deploy(cloudflare, folder, "--dry-run");
+    worker().active = active;
+    expect(planOf(output)[0]).toBe("  secrets     set to the value of the variable of the deployed Worker: TOKENS_NOT_BEFORE");
+  });
+
+  it("no other root keys are made for a database that has a vault", async () => {
+    const other = await startCloudflare();
+    const sqlite = new DatabaseSync(":memory:");
+    sqlite.exec("CREATE TABLE vaults (id TEXT) STRICT; INSERT INTO vaults VALUES ('v')");
+    other.state.databases.set("id", { id: "id", name: NAME, sqlite, bookmarks: [] });
+    const { code, output } = await deploy(other, folder, "--dry-run", "--secrets", "none.vars");
+    await other.close();
+    expect([code, output]).toEqual([5, expect.stringContaining("The database has vaults, and no ROOT_KEYS are set")]);
+  });
+
+  it.each([
+    ["is a placeholder", "ADMIN_TOKEN=replace-me: openssl rand -base64 32", 0o600],
+    ["is too short", "ADMIN_TOKEN=short", 0o600],
+    ["may be read by others", SECRETS, 0o644],
+  ])("a file of secrets is refused that %s", async (_, text, mode) => {
+    writeFileSync(join(folder, "refused.vars"), text, { mode });
+    const { code, output } = await deploy(cloudflare, folder, "--dry-run", "--secrets", "refused.vars");
+    rmSync(join(folder, "refused.vars"));
+    expect([code, output]).toEqual([2, expect.stringContaining("refused.vars")]);
+  });
+});
+
+it("the command line without a checkout starts the wrangler that package.json pins", () => {
+  expect(WRANGLER_VERSION).toBe(manifest.devDependencies.wrangler);
+});
+
 describe("the runbook of a D1 restore", () => {
   it("refuses the tokens of before, restores the minute, and applies the migrations that it lacks; secrets stay as they are", async () => {
     const kept = REQUIRED.map(secretOf);
@@ -149,10 +211,5 @@ describe("the runbook of a D1 restore", () => {
         .map(({ name }) => name),
     );
     expect(["later", "lost", "vaults"].map((name) => tables.has(name))).toEqual([true, false, true]);
-  }, 60_000);
+  });
 });
-
-const SECRETS = `ADMIN_TOKEN=an-admin-token-of-this-test
-METRICS_TOKEN=a-metrics-token-of-this-test
-ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef")}"}}'
-`;

@@ -8,6 +8,8 @@ export interface Binding {
   readonly name: string;
   /** Of a variable or a secret. */
   readonly text?: string;
+  /** Of a variable that is no text. */
+  readonly json?: unknown;
   /** Of a database. */
   readonly id?: string;
   readonly bucket_name?: string;

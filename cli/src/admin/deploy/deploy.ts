@@ -5,10 +5,11 @@ import { write } from "../../frame/io.ts";
 import { canAsk, confirm } from "../../frame/prompt.ts";
 import type { DEPLOY_OPTIONS } from "../table.ts";
 import { connect } from "./api.ts";
+import type { Deployment, Made } from "./deployment.ts";
 import { inspect } from "./found.ts";
 import { loadProject } from "./project.ts";
 import { planSecrets, requireSecrets } from "./secrets.ts";
-import { type Deployment, type Made, STEPS } from "./steps.ts";
+import { STEPS } from "./steps.ts";
 import { createWrangler } from "./wrangler.ts";
 
 /** `admin deploy`: reads what the account has, shows the plan, and carries it out step by step. */

@@ -20,7 +20,10 @@ export interface Found {
 interface Binding {
   readonly type: string;
   readonly name: string;
+  /** The value of a variable that is a text. */
   readonly text?: string;
+  /** The value of any other variable. */
+  readonly json?: unknown;
   readonly id?: string;
   readonly bucket_name?: string;
 }
@@ -28,6 +31,14 @@ interface Binding {
 export interface Worker {
   readonly bindings: readonly Binding[];
 }
+
+/** The variables of the deployed Worker. */
+export const variablesOf = (worker: Worker | undefined): Map<string, unknown> =>
+  new Map(
+    (worker?.bindings ?? [])
+      .filter(({ type }) => type === "plain_text" || type === "json")
+      .map(({ name, text, json }) => [name, text ?? json]),
+  );
 
 const NONE: readonly string[] = [];
 

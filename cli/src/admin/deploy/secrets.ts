@@ -1,7 +1,7 @@
 import { appendFile, readFile, stat } from "node:fs/promises";
 import { parseDotenv } from "../../frame/dotenv.ts";
 import { CliError } from "../../frame/failure.ts";
-import type { Found } from "./found.ts";
+import { type Found, variablesOf } from "./found.ts";
 import { GENERATORS, secretLines } from "./generate.ts";
 
 /** The secrets of a deployment. One that the Worker has is never replaced, and none is printed or passed on a command line. */
@@ -14,8 +14,8 @@ export interface SecretPlan {
   readonly value?: string;
 }
 
-/** Release 0.1.0 had it as a variable. Without it, tokens that were refused would be accepted. */
-const CARRIED = "TOKENS_NOT_BEFORE";
+/** An optional secret. Release 0.1.0 had it as a variable. Without it, tokens that were refused would be accepted. */
+const OPTIONAL = "TOKENS_NOT_BEFORE";
 
 /**
  * Where each required secret comes from. `mayGenerate`: whether a user sees where the new ones are kept. Errors: throws a CliError when the
@@ -36,8 +36,11 @@ export async function planSecrets(
     if (name === "ROOT_KEYS" && database?.inUse) throw keysMissing(path);
     return { name, from: mayGenerate && name in GENERATORS ? "generated" : "nowhere" };
   });
-  const carried = worker?.bindings.find(({ type, name }) => type === "plain_text" && name === CARRIED)?.text;
-  return carried ? [...plans, { name: CARRIED, from: "variable", value: carried }] : plans;
+  const [given, variable] = [file.get(OPTIONAL), variablesOf(worker).get(OPTIONAL)];
+  if (given && !has(OPTIONAL)) return [...plans, { name: OPTIONAL, from: "file", value: given }];
+  return typeof variable === "string" && variable !== ""
+    ? [...plans, { name: OPTIONAL, from: "variable", value: variable }]
+    : plans;
 }
 
 const keysMissing = (path: string): CliError =>
@@ -50,9 +53,9 @@ const keysMissing = (path: string): CliError =>
 export function requireSecrets(plans: readonly SecretPlan[], path: string): void {
   const missing = plans.filter(({ from }) => from === "nowhere").map(({ name }) => name);
   if (missing.length === 0) return;
-  throw new CliError(`${missing.join(", ")}: not set, and without a terminal nothing is generated`, {
+  throw new CliError(`These secrets are not set: ${missing.join(", ")}`, {
     exit: "usage",
-    hint: `Start the command in a terminal, or write the values into ${path} (mode 600), or set each: npx wrangler secret put ${missing[0]}`,
+    hint: `In a terminal the command generates them. Or write them into ${path} (mode 600), or set each: npx wrangler secret put ${missing[0]}`,
   });
 }
 
@@ -82,7 +85,11 @@ async function readSecrets(path: string): Promise<Map<string, string>> {
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
     throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
   const secrets = parseDotenv(await readFile(path, "utf8"));
-  const placeholder = [...secrets].find(([, value]) => value.startsWith("replace-me"));
-  if (placeholder) throw new CliError(`${path}: the value of ${placeholder[0]} is a placeholder`, { exit: "usage" });
+  const [weak] = [...secrets].find(([name, value]) => value.startsWith("replace-me") || isWeak(name, value)) ?? [];
+  if (weak !== undefined) throw new CliError(`${path}: the value of ${weak} is a placeholder, or too short`, { exit: "usage" });
   return secrets;
 }
+
+const LEAST = 16; // characters of a token that is set for the first time
+
+const isWeak = (name: string, value: string): boolean => name.endsWith("_TOKEN") && value.length < LEAST;

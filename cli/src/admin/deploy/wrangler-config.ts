@@ -12,6 +12,8 @@ export interface WranglerConfig {
   readonly queues: readonly string[];
   /** The names of the secrets without which the Worker does not serve. */
   readonly secrets: readonly string[];
+  /** The variables. */
+  readonly variables: Table;
   /** Whether the Worker is served below the account's subdomain of workers.dev. */
   readonly onWorkersDev: boolean;
   readonly table: Table;
@@ -39,6 +41,7 @@ interface Wanted {
   readonly r2_buckets?: readonly Bucket[];
   readonly queues?: { readonly producers?: readonly { queue?: string }[]; readonly consumers?: readonly { queue?: string }[] };
   readonly assets?: { readonly directory?: string };
+  readonly vars?: Table;
 }
 
 interface Database {
@@ -75,6 +78,7 @@ export async function parseConfiguration(text: string, named?: string): Promise<
     buckets: buckets.map(({ binding, bucket_name: given }) => ({ binding, given, usual: usualName(name, binding) })),
     queues: [...new Set(queueNames)],
     secrets: wanted.secrets?.required ?? [],
+    variables: wanted.vars ?? {},
     onWorkersDev: wanted.workers_dev ?? routes.length === 0,
     table,
   };
