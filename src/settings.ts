@@ -3,8 +3,8 @@ import { fail, ok, type Result } from "./model/result.ts";
 import { DAY } from "./model/time.ts";
 
 /**
- * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting refuses
- * every data route.
+ * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting, or a token that
+ * everybody knows, refuses every data route.
  */
 export interface Settings {
   /** Unix seconds. A token that was issued before is refused. */
@@ -75,6 +75,9 @@ export function parseSettings(env: Env): Result<Settings> {
 }
 
 function parseAll(env: Env): Result<Settings> {
+  const placeholder = (["ADMIN_TOKEN", "METRICS_TOKEN"] as const).find((name) => isPlaceholder(env[name]));
+  if (placeholder)
+    return fail("misconfigured", `${placeholder} is a placeholder: set it to the output of openssl rand -base64 32`);
   const tokensNotBefore = parseTime(env.TOKENS_NOT_BEFORE);
   if (!tokensNotBefore.ok) return tokensNotBefore;
   const activityDayKeys = parseSwitch(env.ACTIVITY_DAY_KEYS, "ACTIVITY_DAY_KEYS");
@@ -94,6 +97,9 @@ function parseAll(env: Env): Result<Settings> {
     ...(numbers as Record<keyof typeof NUMBERS, number>),
   });
 }
+
+/** Whether a secret is still that of `.dev.vars.example`, which everybody knows. */
+export const isPlaceholder = (secret: string | undefined): boolean => /^\s*replace-me/i.test(secret ?? "");
 
 const rfc3339 = z.iso.datetime({ offset: true });
 

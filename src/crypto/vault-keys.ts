@@ -86,26 +86,14 @@ async function unwrapPair(root: RootKey, vault: string, { dataKeyId, dataKey, in
   return data.ok && index.ok ? { data: data.value, index: index.value } : undefined;
 }
 
-/** The two keys of a vault in wrapped form, with the id that both have. */
-export type WrappedPair = Pick<WrappedKeys, "dataKeyId" | "dataKey" | "indexKey">;
-
 /**
- * Wraps the keys of a vault under another root key. The keys themselves stay, so nothing that they have sealed changes.
+ * Wraps a pair of keys of a vault under another root key. The keys themselves stay, so nothing that they have sealed changes.
  * Errors: `misconfigured` when `from` is not the root key that wrapped them.
  */
-export async function rewrapVaultKeys(
-  from: RootKey,
-  to: RootKey,
-  vault: string,
-  pair: WrappedPair,
-): Promise<Result<WrappedPair>> {
-  const rewrap = async (kind: "dataKey" | "indexKey"): Promise<string | undefined> => {
-    const opened = await openBytes(from.wrapping, place(kind, vault, pair.dataKeyId, from), pair[kind]);
-    return opened.ok ? sealBytes(to.wrapping, place(kind, vault, pair.dataKeyId, to), opened.value) : undefined;
-  };
-  const [dataKey, indexKey] = await Promise.all([rewrap("dataKey"), rewrap("indexKey")]);
-  if (dataKey === undefined || indexKey === undefined) return fail("misconfigured", "a vault's keys do not open");
-  return ok({ dataKeyId: pair.dataKeyId, dataKey, indexKey });
+export async function rewrapPair(from: RootKey, to: RootKey, vault: string, pair: WrappedPair): Promise<Result<WrappedPair>> {
+  const bytes = await unwrapPair(from, vault, pair);
+  if (!bytes) return fail("misconfigured", "a vault's keys do not open");
+  return ok(await wrapPair(to, vault, pair.dataKeyId, bytes.data, bytes.index));
 }
 
 /**
