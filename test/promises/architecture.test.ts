@@ -34,6 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: [".", "model", "crypto"],
   "store/write": ["model", "crypto", "store"],
   "store/contents": [".", "model", "crypto", "store"],
+  "store/backup": [".", "model", "crypto", "store", "store/contents"],
   vault: [".", "model", "crypto", "store", "store/write", "store/contents", "vault/webhooks", "cloudflare:workers", "zod"],
   "vault/webhooks": [".", "model", "crypto", "store", "store/write"],
   requests: [".", "model", "crypto", "store", "store/contents", "zod"],
