@@ -3,6 +3,7 @@ import { errorResponses } from "./errors.ts";
 import { headers } from "./headers.ts";
 import { operationOf, parameterComponents, type Row } from "./operation.ts";
 import { adminRows } from "./paths/admin.ts";
+import { backupRows } from "./paths/backups.ts";
 import { eventRows } from "./paths/events.ts";
 import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
@@ -11,6 +12,7 @@ import { serviceRows } from "./paths/service.ts";
 import { tokenRows } from "./paths/tokens.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
+import { backupSchemas } from "./schemas/backups.ts";
 import { healthSchemas } from "./schemas/health.ts";
 import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
@@ -32,6 +34,7 @@ export const ROWS: readonly Row[] = [
   ...eventRows,
   ...adminRows,
   ...webhookRows,
+  ...backupRows,
   ...serviceRows,
 ];
 
@@ -77,6 +80,7 @@ export const document: Document = {
     { name: "Admin: vaults", description: "Makes and deletes vaults (contract 13)." },
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
+    { name: "Admin: backups", description: "Backs up the vaults (contract 21)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -90,6 +94,7 @@ export const document: Document = {
       ...activitySchemas,
       ...resolveSchemas,
       ...webhookSchemas,
+      ...backupSchemas,
       ...healthSchemas,
       ...valueSchemas,
     },

@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
+import { type BackupFigures, loadBackupFigures } from "../../store/backup/figures.ts";
 import { databaseSize } from "../../store/database-size.ts";
 import { loadMetrics, type Metrics } from "../../store/metrics.ts";
 import type { Context } from "../context.ts";
@@ -11,12 +12,13 @@ import { requireSecret } from "../secret.ts";
 export async function metrics(c: Context): Promise<Result<Response>> {
   const refused = await requireSecret(c, c.env.METRICS_TOKEN);
   if (refused) return refused;
-  const loaded = await loadMetrics(c.env.DB, Date.now());
+  const [loaded, backups] = await Promise.all([loadMetrics(c.env.DB, Date.now()), loadBackupFigures(c.env.DB)]);
   if (!loaded.ok) return loaded;
+  if (!backups.ok) return backups;
   const settings = parseSettings(c.env);
   const limit = settings.ok ? settings.value.databaseLimit : undefined;
   return ok(
-    c.text(presentMetrics({ ...loaded.value, size: databaseSize(), limit }), 200, {
+    c.text(presentMetrics({ ...loaded.value, size: databaseSize(), limit, backups: backups.value }), 200, {
       "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
     }),
   );
@@ -30,7 +32,7 @@ interface Sizes {
   readonly limit: number | undefined;
 }
 
-type Figures = Metrics & Sizes;
+type Figures = Metrics & Sizes & { readonly backups: BackupFigures };
 
 const ACTIONS = ["CREATE", "UPDATE", "DELETE", "RESTORE", "DESTROY"];
 
@@ -70,6 +72,20 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
     "When the next token expires, in Unix seconds; absent without tokens.",
     ({ nextExpiry }) => (nextExpiry === undefined ? [] : [["", nextExpiry]]),
   ],
+  [
+    "last_backup_timestamp_seconds",
+    "gauge",
+    "When the last backup of everything was finished, in Unix seconds; absent without one.",
+    ({ backups }) => optional(backups.at === undefined ? undefined : backups.at / 1000),
+  ],
+  ["backup_vaults", "gauge", "Vaults of the last backup.", ({ backups }) => [["", backups.vaults]]],
+  [
+    "backup_vaults_behind",
+    "gauge",
+    "Vaults that had changed and of which the last backup has no snapshot or an older one.",
+    ({ backups }) => [["", backups.behind]],
+  ],
+  ["backup_bytes", "gauge", "Bytes of the rows of the last backup, without contents.", ({ backups }) => [["", backups.bytes]]],
   [
     "item_writes_total",
     "counter",

@@ -28,14 +28,14 @@ const SQL = {
   oldest: `SELECT min(created_at) AS at FROM vaults WHERE NOT EXISTS (SELECT 1 FROM counters WHERE name = '${NAMES.at}')`,
 };
 
-/** Records a backup whose registry was just written. Errors: `unavailable`, `database_full`. */
+/** Records a backup whose registry was just written. A full database does not fail the backup. Errors: `unavailable`. */
 export async function recordBackup(
   { db, now }: Store,
   { snapshots, bytes, behind }: Pick<RunningRegistry, "snapshots" | "bytes" | "behind">,
 ): Promise<Result<undefined>> {
   const values = { [NAMES.at]: now, [NAMES.vaults]: snapshots.length, [NAMES.bytes]: bytes, [NAMES.behind]: behind };
   const written = await runBatch(db, db.prepare(SQL.record).bind(JSON.stringify(values)));
-  return written.ok ? ok(undefined) : written;
+  return written.ok || written.failure.kind === "database_full" ? ok(undefined) : written;
 }
 
 /** Loads the figures in one D1 call. Errors: `unavailable`. */
