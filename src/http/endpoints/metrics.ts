@@ -1,6 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
-import { type BackupFigures, loadBackupFigures } from "../../store/backup/figures.ts";
 import { databaseSize } from "../../store/database-size.ts";
 import { loadMetrics, type Metrics } from "../../store/metrics.ts";
 import type { Context } from "../context.ts";
@@ -12,13 +11,12 @@ import { requireSecret } from "../secret.ts";
 export async function metrics(c: Context): Promise<Result<Response>> {
   const refused = await requireSecret(c, c.env.METRICS_TOKEN);
   if (refused) return refused;
-  const [loaded, backups] = await Promise.all([loadMetrics(c.env.DB, Date.now()), loadBackupFigures(c.env.DB)]);
+  const loaded = await loadMetrics(c.env.DB, Date.now());
   if (!loaded.ok) return loaded;
-  if (!backups.ok) return backups;
   const settings = parseSettings(c.env);
   const limit = settings.ok ? settings.value.databaseLimit : undefined;
   return ok(
-    c.text(presentMetrics({ ...loaded.value, size: databaseSize(), limit, backups: backups.value }), 200, {
+    c.text(presentMetrics({ ...loaded.value, size: databaseSize(), limit }), 200, {
       "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
     }),
   );
@@ -32,7 +30,7 @@ interface Sizes {
   readonly limit: number | undefined;
 }
 
-type Figures = Metrics & Sizes & { readonly backups: BackupFigures };
+type Figures = Metrics & Sizes;
 
 const ACTIONS = ["CREATE", "UPDATE", "DELETE", "RESTORE", "DESTROY"];
 

@@ -1,6 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { loadBackupFigures } from "./figures.ts";
+import { loadBackupFigures } from "../backup-figures.ts";
 
 /** The check of /health on the nightly backup. */
 

@@ -39,7 +39,7 @@ export interface WorstRequest {
   readonly endpoint: string;
   /** What makes it expensive. */
   readonly why: string;
-  /** A list that is streamed, whose rows are therefore not bounded. */
+  /** A list that is streamed, or the step of a backup, which reads slices of larger size. */
   readonly streams?: true;
   /** Why it stores more than 4 × its body and 4 KiB. */
   readonly stores?: string;
@@ -547,6 +547,7 @@ const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: `POST ${BACKUPS}/vaults/:vault`,
     why: "the first step of a large vault",
+    streams: true,
     prepare: async (world) =>
       forAdmin(`${BACKUPS}/vaults/${(await shareIn(world, largestVault)).vault}`, world, { body: { full: true } }),
   },

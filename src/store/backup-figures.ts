@@ -1,6 +1,5 @@
-import { ok, type Result } from "../../model/result.ts";
-import { runBatch, type Store } from "../database.ts";
-import type { RunningRegistry } from "./registry-state.ts";
+import { ok, type Result } from "../model/result.ts";
+import { runBatch, type Store } from "./database.ts";
 
 /** What the last backup of everything was: rows of the table `counters`, for /health and /metrics. */
 
@@ -28,26 +27,35 @@ const SQL = {
   oldest: `SELECT min(created_at) AS at FROM vaults WHERE NOT EXISTS (SELECT 1 FROM counters WHERE name = '${NAMES.at}')`,
 };
 
+type Recorded = Pick<BackupFigures, "vaults" | "bytes" | "behind">;
+
 /** Records a backup whose registry was just written. A full database does not fail the backup. Errors: `unavailable`. */
-export async function recordBackup(
-  { db, now }: Store,
-  { snapshots, bytes, behind }: Pick<RunningRegistry, "snapshots" | "bytes" | "behind">,
-): Promise<Result<undefined>> {
-  const values = { [NAMES.at]: now, [NAMES.vaults]: snapshots.length, [NAMES.bytes]: bytes, [NAMES.behind]: behind };
+export async function recordBackup({ db, now }: Store, { vaults, bytes, behind }: Recorded): Promise<Result<undefined>> {
+  const values = { [NAMES.at]: now, [NAMES.vaults]: vaults, [NAMES.bytes]: bytes, [NAMES.behind]: behind };
   const written = await runBatch(db, db.prepare(SQL.record).bind(JSON.stringify(values)));
   return written.ok || written.failure.kind === "database_full" ? ok(undefined) : written;
 }
 
+export interface FigureRow {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** The statement that reads the figures, without `oldestVault`. */
+export const figuresStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.load);
+
+/** In: the rows of the statement. */
+export function figuresOf(rows: readonly FigureRow[]): BackupFigures {
+  const values = new Map(rows.map(({ name, value }) => [name, value]));
+  const count = (name: string) => values.get(name) ?? 0;
+  const { at, vaults, bytes, behind } = NAMES;
+  return { at: values.get(at), vaults: count(vaults), bytes: count(bytes), behind: count(behind) };
+}
+
 /** Loads the figures in one D1 call. Errors: `unavailable`. */
 export async function loadBackupFigures(db: D1Database): Promise<Result<BackupFigures>> {
-  const read = await runBatch<[{ name: string; value: number }, { at: number | null }]>(
-    db,
-    db.prepare(SQL.load),
-    db.prepare(SQL.oldest),
-  );
+  const read = await runBatch<[FigureRow, { at: number | null }]>(db, figuresStatement(db), db.prepare(SQL.oldest));
   if (!read.ok) return read;
-  const values = new Map(read.value[0].map(({ name, value }) => [name, value]));
-  const [vaults, bytes, behind] = [NAMES.vaults, NAMES.bytes, NAMES.behind].map((name) => values.get(name) ?? 0);
-  const oldestVault = read.value[1][0]?.at ?? undefined;
-  return ok({ at: values.get(NAMES.at), vaults: vaults!, bytes: bytes!, behind: behind!, oldestVault });
+  const [rows, [oldest]] = read.value;
+  return ok({ ...figuresOf(rows), oldestVault: oldest?.at ?? undefined });
 }
