@@ -47,53 +47,53 @@ const place = (kind: "dataKey" | "indexKey", vault: string, id: string, root: Ro
 export async function createVaultKeys(
   keyring: Keyring,
   vault: string,
-  id: string = crypto.randomUUID(),
+  dataKeyId: string = crypto.randomUUID(),
 ): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
   const root = keyring.active;
   const [data, index] = [random(32), random(32)];
-  const wrapped = { rootKeyId: root.id, ...(await wrapPair(root, vault, id, data, index)) };
-  return { keys: await importKeys(id, data, index), wrapped };
+  const wrapped = {
+    rootKeyId: root.id,
+    dataKeyId,
+    dataKey: await sealBytes(root.wrapping, place("dataKey", vault, dataKeyId, root), data),
+    indexKey: await sealBytes(root.wrapping, place("indexKey", vault, dataKeyId, root), index),
+  };
+  return { keys: await importKeys(dataKeyId, data, index), wrapped };
 }
 
 /**
- * Creates new keys for a vault, and wraps its previous ones with them under the active root key. In: the keys of its row, which open.
- * Throws when the wrapped ones do not open.
+ * Wraps the keys of a vault under another root key. The keys themselves stay, so nothing that they have sealed changes.
+ * Errors: `misconfigured` when `from` is not the root key that wrapped them.
+ */
+export async function rewrapVaultKeys(
+  from: RootKey,
+  to: RootKey,
+  vault: string,
+  pair: WrappedPair,
+): Promise<Result<WrappedPair>> {
+  const rewrap = async (kind: "dataKey" | "indexKey"): Promise<string | undefined> => {
+    const opened = await openBytes(from.wrapping, place(kind, vault, pair.dataKeyId, from), pair[kind]);
+    return opened.ok ? sealBytes(to.wrapping, place(kind, vault, pair.dataKeyId, to), opened.value) : undefined;
+  };
+  const [dataKey, indexKey] = await Promise.all([rewrap("dataKey"), rewrap("indexKey")]);
+  if (dataKey === undefined || indexKey === undefined) return fail("misconfigured", "a vault's keys do not open");
+  return ok({ dataKeyId: pair.dataKeyId, dataKey, indexKey });
+}
+
+/**
+ * Creates new keys for a vault, and wraps its previous ones with them under the active root key. In: the id of the new keys; the keys
+ * of the vault. Throws when the wrapped ones do not open.
  */
 export async function replaceVaultKeys(
   keyring: Keyring,
   vault: string,
-  id: string,
+  dataKeyId: string,
   before: { readonly keys: VaultKeys; readonly wrapped: WrappedKeys },
 ): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
   const root = keyring.keys.get(before.wrapped.rootKeyId);
-  const pair = root && (await unwrapPair(root, vault, before.wrapped));
-  if (!pair) throw new Error("the keys of the vault do not open");
-  const { keys, wrapped } = await createVaultKeys(keyring, vault, id);
-  const previous = await wrapPair(keyring.active, vault, before.wrapped.dataKeyId, pair.data, pair.index);
-  return { keys: { ...keys, previous: { ...before.keys, previous: undefined } }, wrapped: { ...wrapped, previous } };
-}
-
-const wrapPair = async (root: RootKey, vault: string, id: string, data: Uint8Array, index: Uint8Array): Promise<WrappedPair> => ({
-  dataKeyId: id,
-  dataKey: await sealBytes(root.wrapping, place("dataKey", vault, id, root), data),
-  indexKey: await sealBytes(root.wrapping, place("indexKey", vault, id, root), index),
-});
-
-/** Out: the bytes of both keys; `undefined` when one does not open. */
-async function unwrapPair(root: RootKey, vault: string, { dataKeyId, dataKey, indexKey }: WrappedPair) {
-  const data = await openBytes(root.wrapping, place("dataKey", vault, dataKeyId, root), dataKey);
-  const index = await openBytes(root.wrapping, place("indexKey", vault, dataKeyId, root), indexKey);
-  return data.ok && index.ok ? { data: data.value, index: index.value } : undefined;
-}
-
-/**
- * Wraps a pair of keys of a vault under another root key. The keys themselves stay, so nothing that they have sealed changes.
- * Errors: `misconfigured` when `from` is not the root key that wrapped them.
- */
-export async function rewrapPair(from: RootKey, to: RootKey, vault: string, pair: WrappedPair): Promise<Result<WrappedPair>> {
-  const bytes = await unwrapPair(from, vault, pair);
-  if (!bytes) return fail("misconfigured", "a vault's keys do not open");
-  return ok(await wrapPair(to, vault, pair.dataKeyId, bytes.data, bytes.index));
+  const previous = root && (await rewrapVaultKeys(root, keyring.active, vault, before.wrapped));
+  if (!previous?.ok) throw new Error("the keys of the vault do not open");
+  const { keys, wrapped } = await createVaultKeys(keyring, vault, dataKeyId);
+  return { keys: { ...keys, previous: before.keys }, wrapped: { ...wrapped, previous: previous.value } };
 }
 
 /**
@@ -122,8 +122,9 @@ export async function unwrapVaultKeys(
 const textsOf = ({ dataKeyId, dataKey, indexKey }: WrappedPair): string[] => [dataKeyId, dataKey, indexKey];
 
 async function openPair(root: RootKey, vault: string, pair: WrappedPair): Promise<VaultKeys | undefined> {
-  const bytes = await unwrapPair(root, vault, pair);
-  return bytes && importKeys(pair.dataKeyId, bytes.data, bytes.index);
+  const data = await openBytes(root.wrapping, place("dataKey", vault, pair.dataKeyId, root), pair.dataKey);
+  const index = await openBytes(root.wrapping, place("indexKey", vault, pair.dataKeyId, root), pair.indexKey);
+  return data.ok && index.ok ? importKeys(pair.dataKeyId, data.value, index.value) : undefined;
 }
 
 /** The keys of a vault that are in this isolate's cache; else `undefined`. */

@@ -1,4 +1,4 @@
-import { rewrapPair } from "../crypto/vault-keys.ts";
+import { rewrapVaultKeys } from "../crypto/vault-keys.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
 import type { Rewrapped } from "./rewrapped.ts";
@@ -28,10 +28,10 @@ async function rewrap(store: Store, row: KeyRow): Promise<Result<object>> {
   const root = keys.get(row.root_key_id);
   if (!root) return refuseMissingKey(store, row.root_key_id);
   const wrapped = wrappedKeys(row);
-  const current = await rewrapPair(root, active, row.id, wrapped);
+  const current = await rewrapVaultKeys(root, active, row.id, wrapped);
   if (!current.ok) return current;
   // A vault whose rows are being sealed under new keys has both pairs, wrapped under the same root key.
-  const previous = wrapped.previous ? await rewrapPair(root, active, row.id, wrapped.previous) : ok(undefined);
+  const previous = wrapped.previous ? await rewrapVaultKeys(root, active, row.id, wrapped.previous) : ok(undefined);
   if (!previous.ok) return previous;
   return ok({
     ...row,

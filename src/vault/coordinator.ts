@@ -31,18 +31,16 @@ const GROUP_BYTES = 4 * LIMITS.body;
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
 const CACHED = 1024 * 1024;
 
+const clock = () => Date.now();
 /**
  * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its durable
  * state is the list of pending contents and the progress of the webhooks; its cache only saves a D1 call. So a coordinator that
  * was restarted continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
- * store/write/fence.ts and docs/consistency.md.
- *
- * During a deployment, Workers of one release call coordinators of another: the names of the methods stay.
+ * store/write/fence.ts and docs/consistency.md. During a deployment, Workers of one release call coordinators of another: the names of the methods stay.
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED);
-  /** Commits and the slices of a reseal take turns, because each would refuse the other. */
-  readonly #turn = createTurns();
+  readonly #turn = createTurns(); // of commits and the slices of a reseal: each would refuse the other
   readonly #queue = createQueue<Operation, Result<Answer>>({
     commit: (group) => this.#turn(() => this.#commit(group)),
     busy: fail("busy"),
@@ -90,10 +88,8 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */
   webhooks(vault: string, request: WebhookRequest): Promise<Result<readonly Webhook[]>> {
     return this.#withStore(async (store) => {
-      const { storage } = this.ctx;
-      const ports = webhookPorts(storage.sql, store, () => Date.now());
-      const answer = await answerWebhooks(ports, vault, request);
-      await setAlarm(storage);
+      const answer = await answerWebhooks(webhookPorts(this.ctx.storage.sql, store, clock), vault, request);
+      await setAlarm(this.ctx.storage);
       return answer;
     });
   }
@@ -105,8 +101,8 @@ export class VaultCoordinator extends DurableObject<Env> {
 
   /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */
   reseal(request: ResealRequest): Promise<Result<ResealProgress>> {
-    const others = { write: (operation: Operation) => this.write(operation), clock: () => Date.now() };
-    return this.#withStore((store) => resealVault(resealPorts(store, request.vault, this.#turn, others), request));
+    const write = (operation: Operation) => this.write(operation);
+    return this.#withStore((store) => resealVault(resealPorts(store, this.#turn, write, clock), request));
   }
 
   /** Accepts the WebSocket of a Worker that waits for events. */
@@ -129,7 +125,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     if (!store.ok) return group.map(() => store);
     const { fileRetention } = store.value.settings;
     const { sql } = this.ctx.storage;
-    const forWebhooks = webhookPorts(sql, store.value, () => Date.now());
+    const forWebhooks = webhookPorts(sql, store.value, clock);
     const ports = databasePorts(store.value, this.#cache, {
       recordReleased: async ({ vault, after, released }) => {
         if (!after) await prepareDeletionNotices(forWebhooks, vault);
@@ -143,7 +139,7 @@ export class VaultCoordinator extends DurableObject<Env> {
         pending.deleteCommitted(sql, committedContents(commit));
         return commit.after ? undefined : startRowDeletion(this.ctx.storage);
       },
-      clock: () => Date.now(),
+      clock,
     });
     const answers = await commitGroup(ports, group);
     // An uncertain one may have taken effect.

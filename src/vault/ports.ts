@@ -84,7 +84,7 @@ export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number)
 /** The ports of a reseal. In: `turn` runs a slice while no commit runs; `write` carries out an operation. */
 export const resealPorts = (
   store: Store,
-  vault: string,
   turn: Turns,
-  others: Pick<ResealPorts, "write" | "clock">,
-): ResealPorts => ({ ...others, slice: (expected) => turn(() => resealSlice(store, vault, expected)) });
+  write: ResealPorts["write"],
+  clock: ResealPorts["clock"],
+): ResealPorts => ({ write, clock, slice: (vault, expected) => turn(() => resealSlice(store, vault, expected)) });

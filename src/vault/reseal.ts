@@ -23,7 +23,7 @@ export const RUN = { slices: 12, time: 5 * SECOND };
 
 export interface ResealPorts {
   /** Does one slice while no commit runs: see `resealSlice`. */
-  readonly slice: (expected: ResealPosition | undefined) => Promise<Result<ResealState>>;
+  readonly slice: (vault: string, expected: ResealPosition | undefined) => Promise<Result<ResealState>>;
   readonly write: (operation: Operation) => Promise<Result<unknown>>;
   /** Unix milliseconds. */
   readonly clock: () => number;
@@ -38,7 +38,7 @@ export async function resealVault(ports: ResealPorts, request: ResealRequest): P
   let expected: ResealPosition | undefined;
   let state: ResealState | undefined;
   for (let slices = 0; slices < RUN.slices && (slices === 0 || ports.clock() < until); slices++) {
-    const slice = await ports.slice(expected);
+    const slice = await ports.slice(request.vault, expected);
     if (!slice.ok) return slice;
     state = slice.value;
     expected = state.position;

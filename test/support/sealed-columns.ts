@@ -30,31 +30,34 @@ interface SealedText {
 
 type Row = Record<string, any>;
 
+const name = (table: string, { item_id = "", id = "", key = "", version = "", until = "" }: Row, column: string) =>
+  `${table} ${[item_id, id, key, version, until].join(" ")} ${column}`;
+
+const single = (table: string, rows: Row[], place: (id: string) => VaultPlace): SealedText[] =>
+  rows.map((one) => ({ where: name(table, one, "sealed"), place: place(one["id"]), sealed: one["sealed"] }));
+
+const versions = (vault: string, table: string, rows: Row[], idOf: (row: Row) => string): SealedText[] =>
+  rows.flatMap((one) =>
+    (["overview", "details"] as const).map((kind) => ({
+      where: name(table, one, kind),
+      place: itemPlace(kind, { vault, id: idOf(one), version: one["version"] }),
+      sealed: one[kind],
+    })),
+  );
+
 /** All sealed texts of a vault, also that of its own row. */
 export async function sealedTexts(vault: string): Promise<SealedText[]> {
   const all = async (table: string) =>
     (await env.DB.prepare(`SELECT * FROM ${table} WHERE vault_id = ?`).bind(vault).all<Row>()).results;
   const row = await rowOf(vault);
-  const name = (table: string, { item_id = "", id = "", key = "", version = "", until = "" }: Row, column: string) =>
-    `${table} ${[item_id, id, key, version, until].join(" ")} ${column}`;
-  const versions = (table: string, rows: Row[], idOf: (row: Row) => string): SealedText[] =>
-    rows.flatMap((one) =>
-      (["overview", "details"] as const).map((kind) => ({
-        where: name(table, one, kind),
-        place: itemPlace(kind, { vault, id: idOf(one), version: one["version"] }),
-        sealed: one[kind],
-      })),
-    );
-  const single = (table: string, rows: Row[], place: (id: string) => VaultPlace): SealedText[] =>
-    rows.map((one) => ({ where: name(table, one, "sealed"), place: place(one["id"]), sealed: one["sealed"] }));
   return [
     {
       where: "vaults",
       place: { kind: "vault", vault, record: vault, version: row.attribute_version },
       sealed: row.sealed,
     },
-    ...versions("items", await all("items"), ({ id }) => id),
-    ...versions("item_versions", await all("item_versions"), ({ item_id }) => item_id),
+    ...versions(vault, "items", await all("items"), ({ id }) => id),
+    ...versions(vault, "item_versions", await all("item_versions"), ({ item_id }) => item_id),
     ...single("files", await all("files"), (id) => filePlace(vault, id)),
     ...single("file_versions", await all("file_versions"), (id) => filePlace(vault, id)),
     ...single("replays", await all("replays"), (id) => recordPlace(vault, id)),

@@ -100,11 +100,14 @@ export function readSql(table: ResealTable): string {
 
 const value = (column: string): string => `new.value ->> '${column}'`;
 
-/** Writes rows. In: ?1, the vault, and ?2, the columns of each row; of a table that compares also the text before, as `before`. */
+/**
+ * Writes rows. In: ?1, the vault, and ?2, the columns of each row; of a table that compares also the text before, as `before`.
+ * The vault is an expression of the list, because SQLite would else go through the list for each row of the vault.
+ */
 export function writeSql(table: ResealTable, columns: readonly string[]): string {
   const key = Object.keys(table.key).map((column) => `AND ${table.name}.${column} = ${value(column)}`);
   const before = table.compares ? `AND ${table.name}.sealed = ${value("before")}` : "";
   return `
     UPDATE ${table.name} SET ${columns.map((column) => `${column} = ${value(column)}`).join(", ")}
-    FROM json_each(?2) AS new WHERE ${table.name}.vault_id = ?1 ${key.join(" ")} ${before}`;
+    FROM json_each(?2) AS new WHERE ${table.name}.vault_id = coalesce(?1, new.key) ${key.join(" ")} ${before}`;
 }
