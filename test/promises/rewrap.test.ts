@@ -25,12 +25,12 @@ const sql = (query: string, ...values: unknown[]) =>
     .bind(...values)
     .run();
 
-const rowsUnder = async (key: string): Promise<unknown> => {
-  const count = (table: string) => `(SELECT count(*) FROM ${table} WHERE root_key_id = ?1) AS ${table}`;
-  return env.DB.prepare(`SELECT ${["vaults", "tokens", "ended_tokens"].map(count).join()}`)
+const countUnder = (table: string) => `(SELECT count(*) FROM ${table} WHERE root_key_id = ?1) AS ${table}`;
+
+const rowsUnder = async (key: string): Promise<unknown> =>
+  env.DB.prepare(`SELECT ${["vaults", "tokens", "ended_tokens"].map(countUnder).join()}`)
     .bind(key)
     .first();
-};
 
 const NOTHING = { vaults: 0, tokens: 0, ended_tokens: 0 };
 
@@ -44,15 +44,15 @@ describe("a rotation under load", () => {
     for (const [index, { vault }] of written.entries())
       await rebindCoordinator(vault, index % 2 === 0 ? stages.active : stages.staged);
     const statuses: number[] = [];
-    let done = false;
+    const load = { done: false };
     const requests = Array.from({ length: 4 }, async (_, worker) => {
-      for (let turn = worker; !done; turn++) {
+      for (let turn = worker; !load.done; turn++) {
         const workers = turn % 2 === 0 ? stages.active : stages.staged;
         statuses.push(...(await Promise.all(requestsOf(seeded, written, turn, workers))));
       }
     });
     const sum = await rewrapAll(stages.active);
-    done = true;
+    load.done = true;
     await Promise.all(requests);
     expect([...new Set(statuses)]).toEqual([200]);
     expect(statuses.length).toBeGreaterThan(runs(12, 1000));
@@ -129,17 +129,17 @@ describe("a slice that is cut off", () => {
   });
 });
 
-describe("a row that changes between the read and the write of a slice", () => {
-  /** A D1 that changes the row before the slice writes its table. */
-  const changing = (statement: () => Promise<unknown>) => {
-    let writes = false;
-    return wrapDatabase(env.DB, {
-      rewrite: (text) => ((writes ||= /^\s*UPDATE (vaults|tokens)/.test(text)), text),
-      before: async () => void (writes && (await statement())),
-    });
-  };
-  const vaultOf = (id: string) => env.DB.prepare("SELECT root_key_id, data_key FROM vaults WHERE id = ?1").bind(id).first();
+/** A D1 that changes the row before the slice writes its table. */
+const changing = (statement: () => Promise<unknown>) => {
+  let writes = false;
+  return wrapDatabase(env.DB, {
+    rewrite: (text) => ((writes ||= /^\s*UPDATE (vaults|tokens)/.test(text)), text),
+    before: async () => void (writes && (await statement())),
+  });
+};
+const vaultOf = (id: string) => env.DB.prepare("SELECT root_key_id, data_key FROM vaults WHERE id = ?1").bind(id).first();
 
+describe("a row that changes between the read and the write of a slice", () => {
   it("stays as it is: a vault that was deleted, and one that was given other keys", async () => {
     const { active } = await newStages();
     const [deleted, resealed] = [await makeVault(), await makeVault()];
