@@ -29,6 +29,30 @@ export const KEYS_ACTIONS: readonly KeysAction[] = [
     summary: "the keys, their states, and what each of them still holds",
     load: () => import("./list.ts"),
   },
+  {
+    name: "stage",
+    args: "[id]",
+    summary: "add a new random key to the file; the service then knows it and does not use it",
+    load: () => import("./stage.ts"),
+  },
+  {
+    name: "activate",
+    args: "<id>",
+    summary: "make a key that the service knows the one that wraps, seals and signs",
+    load: () => import("./activate.ts"),
+  },
+  {
+    name: "rewrap",
+    args: "",
+    summary: "wrap the keys of all vaults, and seal all tokens, under the active key",
+    load: () => import("./rewrap.ts"),
+  },
+  {
+    name: "remove",
+    args: "<id>",
+    summary: "take a key that holds nothing out of the file; its public key stays, for the tokens that it signed",
+    load: () => import("./remove.ts"),
+  },
 ];
 
 export const KEYS_COMMANDS: readonly Command[] = [
