@@ -573,6 +573,22 @@ export interface AdminActivityEntry {
   resource: AdminActivityResource;
 }
 
+/** An entry of an export, as its log shows it, and which log that is (contract 23.2). */
+export interface ExportedEntry {
+  /** The `Request-Id` of the answer; of a write the id of the operation. */
+  requestId: Uuid;
+  timestamp: Time;
+  /** What was done (contract 13.6). */
+  action: "READ" | "CREATE" | "UPDATE" | "DELETE";
+  /** DENY: the request was refused (contract 13.8). */
+  result: "SUCCESS" | "DENY";
+  actor: Actor;
+  /** What the request was about. */
+  resource: ActivityResource | AdminActivityResource;
+  /** The id of a vault or token, or `admin`. */
+  log: Uuid | "admin";
+}
+
 /** A write that took effect in a vault (contract 15.2). */
 export interface Event {
   /** The number of the write. Those of a vault follow each other without a gap (contract 15.1). */
@@ -1700,7 +1716,7 @@ export interface Operations {
     };
     headers: Record<string, never>;
     body: undefined;
-    answer: Array<ActivityEntry | AdminActivityEntry>;
+    answer: ExportedEntry[];
   };
   /** List the root keys */
   "GET /v1/admin/keys": {

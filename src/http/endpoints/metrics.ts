@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
+import { CLEANED } from "../../store/counters.ts";
 import { databaseSize } from "../../store/database-size.ts";
 import { loadMetrics, type Metrics } from "../../store/metrics.ts";
 import type { Context } from "../context.ts";
@@ -89,6 +90,12 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
     "counter",
     "Writes to Items that took effect; a write to a File is an update.",
     ({ writes }) => ACTIONS.map((action) => [`{action="${action.toLowerCase()}"}`, writes[action] ?? 0]),
+  ],
+  [
+    "cleaned_total",
+    "counter",
+    "What the clean-up has deleted, moved to the archive, or found to be without a row.",
+    ({ cleaned }) => CLEANED.map((kind) => [`{kind="${kind}"}`, cleaned.get(kind) ?? 0]),
   ],
 ];
 
