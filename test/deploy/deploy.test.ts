@@ -8,7 +8,7 @@ import { WRANGLER_VERSION } from "../../cli/src/admin/deploy/wrangler.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { bookmarkDatabase } from "./support/databases.ts";
 import { ACCOUNT, type Cloudflare, startCloudflare } from "./support/cloudflare.ts";
-import { deploy, deployCheckout, deployInTerminal, makeFolder, runLine } from "./support/folder.ts";
+import { deploy, deployCheckout, deployInTerminal, makeFolder, runLine, withEnv } from "./support/folder.ts";
 import { commandsOf } from "./support/runbook.ts";
 
 /** Deployments by the real wrangler, to a server that answers as Cloudflare's API documentation says. */
@@ -174,6 +174,33 @@ describe("what a deployment would lose", () => {
     const { code, output } = await deploy(cloudflare, folder, "--dry-run", "--secrets", "refused.vars");
     rmSync(join(folder, "refused.vars"));
     expect([code, output]).toEqual([2, expect.stringContaining("refused.vars")]);
+  });
+});
+
+describe("the account", () => {
+  it("is the only one that the login reaches; with several, they are listed and one has to be named", async () => {
+    const without = withEnv(cloudflare, { CLOUDFLARE_ACCOUNT_ID: undefined });
+    expect((await deploy(without, folder, "--dry-run")).output).toContain(`in account ${ACCOUNT}`);
+    cloudflare.state.accounts = [ACCOUNT, "f".repeat(32)];
+    const { code, output } = await deploy(without, folder, "--dry-run");
+    cloudflare.state.accounts = [ACCOUNT];
+    expect([code, output]).toEqual([2, expect.stringContaining("Set CLOUDFLARE_ACCOUNT_ID")]);
+    expect(output).toContain("f".repeat(32));
+  });
+
+  it("without a valid token is refused with what to do", async () => {
+    const { code, output } = await deploy(withEnv(cloudflare, { CLOUDFLARE_API_TOKEN: "another" }), folder, "--dry-run");
+    expect([code, output]).toEqual([3, expect.stringContaining("npx wrangler login")]);
+    expect(output).not.toContain("another");
+  });
+
+  it("without a subdomain of workers.dev is refused before anything is changed", async () => {
+    const before = changes().length;
+    cloudflare.state.subdomain = undefined;
+    const { code, output } = await deploy(cloudflare, folder);
+    cloudflare.state.subdomain = "example";
+    expect([code === 0, changes().length]).toEqual([false, before]);
+    expect(output).toContain(`https://dash.cloudflare.com/${ACCOUNT}/workers/onboarding`);
   });
 });
 

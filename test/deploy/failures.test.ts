@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { startCloudflare } from "./support/cloudflare.ts";
-import { copyFolder, deploy, makeFolder } from "./support/folder.ts";
+import { startCloudflare, TOKEN } from "./support/cloudflare.ts";
+import { copyFolder, deploy, makeFolder, withEnv } from "./support/folder.ts";
 
 /** A first deployment that Cloudflare refuses at each of its calls: the step is named, and the next start goes on with it. */
 
@@ -30,7 +30,34 @@ beforeAll(async () => {
   writeFileSync(join(folder, "production.vars"), SECRETS, { mode: 0o600 });
 });
 
-describe.runIf(process.env["LONG_RUN"] === "1")("a first deployment that is refused", () => {
+const LONG = process.env["LONG_RUN"] === "1";
+
+describe.runIf(LONG)("a deployment", () => {
+  it("uses the login that `wrangler login` has stored", async () => {
+    const [cloudflare, copy] = [await startCloudflare(), copyFolder(folder)];
+    const config = join(copy, ".config/.wrangler/config"); // HOME of the process is its folder
+    mkdirSync(config, { recursive: true });
+    writeFileSync(join(config, "default.toml"), `oauth_token = "${TOKEN}"\nexpiration_time = "2099-01-01T00:00:00.000Z"\n`);
+    expect(await deploy(withEnv(cloudflare, { CLOUDFLARE_API_TOKEN: undefined }), copy)).toMatchObject({ code: 0 });
+    await cloudflare.close();
+  });
+
+  it("without any login is refused with what to do", async () => {
+    const [cloudflare, copy] = [await startCloudflare(), copyFolder(folder)];
+    const { code, output } = await deploy(withEnv(cloudflare, { CLOUDFLARE_API_TOKEN: undefined }), copy);
+    expect([code, output, cloudflare.calls]).toEqual([3, expect.stringContaining("npx wrangler login"), []]);
+    await cloudflare.close();
+  });
+
+  it("of a checkout builds the static files and bundles the sources", async () => {
+    const cloudflare = await startCloudflare();
+    expect(await deploy(cloudflare, resolve("."), "--secrets", join(folder, "production.vars"))).toMatchObject({ code: 0 });
+    expect(cloudflare.unknown).toEqual([]);
+    await cloudflare.close();
+  });
+});
+
+describe.runIf(LONG)("a first deployment that is refused", () => {
   it.each(CALLS)("at the step %s, at %s, goes on when it is started again", async (step, call) => {
     const [cloudflare, copy] = [await startCloudflare(), copyFolder(folder)];
     cloudflare.fail = call;

@@ -49,6 +49,8 @@ export interface State {
   readonly workers: Workers;
   /** The account's subdomain of workers.dev. */
   subdomain: string | undefined;
+  /** The ids of the accounts that the login reaches. */
+  accounts: readonly string[];
 }
 
 export interface Cloudflare {
@@ -72,8 +74,15 @@ export async function startCloudflare(): Promise<Cloudflare> {
     queues: new Map(),
     workers: new Map(),
     subdomain: "example",
+    accounts: [ACCOUNT],
   };
-  const routes = [...databaseRoutes(state), ...storageRoutes(state), ...workerRoutes(state)];
+  const accounts = () => ({ result: state.accounts.map((id) => ({ id, name: `The account ${id}` })) });
+  const routes: Route[] = [
+    ["GET", /^\/client\/v4\/accounts$/, accounts],
+    ...databaseRoutes(state),
+    ...storageRoutes(state),
+    ...workerRoutes(state),
+  ];
   const [calls, unknown]: [string[], string[]] = [[], []];
   const server = createServer((incoming, outgoing) => {
     if (incoming.url === "/health") {

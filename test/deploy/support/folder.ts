@@ -59,6 +59,14 @@ function start(cloudflare: Cloudflare, cwd: string, program: string, args: reado
   });
 }
 
+/** The server with another environment; without a value, a variable is not set. */
+export function withEnv(cloudflare: Cloudflare, changes: Readonly<Record<string, string | undefined>>): Cloudflare {
+  const env = Object.entries({ ...cloudflare.env, ...changes }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return { ...cloudflare, env: Object.fromEntries(env) };
+}
+
 /** Runs `item-vault admin deploy` without a terminal. */
 export const deploy = (cloudflare: Cloudflare, folder: string, ...args: readonly string[]): Promise<Ran> =>
   start(cloudflare, folder, process.execPath, [...CLI, ...deployArgs(cloudflare, args)]);

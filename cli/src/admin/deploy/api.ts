@@ -84,6 +84,10 @@ async function loginOf(env: Io["env"], wrangler: Wrangler): Promise<Record<strin
   return { ...json, "X-Auth-Key": login.key ?? "", "X-Auth-Email": login.email ?? "" };
 }
 
+/** Cloudflare's code for an account in which R2 was never switched on. */
+const R2_IS_OFF = 10042;
+
+/** By the status of the answer. */
 const HINTS: Readonly<Record<number, string>> = {
   401: "The login is not valid: run `npx wrangler login`, or set another CLOUDFLARE_API_TOKEN.",
   403: "The token needs these permissions: Workers Scripts, D1, Workers R2 Storage and Queues, each Edit, and Account Settings, Read.",
@@ -91,7 +95,8 @@ const HINTS: Readonly<Record<number, string>> = {
 
 function refusal(path: string, { status, errors = [] }: Answer & { readonly status: number }): CliError {
   const said = errors.map(({ code, message }) => `${message} [code: ${code}]`).join("; ") || `status ${status}`;
-  const hint = HINTS[status];
+  const off = errors.some(({ code }) => code === R2_IS_OFF);
+  const hint = off ? "Switch R2 on in the dashboard of Cloudflare; it asks for a means of payment." : HINTS[status];
   return new CliError(`Cloudflare refused ${path}: ${said}`, {
     exit: status < 500 ? "denied" : "unavailable",
     ...(hint ? { hint } : {}),

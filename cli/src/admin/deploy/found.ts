@@ -59,6 +59,11 @@ export async function inspect(api: Api, { config, migrations }: Project): Promis
     requireAddress(api, config),
   ]);
   requireSameDatabase(worker, database);
+  if (config.database.id !== undefined && !database)
+    throw new CliError(`This account has no database ${config.database.id}, which wrangler.toml names`, {
+      exit: "conflict",
+      hint: "Choose the account with CLOUDFLARE_ACCOUNT_ID, or delete the line database_id: then the database is found by its name.",
+    });
   const [buckets, applied, inUse] = await Promise.all([
     Promise.all(config.buckets.map((bucket) => findBucket(api, bucket, worker))),
     database ? appliedMigrations(api, database.uuid) : NONE,
