@@ -9,6 +9,7 @@ const SDK = "test/sdk";
 const CLI = "test/cli";
 const CLIENT = "test/client";
 const UPGRADE = "test/upgrade";
+const DEPLOY = "test/deploy";
 const SIMULATOR = "test/proof/simulator";
 const OPENAPI = "test/openapi/node";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
@@ -73,7 +74,7 @@ export default defineConfig({
           isolate: false,
           exclude: [
             ...configDefaults.exclude,
-            ...[SDK, CLI, CLIENT, UPGRADE, SIMULATOR, OPENAPI].map((folder) => `${folder}/**`),
+            ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, OPENAPI].map((folder) => `${folder}/**`),
           ],
           setupFiles: ["./test/support/setup.ts"],
         },
@@ -106,11 +107,12 @@ export default defineConfig({
         test: { name: "openapi", include: [`${OPENAPI}/**/*.test.ts`] },
       },
       {
-        // In Node: the Worker of this version and those of kept releases, on storage of both.
+        // In Node: the Worker of this version and those of kept releases, on storage of both; and deployments by the real wrangler.
         test: {
           name: "upgrade",
-          include: [`${UPGRADE}/**/*.test.ts`],
+          include: [UPGRADE, DEPLOY].map((folder) => `${folder}/**/*.test.ts`),
           hookTimeout: 60_000,
+          execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
           env: { ...LOCAL, WRANGLER_LOG: "warn", no_proxy: "127.0.0.1" },
         },
       },

@@ -21,11 +21,6 @@ export const listOfEither = (...schemas: readonly string[]): Content => ({
   "application/json": { schema: arrayOf({ oneOf: schemas.map((schema) => ref(schema)) }) },
 });
 
-/** A JSON array of values with some of these schemas; a value may have several. */
-export const listOfAny = (schemas: readonly string[], example?: unknown): Content => ({
-  "application/json": { schema: arrayOf({ anyOf: schemas.map((schema) => ref(schema)) }), ...shown(example) },
-});
-
 export const plainText = (description: string, example: string): Content => ({
   "text/plain": { schema: { type: "string", description }, example },
 });

@@ -4,6 +4,7 @@ import { headers } from "./headers.ts";
 import { operationOf, parameterComponents, type Row } from "./operation.ts";
 import { adminRows } from "./paths/admin.ts";
 import { resealRows } from "./paths/reseal.ts";
+import { backupRows } from "./paths/backups.ts";
 import { eventRows } from "./paths/events.ts";
 import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
@@ -13,6 +14,7 @@ import { serviceRows } from "./paths/service.ts";
 import { tokenRows } from "./paths/tokens.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
+import { backupSchemas } from "./schemas/backups.ts";
 import { healthSchemas } from "./schemas/health.ts";
 import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
@@ -38,6 +40,7 @@ export const ROWS: readonly Row[] = [
   ...keyRows,
   ...resealRows,
   ...webhookRows,
+  ...backupRows,
   ...serviceRows,
 ];
 
@@ -84,6 +87,7 @@ export const document: Document = {
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
     { name: "Admin: keys", description: "The root keys and their rotation (contract 20)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
+    { name: "Admin: backups", description: "Backs up the vaults (contract 21)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -99,6 +103,7 @@ export const document: Document = {
       ...keySchemas,
       ...resolveSchemas,
       ...webhookSchemas,
+      ...backupSchemas,
       ...healthSchemas,
       ...valueSchemas,
     },

@@ -68,7 +68,7 @@ const VALUES: readonly FailureKind[] = ["internal", "integrity", "misconfigured"
 
 const BY: Readonly<Record<Access["by"], readonly FailureKind[]>> = {
   everybody: [],
-  metrics: ["unauthorized", "route_not_found", "rate", "internal", "unavailable"],
+  metrics: ["unauthorized", "route_not_found", "rate", "internal", "misconfigured", "unavailable"],
   admin: ["unauthorized", "route_not_found", "rate", ...VALUES],
   token: ["unauthorized", "rate", ...VALUES],
 };

@@ -1,3 +1,4 @@
+import { startBackups } from "./jobs.ts";
 import { logFailure } from "./log.ts";
 import { fail, ok, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
@@ -19,8 +20,8 @@ import type { Expired, Expiry } from "./vault/expiry.ts";
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends
  * expired tokens; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions,
- * index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys. In: Unix
- * milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed. A malformed
+ * index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys; begins the nightly
+ * backup. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed. A malformed
  * setting fails the part that needs a setting.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
@@ -33,6 +34,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     countSealedBytes(env.DB),
     expireVaults(env, now),
     recordKeys(env, now),
+    startBackups(env, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
     watchContents(env, now),
   ]);

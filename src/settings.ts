@@ -3,8 +3,8 @@ import { fail, ok, type Result } from "./model/result.ts";
 import { DAY } from "./model/time.ts";
 
 /**
- * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting refuses
- * every data route.
+ * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting, or a token that
+ * everybody knows, refuses every data route.
  */
 export interface Settings {
   /** Unix seconds. A token that was issued before is refused. */
@@ -27,6 +27,10 @@ export interface Settings {
   readonly versionsKept: number;
   /** Milliseconds that a deleted Item can be restored; 0: a deletion destroys the Item at once. */
   readonly deletedRetention: number;
+  /** Registries of backups that are kept, with the snapshots that they name. */
+  readonly backupsKept: number;
+  /** The hour (UTC) in which the nightly backup begins; `undefined`: there is none. */
+  readonly backupHour: number | undefined;
   /** The origin of a receiver on this machine, to which webhooks may also deliver. */
   readonly webhookTestOrigin: string | undefined;
 }
@@ -41,7 +45,8 @@ interface Numeric {
     | "ACTIVITY_MAX_ROWS"
     | "DATABASE_LIMIT_MB"
     | "VERSIONS_KEPT"
-    | "DELETED_RETENTION_DAYS";
+    | "DELETED_RETENTION_DAYS"
+    | "BACKUPS_KEPT";
   readonly least: number;
   readonly most?: number;
   readonly unit: number;
@@ -59,6 +64,7 @@ const NUMBERS = {
   activityRows: { variable: "ACTIVITY_MAX_ROWS", least: 100, unit: 1, absent: 100_000 },
   databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000, absent: 10_000 },
   versionsKept: { variable: "VERSIONS_KEPT", least: 0, most: 100, unit: 1, absent: 10 },
+  backupsKept: { variable: "BACKUPS_KEPT", least: 1, unit: 1, absent: 30 },
   deletedRetention: { variable: "DELETED_RETENTION_DAYS", least: 0, unit: DAY, absent: 30 },
 } satisfies Readonly<Record<string, Numeric>>;
 
@@ -75,12 +81,17 @@ export function parseSettings(env: Env): Result<Settings> {
 }
 
 function parseAll(env: Env): Result<Settings> {
+  const placeholder = (["ADMIN_TOKEN", "METRICS_TOKEN"] as const).find((name) => isPlaceholder(env[name]));
+  if (placeholder)
+    return fail("misconfigured", `${placeholder} is a placeholder: set it to the output of openssl rand -base64 32`);
   const tokensNotBefore = parseTime(env.TOKENS_NOT_BEFORE);
   if (!tokensNotBefore.ok) return tokensNotBefore;
   const activityDayKeys = parseSwitch(env.ACTIVITY_DAY_KEYS, "ACTIVITY_DAY_KEYS");
   if (!activityDayKeys.ok) return activityDayKeys;
   const webhookTestOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
   if (!webhookTestOrigin.ok) return webhookTestOrigin;
+  const backupHour = parseHour(env.BACKUP_HOUR);
+  if (!backupHour.ok) return backupHour;
   const numbers: Record<string, number> = {};
   for (const [name, rule] of Object.entries<Numeric>(NUMBERS)) {
     const number = parseNumber(env[rule.variable], rule);
@@ -91,9 +102,13 @@ function parseAll(env: Env): Result<Settings> {
     tokensNotBefore: tokensNotBefore.value,
     activityDayKeys: activityDayKeys.value,
     webhookTestOrigin: webhookTestOrigin.value,
+    backupHour: backupHour.value,
     ...(numbers as Record<keyof typeof NUMBERS, number>),
   });
 }
+
+/** Whether a secret is still that of `.dev.vars.example`, which everybody knows. */
+export const isPlaceholder = (secret: string | undefined): boolean => /^\s*replace-me/i.test(secret ?? "");
 
 const rfc3339 = z.iso.datetime({ offset: true });
 
@@ -112,6 +127,14 @@ const SWITCH: ReadonlyMap<unknown, boolean> = new Map([
 function parseSwitch(value: unknown, variable: string): Result<boolean> {
   const on = SWITCH.get(value);
   return on === undefined ? fail("misconfigured", `${variable} is neither on nor off`) : ok(on);
+}
+
+/** A wrangler.toml of the release before has no nightly backup. */
+function parseHour(value: unknown): Result<number | undefined> {
+  if (value === undefined || value === "off") return ok(undefined);
+  return /^(\d|1\d|2[0-3])$/.test(String(value))
+    ? ok(Number(value))
+    : fail("misconfigured", "BACKUP_HOUR is neither off nor 0 to 23");
 }
 
 /** Only this machine: the setting must not open a private network to webhooks. */

@@ -1,4 +1,4 @@
-import { json, listOf, listOfAny, listOfEither, required } from "../content.ts";
+import { json, listOf, listOfEither, required } from "../content.ts";
 import { adminEntry, adminVault, issuedToken, newToken, newVault, token } from "../examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
@@ -145,7 +145,7 @@ export const adminRows: readonly Row[] = [
     answers: {
       200: {
         description: "A page of the export. It may be short, or empty, although there is a next one.",
-        content: listOfAny(["ActivityEntry", "AdminActivityEntry"], [adminEntry]),
+        content: listOf("ExportedEntry", [{ ...adminEntry, log: "admin" }]),
         headers: ["Link"],
       },
     },

@@ -66,6 +66,11 @@ export const activitySchemas: Readonly<Record<string, Schema>> = {
     ADMIN_RESOURCES.map((name) => name.toLowerCase()),
   ),
   AdminActivityEntry: closed("An entry of the log of the admin (contract 13.21).", entry("AdminActivityResource")),
+  ExportedEntry: closed("An entry of an export, as its log shows it, and which log that is (contract 23.2).", {
+    ...entry("ActivityResource"),
+    resource: { anyOf: [ref("ActivityResource"), ref("AdminActivityResource")], description: "What the request was about." },
+    log: { anyOf: [ref("Uuid"), { type: "string", enum: [ADMIN] }], description: "The id of a vault or token, or `admin`." },
+  }),
   Event: closed("A write that took effect in a vault (contract 15.2).", event, ["item", "version"]),
   EventPage: closed("Events of a vault, the oldest first (contract 15.3).", {
     events: arrayOf(ref("Event")),

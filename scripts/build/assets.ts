@@ -10,12 +10,15 @@ const FOLDER = "dist/assets";
 /** Its files are served as they are. `_headers` is not served: Cloudflare reads it. */
 const STATIC = join(import.meta.dirname, "static");
 
-export function buildAssets(document: Document): void {
+export const buildAssets = (document: Document): void => writeFolder(FOLDER, assetFiles(document));
+
+/** The files by their paths. */
+export function assetFiles(document: Document): Record<string, string | Uint8Array> {
   const files = readdirSync(STATIC, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name));
-  writeFolder(FOLDER, {
+  return {
     ...Object.fromEntries(paths.map((path) => [relative(STATIC, path), readFileSync(path)])),
     "openapi.json": `${JSON.stringify(document, undefined, 2)}\n`,
     "docs/index.html": referencePage(document),
-  });
+  };
 }

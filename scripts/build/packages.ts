@@ -5,9 +5,13 @@ import { promisify } from "node:util";
 import { build, type BuildOptions } from "esbuild";
 import cli from "../../cli/package.json" with { type: "json" };
 import { licencesOf } from "./licences.ts";
+import { bundleWorker } from "./worker.ts";
 import { UNFINISHED, writeFolder } from "./write.ts";
 
-/** The packages that people install: `client/dist/` and `cli/dist/`, one file of code each, without dependencies. */
+/**
+ * The packages that people install: `client/dist/` and `cli/dist/`, one file of code each, without dependencies. The command line also
+ * carries the Worker, for `item-vault admin deploy`.
+ */
 
 const TSC = "node_modules/typescript/bin/tsc";
 
@@ -34,24 +38,28 @@ const CLI: Package = {
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 };
 
-type Files = Readonly<Record<string, string | Uint8Array>>;
+interface Built {
+  readonly files: Readonly<Record<string, string | Uint8Array>>;
+  /** The paths of the sources of a bundle. */
+  readonly inputs: readonly string[];
+}
 
 /** Writes the folders of the packages whose sources exist. Throws when esbuild or tsc does. */
 export async function buildPackages(): Promise<void> {
   const packages = [
     { ...CLIENT, more: () => declarationsOf("client") },
-    { ...CLI, more: async () => ({}) },
+    { ...CLI, more: bundleWorker },
   ];
   const builds = packages.filter(({ entry }) => existsSync(entry));
   await Promise.all(
     builds.map(async ({ entry, file, more, ...options }) => {
       const [code, others] = await Promise.all([bundle(entry, basename(file), options), more()]);
-      writeFolder(join(file, ".."), { ...code, ...others });
+      writeFolder(join(file, ".."), { ...code.files, ...others.files, ...licences([...code.inputs, ...others.inputs]) });
     }),
   );
 }
 
-async function bundle(entry: string, file: string, options: BuildOptions): Promise<Files> {
+async function bundle(entry: string, file: string, options: BuildOptions): Promise<Built> {
   const { outputFiles, metafile } = await build({
     ...options,
     bundle: true,
@@ -66,17 +74,21 @@ async function bundle(entry: string, file: string, options: BuildOptions): Promi
     entryPoints: [entry],
     logLevel: "warning",
   });
-  const licences = licencesOf(Object.keys(metafile.inputs));
-  return { [file]: outputFiles[0]!.contents, ...(licences === "" ? {} : { "LICENSES.txt": licences }) };
+  return { files: { [file]: outputFiles[0]!.contents }, inputs: Object.keys(metafile.inputs) };
+}
+
+function licences(inputs: readonly string[]): Built["files"] {
+  const text = licencesOf(inputs);
+  return text === "" ? {} : { "LICENSES.txt": text };
 }
 
 /** The declarations of a workspace's sources. They are not checked here: `npm run check` does that. */
-async function declarationsOf(workspace: string): Promise<Files> {
+async function declarationsOf(workspace: string): Promise<Built> {
   const folder = join(UNFINISHED, `${process.pid}-declarations`);
   const options = ["--noEmit", "false", "--noCheck", "--declaration", "--emitDeclarationOnly", "--rootDir", `${workspace}/src`];
   await promisify(execFile)(process.execPath, [TSC, "-p", workspace, ...options, "--outDir", folder]);
   const names = readdirSync(folder);
   const files = Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
   rmSync(folder, { recursive: true });
-  return files;
+  return { files, inputs: [] };
 }

@@ -1,6 +1,14 @@
 import { listAdminActivity } from "./endpoints/activity.ts";
 import { listKeys, rewrapKeys } from "./endpoints/admin-keys.ts";
 import { exportActivity } from "./endpoints/activity-export.ts";
+import {
+  backUpRegistry,
+  backUpVault,
+  getBackupObject,
+  listBackupObjects,
+  listBackups,
+  listVaultBackups,
+} from "./endpoints/admin-backups.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, resealVault, updateVault } from "./endpoints/admin-vaults.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
@@ -19,6 +27,12 @@ const TOKEN = "TOKEN";
 const KEYS = "/v1/admin/keys";
 const WEBHOOKS = `${ADMIN_VAULT}/webhooks`;
 const WEBHOOK = `${WEBHOOKS}/:webhook`;
+
+const BACKUPS = "/v1/admin/backups";
+const VAULT_BACKUPS = `${BACKUPS}/vaults/:vault`;
+
+/** What the routes of backups have in common. */
+const BY_ADMIN_OF_BACKUP = { access: BY_ADMIN, resource: "BACKUP", action: "UNLOGGED" } as const;
 
 /** What the routes of webhooks have in common. */
 const BY_ADMIN_OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
@@ -88,6 +102,12 @@ export const ADMIN_ROUTES: readonly Route[] = [
   row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
   row({ method: "GET", path: KEYS, access: BY_ADMIN, action: "READ", resource: "KEY", parse, handle: listKeys }),
   row({ method: "POST", path: `${KEYS}/rewrap`, access: BY_ADMIN_SEALING, action: "UPDATE", resource: "KEY", ...rewrapKeys }),
+  row({ method: "GET", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listBackups }),
+  row({ method: "POST", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: backUpRegistry }),
+  row({ method: "GET", path: VAULT_BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listVaultBackups }),
+  row({ method: "POST", path: VAULT_BACKUPS, ...BY_ADMIN_OF_BACKUP, json: true, ...backUpVault }),
+  row({ method: "GET", path: `${BACKUPS}/objects`, ...BY_ADMIN_OF_BACKUP, parse, handle: listBackupObjects }),
+  row({ method: "GET", path: `${BACKUPS}/object`, ...BY_ADMIN_OF_BACKUP, ...getBackupObject }),
   row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
   row({ method: "GET", path: "/v1/admin/activity/export", access: BY_ADMIN, action: "UNLOGGED", ...exportActivity }),
 ];

@@ -19,6 +19,12 @@ export function presentActivity(activity: Activity, dialect: Dialect): object {
   };
 }
 
+/** An entry of an export (contract 23.2): as its log shows it, and which log that is. */
+export const presentExported = (activity: Activity, dialect: Dialect): object => ({
+  ...presentActivity(activity, dialect),
+  log: activity.log === NOWHERE ? ADMIN : writeId(activity.log, dialect),
+});
+
 /** An actor in the form of the dialect: the id of a token, `admin` or `service`. */
 export const writeActor = (actor: string, dialect: Dialect): string =>
   WITHOUT_TOKEN.has(actor) ? actor : writeId(actor, dialect);

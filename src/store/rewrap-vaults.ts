@@ -7,13 +7,6 @@ import { type KeyRow, wrappedKeys } from "./vault-rows.ts";
 
 /** The rows of vaults, for rewrap.ts. */
 
-/** A vault whose rows are being sealed under new keys has both pairs, wrapped under the same root key. */
-interface Row extends KeyRow {
-  readonly previous_data_key_id: string | null;
-  readonly previous_data_key: string | null;
-  readonly previous_index_key: string | null;
-}
-
 /** All texts that are wrapped. A row is written only while each of them is the one that was read. */
 const TEXTS = ["data_key", "index_key", "previous_data_key", "previous_index_key"] as const;
 
@@ -30,15 +23,15 @@ export const REWRAPPED_VAULTS: Rewrapped = {
   rewrap,
 };
 
-async function rewrap(store: Store, row: Row): Promise<Result<object>> {
+async function rewrap(store: Store, row: KeyRow): Promise<Result<object>> {
   const { keys, active } = store.keyring;
   const root = keys.get(row.root_key_id);
   if (!root) return refuseMissingKey(store, row.root_key_id);
-  const current = await rewrapVaultKeys(root, active, row.id, wrappedKeys(row));
+  const wrapped = wrappedKeys(row);
+  const current = await rewrapVaultKeys(root, active, row.id, wrapped);
   if (!current.ok) return current;
-  const { previous_data_key_id: dataKeyId, previous_data_key: dataKey, previous_index_key: indexKey } = row;
-  const hasPrevious = dataKeyId !== null && dataKey !== null && indexKey !== null;
-  const previous = hasPrevious ? await rewrapVaultKeys(root, active, row.id, { dataKeyId, dataKey, indexKey }) : ok(undefined);
+  // A vault whose rows are being sealed under new keys has both pairs, wrapped under the same root key.
+  const previous = wrapped.previous ? await rewrapVaultKeys(root, active, row.id, wrapped.previous) : ok(undefined);
   if (!previous.ok) return previous;
   return ok({
     ...row,

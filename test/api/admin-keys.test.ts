@@ -107,15 +107,16 @@ describe("ROOT_KEYS that is one key", () => {
   });
 });
 
-describe("after a rotation", () => {
-  async function rotated() {
-    const stages = await newStages();
-    const made = await freshVault();
-    const { id } = (await made.call("POST", made.items, { body: LOGIN })).body;
-    await rewrapAll(stages.active);
-    return { ...made, ...stages, item: `${made.items}/${id}` };
-  }
+/** A vault with an Item, after a rotation that has rewrapped everything. */
+async function rotated() {
+  const stages = await newStages();
+  const made = await freshVault();
+  const { id } = (await made.call("POST", made.items, { body: LOGIN })).body;
+  await rewrapAll(stages.active);
+  return { ...made, ...stages, item: `${made.items}/${id}` };
+}
 
+describe("after a rotation", () => {
   it("with `verify` the tokens of the removed key read and write as before", async () => {
     const { call, item, items, vault, removed } = await rotated();
     expect((await call("GET", item, { env: removed })).status).toBe(200);

@@ -1,6 +1,7 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import example from "../../.dev.vars.example?raw";
 import worker from "../../src/index.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
@@ -88,6 +89,51 @@ describe("ROOT_KEYS", () => {
   });
 });
 
+/** What the "Deploy to Cloudflare" button offers as secrets. */
+const EXAMPLE = Object.fromEntries(
+  example
+    .split("\n")
+    .filter((line) => /^\w/.test(line))
+    .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+) as Record<"ADMIN_TOKEN" | "METRICS_TOKEN" | "ROOT_KEYS", string>;
+
+describe(".dev.vars.example", () => {
+  it("names the secrets that wrangler.toml requires", () => {
+    expect(Object.keys(EXAMPLE).toSorted()).toEqual(["ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"]);
+  });
+
+  it.each<[string, Partial<Env>]>([
+    ["all of it", EXAMPLE],
+    ...Object.entries(EXAMPLE).map(([name, value]): [string, Partial<Env>] => [name, { [name]: value }]),
+  ])("%s: every route below /v1 answers 503", async (_, secrets) => {
+    const { items, call } = await freshVault();
+    const headers = { Authorization: `Bearer ${EXAMPLE.ADMIN_TOKEN}` };
+    for (const reply of [
+      await call("GET", items, { env: secrets }),
+      await call("POST", items, { body: LOGIN, env: secrets }),
+      await admin("GET", "/v1/admin/vaults", { env: secrets }),
+      await send("GET", "/v1/admin/vaults", { headers, env: secrets }),
+    ]) {
+      expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([503, "misconfigured"]);
+    }
+  });
+
+  it("METRICS_TOKEN: /metrics answers 503, also to a request with the placeholder", async () => {
+    for (const METRICS_TOKEN of [EXAMPLE.METRICS_TOKEN, "replace-me"]) {
+      const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
+      expect((await send("GET", "/metrics", { headers, env: { METRICS_TOKEN } })).status).toBe(503);
+    }
+  });
+
+  it.each([
+    ["ADMIN_TOKEN", "settings", "ADMIN_TOKEN is a placeholder: set it to the output of openssl rand -base64 32"],
+    ["METRICS_TOKEN", "settings", "METRICS_TOKEN is a placeholder: set it to the output of openssl rand -base64 32"],
+    ["ROOT_KEYS", "keys", expect.stringContaining("ROOT_KEYS is")],
+  ] as const)("%s: /health says what to do, under %s", async (name, service, message) => {
+    expect(await readDependency(service, { [name]: EXAMPLE[name] })).toEqual({ service, status: "ERROR", message });
+  });
+});
+
 const notBefore = (text: string) => ({ TOKENS_NOT_BEFORE: text });
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
@@ -148,7 +194,7 @@ describe("/health", () => {
     const { body } = await send("GET", "/health");
     expect(body).toMatchObject({ name: expect.any(String), version: expect.any(String) });
     const statuses = body.dependencies.map(({ service, status }: Record<string, string>) => [service, status]);
-    const services = ["d1", "schema", "capacity", "r2", "keys", "coordinator", "queue", "rate limits", "settings"];
+    const services = ["d1", "schema", "capacity", "r2", "keys", "coordinator", "queue", "rate limits", "backups", "settings"];
     expect(statuses).toEqual(services.map((service) => [service, "ACTIVE"]));
   });
 

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { CLEANED } from "../../src/store/counters.ts";
 import { countingDatabase, KEEP_NOTHING, rebindCoordinator, setVariables, sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshItem } from "../support/files.ts";
 import { admin, client, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
@@ -52,7 +53,7 @@ describe("/metrics", () => {
       expect(line).toMatch(/^# (HELP item_vault_[a-z_]+ .+\.|TYPE item_vault_[a-z_]+ (gauge|counter))$/);
     }
     for (const line of samples) {
-      const [, family = ""] = /^(item_vault_[a-z_]+)(?:\{(?:action="[a-z]+"|days="\d+")\})? \d+$/.exec(line) ?? [];
+      const [, family = ""] = /^(item_vault_[a-z_]+)(?:\{(?:action="[a-z]+"|days="\d+"|kind="[a-z_]+")\})? \d+$/.exec(line) ?? [];
       expect(lines.slice(0, lines.indexOf(line)).findLast((previous) => previous.startsWith("# TYPE"))).toContain(` ${family} `);
     }
   });
@@ -122,7 +123,7 @@ describe("/metrics", () => {
     for (const id of [vault, (await freshVault()).vault]) await admin("DELETE", `/v1/admin/vaults/${id}`);
     const after = await scrape();
     const totals = Object.keys(before).filter((name) => name.includes("_total"));
-    expect(totals).toHaveLength(5);
+    expect(totals).toHaveLength(5 + CLEANED.length);
     expect(totals.map((name) => after[name])).toEqual(totals.map((name) => before[name]));
   });
 

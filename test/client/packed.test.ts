@@ -39,6 +39,20 @@ describe.each(NODES)("installed from its packed file, under Node %s", (_, node) 
     expect(stdout).toBe("correct horse\n");
   });
 
+  it("carries the Worker that `admin deploy` deploys, without a checkout", async () => {
+    // A server that is not there: what is deployed is read before the account.
+    const cloudflare = {
+      CLOUDFLARE_API_TOKEN: "none",
+      CLOUDFLARE_ACCOUNT_ID: "none",
+      CLOUDFLARE_API_BASE_URL: "http://127.0.0.1:9",
+    };
+    const args = [bin("item-vault"), "admin", "deploy", "--dry-run"];
+    const { stderr } = await run(node, args, { env: { ...env(), ...cloudflare }, cwd: folder }).catch(
+      (error: { stderr: string }) => error,
+    );
+    expect(stderr).toBe("item-vault: Cloudflare does not answer\n");
+  });
+
   it("the client reads a secret", async () => {
     const program = `import { createClient } from "@item-vault/client";
 const { ITEM_VAULT_HOST: host, ITEM_VAULT_TOKEN: token } = process.env;

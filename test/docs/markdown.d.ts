@@ -1,5 +1,5 @@
 /** Vite's: the text of a file. */
-declare module "*.md?raw" {
+declare module "*?raw" {
   const text: string;
   export default text;
 }

@@ -28,19 +28,43 @@ const code = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "");
 
 /** For each folder the folders and packages that its files may import, besides the folder itself. `.` is src/. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["model", "http", "binding", "vault", "store", "store/write", "store/contents", "zod"],
+  ".": ["model", "http", "binding", "vault", "store", "store/write", "store/contents", "store/backup", "zod"],
   model: ["zod", "otpauth"],
   crypto: ["model", "jose"],
   store: [".", "model", "crypto"],
   "store/write": ["model", "crypto", "store"],
   "store/contents": [".", "model", "crypto", "store"],
+  "store/backup": [".", "model", "crypto", "store", "store/contents"],
   vault: [".", "model", "crypto", "store", "store/write", "store/contents", "vault/webhooks", "cloudflare:workers", "zod"],
   "vault/webhooks": [".", "model", "crypto", "store", "store/write"],
   requests: [".", "model", "crypto", "store", "store/contents", "zod"],
   binding: [".", "model", "store", "requests", "cloudflare:workers", "zod"],
-  http: [".", "model", "crypto", "store", "store/contents", "requests", "http/endpoints", "hono", "content-disposition"],
+  http: [
+    ".",
+    "model",
+    "crypto",
+    "store",
+    "store/contents",
+    "store/backup",
+    "requests",
+    "http/endpoints",
+    "hono",
+    "content-disposition",
+  ],
   "http/events": [".", "model", "crypto", "store", "http"],
-  "http/endpoints": [".", "model", "crypto", "store", "store/contents", "requests", "http", "http/events", "zod", "package.json"],
+  "http/endpoints": [
+    ".",
+    "model",
+    "crypto",
+    "store",
+    "store/contents",
+    "store/backup",
+    "requests",
+    "http",
+    "http/events",
+    "zod",
+    "package.json",
+  ],
 };
 
 const isFile = (name: string) => name.startsWith(".") && name.endsWith(".ts");
@@ -104,11 +128,15 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
     /^store\/(write\/|rewrap-vaults\.ts)/,
   ],
   ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(write\/|activity-|admin-activity\.ts)/],
-  ["the clock", /Date\.now\(/, /^(http\/|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts)/],
+  ["the clock", /Date\.now\(/, /^(http\/|index\.ts|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts)/],
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^vault\/ports\.ts/],
   ["classes", /^export (default )?class\b|^class\b/m, /^(vault\/coordinator|binding\/secrets)\.ts/],
   ["logs", /console\./, /^log\.ts/],
-  ["variables of the environment", /env\.(MAX_|FILE_RETENTION|ACTIVITY_|TOKENS_NOT_BEFORE|WEBHOOK_)/, /^settings\.ts/],
+  [
+    "variables of the environment",
+    /env\.(MAX_|FILE_RETENTION|ACTIVITY_|BACKUP_|BACKUPS_|TOKENS_NOT_BEFORE|WEBHOOK_)/,
+    /^settings\.ts/,
+  ],
 ];
 
 describe("only some folders contain", () => {

@@ -29,7 +29,7 @@ const COMMON = [CLIENT, "node", "frame"];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": ["node", "frame", "admin", "files", "items", "logs", "read", "run", "settings", "tokens", "transfer", "vaults"],
   frame: [CLIENT, "node"],
-  admin: [...COMMON, "api", "output"],
+  admin: [...COMMON, "api", "output", "smol-toml"],
   output: ["frame", "yaml"],
   api: [CLIENT, "frame", "output"],
   fallback: ["frame", "node"],
@@ -44,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vaults: [...COMMON, "api", "items", "output"],
 };
 /** They cost every start of the program what few commands need. */
-const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|yaml)$/;
+const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|smol-toml|yaml)$/;
 
 interface Import {
   /** The path of a file, or the name of a package or of a module of Node. */

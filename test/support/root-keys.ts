@@ -17,7 +17,7 @@ export interface Stages {
   readonly leaked: Partial<Env>;
 }
 
-const bindings = (active: string, keys: object, verify?: object): Partial<Env> => ({
+const withKeys = (active: string, keys: object, verify?: object): Partial<Env> => ({
   ROOT_KEYS: JSON.stringify({ active, keys, verify }),
 });
 
@@ -27,17 +27,17 @@ export const keyringOf = async ({ ROOT_KEYS }: Partial<Env>): Promise<Keyring> =
   return opened.value;
 };
 
-/** In: whether nothing was ever sealed under k1, so that the rotation begins with it. */
+/** A new key, and the values of each stage. */
 export async function newStages(): Promise<Stages> {
   const id = crypto.randomUUID().slice(0, 8);
   const key = crypto.getRandomValues(new Uint8Array(32)).toBase64();
   const { publicKey } = (await keyringOf(env)).active;
   return {
     id,
-    staged: bindings("k1", { k1: K1, [id]: key }),
-    active: bindings(id, { k1: K1, [id]: key }),
-    removed: bindings(id, { [id]: key }, { k1: publicKey }),
-    leaked: bindings(id, { [id]: key }),
+    staged: withKeys("k1", { k1: K1, [id]: key }),
+    active: withKeys(id, { k1: K1, [id]: key }),
+    removed: withKeys(id, { [id]: key }, { k1: publicKey }),
+    leaked: withKeys(id, { [id]: key }),
   };
 }
 

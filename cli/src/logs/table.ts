@@ -1,4 +1,5 @@
 import { type Command, command, type Options } from "../frame/command.ts";
+import { FILE_OPTIONS } from "../frame/output-file.ts";
 import { FORMAT_OPTION } from "../output/format.ts";
 
 /** Commands that show what happened. */
@@ -8,6 +9,13 @@ export const ACTIVITY_OPTIONS = {
   before: { type: "string", value: "ID", summary: "only entries that are older than this one" },
   admin: { type: "boolean", summary: "the log of the admin" },
   ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export const ACTIVITY_EXPORT_OPTIONS = {
+  vault: { type: "string", short: "v", value: "VAULT", summary: "only the log of this vault, by name or id; default: all logs" },
+  since: { type: "string", value: "TIME", summary: "from a date or time on, or since so long, for example 90d" },
+  until: { type: "string", value: "TIME", summary: "before a date or time" },
+  ...FILE_OPTIONS,
 } as const satisfies Options;
 
 export const EVENTS_OPTIONS = {
@@ -39,6 +47,17 @@ export const LOG_COMMANDS: readonly Command[] = [
     options: ACTIVITY_OPTIONS,
     examples: ["item-vault activity --limit 10"],
     load: () => import("./activity.ts"),
+  }),
+  command({
+    name: "activity export",
+    summary: "write all logs as JSON, one entry a line, the archive included, oldest day first (admin)",
+    args: "",
+    options: ACTIVITY_EXPORT_OPTIONS,
+    examples: [
+      "item-vault activity export --since 90d -o log.ndjson",
+      "item-vault activity export --vault Production --until 2026-11-01",
+    ],
+    load: () => import("./export.ts"),
   }),
   command({
     name: "events",

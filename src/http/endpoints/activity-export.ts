@@ -7,7 +7,7 @@ import { invalid, ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
 import { type ExportFilter, loadExportPage } from "../../store/activity-export.ts";
 import { nextPage } from "../next-page.ts";
-import { presentActivity } from "../present-activity.ts";
+import { presentExported } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** The export of the activity log (contract 23.2 to 23.5). Reading a log is not logged. */
@@ -59,7 +59,7 @@ export const exportActivity = {
     const link = nextPage(c, next && rest.toString());
     return ok({
       response: c.json(
-        Array.from(activities, (activity) => presentActivity(activity, dialect)),
+        Array.from(activities, (activity) => presentExported(activity, dialect)),
         200,
         link,
       ),

@@ -73,12 +73,16 @@ async function upload(call: ReturnType<typeof client>, path: string): Promise<st
   return (await call("POST", path, { body, headers: lengthOf(body) })).body.id;
 }
 
+/** An object of a backup. */
+const OBJECT = `vaults/${crypto.randomUUID()}/00000001.manifest`;
+
 async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   const vault = path.includes("{vault}") ? await makeVault() : "";
   const token = path.includes("{token}") ? (await makeToken({})).id : "";
   const webhook = path.includes("{webhook}")
     ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
     : "";
+  if (path.endsWith("/object")) await env.BACKUPS.put(OBJECT, "object");
   // The id of the keys that a reseal replaces.
   const dataKey = await env.DB.prepare("SELECT data_key_id FROM vaults WHERE id = ?").bind(vault).first<string>("data_key_id");
   return { vault, token, webhook, dataKey: dataKey ?? "" };
@@ -102,6 +106,8 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   resealVault: ({ dataKey }) => ({ body: { dataKey } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
   createWebhook: () => ({ body: { url: newReceiver().url } }),
+  backUpVault: () => ({ body: { dryRun: true } }),
+  getBackupObject: () => ({ query: `?key=${OBJECT}` }),
   updateWebhook: () => ({ body: { rotateSecret: true } }),
 };
 

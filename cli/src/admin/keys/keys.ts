@@ -9,7 +9,7 @@ export async function run(call: KeysCall): Promise<number | void> {
   if (!action) throw new CliError("admin keys: there is no such action", { exit: "usage", hint });
   const wanted = action.args.split(" ").filter(Boolean);
   const least = wanted.filter((word) => word.startsWith("<")).length;
-  const most = action.args.endsWith("...]") ? Infinity : wanted.length;
+  const most = action.args.endsWith("…") ? Infinity : wanted.length;
   if (ids.length < least || ids.length > most)
     throw new CliError(`admin keys: expected \`item-vault admin keys ${`${name} ${action.args}`.trim()}\``, {
       exit: "usage",

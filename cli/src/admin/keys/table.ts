@@ -32,8 +32,32 @@ export const KEYS_ACTIONS: readonly KeysAction[] = [
     load: () => import("./list.ts"),
   },
   {
+    name: "stage",
+    args: "[id]",
+    summary: "add a new random key to the file; the service then knows it and does not use it",
+    load: () => import("./stage.ts"),
+  },
+  {
+    name: "activate",
+    args: "<id>",
+    summary: "make a key that the service knows the one that wraps, seals and signs",
+    load: () => import("./activate.ts"),
+  },
+  {
+    name: "rewrap",
+    args: "",
+    summary: "wrap the keys of all vaults, and seal all tokens, under the active key",
+    load: () => import("./rewrap.ts"),
+  },
+  {
+    name: "remove",
+    args: "<id>",
+    summary: "take a key that holds nothing out of the file; its public key stays, for the tokens that it signed",
+    load: () => import("./remove.ts"),
+  },
+  {
     name: "reseal",
-    args: "[vault...]",
+    args: "[vault]…",
     summary: "give vaults new keys, and seal all of their records again",
     load: () => import("./reseal.ts"),
   },
@@ -43,7 +67,7 @@ export const KEYS_COMMANDS: readonly Command[] = [
   command({
     name: "admin keys",
     summary: `show and rotate the root keys: ${KEYS_ACTIONS.map(({ name }) => name).join(", ")} (admin)`,
-    args: "[action] [id]",
+    args: "[action] [name]…",
     options: KEYS_OPTIONS,
     examples: [
       "item-vault admin keys",

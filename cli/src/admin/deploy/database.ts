@@ -1,0 +1,34 @@
+import type { Api } from "./api.ts";
+import type { WranglerConfig } from "./wrangler-config.ts";
+
+/** What the D1 database of a deployment has. Nothing is changed. */
+
+export interface DatabaseInfo {
+  readonly uuid: string;
+  readonly name: string;
+}
+
+const NO_DATABASE = 7404;
+
+/** The database with the id of wrangler.toml, or with its name. */
+export async function findDatabase(api: Api, { id, name }: WranglerConfig["database"]): Promise<DatabaseInfo | undefined> {
+  if (id !== undefined) return api.read<DatabaseInfo>(`/d1/database/${id}`, NO_DATABASE);
+  const found = await api.read<DatabaseInfo[]>(`/d1/database?name=${encodeURIComponent(name)}`);
+  return found?.find((database) => database.name === name); // the parameter also finds parts of names
+}
+
+/** The names in the table in which wrangler records what it has applied. */
+export async function appliedMigrations(api: Api, database: string): Promise<string[]> {
+  if (!(await hasTable(api, database, "d1_migrations"))) return [];
+  const rows = await api.query<{ name: string }>(database, "SELECT name FROM d1_migrations ORDER BY id");
+  return rows.map(({ name }) => name);
+}
+
+/** Whether the database has a vault. Only its own root keys open it. */
+export async function isInUse(api: Api, database: string): Promise<boolean> {
+  if (!(await hasTable(api, database, "vaults"))) return false;
+  return (await api.query(database, "SELECT 1 FROM vaults LIMIT 1")).length > 0;
+}
+
+const hasTable = async (api: Api, database: string, name: string): Promise<boolean> =>
+  (await api.query(database, `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '${name}'`)).length > 0;

@@ -1,0 +1,95 @@
+import { appendFile, readFile, stat } from "node:fs/promises";
+import { parseDotenv } from "../../frame/dotenv.ts";
+import { CliError } from "../../frame/failure.ts";
+import { type Found, variablesOf } from "./found.ts";
+import { GENERATORS, secretLines } from "./generate.ts";
+
+/** The secrets of a deployment. One that the Worker has is never replaced, and none is printed or passed on a command line. */
+
+export interface SecretPlan {
+  readonly name: string;
+  /** `variable`: the deployed Worker has it as a variable, which the deployment would remove. */
+  readonly from: "worker" | "variable" | "file" | "generated" | "nowhere";
+  /** The value from the file or the variable. */
+  readonly value?: string;
+}
+
+/** An optional secret. Release 0.1.0 had it as a variable. Without it, tokens that were refused would be accepted. */
+const OPTIONAL = "TOKENS_NOT_BEFORE";
+
+/**
+ * Where each required secret comes from. `mayGenerate`: whether a user sees where the new ones are kept. Errors: throws a CliError when the
+ * file may be read by others or has placeholders, and when the root keys of a database that is in use are missing.
+ */
+export async function planSecrets(
+  required: readonly string[],
+  { worker, database }: Pick<Found, "worker" | "database">,
+  path: string,
+  mayGenerate: boolean,
+): Promise<SecretPlan[]> {
+  const file = await readSecrets(path);
+  const has = (name: string) => worker?.bindings.some((binding) => binding.type === "secret_text" && binding.name === name);
+  const plans = required.map((name): SecretPlan => {
+    const value = file.get(name);
+    if (has(name)) return { name, from: "worker" };
+    if (value) return { name, from: "file", value };
+    if (name === "ROOT_KEYS" && database?.inUse) throw keysMissing(path);
+    return { name, from: mayGenerate && name in GENERATORS ? "generated" : "nowhere" };
+  });
+  const [given, variable] = [file.get(OPTIONAL), variablesOf(worker).get(OPTIONAL)];
+  if (given && !has(OPTIONAL)) return [...plans, { name: OPTIONAL, from: "file", value: given }];
+  return typeof variable === "string" && variable !== ""
+    ? [...plans, { name: OPTIONAL, from: "variable", value: variable }]
+    : plans;
+}
+
+const keysMissing = (path: string): CliError =>
+  new CliError("The database has vaults, and no ROOT_KEYS are set", {
+    exit: "conflict",
+    hint: `Only the ROOT_KEYS that it was made with open them. Write them into ${path} and start again.`,
+  });
+
+/** Errors: throws a CliError with the command that sets what is missing. */
+export function requireSecrets(plans: readonly SecretPlan[], path: string): void {
+  const missing = plans.filter(({ from }) => from === "nowhere").map(({ name }) => name);
+  if (missing.length === 0) return;
+  throw new CliError(`These secrets are not set: ${missing.join(", ")}`, {
+    exit: "usage",
+    hint: `In a terminal the command generates them. Or write them into ${path} (mode 600), or set each: npx wrangler secret put ${missing[0]}`,
+  });
+}
+
+/**
+ * Generates what is missing and adds it to the file, before anything else is done: a deployment that stops later goes on with it. Out: the
+ * values that the Worker does not have yet.
+ */
+export async function makeSecrets(plans: readonly SecretPlan[], path: string): Promise<Record<string, string>> {
+  const generated = plans.filter(({ from }) => from === "generated").map(({ name }) => [name, GENERATORS[name]!()]);
+  const made = Object.fromEntries(generated) as Record<string, string>;
+  if (generated.length > 0) {
+    const text = await readFile(path, "utf8").catch(() => NOTE);
+    // A new file gets this mode; that of an existing one is checked when it is read.
+    await appendFile(path, `${text === NOTE ? NOTE : text.endsWith("\n") ? "" : "\n"}${secretLines(made)}`, { mode: 0o600 });
+  }
+  const known = plans.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]));
+  return { ...Object.fromEntries(known), ...made };
+}
+
+const NOTE = `# The secrets of a deployment of Item Vault. ROOT_KEYS decrypts every vault; without it none can be decrypted.
+# Keep a copy offline, apart from every backup of the database.
+`;
+
+async function readSecrets(path: string): Promise<Map<string, string>> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) return new Map();
+  if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
+    throw new CliError(`Others may read ${path}`, { exit: "usage", hint: `Run \`chmod 600 ${path}\`.` });
+  const secrets = parseDotenv(await readFile(path, "utf8"));
+  const [weak] = [...secrets].find(([name, value]) => value.startsWith("replace-me") || isWeak(name, value)) ?? [];
+  if (weak !== undefined) throw new CliError(`${path}: the value of ${weak} is a placeholder, or too short`, { exit: "usage" });
+  return secrets;
+}
+
+const LEAST = 16; // characters of a token that is set for the first time
+
+const isWeak = (name: string, value: string): boolean => name.endsWith("_TOKEN") && value.length < LEAST;

@@ -1,0 +1,26 @@
+import { CliError } from "../../frame/failure.ts";
+import { keyNamed, requireSameKeys } from "./compare.ts";
+import { loadKeyFile } from "./file.ts";
+import { loadKeys } from "./service.ts";
+import type { KeysCall } from "./table.ts";
+import { applyChange } from "./upload.ts";
+
+/**
+ * `admin keys activate`. The service has to know the key already, by an earlier upload: isolates that still have the value before would
+ * refuse what the key seals and signs.
+ */
+export async function run(call: KeysCall, [id = ""]: readonly string[]): Promise<void> {
+  const file = await loadKeyFile(call.options.file);
+  const keys = await loadKeys(await call.admin());
+  const hint = `Upload ${file.path} with the key first: \`npx wrangler secret bulk ${file.path}\`.`;
+  if (!keys.some((key) => key.id === id) && id in file.document.keys)
+    throw new CliError(`The service does not know the key ${id} yet`, { exit: "conflict", hint });
+  const { state } = keyNamed(keys, id);
+  requireSameKeys(file, keys);
+  if (state === "missing" || state === "removed") throw new CliError(`The key ${id} is ${state}`, { exit: "conflict" });
+  const next = "Then run `item-vault admin keys rewrap`";
+  if (file.document.active === id)
+    return applyChange(call, { file, done: `${id} is the active key of ${file.path} already`, next });
+  const document = { ...file.document, active: id };
+  return applyChange(call, { file, document, done: `Made ${id} the active key of ${file.path}`, next });
+}

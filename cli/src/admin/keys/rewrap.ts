@@ -1,0 +1,51 @@
+import type { Client } from "@item-vault/client";
+import { request } from "../../api/answers.ts";
+import { CliError } from "../../frame/failure.ts";
+import { tell } from "../../output/format.ts";
+import { startProgress } from "../../output/progress.ts";
+import { KEYS, loadKeys } from "./service.ts";
+import type { KeysCall } from "./table.ts";
+
+/** What a slice has done (contract 20.3). */
+interface Slice {
+  readonly rewrapped: number;
+  readonly failed: number;
+  readonly left: number;
+  readonly cursor?: string;
+}
+
+/** `admin keys rewrap`: sends slices until nothing is left, or only what does not open. Cut off, it is run again. */
+export async function run({ io, options, admin: connect }: KeysCall): Promise<void> {
+  const admin = await connect();
+  const others = (await loadKeys(admin)).filter(({ state }) => state !== "active");
+  const total = others.reduce((sum, { vaults, tokens, endedTokens }) => sum + vaults + tokens + endedTokens, 0);
+  if (options["dry-run"]) return tell(io, `Would rewrap ${total} rows. Nothing was changed`);
+  const progress = startProgress(io, "rewrapped", total, (done, end) => `${done} of ${end} rows`);
+  let [rewrapped, left] = [0, total];
+  try {
+    // Again while it helps: Workers with the value before may have added rows behind the cursor.
+    for (let before = -1; left > 0 && rewrapped > before;) {
+      before = rewrapped;
+      for await (const slice of slicesOf(admin)) {
+        rewrapped += slice.rewrapped;
+        left = slice.left;
+        progress.set(rewrapped, rewrapped + left);
+      }
+    }
+  } finally {
+    progress.end();
+  }
+  await tell(io, `Rewrapped ${rewrapped} rows under the active key; ${left} are left under others`);
+  if (left === 0) return;
+  const hint = "`item-vault vault list --admin` and `item-vault token list` show what does not open (docs/operations.md).";
+  throw new CliError(`${left} rows do not open`, { hint });
+}
+
+async function* slicesOf(admin: Client): AsyncGenerator<Slice> {
+  for (let query: Record<string, string> = {}; ;) {
+    const slice: Slice = await request<Slice>(admin, "POST", `${KEYS}/rewrap`, { query });
+    yield slice;
+    if (slice.cursor === undefined) return;
+    query = { cursor: slice.cursor };
+  }
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+import { CliError } from "../../frame/failure.ts";
+import { requireSameKeys, unknownKeys } from "./compare.ts";
+import { checkId } from "./document.ts";
+import { loadKeyFile } from "./file.ts";
+import { loadKeys } from "./service.ts";
+import type { KeysCall } from "./table.ts";
+import { applyChange } from "./upload.ts";
+
+/** `admin keys stage`: adds a new key, which is in no output. Run again before the upload, it adds no other one. */
+export async function run(call: KeysCall, [wanted]: readonly string[]): Promise<void> {
+  const file = await loadKeyFile(call.options.file);
+  const keys = await loadKeys(await call.admin());
+  requireSameKeys(file, keys);
+  const [waiting] = unknownKeys(file, keys);
+  if (waiting !== undefined)
+    return applyChange(call, { file, done: `${file.path} has the new key ${waiting} already`, next: nextOf(waiting) });
+  const used = new Set([
+    ...keys.map(({ id }) => id),
+    ...Object.keys(file.document.keys),
+    ...Object.keys(file.document.verify ?? {}),
+  ]);
+  const id = wanted === undefined ? freeId(used) : checkId(wanted);
+  if (used.has(id))
+    throw new CliError(`There is or was a root key ${id}`, { exit: "conflict", hint: "An id is never used again." });
+  const key = randomBytes(32).toString("base64");
+  const document = { ...file.document, keys: { ...file.document.keys, [id]: key } };
+  const done = `Added the key ${id} to ${file.path}. Keep a copy of the file offline`;
+  return applyChange(call, { file, document, done, next: nextOf(id) });
+}
+
+/** `k2` and so on. */
+function freeId(used: ReadonlySet<string>): string {
+  let number = 1;
+  while (used.has(`k${number}`)) number++;
+  return `k${number}`;
+}
+
+const nextOf = (id: string): string =>
+  `When all isolates have it, after two minutes, run \`item-vault admin keys activate ${id}\``;

@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import { CliError } from "../../frame/failure.ts";
+import { tell } from "../../output/format.ts";
+import { type KeyDocument, textOf } from "./document.ts";
+import { type KeyFile, saveKeyFile } from "./file.ts";
+import type { KeysCall } from "./table.ts";
+
+/** What a command does with a document that it has changed: save it, and upload it or say how. */
+
+export interface Change {
+  readonly file: KeyFile;
+  /** Absent: the file has it already, from a run before. */
+  readonly document?: KeyDocument | undefined;
+  /** What is done, as a sentence without a full stop. */
+  readonly done: string;
+  /** What follows when the service has the new keys. */
+  readonly next: string;
+}
+
+/** Errors: throws a CliError when the file cannot be written, or when wrangler fails. */
+export async function applyChange({ io, options }: KeysCall, { file, document, done, next }: Change): Promise<void> {
+  const { path } = file;
+  if (options["dry-run"]) return tell(io, `Would do: ${done}. Nothing was changed`);
+  if (document) await saveKeyFile(file, document);
+  await tell(io, done);
+  if (!options.upload) return tell(io, `Upload it with \`npx wrangler secret bulk ${path}\`. ${next}`);
+  await putSecret(textOf(document ?? file.document), path);
+  await tell(io, `The service has the new ROOT_KEYS. ${next}`);
+}
+
+/** Uploads ROOT_KEYS alone. wrangler reads the value from its input, so it is in no list of processes. */
+async function putSecret(value: string, path: string): Promise<void> {
+  const failed = (what: string) =>
+    new CliError(`wrangler ${what}: ${path} is changed, and the service is not`, {
+      hint: `Run \`npx wrangler secret bulk ${path}\` in the folder of the wrangler.toml.`,
+    });
+  const child = spawn("npx", ["wrangler", "secret", "put", "ROOT_KEYS"], { stdio: ["pipe", process.stderr, process.stderr] });
+  child.stdin.on("error", () => undefined); // it may end before it has read
+  child.stdin.end(value);
+  await new Promise<void>((resolve, reject) => {
+    child.on("error", () => reject(failed("could not be started")));
+    child.on("close", (code) => (code === 0 ? resolve() : reject(failed("failed"))));
+  });
+}

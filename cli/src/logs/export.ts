@@ -1,0 +1,49 @@
+import { entriesOf } from "../api/answers.ts";
+import { adminVaultIdOf } from "../api/find.ts";
+import type { Call } from "../frame/command.ts";
+import { secondsOf } from "../frame/duration.ts";
+import { CliError } from "../frame/failure.ts";
+import { write } from "../frame/io.ts";
+import { parseMode, writeWholeFile } from "../frame/output-file.ts";
+import { tell } from "../output/format.ts";
+import { startProgress } from "../output/progress.ts";
+import type { ACTIVITY_EXPORT_OPTIONS } from "./table.ts";
+
+/** Entries of a page: the most that the service gives. */
+const PAGE = 1000;
+
+/** `activity export`: one entry a line, as the service gives it (contract 23.2). */
+export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OPTIONS>): Promise<void> {
+  const [since, until] = [timeOf("--since", options.since), timeOf("--until", options.until)];
+  const mode = parseMode(options["file-mode"]);
+  const connected = await admin();
+  const vault = options.vault === undefined ? undefined : await adminVaultIdOf(connected, options.vault);
+  const file = options["out-file"];
+  const progress = startProgress(io, "", undefined, (done) => `${done} entries`);
+  let count = 0;
+  async function* lines(): AsyncGenerator<Uint8Array> {
+    for await (const entry of entriesOf(connected, "/v1/admin/activity/export", { limit: PAGE, since, until, vault })) {
+      count++;
+      if (file !== undefined) progress.add(1);
+      yield new TextEncoder().encode(`${JSON.stringify(entry)}\n`);
+    }
+  }
+  try {
+    if (file === undefined) for await (const line of lines()) await write(io.stdout, line);
+    else await writeWholeFile(file, lines(), { mode, force: options.force ?? false });
+  } finally {
+    progress.end();
+  }
+  if (file !== undefined) await tell(io, `${count} ${count === 1 ? "entry" : "entries"}`);
+}
+
+/** A time of RFC 3339, or so long ago. Out: RFC 3339. Errors: throws a CliError that names the option. */
+function timeOf(option: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d+[smhd]$/.test(text)) return new Date(Math.max(0, Date.now() - secondsOf(option, text) * 1000)).toISOString();
+  const time = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw new CliError(`${option} takes a date, a time such as 2026-11-21T09:00:00Z, or how long ago, such as 90d`, {
+    exit: "usage",
+  });
+}

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { build } from "esbuild";
+import { document } from "../../openapi/document.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { assetFiles } from "./assets.ts";
+
+/**
+ * The Worker as the package of the command line carries it: one file of code, its migrations, its static files, and a wrangler.toml for
+ * them. `item-vault admin deploy` deploys it where there is no checkout.
+ */
+
+const FOLDER = "worker";
+
+/** Bundled for workerd as wrangler does it: its conditions of exports, and the modules that the platform provides. */
+const OPTIONS = {
+  bundle: true,
+  format: "esm",
+  platform: "browser",
+  target: "es2024",
+  minify: true,
+  charset: "utf8",
+  legalComments: "none",
+  metafile: true,
+  write: false,
+  logLevel: "warning",
+} as const;
+
+/** Out: the files by their paths in the package, and the paths of the sources. Throws when esbuild does. */
+export async function bundleWorker(): Promise<{ files: Record<string, string | Uint8Array>; inputs: string[] }> {
+  const { outputFiles, metafile } = await build({
+    ...OPTIONS,
+    conditions: ["workerd", "worker", "browser"],
+    external: ["cloudflare:*", "node:*"],
+    entryPoints: ["src/index.ts"],
+    outfile: "index.js",
+  });
+  const migrations = readdirSync("migrations").map((name) => [`migrations/${name}`, readFileSync(`migrations/${name}`)] as const);
+  const assets = Object.entries(assetFiles(document)).map(([path, content]) => [`assets/${path}`, content] as const);
+  const files = {
+    "code/index.js": outputFiles[0]!.contents,
+    "package.json": `${JSON.stringify({ version: manifest.version })}\n`,
+    "wrangler.toml": bundledConfiguration(readFileSync("wrangler.toml", "utf8")),
+    ...Object.fromEntries([...migrations, ...assets]),
+  };
+  return {
+    files: Object.fromEntries(Object.entries(files).map(([path, content]) => [`${FOLDER}/${path}`, content])),
+    inputs: Object.keys(metafile.inputs),
+  };
+}
+
+/** What differs between a checkout and the bundle, in wrangler.toml. */
+const CHANGES = [
+  [/^main = .*$/m, 'main = "code/index.js"\nno_bundle = true # wrangler takes the other files of the folder `code` as modules'],
+  [/^minify = .*\n/m, ""],
+  [/^directory = "dist\/assets"$/m, 'directory = "assets"'],
+  [/\n(?:^#.*\n)*^\[build\]\n(?:.+\n)*/m, ""],
+] as const;
+
+/** Throws when wrangler.toml has no place for a change. */
+function bundledConfiguration(text: string): string {
+  return CHANGES.reduce((config, [pattern, replacement]) => {
+    if (!pattern.test(config)) throw new Error(`wrangler.toml has nothing like ${pattern.source}`);
+    return config.replace(pattern, replacement);
+  }, text);
+}

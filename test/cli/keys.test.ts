@@ -1,0 +1,177 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { parseDocument, publicKeyOf, textOf } from "../../cli/src/admin/keys/document.ts";
+import { runCli } from "./support/process.ts";
+
+/** `admin keys` (docs/cli.md). What the service answers after an upload comes from a server of the test: its ROOT_KEYS change. */
+
+const K1 = (JSON.parse(inject("secrets").ROOT_KEYS) as { keys: { k1: string } }).keys.k1;
+const K2 = Buffer.alloc(32, 2).toString("base64");
+const ADMIN = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
+
+/** A file of secrets, with a line before and one after ROOT_KEYS. */
+function fileOf(value: string, mode = 0o600) {
+  const folder = mkdtempSync(join(tmpdir(), "item-vault-keys-"));
+  const path = join(folder, "production.vars");
+  writeFileSync(path, `ADMIN_TOKEN=a\nROOT_KEYS='${value}'\nMETRICS_TOKEN=m\n`, { mode });
+  chmodSync(path, mode);
+  const document = () => JSON.parse(/^ROOT_KEYS='(.*)'$/m.exec(readFileSync(path, "utf8"))![1]!) as object;
+  return { folder, path, document };
+}
+
+const documentOf = (active: string, keys: object, verify?: object) => JSON.stringify({ active, keys, verify });
+const BOTH = { k1: K1, k2: K2 };
+const NONE = { vaults: 0, tokens: 0, endedTokens: 0 };
+const key = (id: keyof typeof BOTH, state: string, more: object = {}) => {
+  const publicKey = publicKeyOf(BOTH[id]);
+  return { id, state, publicKey, verifies: true, removable: false, ...NONE, ...more };
+};
+
+/** A service that answers with these keys, and with these slices. */
+async function serve(
+  keys: readonly object[],
+  slices: readonly object[] = [],
+): Promise<{ env: Record<string, string>; asked: string[] }> {
+  const asked: string[] = [];
+  const left = [...slices];
+  const server = createServer(({ method, url = "" }, response) => {
+    asked.push(`${method} ${url}`);
+    response.setHeader("Content-Type", "application/json").end(JSON.stringify(method === "GET" ? keys : left.shift()));
+  });
+  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  return { env: { ...ADMIN, ITEM_VAULT_HOST: `http://127.0.0.1:${port}` }, asked };
+}
+
+const keys = (args: string, { env, cwd }: { env: Record<string, string>; cwd?: string }) =>
+  runCli(["admin", "keys", ...args.split(" ").filter(Boolean)], { env, ...(cwd && { cwd }) });
+
+describe("admin keys", () => {
+  it("lists the keys of the service, and refuses an unknown action and a missing id", async () => {
+    const { stdout } = await keys("", { env: ADMIN });
+    expect(stdout).toMatch(/^ID +STATE +FINGERPRINT +VAULTS +TOKENS +ENDED\s*\nk1 +active +[0-9a-f]{16} /);
+    for (const args of ["rotate", "activate", "rewrap k1"]) expect(await keys(args, { env: ADMIN })).toMatchObject({ code: 2 });
+  });
+});
+
+describe("admin keys stage", () => {
+  it("adds a random key to the file once, keeps the other lines and the mode, and prints no key", async () => {
+    const { folder, path, document } = fileOf(K1);
+    const first = await keys("stage", { env: ADMIN, cwd: folder });
+    expect(first).toMatchObject({ code: 0, stdout: "" });
+    const { keys: table } = document() as { keys: Record<string, string> };
+    expect(document()).toEqual({ active: "k1", keys: { k1: K1, k2: expect.stringMatching(/^.{43}=$/) as string } });
+    expect(readFileSync(path, "utf8")).toMatch(/^ADMIN_TOKEN=a\nROOT_KEYS='.*'\nMETRICS_TOKEN=m\n$/);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(first.stderr).toContain("npx wrangler secret bulk");
+    for (const text of Object.values(table)) expect(first.stderr).not.toContain(text);
+    const before = readFileSync(path, "utf8");
+    expect((await keys("stage", { env: ADMIN, cwd: folder })).stderr).toContain("has the new key k2 already");
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  it.each([
+    ["with --dry-run", documentOf("k1", { k1: K1 }), "--dry-run", 0, "Nothing was changed"],
+    ["for a file with other keys", documentOf("k1", { k1: K2 }), "", 1, "is not that of the service"],
+    ["for a file that lacks the key of the service", documentOf("k2", { k2: K2 }), "", 1, "lacks the key k1"],
+    ["for a malformed file", "{}", "", 2, "ROOT_KEYS is malformed"],
+    ["for an id that is in use", documentOf("k1", { k1: K1 }), "k1", 5, "There is or was a root key k1"],
+  ])("changes nothing %s", async (_, value, args, code, message) => {
+    const { folder, path } = fileOf(value);
+    const before = readFileSync(path, "utf8");
+    const ran = await keys(`stage ${args}`, { env: ADMIN, cwd: folder });
+    expect([ran.code, readFileSync(path, "utf8")]).toEqual([code, before]);
+    expect(ran.stderr).toContain(message);
+    for (const text of [K1, K2]) expect(ran.stderr).not.toContain(text);
+  });
+
+  it("refuses a file that others may read", async () => {
+    const { folder } = fileOf(K1, 0o644);
+    expect(await keys("stage", { env: ADMIN, cwd: folder })).toMatchObject({ code: 2 });
+  });
+
+  it("gives ROOT_KEYS alone to wrangler with --upload, on its input", async () => {
+    const { folder, document } = fileOf(K1);
+    const bin = join(folder, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "npx"), `#!/bin/sh\necho "$@" > ${folder}/args\ncat > ${folder}/input\n`, { mode: 0o755 });
+    const env = { ...ADMIN, PATH: `${bin}:${process.env["PATH"]!}` };
+    expect(await keys("stage --upload", { env, cwd: folder })).toMatchObject({ code: 0, stdout: "" });
+    expect(readFileSync(join(folder, "args"), "utf8")).toBe("wrangler secret put ROOT_KEYS\n");
+    expect(JSON.parse(readFileSync(join(folder, "input"), "utf8"))).toEqual(document());
+  });
+});
+
+describe("admin keys activate", () => {
+  it("refuses a key that the service does not know yet, and activates one that it knows as staged", async () => {
+    const { folder, document } = fileOf(documentOf("k1", BOTH));
+    expect(await keys("activate k2", { env: ADMIN, cwd: folder })).toMatchObject({ code: 5 });
+    const { env } = await serve([key("k1", "active"), key("k2", "staged")]);
+    expect(await keys("activate k2", { env, cwd: folder })).toMatchObject({ code: 0 });
+    expect(document()).toEqual({ active: "k2", keys: BOTH });
+  });
+});
+
+describe("admin keys rewrap", () => {
+  it("follows the cursors, begins again while rows are left, and then says what does not open", async () => {
+    const held = key("k1", "retired", { vaults: 5 });
+    const slices = [
+      { rewrapped: 2, failed: 0, left: 3, cursor: "vaults:a" },
+      { rewrapped: 1, failed: 1, left: 2 },
+      { rewrapped: 1, failed: 1, left: 1 },
+      { rewrapped: 0, failed: 1, left: 1 },
+    ];
+    const { env, asked } = await serve([key("k2", "active"), held], slices);
+    expect((await keys("rewrap --dry-run", { env })).stderr).toContain("Would rewrap 5 rows");
+    const ran = await keys("rewrap", { env });
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("Rewrapped 4 rows under the active key; 1 are left")]);
+    const rewrap = "POST /v1/admin/keys/rewrap";
+    expect(asked.filter((line) => line.startsWith("POST"))).toEqual([rewrap, `${rewrap}?cursor=vaults%3Aa`, rewrap, rewrap]);
+  });
+});
+
+describe("admin keys remove", () => {
+  const removable = [key("k2", "active"), key("k1", "retired", { removable: true })];
+
+  it.each([
+    ["the active key", [key("k2", "active")], "k2", "is the active key"],
+    [
+      "a key that holds something",
+      [key("k2", "active"), key("k1", "retired", { tokens: 2 })],
+      "k1",
+      "still holds 0 vaults, 2 tokens",
+    ],
+  ])("refuses %s", async (_, answers, id, message) => {
+    const { folder, path } = fileOf(documentOf("k2", BOTH));
+    const before = readFileSync(path, "utf8");
+    const ran = await keys(`remove ${id}`, { env: (await serve(answers)).env, cwd: folder });
+    expect([ran.code, readFileSync(path, "utf8")]).toEqual([5, before]);
+    expect(ran.stderr).toContain(message);
+  });
+
+  it("keeps the public key, with --leaked not, and drops a kept one with --leaked", async () => {
+    const { env } = await serve(removable);
+    const planned = fileOf(documentOf("k2", BOTH));
+    expect(await keys("remove k1", { env, cwd: planned.folder })).toMatchObject({ code: 0 });
+    expect(planned.document()).toEqual({ active: "k2", keys: { k2: K2 }, verify: { k1: publicKeyOf(K1) } });
+    expect((await keys("remove k1", { env, cwd: planned.folder })).stderr).toContain("has no key k1 any more");
+    const leaked = fileOf(documentOf("k2", BOTH));
+    for (const { folder, document } of [leaked, planned]) {
+      expect(await keys("remove k1 --leaked", { env, cwd: folder })).toMatchObject({ code: 0 });
+      expect(document()).toEqual({ active: "k2", keys: { k2: K2 } });
+    }
+  });
+});
+
+describe("a document of ROOT_KEYS", () => {
+  it("is read from one key, keeps attributes that it does not know, and derives the public key of the service", async () => {
+    expect(parseDocument(`${K1}\n`, "file")).toEqual({ active: "k1", keys: { k1: K1 } });
+    expect(textOf(parseDocument(JSON.stringify({ active: "k1", keys: { k1: K1 }, later: 1 }), "file"))).toContain('"later":1');
+    const { stdout } = await keys("--format json", { env: ADMIN });
+    expect(JSON.parse(stdout)).toMatchObject([{ id: "k1", publicKey: publicKeyOf(K1) }]);
+  });
+});

@@ -1,0 +1,242 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { parseEnv } from "node:util";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { WRANGLER_VERSION } from "../../cli/src/admin/deploy/wrangler.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { bookmarkDatabase } from "./support/databases.ts";
+import { ACCOUNT, type Cloudflare, startCloudflare } from "./support/cloudflare.ts";
+import { deploy, deployCheckout, deployInTerminal, makeFolder, runLine, withEnv } from "./support/folder.ts";
+import { commandsOf } from "./support/runbook.ts";
+
+/** Deployments by the real wrangler, to a server that answers as Cloudflare's API documentation says. */
+
+vi.setConfig({ testTimeout: 120_000 }); // each start of wrangler takes a second of the processor
+
+/** Node has no pseudo-terminals; `script` of util-linux makes one. */
+const HAS_SCRIPT = spawnSync("script", ["--version"]).status === 0;
+const NAME = "item-vault";
+const REQUIRED = ["ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"] as const;
+
+const SECRETS = `ADMIN_TOKEN=an-admin-token-of-this-test
+METRICS_TOKEN=a-metrics-token-of-this-test
+ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef")}"}}'
+`;
+
+let cloudflare: Cloudflare;
+let folder: string;
+const secretsFile = () => join(folder, "production.vars");
+
+beforeAll(async () => {
+  [cloudflare, folder] = await Promise.all([startCloudflare(), makeFolder()]);
+});
+afterAll(() => cloudflare.close());
+afterEach(() => {
+  // A call that the server does not know.
+  if (cloudflare.unknown.length > 0) throw new Error(cloudflare.unknown.join(", "));
+});
+
+/** The calls that change something. Statements that only read are POST, too. */
+const changes = () => cloudflare.calls.filter((call) => !call.startsWith("GET ") && !call.endsWith("/query"));
+const worker = () => cloudflare.state.workers.get(NAME)!;
+const secretOf = (name: string) =>
+  worker().active.bindings.find((binding) => binding.name === name && binding.type === "secret_text")?.text;
+const database = () => [...cloudflare.state.databases.values()][0]!;
+const planOf = (output: string) => output.split("\n").filter((line) => line.startsWith("  "));
+
+describe("deploy", () => {
+  it("--dry-run prints the plan of a first deployment and changes nothing", async () => {
+    const { code, output } = await deployCheckout(cloudflare, "--dry-run");
+    expect([code, changes()]).toEqual([0, []]);
+    expect(output).toContain(`as ${NAME} in account ${ACCOUNT}, the first deployment`);
+    expect(planOf(output)).toEqual([
+      "  secrets     NOT SET, so the deployment stops here: ADMIN_TOKEN, ROOT_KEYS, METRICS_TOKEN",
+      "  database    create the D1 database item-vault",
+      expect.stringMatching(/^ {2}migrations {2}apply 0001_initial\.sql, 0002_bounds\.sql, /),
+      "  worker      create the R2 bucket item-vault-files",
+      "              create the R2 bucket item-vault-backups",
+      "              create the queue item-vault-activity",
+      "              create the queue item-vault-jobs",
+      expect.stringMatching(/^ {14}deploy version [\d.]+ as item-vault$/),
+      "  health      wait until /health shows the version without an error",
+    ]);
+  });
+
+  it("stops before it changes anything when a secret is missing and there is no terminal, also with --yes", async () => {
+    const { code, output } = await deploy(cloudflare, folder, "--yes");
+    expect([code, changes()]).toEqual([2, []]);
+    expect(output).toContain("npx wrangler secret put ADMIN_TOKEN");
+    expect(() => statSync(secretsFile())).toThrow("ENOENT");
+  });
+
+  it.skipIf(!HAS_SCRIPT)(
+    "in a terminal it generates the secrets into a file of mode 0600, and names the step at which it stops",
+    async () => {
+      cloudflare.fail = /^POST \/d1\/database$/;
+      const { code, output } = await deployInTerminal(cloudflare, folder, "y\r");
+      cloudflare.fail = undefined;
+      expect([code, output]).toEqual([
+        expect.any(Number),
+        expect.stringContaining("The step `database` failed: wrangler d1 failed"),
+      ]);
+      expect(code).not.toBe(0);
+      expect(output).toContain("refused by the test");
+      expect(statSync(secretsFile()).mode & 0o777).toBe(0o600);
+      const made = parseEnv(readFileSync(secretsFile(), "utf8"));
+      for (const name of REQUIRED) expect(output).not.toContain(made[name]!.slice(-12));
+    },
+  );
+
+  it("started again, it goes on with the secrets of the file, and the schema and the secrets are there before the first version", async () => {
+    if (!HAS_SCRIPT) writeFileSync(secretsFile(), SECRETS, { mode: 0o600 });
+    const { code, output } = await deploy(cloudflare, folder);
+    expect([code, output]).toEqual([0, expect.stringContaining(`Deployed: ${cloudflare.origin}`)]);
+    const made = parseEnv(readFileSync(secretsFile(), "utf8"));
+    expect(Object.fromEntries(REQUIRED.map((name) => [name, secretOf(name)]))).toEqual(
+      Object.fromEntries(REQUIRED.map((name) => [name, made[name]])),
+    );
+    expect(worker().versions).toHaveLength(1);
+    const schema = cloudflare.calls.findLastIndex((call) => call === `POST /d1/database/${database().id}/query`);
+    expect(cloudflare.calls.indexOf(`PUT /workers/scripts/${NAME}`)).toBeGreaterThan(schema);
+    expect([...cloudflare.state.queues.values()].map(({ consumers }) => consumers.length)).toEqual([1, 1]);
+    expect([worker().onSubdomain, worker().schedules]).toEqual([true, [{ cron: "17 * * * *" }]]);
+  });
+
+  it("--dry-run prints the plan of a second deployment, which creates nothing", async () => {
+    const before = changes().length;
+    const { code, output } = await deploy(cloudflare, folder, "--dry-run");
+    expect([code, changes().length]).toEqual([0, before]);
+    expect(planOf(output)).toEqual([
+      "  secrets     nothing to do",
+      "  database    nothing to do",
+      "  migrations  nothing to do",
+      expect.stringMatching(/^ {2}worker {6}deploy version [\d.]+ as item-vault$/),
+      "  health      wait until /health shows the version without an error",
+    ]);
+  });
+
+  it("stops before it changes anything when wrangler.toml names another database than the one that the Worker uses", async () => {
+    const before = changes().length;
+    const path = join(folder, "wrangler.toml");
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace('database_name = "item-vault"', 'database_name = "another"'));
+    const { code, output } = await deploy(cloudflare, folder);
+    writeFileSync(path, text);
+    expect([code, changes().length]).toEqual([5, before]);
+    expect(output).toContain(`write database_id = "${database().id}" into wrangler.toml`);
+  });
+});
+
+describe("what a deployment would lose", () => {
+  it("a variable that was changed in the dashboard is named in the plan", async () => {
+    const { active } = worker();
+    const bindings = active.bindings.map((binding) =>
+      binding.name === "DATABASE_LIMIT_MB" ? { ...binding, json: 500 } : binding,
+    );
+    worker().active = { ...active, bindings: [...bindings, { type: "plain_text", name: "MINE", text: "yes" }] };
+    const { output } = await deploy(cloudflare, folder, "--dry-run");
+    worker().active = active;
+    expect(planOf(output)).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining("change the variable DATABASE_LIMIT_MB: 500 to 10000"),
+        expect.stringContaining('remove the variable MINE: "yes"'),
+      ]),
+    );
+  });
+
+  it("TOKENS_NOT_BEFORE of release 0.1.0, a variable, becomes a secret", async () => {
+    const { active } = worker();
+    const text = "2026-01-01T00:00:00Z";
+    worker().active = { ...active, bindings: [...active.bindings, { type: "plain_text", name: "TOKENS_NOT_BEFORE", text }] };
+    const { output } = await deploy(cloudflare, folder, "--dry-run");
+    worker().active = active;
+    expect(planOf(output)[0]).toBe("  secrets     set to the value of the variable of the deployed Worker: TOKENS_NOT_BEFORE");
+  });
+
+  it("no other root keys are made for a database that has a vault", async () => {
+    const other = await startCloudflare();
+    const sqlite = new DatabaseSync(":memory:");
+    sqlite.exec("CREATE TABLE vaults (id TEXT) STRICT; INSERT INTO vaults VALUES ('v')");
+    other.state.databases.set("id", { id: "id", name: NAME, sqlite, bookmarks: [] });
+    const { code, output } = await deploy(other, folder, "--dry-run", "--secrets", "none.vars");
+    await other.close();
+    expect([code, output]).toEqual([5, expect.stringContaining("The database has vaults, and no ROOT_KEYS are set")]);
+  });
+
+  it.each([
+    ["is a placeholder", "ADMIN_TOKEN=replace-me: openssl rand -base64 32", 0o600],
+    ["is too short", "ADMIN_TOKEN=short", 0o600],
+    ["may be read by others", SECRETS, 0o644],
+  ])("a file of secrets is refused that %s", async (_, text, mode) => {
+    writeFileSync(join(folder, "refused.vars"), text, { mode });
+    const { code, output } = await deploy(cloudflare, folder, "--dry-run", "--secrets", "refused.vars");
+    rmSync(join(folder, "refused.vars"));
+    expect([code, output]).toEqual([2, expect.stringContaining("refused.vars")]);
+  });
+});
+
+describe("the account", () => {
+  it("is the only one that the login reaches; with several, they are listed and one has to be named", async () => {
+    const without = withEnv(cloudflare, { CLOUDFLARE_ACCOUNT_ID: undefined });
+    expect((await deploy(without, folder, "--dry-run")).output).toContain(`in account ${ACCOUNT}`);
+    cloudflare.state.accounts = [ACCOUNT, "f".repeat(32)];
+    const { code, output } = await deploy(without, folder, "--dry-run");
+    cloudflare.state.accounts = [ACCOUNT];
+    expect([code, output]).toEqual([2, expect.stringContaining("Set CLOUDFLARE_ACCOUNT_ID")]);
+    expect(output).toContain("f".repeat(32));
+  });
+
+  it("without a valid token is refused with what to do", async () => {
+    const { code, output } = await deploy(withEnv(cloudflare, { CLOUDFLARE_API_TOKEN: "another" }), folder, "--dry-run");
+    expect([code, output]).toEqual([3, expect.stringContaining("npx wrangler login")]);
+    expect(output).not.toContain("another");
+  });
+
+  it("without a subdomain of workers.dev is refused before anything is changed", async () => {
+    const before = changes().length;
+    cloudflare.state.subdomain = undefined;
+    const { code, output } = await deploy(cloudflare, folder);
+    cloudflare.state.subdomain = "example";
+    expect([code === 0, changes().length]).toEqual([false, before]);
+    expect(output).toContain(`https://dash.cloudflare.com/${ACCOUNT}/workers/onboarding`);
+  });
+});
+
+it("the command line without a checkout starts the wrangler that package.json pins", () => {
+  expect(WRANGLER_VERSION).toBe(manifest.devDependencies.wrangler);
+});
+
+describe("the runbook of a D1 restore", () => {
+  it("refuses the tokens of before, restores the minute, and applies the migrations that it lacks; secrets stay as they are", async () => {
+    const kept = REQUIRED.map(secretOf);
+    const [time] = [new Date(), await bookmarkDatabase(database())];
+    const minute = database().bookmarks.at(-1)!.time;
+    // Since the restored minute a release with a further migration was deployed, and a vault was lost.
+    const migration = "0099_later.sql";
+    writeFileSync(join(folder, "migrations", migration), "CREATE TABLE later (id INTEGER) STRICT;");
+    database().sqlite.exec("CREATE TABLE later (id INTEGER) STRICT; CREATE TABLE lost (id INTEGER) STRICT;");
+    database().sqlite.exec(`INSERT INTO d1_migrations (name) VALUES ('${migration}')`);
+    const begun = cloudflare.calls.length;
+
+    for (const command of commandsOf("The database was restored to an earlier minute")) {
+      const { code, output } = await runLine(cloudflare, folder, command.replace("<minute>", new Date(minute + 1).toISOString()));
+      expect([code, command, output]).toEqual([0, command, expect.any(String)]);
+    }
+
+    const calls = cloudflare.calls.slice(begun);
+    const at = (wanted: RegExp) => calls.findIndex((call) => wanted.test(call));
+    const order = [/^PUT .*\/secrets$/, /time_travel\/restore$/, /\/versions$/].map(at);
+    expect([Math.min(...order) >= 0, order]).toEqual([true, order.toSorted((one, other) => one - other)]);
+    expect(Date.parse(secretOf("TOKENS_NOT_BEFORE")!)).toBeGreaterThan(time.getTime() - 1000);
+    expect(REQUIRED.map(secretOf)).toEqual(kept);
+    const tables = new Set(
+      database()
+        .sqlite.prepare("SELECT name FROM sqlite_master")
+        .all()
+        .map(({ name }) => name),
+    );
+    expect(["later", "lost", "vaults"].map((name) => tables.has(name))).toEqual([true, false, true]);
+  });
+});

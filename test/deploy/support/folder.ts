@@ -1,0 +1,100 @@
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { bundleWorker } from "../../../scripts/build/worker.ts";
+import type { Cloudflare } from "./cloudflare.ts";
+
+/** A folder with what the command line carries of the Worker, and the processes that deploy it. */
+
+/** The sources of the command line, so that the tests need no build of it. */
+const CLI = ["--conditions=source", "--disable-warning=ExperimentalWarning", resolve("cli/src/main.ts")];
+/** Where the processes keep compiled code: wrangler has 15 MB. */
+const CACHE = mkdtempSync(join(tmpdir(), "item-vault-cache-"));
+
+export interface Ran {
+  readonly code: number | null;
+  /** stdout and stderr. */
+  readonly output: string;
+}
+
+/** Makes the folder. wrangler is that of the checkout. */
+export async function makeFolder(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "item-vault-deploy-"));
+  const { files } = await bundleWorker();
+  for (const [path, content] of Object.entries(files)) {
+    const target = join(folder, path.replace(/^worker\//, ""));
+    mkdirSync(join(target, ".."), { recursive: true });
+    writeFileSync(target, content);
+  }
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
+export const copyFolder = (folder: string): string => {
+  const copy = mkdtempSync(join(tmpdir(), "item-vault-deploy-"));
+  cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
+};
+
+/** The environment of a process: nothing of the developer's. */
+const envOf = (cloudflare: Cloudflare, home: string) => ({
+  PATH: process.env["PATH"]!,
+  HOME: home,
+  NODE_COMPILE_CACHE: CACHE,
+  SHELL: "/bin/sh",
+  no_proxy: "127.0.0.1",
+  ...cloudflare.env,
+});
+
+function start(cloudflare: Cloudflare, cwd: string, program: string, args: readonly string[], input = ""): Promise<Ran> {
+  return new Promise((resolvePromise, reject) => {
+    const child = spawn(program, args, { cwd, env: envOf(cloudflare, cwd) });
+    const texts: string[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => void texts.push(text));
+    child.on("error", reject);
+    child.on("close", (code) => resolvePromise({ code, output: texts.join("") }));
+    child.stdin.end(input);
+  });
+}
+
+/** The server with another environment; without a value, a variable is not set. */
+export function withEnv(cloudflare: Cloudflare, changes: Readonly<Record<string, string | undefined>>): Cloudflare {
+  const env = Object.entries({ ...cloudflare.env, ...changes }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return { ...cloudflare, env: Object.fromEntries(env) };
+}
+
+/** Runs `item-vault admin deploy` without a terminal. */
+export const deploy = (cloudflare: Cloudflare, folder: string, ...args: readonly string[]): Promise<Ran> =>
+  start(cloudflare, folder, process.execPath, [...CLI, ...deployArgs(cloudflare, args)]);
+
+const deployArgs = ({ origin }: Cloudflare, args: readonly string[]) => [
+  "admin",
+  "deploy",
+  "--url",
+  origin,
+  "--wait",
+  "3s",
+  ...args,
+];
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The same in a terminal, in which `keys` are typed. */
+export const deployInTerminal = (cloudflare: Cloudflare, folder: string, keys: string): Promise<Ran> => {
+  const line = `exec ${[process.execPath, ...CLI, ...deployArgs(cloudflare, [])].map(quote).join(" ")}`;
+  return start(cloudflare, folder, "script", ["-qfec", line, "/dev/null"], keys);
+};
+
+/** Runs a line of a runbook. `npx` finds the programs of node_modules, and `npm run deploy` deploys to the server of the test. */
+export const runLine = (cloudflare: Cloudflare, folder: string, line: string): Promise<Ran> => {
+  const npm = [process.execPath, ...CLI, ...deployArgs(cloudflare, [])].map(quote).join(" ");
+  const script = `set -e\nnpx() { "node_modules/.bin/$@"; }\nnpm() { [ "$*" = "run deploy" ] && ${npm}; }\n${line}`;
+  return start(cloudflare, folder, "sh", ["-c", script]);
+};
+
+/** Runs `npm run deploy` in the checkout. */
+export const deployCheckout = (cloudflare: Cloudflare, ...args: readonly string[]): Promise<Ran> =>
+  start(cloudflare, resolve("."), "npm", ["run", "--silent", "deploy", "--", ...args]);

@@ -1,0 +1,30 @@
+import manifest from "../../../package.json" with { type: "json" };
+import type { State } from "./cloudflare.ts";
+
+const state = (service: string, good: boolean) => ({
+  service,
+  status: good ? "ACTIVE" : "ERROR",
+  message: good ? "good" : "bad",
+});
+
+/** /health of the deployed Worker, from what its active version is bound to. The Worker itself does not run here. */
+export function healthOf({ workers, databases }: Pick<State, "workers" | "databases">): object | undefined {
+  const [worker] = workers.values();
+  if (!worker?.onSubdomain) return undefined;
+  const { bindings, code } = worker.active;
+  const database = databases.get(bindings.find(({ type }) => type === "d1")?.id ?? "");
+  const tables =
+    database?.sqlite
+      .prepare("SELECT name FROM sqlite_master WHERE type = 'table'")
+      .all()
+      .map(({ name }) => name) ?? [];
+  const secret = (name: string) => bindings.find((binding) => binding.name === name)?.text ?? "";
+  return {
+    version: code.includes(`"${manifest.version}"`) ? manifest.version : "unknown",
+    dependencies: [
+      state("schema", tables.includes("vaults")),
+      state("keys", secret("ROOT_KEYS").startsWith("{")),
+      state("settings", secret("ADMIN_TOKEN").length > 16),
+    ],
+  };
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { type Answer, refused, type Request, type State } from "./cloudflare.ts";
+
+/** What the server keeps of Workers: versions with their bindings, and which of them serves. */
+
+export interface Binding {
+  readonly type: string;
+  readonly name: string;
+  /** Of a variable or a secret. */
+  readonly text?: string;
+  /** Of a variable that is no text. */
+  readonly json?: unknown;
+  /** Of a database. */
+  readonly id?: string;
+  readonly bucket_name?: string;
+  readonly queue_name?: string;
+}
+
+export interface Version {
+  readonly id: string;
+  readonly bindings: readonly Binding[];
+  readonly code: string;
+}
+
+export interface Worker {
+  readonly versions: Version[];
+  /** The version that serves. */
+  active: Version;
+  /** The secrets and versions in the order in which they came to serve. */
+  readonly deployments: { id: string; version: string }[];
+  schedules: unknown[];
+  onSubdomain: boolean;
+  migrationTag: string | undefined;
+}
+
+export type Workers = Map<string, Worker>;
+
+interface Metadata {
+  readonly bindings: readonly (Binding & { readonly old_name?: string })[];
+  readonly keep_bindings?: readonly string[];
+  readonly migrations?: { readonly new_tag?: string };
+}
+
+/** What the API shows of a binding: never the text of a secret. */
+export const shown = (binding: Binding): Binding =>
+  binding.type === "secret_text" ? { type: binding.type, name: binding.name } : binding;
+
+export async function parseUpload({ headers, bytes }: Request): Promise<{ metadata: Metadata; code: string }> {
+  const form = await new Response(new Uint8Array(bytes), { headers: { "Content-Type": headers["content-type"]! } }).formData();
+  const parts = await Promise.all(
+    [...form].map(async ([name, part]) => [name, typeof part === "string" ? part : await part.text()] as const),
+  );
+  const metadata = JSON.parse(parts.find(([name]) => name === "metadata")![1]) as Metadata;
+  return {
+    metadata,
+    code: parts
+      .filter(([name]) => name !== "metadata")
+      .map(([, text]) => text)
+      .join("\n"),
+  };
+}
+
+/** The bindings of an upload. Errors: the name of a binding that is inherited from nothing. */
+function bindingsOf({ bindings, keep_bindings: kept = [] }: Metadata, before: readonly Binding[]): Binding[] | string {
+  const named = bindings.map((binding) =>
+    binding.type === "inherit" ? (before.find(({ name }) => name === binding.name) ?? binding.name) : binding,
+  );
+  const missing = named.find((binding) => typeof binding === "string");
+  if (missing !== undefined) return missing;
+  const given = new Set(bindings.map(({ name }) => name));
+  return [...(named as Binding[]), ...before.filter(({ type, name }) => kept.includes(type) && !given.has(name))];
+}
+
+/** A version from an upload, which keeps bindings of the version before it. Errors: the answer that refuses it. */
+export async function loadVersion(
+  request: Request,
+  before: readonly Binding[],
+  { databases, buckets, queues }: Pick<State, "databases" | "buckets" | "queues">,
+): Promise<Version | Answer> {
+  const { metadata, code } = await parseUpload(request);
+  const bindings = bindingsOf(metadata, before);
+  if (typeof bindings === "string") return refused(400, 10057, `inherit binding '${bindings}' is invalid`);
+  const broken = bindings.find(
+    ({ type, id, bucket_name: bucket, queue_name: queue }) =>
+      (type === "d1" && !databases.has(id!)) ||
+      (type === "r2_bucket" && !buckets.has(bucket!)) ||
+      (type === "queue" && !queues.has(queue!)),
+  );
+  if (broken) return refused(400, 10021, `binding ${broken.name} names nothing that exists`);
+  return { id: randomUUID(), bindings, code };
+}
+
+export function serve(worker: Worker, version: Version): void {
+  worker.active = version;
+  worker.deployments.unshift({ id: randomUUID(), version: version.id });
+}
+
+/** A change of a secret is a version of its own, which serves at once. */
+export function changeSecret(worker: Worker, name: string, text: string | undefined): Answer {
+  if (worker.active.bindings.some((binding) => binding.name === name && binding.type !== "secret_text"))
+    return refused(400, 10053, `Binding name '${name}' already in use.`);
+  const others = worker.active.bindings.filter((binding) => binding.name !== name);
+  const bindings = text === undefined ? others : [...others, { type: "secret_text", name, text }];
+  const version = { ...worker.active, id: randomUUID(), bindings };
+  worker.versions.push(version);
+  serve(worker, version);
+  return { result: { name, type: "secret_text" } };
+}
+
+/** A version as the API shows it. */
+export const versionOf = ({ id, bindings }: Version, { versions }: Worker) => ({
+  id,
+  number: versions.findIndex((version) => version.id === id) + 1,
+  metadata: {
+    created_on: new Date(0).toISOString(),
+    modified_on: new Date(0).toISOString(),
+    source: "wrangler",
+    author_email: "",
+  },
+  resources: { script: { etag: "etag", handlers: ["fetch"] }, script_runtime: {}, bindings: bindings.map(shown) },
+  startup_time_ms: 5,
+});

@@ -1,0 +1,290 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
+import { openToken, type TokenRow } from "../../src/store/token-rows.ts";
+import { type KeyRow, wrappedKeys } from "../../src/store/vault-rows.ts";
+import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { K1, keyringOf, listedKey, listKeys, newStages, rewrapAll, slice, type Stages } from "../support/root-keys.ts";
+import { runs } from "../support/runs.ts";
+import { seedVaults, type Seeded } from "../support/seed-vaults.ts";
+import { callWith, makeBindingToken } from "../support/service-binding.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
+
+/** The rotation of a root key loses nothing, whatever happens beside it (contract 20; src/store/rewrap.ts says why). */
+
+const TABLES = ["vaults", "tokens", "ended_tokens", "root_keys", "root_key_uses"];
+
+beforeEach(async () => {
+  await env.DB.batch(TABLES.map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
+  // A database with a proof, as every one that has a vault.
+  await makeVault();
+});
+
+const sql = (query: string, ...values: unknown[]) =>
+  env.DB.prepare(query)
+    .bind(...values)
+    .run();
+
+const countUnder = (table: string) => `(SELECT count(*) FROM ${table} WHERE root_key_id = ?1) AS ${table}`;
+
+const rowsUnder = async (key: string): Promise<unknown> =>
+  env.DB.prepare(`SELECT ${["vaults", "tokens", "ended_tokens"].map(countUnder).join()}`)
+    .bind(key)
+    .first();
+
+const NOTHING = { vaults: 0, tokens: 0, ended_tokens: 0 };
+
+describe("a rotation under load", () => {
+  const VAULTS = runs(50, 10_000);
+
+  it(`re-wraps ${VAULTS} vaults while Workers with both neighbouring values read, write and issue tokens, without one error`, async () => {
+    const stages = await newStages();
+    const seeded = await seedVaults(VAULTS);
+    const written = seeded.slice(0, 8);
+    for (const [index, { vault }] of written.entries())
+      await rebindCoordinator(vault, index % 2 === 0 ? stages.active : stages.staged);
+    const statuses: number[] = [];
+    const load = { done: false };
+    const requests = Array.from({ length: 4 }, async (_, worker) => {
+      for (let turn = worker; !load.done; turn++) {
+        const workers = turn % 2 === 0 ? stages.active : stages.staged;
+        statuses.push(...(await Promise.all(requestsOf(seeded, written, turn, workers))));
+      }
+    });
+    const sum = await rewrapAll(stages.active);
+    load.done = true;
+    await Promise.all(requests);
+    expect([...new Set(statuses)]).toEqual([200]);
+    expect(statuses.length).toBeGreaterThan(runs(12, 1000));
+    // Workers with the old value have issued tokens behind the cursor.
+    expect(sum.failed).toBe(0);
+    if (sum.left > 0) await rewrapAll(stages.active);
+    expect(await rowsUnder("k1")).toEqual(NOTHING);
+    expect(await listedKey(stages.active, "k1")).toMatchObject({ state: "retired", removable: true });
+    for (const { vault, token } of seeded.filter((_, index) => index % runs(5, 100) === 0))
+      expect((await client(token)("GET", `/v1/vaults/${vault}`, { env: stages.removed })).status).toBe(200);
+  });
+});
+
+function requestsOf(
+  seeded: readonly Seeded[],
+  written: readonly Seeded[],
+  turn: number,
+  bindings: Partial<Env>,
+): Promise<number>[] {
+  const read = seeded[(turn * 7) % seeded.length]!;
+  const write = written[turn % written.length]!;
+  const replies = [
+    client(read.token)("GET", `/v1/vaults/${read.vault}`, { env: bindings }),
+    client(write.token)("POST", `/v1/vaults/${write.vault}/items`, { body: LOGIN, env: bindings }),
+    admin("POST", "/v1/admin/tokens", { body: { name: "beside", vaults: { [read.vault]: "r" } }, env: bindings }),
+  ];
+  return replies.map(async (reply) => (await reply).status);
+}
+
+/** A row of each kind, and a check that all of them serve. */
+async function everyKind() {
+  const { vault, call, items } = await freshVault();
+  await call("POST", items, { body: { ...LOGIN, fields: [{ purpose: "PASSWORD", value: "secret" }] } });
+  const { id: binding } = await makeBindingToken({ [vault]: "r" });
+  const early = await makeToken({ [vault]: "r" });
+  await sql("UPDATE tokens SET claims = NULL WHERE id = ?1", early.id);
+  const ended = await makeToken({ [vault]: "r" }, { name: "ended" });
+  await admin("DELETE", `/v1/admin/tokens/${ended.id}`);
+  const check = async (bindings: Partial<Env>) => {
+    const get = callWith({ token: binding }, bindings, (secrets) => secrets.get(`op://${vault}/Login/password`));
+    expect(await get).toBe("secret");
+    const path = `/v1/vaults/${vault}/items`;
+    for (const read of [call, client(early.token)]) expect((await read("GET", path, { env: bindings })).body).toHaveLength(1);
+    expect((await admin("GET", `/v1/admin/tokens/${ended.id}`, { env: bindings })).body).toMatchObject({ name: "ended" });
+  };
+  return { vault, early, check };
+}
+
+describe("a slice that is cut off", () => {
+  it("before or after any of its D1 calls is gone on with by the next one, and everything serves meanwhile", async () => {
+    const { check } = await everyKind();
+    const { publicKey } = (await keyringOf(env)).active;
+    let [active, key, calls] = ["k1", K1, 0];
+    let ROOT_KEYS = env.ROOT_KEYS;
+    for (let step = 1; step <= 10; step++) {
+      for (const when of ["before", "after"] as const) {
+        const id = `${when}-${step}`;
+        const added = crypto.getRandomValues(new Uint8Array(32)).toBase64();
+        const verify = active === "k1" ? {} : { k1: publicKey };
+        ROOT_KEYS = JSON.stringify({ active: id, keys: { [active]: key, [id]: added }, verify });
+        [active, key, calls] = [id, added, 0];
+        const fail = () => {
+          if (++calls === step) throw new Error("D1_ERROR: Network connection lost.");
+        };
+        const { status } = await slice({ ROOT_KEYS, DB: wrapDatabase(env.DB, { [when]: fail }) });
+        expect(status).toBe(calls < step ? 200 : 503);
+        if (step % runs(4, 1) === 0) await check({ ROOT_KEYS });
+        expect(await rewrapAll({ ROOT_KEYS })).toMatchObject({ failed: 0, left: 0 });
+        expect((await rowsUnder(id)) as object).toMatchObject({ vaults: 2, tokens: 3, ended_tokens: 1 });
+      }
+    }
+    expect(calls).toBeLessThan(10);
+    await check({ ROOT_KEYS });
+  });
+});
+
+/** A D1 that changes the row before the slice writes its table. */
+const changing = (statement: () => Promise<unknown>) => {
+  let writes = false;
+  return wrapDatabase(env.DB, {
+    rewrite: (text) => ((writes ||= /^\s*UPDATE (vaults|tokens)/.test(text)), text),
+    before: async () => void (writes && (await statement())),
+  });
+};
+const vaultOf = (id: string) => env.DB.prepare("SELECT root_key_id, data_key FROM vaults WHERE id = ?1").bind(id).first();
+
+describe("a row that changes between the read and the write of a slice", () => {
+  it("stays as it is: a vault that was deleted, and one that was given other keys", async () => {
+    const { active } = await newStages();
+    const [deleted, resealed] = [await makeVault(), await makeVault()];
+    const change = async () => {
+      await sql("DELETE FROM vaults WHERE id = ?1", deleted);
+      await sql("UPDATE vaults SET data_key = 'another' WHERE id = ?1", resealed);
+    };
+    await slice({ ...active, DB: changing(change) });
+    expect([await vaultOf(deleted), await vaultOf(resealed)]).toEqual([null, { root_key_id: "k1", data_key: "another" }]);
+  });
+
+  it("stays as it is: a vault whose previous keys were dropped when it was sealed under new ones", async () => {
+    const { active } = await newStages();
+    const vault = await makeVault();
+    await sql(
+      "UPDATE vaults SET previous_data_key_id = data_key_id, previous_data_key = data_key, previous_index_key = index_key WHERE id = ?1",
+      vault,
+    );
+    const drop =
+      "UPDATE vaults SET previous_data_key_id = NULL, previous_data_key = NULL, previous_index_key = NULL WHERE id = ?1";
+    await slice({ ...active, DB: changing(() => sql(drop, vault)) });
+    const read = env.DB.prepare("SELECT root_key_id, previous_data_key FROM vaults WHERE id = ?1").bind(vault);
+    expect(await read.first()).toEqual({ root_key_id: "k1", previous_data_key: null });
+    await rewrapAll(active);
+    expect(await rowsUnder("k1")).toEqual(NOTHING);
+  });
+
+  it("is wrapped once by two slices at the same time", async () => {
+    const { active } = await newStages();
+    await seedVaults(20);
+    const sums = await Promise.all([rewrapAll(active), rewrapAll(active)]);
+    expect(sums.reduce((total, { rewrapped }) => total + rewrapped, 0)).toBe(41);
+    expect(await rowsUnder("k1")).toEqual(NOTHING);
+  });
+});
+
+describe("the previous keys of a vault that is being sealed again", () => {
+  it("are wrapped with the current ones, under their own id", async () => {
+    const { active, leaked } = await newStages();
+    const vault = await makeVault();
+    await sql(
+      "UPDATE vaults SET previous_data_key_id = data_key_id, previous_data_key = data_key, previous_index_key = index_key WHERE id = ?1",
+      vault,
+    );
+    await rewrapAll(active);
+    const row = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?1")
+      .bind(vault)
+      .first<KeyRow & Record<string, string>>())!;
+    const previous = { ...wrappedKeys(row), dataKey: row["previous_data_key"]!, indexKey: row["previous_index_key"]! };
+    expect(previous.dataKey).not.toBe(row.data_key);
+    expect(await unwrapVaultKeys(await keyringOf(leaked), vault, previous, 0)).toMatchObject({ ok: true });
+  });
+});
+
+describe("after the removal", () => {
+  it("the old key alone opens no row, whatever id the row has", async () => {
+    const { vault, check } = await everyKind();
+    const { active, removed } = await newStages();
+    await rewrapAll(active);
+    await check(removed);
+    const old = await keyringOf({ ROOT_KEYS: K1 });
+    const { results: vaults } = await env.DB.prepare("SELECT * FROM vaults").all<KeyRow>();
+    const { results: tokens } = await env.DB.prepare("SELECT * FROM tokens").all<TokenRow>();
+    const { results: ended } = await env.DB.prepare("SELECT * FROM ended_tokens").all<TokenRow>();
+    expect([vaults.length, tokens.length, ended.length]).toEqual([2, 3, 1]);
+    for (const row of vaults) {
+      for (const rootKeyId of [row.root_key_id, "k1"])
+        expect(await unwrapVaultKeys(old, row.id, { ...wrappedKeys(row), rootKeyId }, 0)).toMatchObject({ ok: false });
+    }
+    for (const row of [...tokens, ...ended]) {
+      for (const root_key_id of [row.root_key_id, "k1"])
+        expect(await openToken(old, { ...row, root_key_id })).toMatchObject({ ok: false });
+    }
+    const { status } = await admin("GET", `/v1/admin/vaults`, { env: { ROOT_KEYS: K1 } });
+    expect([status, vaults.map(({ id }) => id)]).toEqual([200, expect.arrayContaining([vault])]);
+  });
+});
+
+describe("Workers with the values of neighbouring stages on one state", () => {
+  const before: Partial<Env> = { ROOT_KEYS: env.ROOT_KEYS };
+  const PAIRS: readonly (readonly [string, (stages: Stages) => readonly [Partial<Env>, Partial<Env>]])[] = [
+    ["before and staged", ({ staged }) => [before, staged]],
+    ["staged and active", ({ staged, active }) => [staged, active]],
+    ["active and removed, with `verify`", ({ active, removed }) => [active, removed]],
+  ];
+
+  it.each(PAIRS)("%s: neither answers 401 to a token of the other, before, during and after a rewrap", async (name, pairOf) => {
+    const stages = await newStages();
+    const [one, other] = pairOf(stages);
+    const { vault, call, items } = await freshVault();
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    if (name.startsWith("active")) await rewrapAll(stages.active);
+    const tokens = [call];
+    for (const bindings of [one, other]) {
+      const { body } = await admin("POST", "/v1/admin/tokens", { body: { name: "t", vaults: { [vault]: "rw" } }, env: bindings });
+      tokens.push(client(body.token));
+    }
+    const ask = async () => {
+      const statuses: number[] = [];
+      for (const coordinator of [one, other]) {
+        await rebindCoordinator(vault, coordinator);
+        for (const token of tokens)
+          for (const bindings of [one, other]) {
+            statuses.push((await token("GET", `${items}/${id}`, { env: bindings })).status);
+            statuses.push((await token("POST", items, { body: LOGIN, env: bindings })).status);
+          }
+      }
+      return [...new Set(statuses)];
+    };
+    expect(await ask()).toEqual([200]);
+    await rewrapAll(other);
+    expect(await ask()).toEqual([200]);
+    await rewrapAll(one);
+    expect(await ask()).toEqual([200]);
+  });
+});
+
+describe("the cost of a rewrap", () => {
+  it("is at most 10 D1 calls a slice, and a few rows read for each row", async () => {
+    const { active } = await newStages();
+    await seedVaults(99);
+    const { count, db } = countingDatabase();
+    await slice({ ...active, DB: db });
+    expect(await listedKey(active, "k1")).toMatchObject({ vaults: 0, tokens: 99 });
+    expect(count.calls).toBeLessThanOrEqual(6);
+    expect(count.rowsRead).toBeLessThan(8 * 100);
+  });
+
+  it("is 6 D1 calls and a few rows read when nothing is left, whatever the database holds", async () => {
+    const { active } = await newStages();
+    await seedVaults(60);
+    await rewrapAll(active);
+    const { count, db } = countingDatabase();
+    expect((await slice({ ...active, DB: db })).body).toEqual({ rewrapped: 0, failed: 0, left: 0 });
+    expect([count.calls <= 6, count.rowsRead < 20, count.rowsWritten]).toEqual([true, true, 0]);
+  });
+
+  it("counts rows that do not open as failed, and goes on behind them", async () => {
+    const { active } = await newStages();
+    const lost = await makeVault();
+    await sql("UPDATE vaults SET root_key_id = 'lost' WHERE id = ?1", lost);
+    const damaged = await makeToken({});
+    await sql("UPDATE tokens SET sealed = 'damaged' WHERE id = ?1", damaged.id);
+    await makeToken({});
+    expect(await rewrapAll(active)).toMatchObject({ rewrapped: 2, failed: 2, left: 2 });
+    expect((await listKeys(active)).filter(({ removable }) => removable)).toEqual([]);
+  });
+});
