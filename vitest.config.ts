@@ -108,6 +108,8 @@ export default defineConfig({
       },
       {
         // In Node: the Worker of this version and those of kept releases, on storage of both; and deployments by the real wrangler.
+        resolve: { conditions: ["source"] },
+        ssr: { resolve: { conditions: ["source"] } },
         test: {
           name: "upgrade",
           include: [UPGRADE, DEPLOY].map((folder) => `${folder}/**/*.test.ts`),

@@ -2,7 +2,10 @@ import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { bundleWorker } from "../../../scripts/build/worker.ts";
+import { COMMANDS } from "../../../cli/src/commands.ts";
+import { runCli } from "../../../cli/src/frame/cli.ts";
 import type { Cloudflare } from "./cloudflare.ts";
 
 /** A folder with what the command line carries of the Worker, and the processes that deploy it. */
@@ -67,9 +70,15 @@ export function withEnv(cloudflare: Cloudflare, changes: Readonly<Record<string,
   return { ...cloudflare, env: Object.fromEntries(env) };
 }
 
-/** Runs `item-vault admin deploy` without a terminal. */
-export const deploy = (cloudflare: Cloudflare, folder: string, ...args: readonly string[]): Promise<Ran> =>
-  start(cloudflare, folder, process.execPath, [...CLI, ...deployArgs(cloudflare, args)]);
+/** Runs `item-vault admin deploy` without a terminal, in this process; wrangler runs in processes of its own. */
+export async function deploy(cloudflare: Cloudflare, folder: string, ...args: readonly string[]): Promise<Ran> {
+  const texts: string[] = [];
+  const stream = () => new Writable({ write: (text: Buffer, _, done) => (texts.push(text.toString()), done()) });
+  const io = { stdin: Readable.from([]), stdout: stream(), stderr: stream(), env: envOf(cloudflare, folder) };
+  const given = ["--from", folder, "--secrets", join(folder, "production.vars"), ...args];
+  const code = await runCli(COMMANDS, deployArgs(cloudflare, given), io);
+  return { code, output: texts.join("") };
+}
 
 const deployArgs = ({ origin }: Cloudflare, args: readonly string[]) => [
   "admin",
