@@ -1,3 +1,4 @@
+import { ADMIN_COMMANDS } from "./admin/table.ts";
 import type { Command } from "./frame/command.ts";
 import { ADMIN_COMMANDS } from "./admin/table.ts";
 import { FILE_COMMANDS } from "./files/table.ts";
