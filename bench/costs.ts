@@ -20,16 +20,25 @@ async function waitForEvents({ id, token }: Vault): Promise<BenchRequest> {
 
 async function measure() {
   const vault = await createVault(100);
+  /** The log entry of a write and its entry in the index, deleted at the end of the retention. */
+  const entry = 2;
+  /** The version that a write keeps, deleted when there are newer ones. */
+  const version = 1;
   const file = await createFile(vault, MIB);
   const usages = {
     "read an Item": usageOf(await countCalls(getItem(vault)), { cpu: 2 }),
     "resolve 1 reference": usageOf(await countCalls(resolve(vault, 1)), { cpu: 2 }),
     "resolve 100 references": usageOf(await countCalls(resolve(vault, 100)), { cpu: 6 }),
     "list 100 Items": usageOf(await countCalls(listItems(vault)), { cpu: 4 }),
-    "create an Item": usageOf(await countCalls(createItems(vault)), { cpu: 4 }),
-    "PATCH an Item": usageOf(await countCalls(patchItems(vault)), { cpu: 4 }),
+    "create an Item": usageOf(await countCalls(createItems(vault)), { cpu: 4, deletedLater: entry }),
+    "PATCH an Item": usageOf(await countCalls(patchItems(vault)), { cpu: 4, deletedLater: entry + version }),
     // The coordinator records the content, sets its alarm, and deletes the record with the commit.
-    "upload 1 MiB": usageOf(await countCalls(uploadFile(vault, MIB)), { cpu: 10, objectRows: 3, writesR2: true }),
+    "upload 1 MiB": usageOf(await countCalls(uploadFile(vault, MIB)), {
+      cpu: 10,
+      deletedLater: entry + version,
+      objectRows: 3,
+      writesR2: true,
+    }),
     "download 1 MiB": usageOf(await countCalls({ path: file.content, token: vault.token }), { cpu: 8 }),
     "wait 30 s for events": usageOf(await countCalls(await waitForEvents(vault)), { cpu: 2 }),
     "a denied read": { requests: 1, cpu: 1, ...LOG_ENTRY },

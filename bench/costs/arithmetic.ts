@@ -30,8 +30,8 @@ export function dollarsPerMonth(usage: Usage, stored: Stored): number {
     (sum, [unit, { perMillion, included }]) => sum + (beyond(usage[unit] ?? 0, included) * perMillion) / 1e6,
     0,
   );
-  const kept = (["d1", "r2"] as const).map((place) => beyond(stored[place], STORAGE[place].included) * STORAGE[place].perGb);
-  return PLAN_DOLLARS + used + kept[0]! + kept[1]!;
+  const keptIn = (place: keyof Stored) => beyond(stored[place], STORAGE[place].included) * STORAGE[place].perGb;
+  return PLAN_DOLLARS + used + keptIn("d1") + keptIn("r2");
 }
 
 /**

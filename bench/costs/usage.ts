@@ -1,5 +1,4 @@
 /** What an operation takes of the platform: the counts of the benchmark, and what it cannot count. */
-import type { CallCounts } from "../counts.ts";
 import { sumOf, type Usage } from "./arithmetic.ts";
 
 /** Milliseconds that a coordinator runs for a write: two D1 calls of 30 ms and the time between them. An estimate. */
@@ -16,9 +15,21 @@ const QUEUE_OPERATIONS = 3;
  */
 export const LOG_ENTRY: Usage = { queue: QUEUE_OPERATIONS, cpu: 2, rowsWritten: 3 };
 
+/** What the benchmark counts of one request. */
+export interface Counted {
+  readonly rowsRead: number;
+  readonly rowsWritten: number;
+  readonly objectCalls: number;
+  readonly r2: number;
+  /** Messages. */
+  readonly queue: number;
+}
+
 export interface Beside {
   /** CPU in milliseconds. An estimate: workerd's clock stands still in synchronous code, and a local D1 call is mostly CPU. */
   readonly cpu: number;
+  /** Rows of D1 that are deleted later because of it. A deletion counts as a row written. */
+  readonly deletedLater?: number;
   /** Rows that the coordinator writes to its own storage. */
   readonly objectRows?: number;
   /** Whether the calls to R2 write. */
@@ -26,12 +37,12 @@ export interface Beside {
 }
 
 /** In: the counts of one request, and what they lack. */
-export function usageOf(counts: CallCounts, { cpu, objectRows = 0, writesR2 }: Beside): Usage {
+export function usageOf(counts: Counted, { cpu, deletedLater = 0, objectRows = 0, writesR2 }: Beside): Usage {
   const request: Usage = {
     requests: 1,
     cpu,
     rowsRead: counts.rowsRead,
-    rowsWritten: counts.rowsWritten,
+    rowsWritten: counts.rowsWritten + deletedLater,
     objectRequests: counts.objectCalls,
     objectDuration: (counts.objectCalls * COORDINATOR_MS * OBJECT_GB) / 1000,
     objectRows,

@@ -51,12 +51,17 @@ describe("the usage", () => {
   });
 
   it("of a request with a log entry has the operations and rows of the entry", () => {
-    const counts = { d1: 1, rowsRead: 3, rowsWritten: 0, objectCalls: 0, r2: 0, queue: 1 };
+    const counts = { rowsRead: 3, rowsWritten: 0, objectCalls: 0, r2: 0, queue: 1 };
     expect(usageOf(counts, { cpu: 2 })).toMatchObject({ requests: 1, rowsRead: 3, rowsWritten: 3, queue: 3, cpu: 4 });
   });
 
+  it("of a write has the rows that are deleted later", () => {
+    const counts = { rowsRead: 35, rowsWritten: 5, objectCalls: 1, r2: 0, queue: 0 };
+    expect(usageOf(counts, { cpu: 4, deletedLater: 3 })).toMatchObject({ rowsWritten: 8, queue: 0 });
+  });
+
   it("of an upload has a write to R2 and the time of its coordinator", () => {
-    const counts = { d1: 3, rowsRead: 26, rowsWritten: 4, objectCalls: 2, r2: 1, queue: 0 };
+    const counts = { rowsRead: 26, rowsWritten: 4, objectCalls: 2, r2: 1, queue: 0 };
     const usage = usageOf(counts, { cpu: 10, objectRows: 3, writesR2: true });
     expect(usage).toMatchObject({ r2Writes: 1, r2Reads: 0, objectRequests: 2, objectRows: 3 });
     expect(usage.objectDuration).toBeCloseTo(0.0256, 10);
