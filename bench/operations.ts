@@ -81,7 +81,7 @@ const putItems = (vault: Vault): BenchRequest => ({
   token: vault.token,
   body: () => loginBody(vault.id, "Item"),
 });
-const createItems = ({ id, items, token }: Vault): BenchRequest => ({
+export const createItems = ({ id, items, token }: Vault): BenchRequest => ({
   method: "POST",
   path: items,
   token,

@@ -7,7 +7,7 @@ import type { Vault } from "./server.ts";
 const MOST = 2.5;
 
 /** In: a vault with at least as many Items, and the number of references. */
-const resolve = ({ id, token }: Vault, count: number): BenchRequest => ({
+export const resolve = ({ id, token }: Vault, count: number): BenchRequest => ({
   method: "POST",
   path: "/v1/resolve",
   token,

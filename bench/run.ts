@@ -1,12 +1,13 @@
 /**
  * `npm run bench` measures the service and compares it with its baselines. It writes docs/performance.md and
  * docs/performance.svg. `npm run bench -- quick` runs every measurement for a short time, prints the figures and writes no
- * file. The script in package.json switches wrangler's local tracing off, because it uses more CPU than the Worker.
+ * file. `npm run bench -- costs` counts what operations cost, and does nothing else. The script in package.json switches wrangler's local tracing off, because it uses more CPU than the Worker.
  */
 import { spawnSync } from "node:child_process";
 import { measureBreakdown } from "./breakdown.ts";
 import { measureBursts } from "./burst.ts";
 import { drawChart } from "./chart.ts";
+import { measureCosts } from "./costs.ts";
 import { countCalls, REPEATED_PATCH } from "./counts.ts";
 import { measureLatency } from "./latency.ts";
 import { runRound } from "./load.ts";
@@ -21,6 +22,11 @@ import { createFile, createVault, startServer, stopServer, uploadFile } from "./
 import { measureSize } from "./size.ts";
 import { QUICK } from "./statistics.ts";
 import { createVersionGroups } from "./versions.ts";
+
+if (process.argv.includes("costs")) {
+  await measureCosts();
+  process.exit();
+}
 
 const start = performance.now();
 const logProgress = (step: string) => console.error(`${((performance.now() - start) / 1000).toFixed(0).padStart(4)} s  ${step}`);

@@ -13,7 +13,7 @@ import { intercept, interceptStubs } from "./intercept.ts";
  */
 export const counters = { d1: 0, rowsRead: 0, rowsWritten: 0, objectCalls: 0, r2: 0, queue: 0 };
 
-const COORDINATOR_METHODS = ["write", "expect"];
+const COORDINATOR_METHODS = ["write", "expect", "fetch"];
 const R2_METHODS = ["get", "put", "head", "delete", "list", "createMultipartUpload"];
 
 const countD1 = (db: D1Database) =>

@@ -1,6 +1,5 @@
 import { ADMIN_COMMANDS } from "./admin/table.ts";
 import type { Command } from "./frame/command.ts";
-import { ADMIN_COMMANDS } from "./admin/table.ts";
 import { FILE_COMMANDS } from "./files/table.ts";
 import { ITEM_COMMANDS } from "./items/table.ts";
 import { LOG_COMMANDS } from "./logs/table.ts";

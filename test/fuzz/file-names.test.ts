@@ -92,7 +92,7 @@ describe("the name of an upload", () => {
       fc.property(nameAndHeader, ({ text, header }) => {
         expect(parseName(contextOf(header))).toEqual({ ok: true, value: text });
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(300) },
     );
   });
 
@@ -108,7 +108,7 @@ describe("the name of an upload", () => {
           parsed.ok && parsed.value.length > 0 && parsed.value.isWellFormed() && encoder.encode(parsed.value).length <= 1024;
         expect(valid || (!parsed.ok && parsed.failure.kind === "invalid")).toBe(true);
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(300) },
     );
   });
 });
@@ -135,7 +135,7 @@ describe("the name of a download", () => {
         await request("DELETE", `${files}/${uploaded.id}`);
         expect([uploaded.name, parseStrictly(content.headers.get("Content-Disposition")!)]).toEqual([text, text]);
       }),
-      { numRuns: runs(30) },
+      { numRuns: runs(12) },
     );
   });
 });

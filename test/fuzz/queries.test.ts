@@ -32,7 +32,7 @@ describe("a query", () => {
         expect(query.filter).toBe(filter);
         expect([...query.rest]).toEqual([...before, ...after]);
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(200) },
     );
   });
 
@@ -47,7 +47,7 @@ describe("a query", () => {
           ...(hasFilter ? [] : new URLSearchParams(raw)),
         ]);
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(200) },
     );
   });
 });
@@ -90,7 +90,7 @@ describe("decodeFilter", () => {
       fc.property(fc.string({ unit, maxLength: 10 }), (raw) => {
         expect(decodeFilter(raw)).toBe(decodeReference(raw));
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(300) },
     );
   });
 });
@@ -110,7 +110,7 @@ describe("limit and cursor", () => {
         const valid = /^[0-9]+$/.test(text) && text.length <= 15 && Number(text) >= least && Number(text) <= least + more;
         expect(parsed.ok ? parsed.value : parsed.failure.kind).toBe(valid ? Number(text) : "invalid");
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(200) },
     );
   });
 
@@ -122,7 +122,7 @@ describe("limit and cursor", () => {
         const kind = page.ok ? typeof page.value.limit + typeof page.value.after : page.failure.kind;
         expect(["numberstring", "invalid"]).toContain(kind);
       }),
-      { numRuns: runs(250) },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/model/limits.ts";
 import { sleep, wrapDatabase } from "../support/bindings.ts";
-import { runs } from "../support/runs.ts";
+import { isLong, runs } from "../support/runs.ts";
 import { freshVault, LOGIN, type Reply, send } from "../support/service.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
 import { type Attack, ATTACKS } from "../support/worst/attacks.ts";
@@ -83,7 +83,8 @@ async function expectUnharmed(requests: Requests): Promise<void> {
 }
 
 describe("the clients of another vault get every answer at the usual cost while one token sends", () => {
-  it.each(ATTACKS.map((attack) => [attack.name, attack] as const))("%s", async (_, attack) => {
+  // The short run sends them together only. `npm run soak` also sends each alone, which names the one that does harm.
+  it.each((isLong ? ATTACKS : []).map((attack) => [attack.name, attack] as const))("%s", async (_, attack) => {
     await expectUnharmed(await requestsOf(attack));
   });
 

@@ -363,7 +363,7 @@ describe("under failures of the receiver and the coordinator", () => {
       const receivers = [receiver, ...others];
       for (const one of receivers) await one.behave(...Array.from({ length: 30 }, () => pick(BEHAVIOURS)), 204);
       let written = 0;
-      for (let step = 0; step < runs(20, 60); step++) {
+      for (let step = 0; step < runs(12, 60); step++) {
         const what = random();
         if (what < 0.6) written += (await call("POST", items, { body: LOGIN })).status === 200 ? 1 : 0;
         else if (what < 0.8) await ringWhenDue(vault);

@@ -18,7 +18,7 @@ afterEach(async () => {
   }, UNDER_LOAD);
 });
 
-const WRITES = runs(60, 100_000);
+const WRITES = runs(30, 100_000);
 const WRITERS = runs(4, 32);
 const LISTENERS = 6;
 const SEEDS = times(1);

@@ -6,7 +6,7 @@ import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 const titles = (list: { title: string }[]) => list.map(({ title }) => title).toSorted();
 
-const WRITES = runs(500, 2_000);
+const WRITES = runs(350, 2_000);
 
 describe(`${WRITES.toLocaleString("en")} concurrent writes to one vault`, () => {
   it("are answered 503 with Retry-After beyond the limit of the queue; all other writes take effect, and no refused write does", async () => {

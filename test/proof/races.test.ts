@@ -7,16 +7,19 @@ import { admin, client, makeToken, type Reply } from "../support/service.ts";
 /** Races between concurrent requests: conditional writes, a deletion, and the revocation of a token. */
 
 describe("50 concurrent PUTs with the same If-Match", () => {
-  it.each([1, 2, 3])("get one 200 and 49 times 412, and the Item is the one that the 200 shows: seed %i", async (seed) => {
-    const { make, put, get, tagOf } = await contested(seed);
-    const item = await make();
-    const tag = await tagOf(item);
-    const replies = await Promise.all(times(50).map((n) => put(item, `editor ${n}`, tag)));
-    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...times(49).map(() => 412)]);
-    const winner = replies.find(({ status }) => status === 200)!.body;
-    expect((await get(item)).body).toEqual(winner);
-    expect(winner.version).toBe(2);
-  });
+  it.each(times(runs(1, 3)).map((n) => n + 1))(
+    "get one 200 and 49 times 412, and the Item is the one that the 200 shows: seed %i",
+    async (seed) => {
+      const { make, put, get, tagOf } = await contested(seed);
+      const item = await make();
+      const tag = await tagOf(item);
+      const replies = await Promise.all(times(50).map((n) => put(item, `editor ${n}`, tag)));
+      expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...times(49).map(() => 412)]);
+      const winner = replies.find(({ status }) => status === 200)!.body;
+      expect((await get(item)).body).toEqual(winner);
+      expect(winner.version).toBe(2);
+    },
+  );
 });
 
 describe("two conditional PUTs that name the same version", () => {

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { runs } from "../support/runs.ts";
 import { createPorts, kindsOf, writesTag } from "./exploration/group.ts";
 
 /** A commit with rows that D1 refuses (the commit loop that ships, over a model of D1). */
@@ -15,5 +16,5 @@ it("an operation whose rows D1 refuses fails alone, wherever it is in its group"
     expect(stored).toEqual(["first", ...values.filter((_, index) => !refused[index])]);
     expect(attempts()).toBeLessThanOrEqual(2 * values.length);
   });
-  await fc.assert(property, { numRuns: 200 });
+  await fc.assert(property, { numRuns: runs(60, 2_000) });
 });

@@ -73,7 +73,7 @@ describe("pages by cursor", () => {
         }
         expect(all).toEqual(sorted(logs));
       }),
-      { numRuns: runs(30, 1_000) },
+      { numRuns: runs(10, 1_000) },
     );
   });
 });
@@ -87,7 +87,7 @@ describe("the newest entries", () => {
         expect(newest.slice(0, wanted).map(({ id }) => id)).toEqual(sorted(logs).slice(0, wanted));
         expect(count.entries).toBeLessThanOrEqual(9_300);
       }),
-      { numRuns: runs(100, 5_000) },
+      { numRuns: runs(40, 5_000) },
     );
   });
 

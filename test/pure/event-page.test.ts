@@ -124,7 +124,7 @@ describe("a reader", () => {
           expect(known && complete && page === undefined).toBe(false);
         }
       }),
-      { numRuns: runs(150) },
+      { numRuns: runs(75) },
     );
   });
 });
@@ -178,7 +178,7 @@ describe("the positions of several vaults as text", () => {
         // The version byte 1 is `AQ` to `Af` in base64.
         expect(parseCursors(other, []) === undefined || /^A[Q-Za-f]/.test(other)).toBe(true);
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(100) },
     );
   });
 });

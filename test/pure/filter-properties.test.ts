@@ -56,7 +56,7 @@ describe("parseFilter", () => {
           expect(titles.length).toBeLessThanOrEqual(escaped.includes("\\") ? 3 : 1);
         }
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(200) },
     );
   });
 
@@ -81,7 +81,7 @@ describe("parseFilter", () => {
       fc.property(query, fc.constantFrom("items" as const, "vaults" as const), (raw, list) => {
         expect(typeof parseFilter(parseQuery(raw).filter, list).ok).toBe("boolean");
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseFilter } from "../../src/model/filter.ts";
+import { runs } from "../support/runs.ts";
 
 /** Contract 5.1 to 5.6: filters by category and favorite, and filters of several terms. Connect does not have them. */
 
@@ -135,7 +136,7 @@ describe("several terms with and between them", () => {
         expect(found.length).toBeLessThanOrEqual(3);
         expect(found.slice(0, place + 1)).toContainEqual(expected);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(250) },
     );
   });
 });

@@ -54,8 +54,8 @@ describe("the fold of a name", () => {
 
   it("does not change a folded character, and is the same for every case and normalization form of a character", () => {
     const wrong: string[] = [];
-    // Beyond the scripts with cases, the short run takes one character of 13.
-    for (let code = 0; code < 0x110000; code += code < 0x3000 ? 1 : runs(13, 1)) {
+    // Beyond the scripts with cases, the short run takes one character of 61.
+    for (let code = 0; code < 0x110000; code += code < 0x3000 ? 1 : runs(61, 1)) {
       if (code >= 0xd800 && code < 0xe000) continue;
       const character = String.fromCodePoint(code);
       const folded = fold(character);
@@ -77,7 +77,7 @@ describe("the fold of a name", () => {
       for (const form of ["NFC", "NFD", "NFKC", "NFKD"]) expect(fold(name.normalize(form))).toBe(folded);
       expect(fold(folded)).toBe(folded);
     });
-    fc.assert(property, { numRuns: runs(250, 100_000) });
+    fc.assert(property, { numRuns: runs(100, 100_000) });
   });
 
   it("equals the table of contract 16.3", () => {

@@ -192,7 +192,7 @@ describe("a generated value is each of the valid strings, equally often", () => 
     const expected = validStrings(length, sets, length >= sets.length ? sets : []);
     expect(expected).toHaveLength(count);
     const random = bytes(7);
-    const each = 100;
+    const each = runs(20, 100);
     const seen = new Map(expected.map((value) => [value, 0]));
     for (let time = 0; time < each * count; time++) {
       const value = generate(over(length, characters), random);

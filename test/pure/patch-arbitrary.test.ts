@@ -4,6 +4,7 @@ import type { Item } from "../../src/model/item.ts";
 import { parsePatch } from "../../src/model/patch-input.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
+import { runs } from "../support/runs.ts";
 
 /** Arbitrary PATCH operations and bodies give a result and no exception. */
 
@@ -69,9 +70,9 @@ describe("applyPatch", () => {
         outcomes[result.ok ? "applied" : "refused"]++;
         expect(result).toEqual({ ok: result.ok, [result.ok ? "value" : "failure"]: expect.any(Object) });
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(600) },
     );
-    expect(Math.min(outcomes.applied, outcomes.refused)).toBeGreaterThan(100);
+    expect(Math.min(outcomes.applied, outcomes.refused)).toBeGreaterThan(runs(600) / 60);
   });
 
   it("does not change Object.prototype, for any operations", () => {
@@ -80,7 +81,7 @@ describe("applyPatch", () => {
         applyPatch(ITEM, operations);
         expect([({} as { label?: string }).label, Object.keys(Object.prototype)]).toEqual([undefined, []]);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     );
   });
 });

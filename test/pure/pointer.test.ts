@@ -45,7 +45,7 @@ describe("parsePointer", () => {
         const pointer = tokens.map((one) => `/${one.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
         expect(parsePointer(pointer)).toEqual({ ok: true, value: tokens });
       }),
-      { numRuns: runs(250) },
+      { numRuns: runs(100) },
     );
   });
 });
@@ -96,7 +96,7 @@ describe("parseIndex", () => {
           expect(value).toBeLessThanOrEqual(op === "add" ? length : length - 1);
         },
       ),
-      { numRuns: runs(500) },
+      { numRuns: runs(200) },
     );
   });
 });

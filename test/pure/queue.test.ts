@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { idsOf, type Op, queueOf, submitInAnyOrder } from "../support/queue.ts";
+import { runs } from "../support/runs.ts";
 
 const op = (id: number, size = 1): Op => ({ id, size });
 
@@ -66,6 +67,6 @@ describe("the queue of a coordinator", () => {
       );
       expect(groups.every(({ length }) => length <= group)).toBe(true);
     });
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, { numRuns: runs(100, 5_000) });
   });
 });

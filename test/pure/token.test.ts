@@ -64,7 +64,7 @@ describe("verifyToken", () => {
           value: { ...signed, hash: await hashToken(token) },
         });
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(50) },
     );
   });
 
@@ -80,7 +80,7 @@ describe("verifyToken", () => {
         fc.pre(token[at] !== other);
         expect(await verifyToken(keyring, token.slice(0, at) + other + token.slice(at + 1), NOW * 1000, 0)).toEqual(REFUSED);
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(200) },
     );
     expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
   });
@@ -111,7 +111,7 @@ describe("verifyToken", () => {
       fc.asyncProperty(fc.nat(token.length), fc.constantFrom(..."Aa0-_.= \t\n\r\0+/"), async (at, extra) => {
         expect(await verifyToken(keyring, token.slice(0, at) + extra + token.slice(at), NOW * 1000, 0)).toEqual(REFUSED);
       }),
-      { numRuns: runs(250) },
+      { numRuns: runs(60) },
     );
   });
 

@@ -107,5 +107,5 @@ it("any sequence of writes, deletions, restorations and destructions keeps exact
       expect(sealedBytesOf(stored)).toBe(100 * versions.length + 10 * rows);
     }
   });
-  fc.assert(property, { numRuns: runs(200, 5000) });
+  fc.assert(property, { numRuns: runs(80, 5000) });
 });

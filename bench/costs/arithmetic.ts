@@ -1,0 +1,47 @@
+/** The dollars of operations, computed from what each takes. */
+import { PLAN_DOLLARS, type Price, PRICES, STORAGE, type Unit } from "./prices.ts";
+
+/** How many units of each price something takes. An absent one is 0. */
+export type Usage = { readonly [unit in Unit]?: number };
+
+export interface Stored {
+  /** GB in D1 and in R2. */
+  readonly d1: number;
+  readonly r2: number;
+}
+
+const prices = Object.entries(PRICES) as [Unit, Price][];
+
+/** Dollars of a million operations beyond what the plan includes. In: the usage of one. */
+export const dollarsPerMillion = (usage: Usage): number =>
+  prices.reduce((sum, [unit, { perMillion }]) => sum + (usage[unit] ?? 0) * perMillion, 0);
+
+/** The usage of several operations. In: how often each is done, and its usage. */
+export function sumOf(parts: readonly (readonly [times: number, usage: Usage])[]): Usage {
+  const sum = (unit: Unit) => parts.reduce((total, [times, usage]) => total + times * (usage[unit] ?? 0), 0);
+  return Object.fromEntries(prices.map(([unit]) => [unit, sum(unit)]));
+}
+
+const beyond = (used: number, included: number): number => Math.max(0, used - included);
+
+/** Dollars of a month, with the plan. In: the usage of the month, and what is stored. */
+export function dollarsPerMonth(usage: Usage, stored: Stored): number {
+  const used = prices.reduce(
+    (sum, [unit, { perMillion, included }]) => sum + (beyond(usage[unit] ?? 0, included) * perMillion) / 1e6,
+    0,
+  );
+  const keptIn = (place: keyof Stored) => beyond(stored[place], STORAGE[place].included) * STORAGE[place].perGb;
+  return PLAN_DOLLARS + used + keptIn("d1") + keptIn("r2");
+}
+
+/**
+ * How often an operation can be done in a day of Workers Free, and the unit that ends first. In: the usage of one. Out: `undefined` when
+ * it uses nothing that is limited by the day.
+ */
+export function mostPerDay(usage: Usage): { readonly times: number; readonly unit: string } | undefined {
+  const limits = prices.flatMap(([unit, { name, free }]) => {
+    const each = usage[unit] ?? 0;
+    return free === undefined || each === 0 ? [] : [{ times: Math.floor(free / each), unit: name }];
+  });
+  return limits.toSorted((a, b) => a.times - b.times)[0];
+}
