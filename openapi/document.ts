@@ -7,6 +7,7 @@ import { eventRows } from "./paths/events.ts";
 import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
 import { itemRows } from "./paths/items.ts";
+import { restoreRows } from "./paths/restores.ts";
 import { serviceRows } from "./paths/service.ts";
 import { tokenRows } from "./paths/tokens.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
@@ -15,6 +16,7 @@ import { healthSchemas } from "./schemas/health.ts";
 import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
+import { restoreSchemas } from "./schemas/restores.ts";
 import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
 import { vaultSchemas } from "./schemas/vaults.ts";
@@ -32,6 +34,7 @@ export const ROWS: readonly Row[] = [
   ...eventRows,
   ...adminRows,
   ...webhookRows,
+  ...restoreRows,
   ...serviceRows,
 ];
 
@@ -77,6 +80,7 @@ export const document: Document = {
     { name: "Admin: vaults", description: "Makes and deletes vaults (contract 13)." },
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
+    { name: "Admin: backups", description: "Backups, and restores from them (contract 21)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -90,6 +94,7 @@ export const document: Document = {
       ...activitySchemas,
       ...resolveSchemas,
       ...webhookSchemas,
+      ...restoreSchemas,
       ...healthSchemas,
       ...valueSchemas,
     },

@@ -1,6 +1,8 @@
 import { listAdminActivity } from "./endpoints/activity.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
+import { putBackupObject } from "./endpoints/admin-backup-objects.ts";
+import { restore } from "./endpoints/admin-restores.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 
@@ -75,5 +77,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ...updateWebhook,
   }),
   row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
+  row({ method: "PUT", path: "/v1/admin/backups/objects/:key", access: BY_ADMIN, action: "UNLOGGED", ...putBackupObject }),
+  row({ method: "POST", path: "/v1/admin/restores", access: BY_ADMIN, action: "CREATE", json: true, ...restore }),
   row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
 ];

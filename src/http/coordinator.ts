@@ -3,6 +3,7 @@ import type { ContentPlace } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
+import type { RestoreContents } from "../store/restore/ports.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./request-id.ts";
 import { callCoordinator, type Tried, tryCoordinator } from "./retry.ts";
@@ -57,19 +58,30 @@ export const recordContent = (call: Call, place: ContentPlace): Promise<Result<u
     return ok(undefined);
   });
 
+/** Makes the coordinator ready for a step of a restore. Errors: those of the coordinator; `unavailable`; `version_skew`. */
+export const prepareRestore = (call: Call, vault: string, contents: RestoreContents): Promise<Result<undefined>> =>
+  callCoordinator(connect(call, vault), "unavailable", (coordinator) =>
+    unlessMissing(async () => coordinator.prepareRestore(contents)),
+  );
+
 /**
  * Sends a request about the webhooks of the vault. Errors: those of the coordinator; `unavailable`; `uncertain`, for a write;
  * `version_skew`, when the coordinator is of release 0.2.0.
  */
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
-  callCoordinator(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", async (coordinator) => {
-    try {
-      return await coordinator.webhooks(call.vault, request);
-    } catch (error) {
-      if (isMissingMethod(error)) return fail("version_skew");
-      throw error;
-    }
-  });
+  callCoordinator(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
+    unlessMissing(async () => coordinator.webhooks(call.vault, request)),
+  );
+
+/** Calls a method that the coordinators of an earlier release do not have. Errors: `version_skew`. */
+async function unlessMissing<T>(method: () => Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await method();
+  } catch (error) {
+    if (isMissingMethod(error)) return fail("version_skew");
+    throw error;
+  }
+}
 
 /** The words of workerd's error for a method that the class of the object does not have. */
 const isMissingMethod = (error: unknown): boolean =>

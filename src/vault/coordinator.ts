@@ -8,6 +8,7 @@ import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore, type Store } from "../store/database.ts";
+import type { RestoreContents } from "../store/restore/ports.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { foldTitles } from "../store/write/folded-titles.ts";
 import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
@@ -16,6 +17,7 @@ import { commitGroup } from "./group.ts";
 import { acceptListener, notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, drawRandom, webhookPorts } from "./ports.ts";
 import { createQueue } from "./queue.ts";
+import { prepareRestore } from "./restore.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
 import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
 import { announceCommit } from "./webhooks/task.ts";
@@ -74,6 +76,12 @@ export class VaultCoordinator extends DurableObject<Env> {
   expect(place: ContentPlace): Promise<void> {
     pending.recordUpload(this.ctx.storage.sql, place, Date.now());
     return setAlarm(this.ctx.storage);
+  }
+
+  /** Makes ready for a step of a restore, also of this vault's first one: see restore.ts. Errors: `misconfigured`. */
+  prepareRestore(contents: RestoreContents): Promise<Result<undefined>> {
+    this.#cache.update(undefined);
+    return prepareRestore({ storage: this.ctx.storage, env: this.env }, contents);
   }
 
   /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */

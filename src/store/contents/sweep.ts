@@ -6,7 +6,7 @@ import { type PendingRecord, postponed, type Schedule } from "./pending.ts";
 /**
  * The sweep of pending contents. D1 may be a database that was restored, perhaps only for a while, or an empty one. So a
  * sweep that finds no row marks the content, and the content is deleted when every sweep during the retention found none.
- * A D1 that knows neither the vault nor its deletion proves nothing.
+ * A D1 that knows neither the vault nor its deletion proves nothing, nor does one to which the vault is being restored.
  */
 
 /** What a sweep makes of a record. */
@@ -31,9 +31,10 @@ const SQL = {
   known: `
     SELECT value AS vault FROM json_each(?1)
     WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value)
-       OR EXISTS (
-         SELECT 1 FROM activity
-         WHERE vault_id = value AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')`,
+       OR (NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = value)
+         AND EXISTS (
+           SELECT 1 FROM activity
+           WHERE vault_id = value AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS'))`,
 };
 
 /**
