@@ -26,7 +26,8 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   const known = await loadKnown(store.db, vault);
   if (!known.ok) return known;
   const { running } = known.value;
-  const chosen = await chooseSnapshot(store, backups, vault, snapshot ?? running?.number);
+  const unfinished = running?.position.phase === "done" ? undefined : running?.number;
+  const chosen = await chooseSnapshot(store, backups, vault, snapshot ?? unfinished);
   if (!chosen.ok) return chosen;
   const { manifest, sha256 } = chosen.value;
   const goesOn = running?.manifest === sha256;

@@ -1,4 +1,4 @@
-import type { Manifest, Part } from "../../model/backup.ts";
+import type { Part } from "../../model/backup.ts";
 import type { Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
@@ -74,8 +74,7 @@ async function restoreContent(
 
 /** Whether the snapshot needs a content: a later part may have other Files of the Item, and FILES may have lost it before the backup. */
 async function isNeeded(backups: R2Bucket, { manifest, position }: Step, item: string, content: string): Promise<boolean> {
-  const { missing } = manifest as Manifest & { readonly missing?: readonly string[] };
-  if (missing?.includes(content)) return false;
+  if (manifest.missing?.includes(content)) return false;
   for (const ref of manifest.parts.slice(position.part + 1)) {
     const later = await loadPart(backups, manifest, ref);
     if (later.ok && later.value.replaces.includes(item)) return false;
