@@ -140,7 +140,11 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^vault\/ports\.ts/],
   ["classes", /^export (default )?class\b|^class\b/m, /^(vault\/coordinator|binding\/secrets)\.ts/],
   ["logs", /console\./, /^log\.ts/],
-  ["variables of the environment", /env\.(MAX_|FILE_RETENTION|ACTIVITY_|TOKENS_NOT_BEFORE|WEBHOOK_)/, /^settings\.ts/],
+  [
+    "variables of the environment",
+    /env\.(MAX_|FILE_RETENTION|ACTIVITY_|BACKUP_|BACKUPS_|TOKENS_NOT_BEFORE|WEBHOOK_)/,
+    /^settings\.ts/,
+  ],
 ];
 
 describe("only some folders contain", () => {
