@@ -81,7 +81,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Makes ready for a step of a restore, also of this vault's first one: see restore.ts. Errors: `misconfigured`. */
   prepareRestore(contents: RestoreContents): Promise<Result<undefined>> {
     this.#cache.update(undefined);
-    return prepareRestore({ storage: this.ctx.storage, env: this.env }, contents);
+    return prepareRestore({ storage: this.ctx.storage, env: this.env }, contents, Date.now());
   }
 
   /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */

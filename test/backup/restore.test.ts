@@ -14,7 +14,8 @@ async function fillVault() {
   await call("PUT", `${one}/content`, { body: pattern(20_000), headers: lengthOf(pattern(20_000)) });
   await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Other" }] });
   const ids: string[] = [];
-  for (const title of ["one", "two", "three", "four"]) ids.push((await call("POST", items, { body: { ...LOGIN, title } })).body.id);
+  for (const title of ["one", "two", "three", "four"])
+    ids.push((await call("POST", items, { body: { ...LOGIN, title } })).body.id);
   await call("POST", `${items}/${ids[0]}/archive`);
   await call("DELETE", `${items}/${ids[1]}`);
   await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } });
@@ -83,7 +84,9 @@ describe("the restore of a whole deployment", () => {
     expect(rows).toEqual(others);
     expect(await rowOf(filled.vault)).toEqual(before.row);
     expect(activity!.filter(({ event }) => event !== "restored")).toEqual(earlier);
-    expect(activity!.filter(({ event }) => event === "restored")).toMatchObject([{ actor: "admin", sequence: null, item_id: null }]);
+    expect(activity!.filter(({ event }) => event === "restored")).toMatchObject([
+      { actor: "admin", sequence: null, item_id: null },
+    ]);
   });
 
   it("brings back every content, byte for byte", async () => {
@@ -105,7 +108,9 @@ describe("the restore of a whole deployment", () => {
     expect(content.status).toBe(200);
     const made = await call("POST", filled.items, { body: { ...LOGIN, title: "after" } });
     expect(made).toMatchObject({ status: 200 });
-    expect(await call("POST", `/v1/vaults/${filled.vault}/deleted-items/${filled.deleted}/restore`)).toMatchObject({ status: 200 });
+    expect(await call("POST", `/v1/vaults/${filled.vault}/deleted-items/${filled.deleted}/restore`)).toMatchObject({
+      status: 200,
+    });
     const reference = `op://${filled.vault}/after/title`;
     expect((await call("POST", "/v1/resolve", { body: { references: [reference] } })).status).toBe(200);
   });
@@ -115,7 +120,9 @@ describe("the restore of a whole deployment", () => {
   });
 
   it("does not issue the id of a deleted vault again", async () => {
-    const { results } = await env.DB.prepare("SELECT action FROM activity WHERE vault_id = ? AND action = 'DELETE'").bind(gone).all();
+    const { results } = await env.DB.prepare("SELECT action FROM activity WHERE vault_id = ? AND action = 'DELETE'")
+      .bind(gone)
+      .all();
     expect(results).toHaveLength(1);
   });
 
@@ -123,5 +130,4 @@ describe("the restore of a whole deployment", () => {
     await backUpAll([filled.vault]);
     expect(await restore({})).toMatchObject({ status: 409, body: { message: expect.stringContaining("vaults or tokens") } });
   });
-
 });

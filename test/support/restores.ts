@@ -1,12 +1,12 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { type Cell, type Manifest, REGISTRY, type TableRows } from "../../src/model/backup.ts";
+import type { Manifest } from "../../src/model/backup.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
-import { presentPart } from "../../src/store/backup/part.ts";
-import { manifestKey, partKey } from "../../src/store/backup/place.ts";
+import { manifestKey } from "../../src/store/backup/place.ts";
+import { registryStep } from "../../src/store/backup/registry.ts";
 import { backupStep, type StepReport } from "../../src/store/backup/snapshot.ts";
-import { backupStore, require_, snapshotsOf } from "./backup.ts";
+import { backupStore, require_ } from "./backup.ts";
 import { migrate } from "./migrate.ts";
 import { admin, type Reply } from "./service.ts";
 
@@ -20,43 +20,25 @@ export async function backUp(vault: string, full = false): Promise<StepReport> {
   }
 }
 
-/** The registry of these tests: the tables of a database that belong to no vault. */
-const TABLES = ["root_keys", "tokens", "ended_tokens", "past_writes", "activity"];
-
-/** Writes a manifest with its parts. */
-export async function writeSnapshot(
-  manifest: Omit<Manifest, "format" | "parts" | "base">,
-  parts: readonly { replaces: readonly string[]; tables: readonly TableRows[] }[],
-): Promise<Manifest> {
-  const { keyring } = await backupStore();
-  const presented = await Promise.all(parts.map((part) => presentPart(manifest, part)));
-  for (const { text, ref } of presented) await env.BACKUPS.put(partKey(manifest.vault, ref.sha256), text);
-  const whole: Manifest = { format: 1, base: parts.length, ...manifest, parts: presented.map(({ ref }) => ref) };
-  await env.BACKUPS.put(manifestKey(manifest.vault, manifest.number), await presentManifest(keyring, whole));
-  return whole;
-}
-
 /** Makes a snapshot of each vault, and the registry. */
 export async function backUpAll(vaults: readonly string[]): Promise<void> {
-  const { keyring } = await backupStore();
-  const snapshots = [];
-  for (const vault of vaults) {
-    const { number } = await backUp(vault);
-    const { sha256 } = require_(await loadManifest(env.BACKUPS, keyring, { vault, number }));
-    snapshots.push({ vault, number, sha256 });
+  for (const vault of vaults) await backUp(vault);
+  for (;;) {
+    const { state } = require_(await registryStep(await backupStore()));
+    if (state === "waiting") throw new Error("a vault has no snapshot");
+    if (state === "done") return;
   }
-  const tables = await Promise.all(
-    TABLES.map(async (table): Promise<TableRows> => {
-      const outside = table === "activity" ? " WHERE vault_id NOT IN (SELECT id FROM vaults)" : "";
-      const { results } = await env.DB.prepare(`SELECT * FROM ${table}${outside}`).all<Record<string, Cell>>();
-      const columns = Object.keys(results[0] ?? {});
-      return { table, columns, rows: results.map((row) => columns.map((column) => row[column]!)) };
-    }),
-  );
-  const deployment = (await env.DB.prepare("SELECT id FROM deployment").first<string>("id"))!;
-  const number = ((await snapshotsOf(REGISTRY)).at(-1) ?? 0) + 1;
-  const place = { deployment, vault: REGISTRY, number, predecessor: null, at: Date.now(), schema: 4 };
-  await writeSnapshot({ ...place, snapshots }, [{ replaces: [], tables }]);
+}
+
+/** Writes a manifest again, with changes. */
+export async function changeManifest(
+  place: { readonly vault: string; readonly number: number },
+  changes: Partial<Manifest>,
+  as: { readonly vault: string; readonly number: number } = place,
+): Promise<void> {
+  const { keyring } = await backupStore();
+  const { manifest } = require_(await loadManifest(env.BACKUPS, keyring, place));
+  await env.BACKUPS.put(manifestKey(as.vault, as.number), await presentManifest(keyring, { ...manifest, ...changes }));
 }
 
 type Objects = ReadonlyMap<string, Uint8Array>;
