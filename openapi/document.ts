@@ -3,6 +3,7 @@ import { errorResponses } from "./errors.ts";
 import { headers } from "./headers.ts";
 import { operationOf, parameterComponents, type Row } from "./operation.ts";
 import { adminRows } from "./paths/admin.ts";
+import { backupRows } from "./paths/backups.ts";
 import { eventRows } from "./paths/events.ts";
 import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
@@ -12,6 +13,7 @@ import { serviceRows } from "./paths/service.ts";
 import { tokenRows } from "./paths/tokens.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
+import { backupSchemas } from "./schemas/backups.ts";
 import { healthSchemas } from "./schemas/health.ts";
 import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
@@ -35,6 +37,7 @@ export const ROWS: readonly Row[] = [
   ...adminRows,
   ...webhookRows,
   ...restoreRows,
+  ...backupRows,
   ...serviceRows,
 ];
 
@@ -95,6 +98,7 @@ export const document: Document = {
       ...resolveSchemas,
       ...webhookSchemas,
       ...restoreSchemas,
+      ...backupSchemas,
       ...healthSchemas,
       ...valueSchemas,
     },

@@ -80,7 +80,6 @@ const OF_PATH: Readonly<Record<keyof typeof pathParameters, readonly FailureKind
   file: ["file_not_found"],
   version: ["invalid", "version_not_found"],
   token: ["token_id", "token_not_found"],
-  key: ["invalid"],
   webhook: ["webhook_id", "webhook_not_found"],
 };
 

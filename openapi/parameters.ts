@@ -30,7 +30,6 @@ export const pathParameters = {
   file: inPath("file", "The id of the File. A text that is no id names nothing (contract 3.4).", text),
   version: inPath("version", "The number of a version (contract 14.4).", { type: "integer", minimum: 1 }),
   token: inPath("token", "The id of the token (contract 3.2).", ref("IdInput")),
-  key: inPath("key", "The key of the object. Its slashes are written as `%2F` (contract 21.21).", text),
   webhook: inPath("webhook", "The id of the webhook (contract 3.2).", ref("IdInput")),
 } as const satisfies Readonly<Record<string, Parameter>>;
 
@@ -96,6 +95,8 @@ export const parameters = {
       maxLength: LIMITS.sectionId,
     },
   ),
+  ObjectsAfter: inQuery("after", "The page has the objects after this key (contract 21.9).", text),
+  ObjectKey: inQuery("key", "The key of the object (contract 21.9).", text),
   After: inQuery("after", "Where to begin: `0`, `latest`, or a cursor (contract 15.4).", text),
   Wait: inQuery(
     "wait",

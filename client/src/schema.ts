@@ -489,7 +489,7 @@ export interface ActivityEntry {
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
-  type: "VAULT" | "TOKEN" | "WEBHOOK";
+  type: "VAULT" | "TOKEN" | "WEBHOOK" | "BACKUP";
   /** Its id. */
   vault?: {
     id: Uuid;
@@ -500,6 +500,10 @@ export interface AdminActivityResource {
   };
   /** Its id. */
   webhook?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  backup?: {
     id: Uuid;
   };
 }
@@ -699,6 +703,123 @@ export interface WebhookDeletedMessage {
 
 /** The body of a message (contract 17.7). New types and attributes may be added. */
 export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | WebhookDeletedMessage;
+
+/** What to restore: one vault, or without `vault` what belongs to no vault. */
+export interface RestoreRequest {
+  vault?: IdInput | null;
+  /** The number of the snapshot; by default the newest. */
+  snapshot?: number | null;
+  /** Whether a vault that is newer than the snapshot may be replaced. */
+  overwrite?: boolean | null;
+  /** Changes nothing. */
+  dryRun?: boolean | null;
+}
+
+/** How far a restore is (contract 21.20). */
+export interface Restoration {
+  /** The vault. */
+  vault?: {
+    id: Uuid;
+  };
+  /** The number of the snapshot. */
+  snapshot: number;
+  takenAt: Time;
+  /** The deployment that the backup is of. */
+  deployment: string;
+  /** `planned`: nothing was changed. `running`: send the request again. */
+  state: "planned" | "running" | "done";
+  /** Steps that are done. */
+  done: number;
+  /** All steps. */
+  total: number;
+  /** Rows of the parts of the snapshot. */
+  rows: number;
+  /** What the database has of the vault, compared with the snapshot. */
+  existing?: "none" | "deleted" | "older" | "newer";
+  /** Items of the vault. */
+  items?: number;
+  vaults?: Array<{
+    id: Uuid;
+    /** The number of the snapshot. */
+    snapshot: number;
+  }>;
+}
+
+/** Whether an object was stored. */
+export interface StoredObject {
+  /** `false`: the bucket had it already. */
+  stored: boolean;
+}
+
+/** A snapshot of a vault or of the registry (contract 21.8). */
+export interface Snapshot {
+  /** The number of the snapshot. */
+  number: number;
+  createdAt?: Time;
+  /** Rows of its parts. */
+  rows?: number;
+  /** Bytes of its parts, without the contents of Files. */
+  bytes?: number;
+  /** Only of the registry: the vaults that belong to it. */
+  vaults?: number;
+  missing?: string[];
+  /** The manifest is not authentic. */
+  broken?: "integrity";
+}
+
+/** What a step does (contract 21.4, 21.5). */
+export interface BackupStep {
+  /** Reads everything, also what the snapshot before has. */
+  full?: boolean | null;
+  /** Changes nothing: the answer is what would be read. */
+  dryRun?: boolean | null;
+}
+
+/** How far the snapshot of a vault is (contract 21.1). */
+export interface VaultStep {
+  /** `done` and `unchanged` are the ends. */
+  state: "planned" | "reading" | "copying" | "done" | "unchanged" | "busy";
+  /** The number of the snapshot. */
+  number: number;
+  /** Rows that the snapshot has read. */
+  rows: number;
+  /** Bytes of them. */
+  bytes: number;
+  /** Contents that it has copied, or that were there. */
+  contents: number;
+  /** Contents that FILES did not have. */
+  missing: number;
+}
+
+/** How far the snapshot of the registry is (contract 21.6). */
+export interface RegistryStep {
+  /** `done` is the end. */
+  state: "reading" | "waiting" | "pruning" | "done" | "busy";
+  /** The number of the snapshot. */
+  number: number;
+  /** Vaults whose snapshots are found. */
+  vaults: number;
+  /** Vaults without a snapshot of this run. */
+  behind: number;
+  /** The vault that is waited for. */
+  waiting?: {
+    vault: Uuid;
+    /** Whether it has no snapshot at all. */
+    missing: boolean;
+  };
+}
+
+/** A page of the objects of all backups (contract 21.9). */
+export interface BackupObjects {
+  objects: Array<{
+    /** Also its path in a folder. */
+    key: string;
+    /** Bytes. */
+    size: number;
+  }>;
+  /** `after` of the next page; absent on the last one. */
+  next?: string;
+}
 
 /** The state of what the service depends on. */
 export interface Health {
@@ -1593,6 +1714,93 @@ export interface Operations {
     };
     body: WebhookChange;
     answer: Webhook;
+  };
+  /** Restore from a backup */
+  "POST /v1/admin/restores": {
+    id: "restoreBackup";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: RestoreRequest;
+    answer: Restoration;
+  };
+  /** Download an object of a backup */
+  "GET /v1/admin/backups/object": {
+    id: "getBackupObject";
+    path: Record<string, never>;
+    query: {
+      /** The key of the object (contract 21.9). */
+      key?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Bytes;
+  };
+  /** Bring an object of a backup back */
+  "PUT /v1/admin/backups/object": {
+    id: "putBackupObject";
+    path: Record<string, never>;
+    query: {
+      /** The key of the object (contract 21.9). */
+      key?: string;
+    };
+    headers: Record<string, never>;
+    body: Bytes;
+    answer: StoredObject;
+  };
+  /** List the backups */
+  "GET /v1/admin/backups": {
+    id: "listBackups";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Snapshot[];
+  };
+  /** Continue the backup of the registry */
+  "POST /v1/admin/backups": {
+    id: "backUpRegistry";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: RegistryStep;
+  };
+  /** List the snapshots of a vault */
+  "GET /v1/admin/backups/vaults/{vault}": {
+    id: "listVaultBackups";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Snapshot[];
+  };
+  /** Continue the backup of a vault */
+  "POST /v1/admin/backups/vaults/{vault}": {
+    id: "backUpVault";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: BackupStep;
+    answer: VaultStep;
+  };
+  /** List the objects of all backups */
+  "GET /v1/admin/backups/objects": {
+    id: "listBackupObjects";
+    path: Record<string, never>;
+    query: {
+      /** The page has the objects after this key (contract 21.9). */
+      after?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: BackupObjects;
   };
   /** Check that the service runs */
   "GET /heartbeat": {

@@ -21,9 +21,10 @@ export const restoreRows: readonly Row[] = [
   },
   {
     method: "put",
-    path: "/v1/admin/backups/objects/{key}",
+    path: "/v1/admin/backups/object",
     operationId: "putBackupObject",
     tag,
+    parameters: ["ObjectKey"],
     summary: "Bring an object of a backup back",
     description: "Stores an object that the bucket of backups does not have (contract 21.21).",
     access: ADMIN,

@@ -28,7 +28,7 @@ const code = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "");
 
 /** For each folder the folders and packages that its files may import, besides the folder itself. `.` is src/. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["model", "http", "binding", "vault", "store", "store/write", "zod"],
+  ".": ["model", "http", "binding", "vault", "store", "store/write", "store/backup", "zod"],
   model: ["zod", "otpauth"],
   crypto: ["model", "jose"],
   store: [".", "model", "crypto"],
@@ -58,6 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
     "store/contents",
     "store/restore",
+    "store/backup",
     "requests",
     "http/endpoints",
     "hono",
@@ -140,7 +141,7 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
     /(INSERT INTO|UPDATE|DELETE FROM) activity\b/,
     /^store\/(write\/|restore\/|activity-|admin-activity\.ts)/,
   ],
-  ["the clock", /Date\.now\(/, /^(http\/|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts)/],
+  ["the clock", /Date\.now\(/, /^(http\/|index\.ts|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts)/],
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^vault\/ports\.ts/],
   ["classes", /^export (default )?class\b|^class\b/m, /^(vault\/coordinator|binding\/secrets)\.ts/],
   ["logs", /console\./, /^log\.ts/],

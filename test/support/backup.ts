@@ -3,8 +3,37 @@ import type { Cell, Manifest, Part } from "../../src/model/backup.ts";
 import type { Result } from "../../src/model/result.ts";
 import { listSnapshots, loadNewest, loadPart } from "../../src/store/backup/load.ts";
 import { type BackupStore, openBackupStore } from "../../src/store/backup/ports.ts";
+import { admin, type Request_ } from "./service.ts";
 
-/** Reads backups as a restore would. */
+/** Makes backups through the routes, and reads them as a restore would. */
+
+const PATH = "/v1/admin/backups";
+
+/** One step of the snapshot of a vault. Out: the body of the answer. */
+export async function stepOf(vault: string, request: Request_ = {}): Promise<any> {
+  const { status, body } = await admin("POST", `${PATH}/vaults/${vault}`, { body: {}, ...request });
+  if (status !== 200) throw new Error(`a step failed: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+const GOES_ON = new Set(["reading", "copying", "pruning", "busy"]);
+
+/** Makes the snapshot of a vault. Out: the last answer. */
+export async function backUp(vault: string, { env: bindings = {}, full = false }: { env?: Partial<Env>; full?: boolean } = {}) {
+  for (;;) {
+    const step = await stepOf(vault, { body: { full }, env: bindings });
+    if (!GOES_ON.has(step.state)) return step;
+  }
+}
+
+/** Makes the snapshots of these vaults, and that of the registry. Out: the last answer. */
+export async function backUpAll(vaults: readonly string[], bindings: Partial<Env> = {}): Promise<any> {
+  for (const vault of vaults) await backUp(vault, { env: bindings });
+  for (;;) {
+    const { body } = await admin("POST", PATH, { env: bindings });
+    if (!GOES_ON.has(body.state)) return body;
+  }
+}
 
 export async function backupStore(bindings: Partial<Env> = {}): Promise<BackupStore> {
   const store = await openBackupStore({ ...env, ...bindings }, Date.now());

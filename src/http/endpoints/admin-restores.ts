@@ -3,8 +3,9 @@ import { REGISTRY } from "../../model/backup.ts";
 import { isId, parseId } from "../../model/ids.ts";
 import { ADMIN } from "../../model/operation.ts";
 import type { Restoration, RestoreRequest } from "../../model/restore.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional } from "../../model/text.ts";
+import { type BackupStore, withBuckets } from "../../store/backup/ports.ts";
 import type { RestorePorts } from "../../store/restore/ports.ts";
 import { restoreSlice } from "../../store/restore/run.ts";
 import { createRequestId } from "../../requests/request-id.ts";
@@ -39,8 +40,9 @@ export const restore = {
 
   async handle(call: Call, wanted: RestoreRequest): Promise<Result<Reply>> {
     const { c } = call;
-    if (!(c.env.BACKUPS as R2Bucket | undefined)) return fail("misconfigured", "no bucket BACKUPS is bound");
-    const done = await restoreSlice(portsOf(call, wanted.vault), wanted, () => Date.now());
+    const buckets = withBuckets(call.store, c.env);
+    if (!buckets.ok) return buckets;
+    const done = await restoreSlice(portsOf(call, buckets.value, wanted.vault), wanted, () => Date.now());
     if (!done.ok) return done;
     const action = done.value.state === "done" ? "CREATE" : "UNLOGGED";
     const made = wanted.vault === REGISTRY ? {} : { made: wanted.vault };
@@ -48,8 +50,8 @@ export const restore = {
   },
 };
 
-function portsOf(call: Call, vault: string): RestorePorts {
-  const { c, store } = call;
+function portsOf(call: Call, store: BackupStore, vault: string): RestorePorts {
+  const { c } = call;
   const what = {
     log: vault,
     action: "CREATE",
@@ -61,8 +63,8 @@ function portsOf(call: Call, vault: string): RestorePorts {
   } as const;
   return {
     store,
-    backups: c.env.BACKUPS,
-    files: c.env.FILES,
+    backups: store.backups,
+    files: store.files,
     prepare: (contents) => prepareRestore(call, vault, contents),
     entry: { id: createRequestId(Date.now()), ...what, origin: originOf(c) },
   };

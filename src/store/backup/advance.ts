@@ -12,7 +12,7 @@ import { writePart } from "./write.ts";
 /** Out: the next state; `finished` when only the manifest is left; `deleted` when the vault does not exist any more. */
 type Next = Result<Running | "finished" | "deleted">;
 
-/** Errors: `unavailable`, `backup_damaged`. */
+/** Errors: `unavailable`. */
 export function advance(store: BackupStore, vault: string, running: Running): Promise<Next> {
   return running.moment ? copySome(store, vault, running) : readSome(store, vault, running);
 }
@@ -59,7 +59,8 @@ async function copySome(store: BackupStore, vault: string, running: Running): Pr
   const [index] = withFiles;
   if (index === undefined) return ok("finished");
   const part = await loadPart(store.backups, { vault, deployment: moment!.deployment }, parts[index]!);
-  if (!part.ok) return part;
+  // A part of this snapshot was lost or damaged meanwhile.
+  if (!part.ok) return part.failure.kind === "unavailable" ? part : ok(beginAgain(store.now, running));
   const keys = contentsOfPart(vault, part.value).map(contentKey);
   const done = await copyContents(store, keys.slice(content));
   if (!done.ok) return done;

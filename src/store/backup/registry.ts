@@ -4,7 +4,7 @@ import { DAY } from "../../model/time.ts";
 import { runBatch } from "../database.ts";
 import { SCHEMA } from "../schema.ts";
 import { findNewest } from "./begin.ts";
-import { recordBackup } from "./figures.ts";
+import { recordBackup } from "../backup-figures.ts";
 import type { BackupStore } from "./ports.ts";
 import { prune } from "./prune.ts";
 import { collectSnapshots } from "./collect.ts";
@@ -95,7 +95,7 @@ async function writeRegistry(store: BackupStore, running: RunningRegistry): Prom
   const written = await writeManifest(store.backups, store.keyring, manifest);
   if (!written.ok) return written;
   if (!written.value) return ok("busy");
-  const recorded = await recordBackup(store, running);
+  const recorded = await recordBackup(store, { ...running, vaults: snapshots.length });
   return recorded.ok ? ok({ ...running, pruned: "" }) : recorded;
 }
 

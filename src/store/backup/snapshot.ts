@@ -5,7 +5,7 @@ import { beginSnapshot, findNewest, isUnchanged, type Running } from "./begin.ts
 import type { BackupStore } from "./ports.ts";
 import { advance } from "./advance.ts";
 import { deleteRunning, type Loaded, loadRunning, saveRunning } from "./running.ts";
-import { readSlice, SLICED } from "./slice.ts";
+import { readSlice, type Slice, SLICED } from "./slice.ts";
 import { writeManifest } from "./write.ts";
 
 /**
@@ -18,7 +18,7 @@ import { writeManifest } from "./write.ts";
 /** What a step of a backup did. */
 export interface StepReport {
   /** `busy`: another driver has continued the snapshot; `unchanged`: the newest snapshot is the state of the vault. */
-  readonly state: "reading" | "copying" | "done" | "unchanged" | "deleted" | "busy";
+  readonly state: "planned" | "reading" | "copying" | "done" | "unchanged" | "deleted" | "busy";
   /** The number of the snapshot; 0 when there is none. */
   readonly number: number;
   /** Rows and bytes that this snapshot has read, contents that it has looked at, and contents that FILES did not have. */
@@ -35,7 +35,7 @@ const NONE = { rows: 0, bytes: 0, contents: 0, missing: 0 };
 
 /**
  * Carries out a step of the snapshot of a vault. In: `full` reads everything, also what the snapshot before has.
- * Errors: `unavailable`, `backup_damaged` (a part that was just written).
+ * Errors: `unavailable`.
  */
 export async function backupStep(store: BackupStore, vault: string, full = false): Promise<Result<StepReport>> {
   const loaded = await loadRunning<Running>(store.backups, store.keyring, vault);
@@ -55,8 +55,35 @@ export async function backupStep(store: BackupStore, vault: string, full = false
   return saved.ok ? ok(report(saved.value ? (running.moment ? "copying" : "reading") : "busy", running)) : saved;
 }
 
+/**
+ * What a snapshot would read, without a change. Out: `planned` with about the rows (Items, or writes since the snapshot before), the
+ * bytes and the Files of it; else `unchanged` or `deleted`. Errors: `unavailable`.
+ */
+export async function planSnapshot(store: BackupStore, vault: string, full: boolean): Promise<Result<StepReport>> {
+  const begun = await begin(store, vault, full);
+  if (!begun.ok) return begun;
+  if ("state" in begun.value) return ok(begun.value);
+  const { number, pass, planned } = begun.value;
+  const { since } = pass;
+  const count = (column: string) => Number(planned[column] ?? 0);
+  if (!since)
+    return ok({
+      state: "planned",
+      number,
+      rows: count("items"),
+      bytes: count("sealed_bytes"),
+      contents: count("files"),
+      missing: 0,
+    });
+  return ok({ ...NONE, state: "planned", number, rows: count("content_version") + count("attribute_version") - since.sequence });
+}
+
 /** Out: the state of a new snapshot, or a report when none is needed. */
-async function begin(store: BackupStore, vault: string, full: boolean): Promise<Result<Running | StepReport>> {
+async function begin(
+  store: BackupStore,
+  vault: string,
+  full: boolean,
+): Promise<Result<(Running & { readonly planned: Slice["row"] }) | StepReport>> {
   const nothing = { startedAt: store.now, keys: SLICED.map(() => null) };
   const [newest, read] = [await findNewest(store, vault), await readSlice(store.db, vault, nothing)];
   if (!newest.ok) return newest;
@@ -64,7 +91,7 @@ async function begin(store: BackupStore, vault: string, full: boolean): Promise<
   if (!read.value) return ok({ state: "deleted", number: newest.value.number, ...NONE });
   const unchanged = !full && (await isUnchanged(vault, newest.value, read.value));
   if (unchanged) return ok({ state: "unchanged", number: newest.value.number, ...NONE });
-  return ok(beginSnapshot(store.now, newest.value, read.value, full));
+  return ok({ ...beginSnapshot(store.now, newest.value, read.value, full), planned: read.value.row });
 }
 
 async function finish(store: BackupStore, vault: string, loaded: Loaded<Running>, running: Running): Promise<Result<StepReport>> {

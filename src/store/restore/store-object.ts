@@ -1,8 +1,8 @@
 import { logFailure } from "../../log.ts";
-import { isId } from "../../model/ids.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { parseManifest } from "../backup/manifest.ts";
-import type { Store } from "../database.ts";
+import { isBackupKey } from "../backup/place.ts";
+import type { BackupStore } from "../backup/ports.ts";
 
 /** Stores an object of a backup that lies in a folder of the operator's. */
 
@@ -15,7 +15,7 @@ export interface Incoming {
 /** A manifest is read as a whole: it names each part in about 150 bytes. */
 const MANIFEST = 16 * 1024 * 1024;
 
-type Put = (bucket: R2Bucket, key: string, incoming: Incoming, store: Store) => Promise<Result<R2Object | null>>;
+type Put = (bucket: R2Bucket, key: string, incoming: Incoming, store: BackupStore) => Promise<Result<R2Object | null>>;
 
 /** Creates and never overwrites: R2 compares the ETag of what is there (RFC 9110 section 13.1.2). Out: `null` when there is an object. */
 const create = (bucket: R2Bucket, key: string, body: ReadableStream | Uint8Array, sha256?: string): Promise<R2Object | null> =>
@@ -23,24 +23,19 @@ const create = (bucket: R2Bucket, key: string, body: ReadableStream | Uint8Array
 
 /** Where an object belongs, and how it is checked. An object that no manifest names harms nothing, so a content is not checked. */
 const PLACES: readonly (readonly [pattern: RegExp, put: Put])[] = [
-  [/^vaults\/([0-9a-f-]{36})\/\d{8}\.manifest$/, putManifest],
-  [
-    /^vaults\/([0-9a-f-]{36})\/parts\/[0-9a-f]{64}$/,
-    async (bucket, key, { body }) => ok(await create(bucket, key, body, key.slice(-64))),
-  ],
-  [
-    /^contents\/([0-9a-f-]{36})\/([0-9a-f-]{36})\/([0-9a-f-]{36})$/,
-    async (bucket, key, { body }) => ok(await create(bucket, key, body)),
-  ],
+  [/\.manifest$/, putManifest],
+  [/\/parts\//, async (bucket, key, { body }) => ok(await create(bucket, key, body, key.slice(-64)))],
+  [/^contents\//, async (bucket, key, { body }) => ok(await create(bucket, key, body))],
 ];
 
 /**
  * Stores an object unless the bucket has it. Out: whether it was stored. Errors: 400, for a key that is none of a backup;
  * `backup_damaged`, for a part that is not the one of its name and a manifest that is not authentic; `unavailable`.
  */
-export async function storeObject(store: Store, bucket: R2Bucket, key: string, incoming: Incoming): Promise<Result<boolean>> {
-  const place = PLACES.find(([pattern]) => pattern.exec(key)?.slice(1).every(isId));
-  if (!place) return invalid("key: is not that of an object of a backup");
+export async function storeObject(store: BackupStore, key: string, incoming: Incoming): Promise<Result<boolean>> {
+  const bucket = store.backups;
+  const place = isBackupKey(key) ? PLACES.find(([pattern]) => pattern.test(key)) : undefined;
+  if (!place) return invalid("key: is not the key of an object of a backup");
   try {
     if (await bucket.head(key)) return ok(false);
     const stored = await place[1](bucket, key, incoming, store);
@@ -54,7 +49,7 @@ export async function storeObject(store: Store, bucket: R2Bucket, key: string, i
   }
 }
 
-async function putManifest(bucket: R2Bucket, key: string, { length, body }: Incoming, { keyring }: Store): ReturnType<Put> {
+async function putManifest(bucket: R2Bucket, key: string, { length, body }: Incoming, { keyring }: BackupStore): ReturnType<Put> {
   if (length > MANIFEST) return fail("body_too_large", String(MANIFEST));
   const text = new Uint8Array(await new Response(body).arrayBuffer());
   const [, vault = "", number] = key.split(/[/.]/);

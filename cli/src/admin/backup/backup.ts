@@ -1,0 +1,104 @@
+import type { Client } from "@item-vault/client";
+import { request } from "../../api/answers.ts";
+import { adminVaultIdOf } from "../../api/find.ts";
+import type { Call } from "../../frame/command.ts";
+import type { Io } from "../../frame/io.ts";
+import { show, tell } from "../../output/format.ts";
+import { startProgress } from "../../output/progress.ts";
+import { tableOf } from "../../output/table.ts";
+import { copyObject, listLacking } from "./mirror.ts";
+import { BACKUPS, backUpRegistry, backUpVault, type VaultStep } from "./service.ts";
+import type { BACKUP_OPTIONS } from "./table.ts";
+
+/** `admin backup`. It may be killed anywhere and run again: it continues. */
+export async function backup({ io, options, admin: connect }: Call<typeof BACKUP_OPTIONS>): Promise<void> {
+  const client = await connect();
+  const vault = options.vault === undefined ? undefined : await adminVaultIdOf(client, options.vault);
+  if (options.list) return list(io, client, vault, options.format);
+  const steps = await backUpVaults(io, client, vault, { full: options.full, dryRun: options["dry-run"] });
+  await report(io, steps, options["dry-run"]);
+  if (vault === undefined && !options["dry-run"]) {
+    const { number, vaults } = await backUpRegistry(client);
+    await tell(io, `Backup ${number} has ${vaults} vaults`);
+  }
+  if (options.to !== undefined) await mirror(io, client, options.to, options["dry-run"]);
+}
+
+interface Snapshot {
+  readonly number: number;
+  readonly createdAt?: string;
+  readonly vaults?: number;
+  readonly rows?: number;
+  readonly bytes?: number;
+  readonly broken?: string;
+}
+
+async function list(io: Io, client: Client, vault: string | undefined, format: string | undefined): Promise<void> {
+  const path = vault === undefined ? BACKUPS : `${BACKUPS}/vaults/${vault}`;
+  const snapshots = await request<Snapshot[]>(client, "GET", path);
+  const text = (value: number | undefined) => String(value ?? "");
+  const rows = snapshots.map(({ number, createdAt, broken, vaults, rows: count, bytes }) => [
+    String(number),
+    createdAt ?? `(${broken})`,
+    text(vaults),
+    text(count),
+    text(bytes),
+  ]);
+  const table = (columns: number | undefined) => tableOf(["NUMBER", "CREATED", "VAULTS", "ROWS", "BYTES"], rows, columns);
+  await show(io, format, { json: snapshots, table });
+}
+
+/** Backs up one vault or all, one after another. Out: the last answer for each that still exists. */
+async function backUpVaults(
+  io: Io,
+  client: Client,
+  vault: string | undefined,
+  options: { readonly full?: boolean | undefined; readonly dryRun?: boolean | undefined },
+): Promise<VaultStep[]> {
+  const vaults = vault === undefined ? await request<{ id: string }[]>(client, "GET", "/v1/admin/vaults") : [{ id: vault }];
+  const progress = startProgress(io, "backed up", vaults.length, (done, total) => `${done} of ${total} vaults`);
+  try {
+    const steps: VaultStep[] = [];
+    for (const [index, { id }] of vaults.entries()) {
+      progress.set(index, vaults.length);
+      const step = await backUpVault(client, id, options, () => progress.set(index, vaults.length));
+      if (step) steps.push(step);
+    }
+    return steps;
+  } finally {
+    progress.end();
+  }
+}
+
+async function report(io: Io, steps: readonly VaultStep[], dryRun = false): Promise<void> {
+  const sum = (name: "rows" | "bytes" | "contents" | "missing") => steps.reduce((total, step) => total + step[name], 0);
+  const unchanged = steps.filter(({ state }) => state === "unchanged").length;
+  const counts = `${unchanged} of ${steps.length} vaults are unchanged`;
+  if (dryRun) {
+    await tell(io, `Would read about ${sum("rows")} Items or changes, and look at ${sum("contents")} Files; ${counts}`);
+    return;
+  }
+  await tell(io, `Read ${sum("rows")} rows (${sum("bytes")} bytes) and looked at ${sum("contents")} contents; ${counts}`);
+  if (sum("missing") > 0)
+    await tell(io, `${sum("missing")} contents of Files are missing in the bucket FILES: run "item-vault admin verify"`);
+}
+
+async function mirror(io: Io, client: Client, folder: string, dryRun = false): Promise<void> {
+  const lacking = await listLacking(client, folder);
+  const bytes = lacking.reduce((sum, { size }) => sum + size, 0);
+  const objects = `${lacking.length} objects (${bytes} bytes) to ${folder}`;
+  if (dryRun) {
+    await tell(io, `Would copy ${objects}`);
+    return;
+  }
+  const progress = startProgress(io, "copied", bytes);
+  try {
+    for (const object of lacking) {
+      await copyObject(client, folder, object);
+      progress.add(object.size);
+    }
+  } finally {
+    progress.end();
+  }
+  await tell(io, `Copied ${objects}`);
+}

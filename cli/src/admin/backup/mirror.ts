@@ -1,0 +1,65 @@
+import type { Client } from "@item-vault/client";
+import { createHash } from "node:crypto";
+import { mkdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { request } from "../../api/answers.ts";
+import { CliError } from "../../frame/failure.ts";
+import { writeWholeFile } from "../../frame/output-file.ts";
+import { BACKUPS } from "./service.ts";
+
+/** A folder with the objects of all backups: their keys are its paths. What was deleted in the bucket stays in the folder. */
+
+export interface StoredObject {
+  readonly key: string;
+  readonly size: number;
+}
+
+const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+/** What the key of an object may be: no answer of a service makes the program write elsewhere. */
+const KEY = new RegExp(`^(?:vaults/${ID}/(?:[0-9]{8}\\.manifest|parts/([0-9a-f]{64}))|contents/${ID}/${ID}/${ID})$`);
+
+/** Whether a path is the key of an object of a backup. */
+export const isObjectKey = (path: string): boolean => KEY.test(path);
+
+/** Contents, then parts, then manifests: a manifest that was copied has all that it names. */
+export const orderOf = ({ key }: StoredObject): string =>
+  `${key.startsWith("contents/") ? 0 : key.endsWith(".manifest") ? 2 : 1} ${key}`;
+
+/** The objects of all backups that a folder lacks, in the order in which they are copied. */
+export async function listLacking(client: Client, folder: string): Promise<StoredObject[]> {
+  const lacking: StoredObject[] = [];
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const page: { objects: StoredObject[]; next?: string } = await request(client, "GET", `${BACKUPS}/objects`, {
+      query: { after },
+    });
+    for (const object of page.objects) {
+      if (!KEY.test(object.key)) throw new CliError("The service names an object that is none of a backup");
+      const file = await stat(join(folder, object.key)).catch(() => undefined);
+      if (file?.size !== object.size) lacking.push(object);
+    }
+    after = page.next;
+  }
+  return lacking.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+}
+
+/** Copies an object into the folder, as a file with mode 0600. Errors: throws a CliError when it is not what its key says. */
+export async function copyObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
+  const path = join(folder, key);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const response = await client.send("GET", `${BACKUPS}/object`, { query: { key } });
+  await writeWholeFile(path, checked(response.body!, key, size), { force: true });
+}
+
+/** The same bytes; fails at the end when they are others than the key says. */
+async function* checked(bytes: ReadableStream<Uint8Array>, key: string, size: number): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
+  let length = 0;
+  for await (const chunk of bytes) {
+    hash.update(chunk);
+    length += chunk.length;
+    yield chunk;
+  }
+  const [, name] = KEY.exec(key)!;
+  if (length !== size || (name !== undefined && hash.digest("hex") !== name))
+    throw new CliError(`The object ${key} is damaged, or was not received to its end`, { exit: "unavailable" });
+}

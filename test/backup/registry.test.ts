@@ -1,0 +1,250 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it, onTestFinished } from "vitest";
+import worker from "../../src/index.ts";
+import { REGISTRY } from "../../src/model/backup.ts";
+import { HOUR } from "../../src/model/time.ts";
+import { type Job, runJob, startBackups } from "../../src/jobs.ts";
+import { cleanUp } from "../../src/scheduled.ts";
+import { sleep } from "../support/bindings.ts";
+import { backUp, backUpAll, newestOf, snapshotsOf } from "../support/backup.ts";
+import { canary, captureLog, found } from "../support/canary.ts";
+import { freshFile } from "../support/files.ts";
+import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
+
+/** The registry, the nightly backup, what is deleted, and what an operator sees (contract 21.6 to 21.12). */
+
+const lines = captureLog();
+
+const allVaults = async (): Promise<string[]> =>
+  (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
+
+/** The rows of a table of the newest registry. */
+async function registryRows(table: string) {
+  const { parts } = await newestOf(REGISTRY);
+  return parts.flatMap(({ tables }) =>
+    tables
+      .filter((one) => one.table === table)
+      .flatMap(({ columns, rows }) =>
+        rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]]))),
+      ),
+  );
+}
+
+const keysIn = async (prefix: string): Promise<string[]> => (await env.BACKUPS.list({ prefix })).objects.map(({ key }) => key);
+
+async function dependency(bindings: Partial<Env> = {}) {
+  const { body } = await send("GET", "/health", { env: bindings });
+  return body.dependencies.find(({ service }: { service: string }) => service === "backups");
+}
+
+/** Carries out jobs as the queue would, without its delays. Out: how many messages there were. */
+async function runQueue(first: Job, now: number, bindings: Partial<Env> = {}): Promise<number> {
+  const waiting = [first];
+  const JOBS = { sendBatch: async (messages: { body: Job }[]) => void waiting.push(...messages.map(({ body }) => body)) };
+  let count = 0;
+  for (let job = waiting.shift(); job && count < 200; job = waiting.shift(), count++)
+    await runJob({ ...env, ...bindings, JOBS: JOBS as unknown as Queue }, job, now);
+  return count;
+}
+
+describe("the registry", () => {
+  it("names the newest snapshot of each vault, and has what belongs to no vault (21.6)", async () => {
+    const { vault, call, items } = await freshFile();
+    const gone = await makeVault();
+    const [kept, revoked] = [await makeToken({ [vault]: "r" }), await makeToken({ [vault]: "r" })];
+    await admin("DELETE", `/v1/admin/tokens/${revoked.id}`);
+    await backUp(gone);
+    await admin("DELETE", `/v1/admin/vaults/${gone}`);
+    await backUp(vault);
+    await call("POST", items, { body: LOGIN });
+    expect(await backUpAll(await allVaults())).toMatchObject({ state: "done", number: 1, behind: 0 });
+    const { manifest } = await newestOf(REGISTRY);
+    expect(manifest.snapshots!.map(({ vault: id, number }) => [id, number])).toContainEqual([vault, 2]);
+    expect(manifest.snapshots!.map(({ vault: id }) => id)).toEqual((await allVaults()).toSorted());
+    const tokens = await registryRows("tokens");
+    expect(tokens.map(({ id }) => id)).toContain(kept.id);
+    expect(Object.keys(tokens[0]!)).not.toContain("claims");
+    expect((await registryRows("ended_tokens")).map(({ id }) => id)).toEqual([revoked.id]);
+    expect((await registryRows("root_keys")).map(({ id }) => id)).toEqual(["k1"]);
+    const log = await registryRows("activity");
+    expect(log.filter(({ vault_id, action }) => vault_id === gone && action === "DELETE")).toHaveLength(1);
+    expect(log.filter(({ vault_id }) => vault_id === vault)).toEqual([]);
+  });
+
+  it("waits for a vault without a snapshot (21.6)", async () => {
+    const vault = await makeVault();
+    const { body } = await admin("POST", "/v1/admin/backups");
+    expect(body).toMatchObject({ state: "waiting", waiting: { vault, missing: true } });
+    expect(await backUpAll([vault])).toMatchObject({ state: "done", number: 2 });
+    expect((await admin("GET", "/v1/admin/backups")).body).toMatchObject([
+      { number: 2, vaults: (await allVaults()).length },
+      { number: 1 },
+    ]);
+  });
+
+  it("is in the log of the admin when it is finished, and so is the list of the objects (21.11)", async () => {
+    const entries: unknown[] = [];
+    const ACTIVITY = { send: async (rows: unknown[]) => void entries.push(...rows) } as unknown as Queue;
+    await backUpAll(await allVaults(), { ACTIVITY });
+    await admin("GET", "/v1/admin/backups/objects", { env: { ACTIVITY } });
+    await expect.poll(() => entries.length).toBe(2);
+    expect(entries).toMatchObject([
+      { action: "CREATE", resource: "BACKUP" },
+      { action: "READ", resource: "BACKUP" },
+    ]);
+  });
+});
+
+describe("old snapshots", () => {
+  it("are deleted with the parts that only they name, and those of vaults that were deleted before (21.12)", async () => {
+    const BACKUPS_KEPT = 2 as Env["BACKUPS_KEPT"];
+    const { vault, items, call } = await freshFile();
+    const { vault: gone } = await freshFile();
+    for (let n = 0; n < 4; n++) {
+      await call("POST", items, { body: { ...LOGIN, title: `${n}` } });
+      if (n === 1) await admin("DELETE", `/v1/admin/vaults/${gone}`);
+      await backUp(vault, { full: true });
+      expect(await backUpAll(await allVaults(), { BACKUPS_KEPT })).toMatchObject({ state: "done" });
+    }
+    expect(await snapshotsOf(vault)).toEqual([3, 4]);
+    expect(await snapshotsOf(REGISTRY)).toHaveLength(2);
+    expect([await keysIn(`vaults/${gone}`), await keysIn(`contents/${gone}`)]).toEqual([[], []]);
+    expect(await keysIn(`contents/${vault}`)).toHaveLength(1);
+    expect((await newestOf(vault)).parts.length).toBeGreaterThan(0);
+    expect(await keysIn("running/")).toEqual([]);
+  });
+});
+
+describe("the nightly backup", () => {
+  it("begins in its hour, runs through the queue, and ends with a registry (21.10)", async () => {
+    const number = (await snapshotsOf(REGISTRY)).at(-1) ?? 0;
+    await makeVault();
+    // 03:17 of a day: BACKUP_HOUR is 3.
+    await cleanUp(env, Date.parse("2026-11-22T03:17:00Z") + 0 * HOUR);
+    await expect.poll(async () => (await snapshotsOf(REGISTRY)).at(-1), { timeout: 20_000, interval: 200 }).toBe(number + 1);
+    await sleep(50);
+    expect((await newestOf(REGISTRY)).manifest.snapshots).toHaveLength((await allVaults()).length);
+  });
+
+  it.each<[string, Partial<Record<keyof Env, unknown>>]>([
+    ["in another hour", { BACKUP_HOUR: 4 }],
+    ["that is off", { BACKUP_HOUR: "off" }],
+    ["of a wrangler.toml without the setting", { BACKUP_HOUR: undefined }],
+    ["without a bucket", { BACKUPS: undefined }],
+  ])("does not begin: %s (21.10)", async (_, bindings) => {
+    const sent: unknown[] = [];
+    const JOBS = { send: async (job: unknown) => void sent.push(job) };
+    const bound = { ...env, ...bindings, JOBS } as unknown as Env;
+    await startBackups(bound, Date.parse("2026-11-22T03:17:00Z"));
+    expect(sent).toEqual([]);
+  });
+
+  it("backs up vaults that are made while it runs, and gives up waiting after six hours (21.10)", async () => {
+    const began = Date.now();
+    const fresh = await makeVault();
+    await runQueue({ kind: "registry", began }, began);
+    expect(await snapshotsOf(fresh)).toEqual([1]);
+    const { token } = await makeToken({ [fresh]: "rw" });
+    await client(token)("POST", `/v1/vaults/${fresh}/items`, { body: LOGIN });
+    const later = began + 7 * HOUR;
+    const before = (await snapshotsOf(REGISTRY)).at(-1)!;
+    await runQueue({ kind: "registry", began: later - 6.5 * HOUR }, later);
+    expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(before + 1);
+    expect(await dependency()).toMatchObject({ status: "WARNING", message: expect.stringContaining("1 vaults") });
+    await backUpAll(await allVaults());
+  });
+
+  it("is delivered again when a step fails (21.10)", async () => {
+    const vault = await makeVault();
+    const BACKUPS = {
+      list: () => Promise.reject(new Error("R2")),
+      get: () => Promise.reject(new Error("R2")),
+    } as unknown as R2Bucket;
+    const batch = { messages: [{ body: { kind: "vault", began: Date.now(), vault } }] } as unknown as MessageBatch<Job>;
+    await expect(worker.queue(batch, { ...env, BACKUPS } as Env)).rejects.toThrow("unavailable");
+  });
+});
+
+describe("an operator", () => {
+  it("sees the last backup in /health and /metrics, and a warning after three days (21.13)", async () => {
+    await backUpAll(await allVaults());
+    const { text } = await send("GET", "/metrics", { headers: { Authorization: `Bearer ${env.METRICS_TOKEN}` } });
+    expect(text).toMatch(/^item_vault_last_backup_timestamp_seconds \d+/m);
+    expect(text).toMatch(new RegExp(`^item_vault_backup_vaults ${(await allVaults()).length}$`, "m"));
+    expect(text).toMatch(/^item_vault_backup_vaults_behind 0$/m);
+    expect(text).toMatch(/^item_vault_backup_bytes [1-9]\d+$/m);
+    expect(await dependency({})).toMatchObject({
+      status: "ACTIVE",
+      message: expect.stringContaining("The last backup is of 20"),
+    });
+    await env.DB.prepare("UPDATE counters SET value = value - 4 * 86400000 WHERE name = 'backup_at'").run();
+    onTestFinished(async () => void (await backUpAll(await allVaults())));
+    expect(await dependency({})).toMatchObject({ status: "WARNING" });
+    expect(await dependency({ BACKUP_HOUR: "off" as never })).toMatchObject({ status: "ACTIVE" });
+  });
+
+  it("of a wrangler.toml without the bucket gets a 503, and nothing else breaks (21.14)", async () => {
+    const bindings = { BACKUPS: undefined } as unknown as Partial<Env>;
+    const paths = ["/v1/admin/backups", "/v1/admin/backups/objects", `/v1/admin/backups/vaults/${await makeVault()}`];
+    for (const path of paths)
+      expect((await admin("GET", path, { env: bindings })).headers.get("Item-Vault-Error")).toBe("misconfigured");
+    expect(await dependency(bindings)).toEqual({
+      service: "backups",
+      status: "WARNING",
+      message: "BACKUPS is missing: there are no backups",
+    });
+    expect((await makeVault()).length).toBe(36);
+  });
+
+  it("whose BACKUP_HOUR is malformed gets a 503 (21.10)", async () => {
+    for (const BACKUP_HOUR of ["24", "", "three", "3.5"]) {
+      const { status } = await admin("GET", "/v1/admin/vaults", { env: { BACKUP_HOUR: BACKUP_HOUR as never } });
+      expect([BACKUP_HOUR, status]).toEqual([BACKUP_HOUR, 503]);
+    }
+  });
+
+  it("downloads the objects of backups and no others (21.9)", async () => {
+    const { vault } = await freshFile();
+    await backUp(vault);
+    await env.BACKUPS.put(`running/${vault}`, "state");
+    const { objects } = (await admin("GET", "/v1/admin/backups/objects")).body;
+    expect(objects.filter(({ key }: { key: string }) => key.startsWith("running/"))).toEqual([]);
+    const own = objects.filter(({ key }: { key: string }) => key.includes(vault));
+    expect(own).toHaveLength(4); // a content, a manifest, the rows, and the webhooks
+    for (const { key, size } of own) {
+      const { text, headers } = await admin("GET", `/v1/admin/backups/object?key=${key}`);
+      expect([headers.get("Content-Length"), text.length > 0]).toEqual([String(size), true]);
+    }
+    const absent = `vaults/${crypto.randomUUID()}/00000001.manifest`;
+    for (const [key, status] of [
+      [`running/${vault}`, 400],
+      ["", 400],
+      [absent, 404],
+    ])
+      expect((await admin("GET", `/v1/admin/backups/object?key=${key}`)).status).toBe(status);
+    await env.BACKUPS.delete(`running/${vault}`);
+  });
+});
+
+describe("no object of the bucket", () => {
+  it("has a text of a user, a token or a root key (21.7)", async () => {
+    const { body: vault } = await admin("POST", "/v1/admin/vaults", { body: { name: canary(), description: canary() } });
+    const { token } = await makeToken({ [vault.id]: "rw" }, { name: canary() });
+    const call = client(token);
+    const items = `/v1/vaults/${vault.id}/items`;
+    const field = { label: canary(), value: canary() };
+    const { body: item } = await call("POST", items, { body: { ...LOGIN, title: canary(), tags: [canary()], fields: [field] } });
+    await call("PATCH", `${items}/${item.id}`, { body: [{ op: "replace", path: "/title", value: canary() }] });
+    const content = new TextEncoder().encode(canary());
+    const headers = { "Content-Length": String(content.length) };
+    await call("POST", `${items}/${item.id}/files?name=${canary()}`, { body: content, headers });
+    await backUpAll(await allVaults());
+    const { objects } = await env.BACKUPS.list();
+    const root = JSON.parse(env.ROOT_KEYS).keys.k1 as string;
+    for (const { key } of objects) {
+      const text = `${key} ${await (await env.BACKUPS.get(key))!.text()}`;
+      expect([key, found(text), text.includes(token), text.includes(root)]).toEqual([key, [], false, false]);
+    }
+    expect(found(lines.join("\n"))).toEqual([]);
+  });
+});
