@@ -20,8 +20,8 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
   const client = await connect();
   if (from !== undefined) await upload(io, client, from, { yes, dryRun });
   const vault = name === undefined ? undefined : await adminVaultIdOf(client, name);
-  const plans = vault === undefined ? await planAll(io, client) : [{ vault, ...snapshot, overwrite }];
-  const refused = await showPlans(io, client, plans);
+  const wanted = vault === undefined ? await planAll(io, client) : [{ vault, ...snapshot, overwrite }];
+  const { plans, refused } = await showPlans(io, client, wanted, vault === undefined);
   if (dryRun) return;
   if (refused > 0) throw new CliError("Nothing was restored", { exit: "conflict", hint: "Restore single vaults with --vault." });
   await confirm(io, vault === undefined ? `Restore ${plans.length} vaults?` : `Restore the vault ${vault}?`, yes);
@@ -63,22 +63,38 @@ async function planAll(io: Io, client: Client): Promise<RestoreBody[]> {
   return registry.vaults!.map(({ id, snapshot }) => ({ vault: id, snapshot }));
 }
 
-/** Tells what would become of each vault. Out: how many are refused. */
-async function showPlans(io: Io, client: Client, plans: readonly RestoreBody[]): Promise<number> {
+/**
+ * Tells what would become of each vault. Out: what is to be restored, and how many vaults are refused. In: whether all vaults are
+ * restored: then one that is there was restored before the command was interrupted, and stays as it is.
+ */
+async function showPlans(
+  io: Io,
+  client: Client,
+  wanted: readonly RestoreBody[],
+  whole: boolean,
+): Promise<{ readonly plans: readonly RestoreBody[]; readonly refused: number }> {
+  const plans: RestoreBody[] = [];
   let refused = 0;
-  for (const plan of plans) {
+  for (const plan of wanted) {
     const found = await planOf(client, plan);
-    if (typeof found === "string") refused++;
-    await tell(io, `${plan.vault!}: ${typeof found === "string" ? `refused: ${printable(found)}` : describe(found)}`);
+    const isThere = found instanceof ItemVaultError ? found.kind === "backup_newer" : found.existing === "older";
+    if (whole && isThere) await tell(io, `${plan.vault!}: is there`);
+    else if (found instanceof ItemVaultError) {
+      refused++;
+      await tell(io, `${plan.vault!}: refused: ${printable(found.message)}`);
+    } else {
+      plans.push(plan);
+      await tell(io, `${plan.vault!}: ${describe(found)}`);
+    }
   }
-  return refused;
+  return { plans, refused };
 }
 
-async function planOf(client: Client, plan: RestoreBody): Promise<Restoration | string> {
+async function planOf(client: Client, plan: RestoreBody): Promise<Restoration | ItemVaultError> {
   try {
     return await sendRestore(client, { ...plan, dryRun: true });
   } catch (error) {
-    if (error instanceof ItemVaultError && [404, 409, 422].includes(error.status)) return error.message;
+    if (error instanceof ItemVaultError && [404, 409, 422].includes(error.status)) return error;
     throw error;
   }
 }
