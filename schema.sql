@@ -29,6 +29,14 @@ CREATE TABLE IF NOT EXISTS counters (
   value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Restores of vaults that have begun: how far each is (src/store/restore/progress.ts). That of the registry stays when it is done.
+CREATE TABLE IF NOT EXISTS restores (
+  vault_id TEXT    NOT NULL PRIMARY KEY,
+  number   INTEGER NOT NULL, -- of the snapshot
+  manifest TEXT    NOT NULL, -- its SHA-256
+  position TEXT    NOT NULL  -- the next step
+) STRICT, WITHOUT ROWID;
+
 -- The allow-list: a signed token without its row is refused.
 CREATE TABLE IF NOT EXISTS tokens (
   id          TEXT    NOT NULL PRIMARY KEY,

@@ -10,6 +10,7 @@ import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
 import { itemRows } from "./paths/items.ts";
 import { keyRows } from "./paths/keys.ts";
+import { restoreRows } from "./paths/restores.ts";
 import { serviceRows } from "./paths/service.ts";
 import { tokenRows } from "./paths/tokens.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
@@ -20,6 +21,7 @@ import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
 import { keySchemas } from "./schemas/keys.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
+import { restoreSchemas } from "./schemas/restores.ts";
 import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
 import { resealSchemas } from "./schemas/reseal.ts";
@@ -40,6 +42,7 @@ export const ROWS: readonly Row[] = [
   ...keyRows,
   ...resealRows,
   ...webhookRows,
+  ...restoreRows,
   ...backupRows,
   ...serviceRows,
 ];
@@ -87,7 +90,7 @@ export const document: Document = {
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
     { name: "Admin: keys", description: "The root keys and their rotation (contract 20)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
-    { name: "Admin: backups", description: "Backs up the vaults (contract 21)." },
+    { name: "Admin: backups", description: "Backups, and restores from them (contract 21)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -103,6 +106,7 @@ export const document: Document = {
       ...keySchemas,
       ...resolveSchemas,
       ...webhookSchemas,
+      ...restoreSchemas,
       ...backupSchemas,
       ...healthSchemas,
       ...valueSchemas,

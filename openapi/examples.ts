@@ -127,6 +127,20 @@ export const webhookMessage = {
   data: { vault: { id: VAULT }, sequence: 4, cursor: "4-mibq2v5c", item: { id: ITEM }, version: 3, actor: TOKEN },
 };
 
+export const restoreRequest = { vault: VAULT };
+export const restoration = {
+  vault: { id: VAULT },
+  snapshot: 12,
+  takenAt: WRITTEN,
+  deployment: "4f1d2c3b5a697887a6b5c4d3e2f10918",
+  state: "running",
+  done: 3,
+  total: 9,
+  rows: 4_210,
+  existing: "none",
+  items: 311,
+};
+
 export const health = {
   name: "Item Vault",
   version: "0.2.0",

@@ -805,6 +805,53 @@ export interface WebhookDeletedMessage {
 /** The body of a message (contract 17.7). New types and attributes may be added. */
 export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | WebhookDeletedMessage;
 
+/** What to restore: one vault, or without `vault` what belongs to no vault. */
+export interface RestoreRequest {
+  vault?: IdInput | null;
+  /** The number of the snapshot; by default the newest. */
+  snapshot?: number | null;
+  /** Whether a vault that is newer than the snapshot may be replaced. */
+  overwrite?: boolean | null;
+  /** Changes nothing. */
+  dryRun?: boolean | null;
+}
+
+/** How far a restore is (contract 21.20). */
+export interface Restoration {
+  /** The vault. */
+  vault?: {
+    id: Uuid;
+  };
+  /** The number of the snapshot. */
+  snapshot: number;
+  takenAt: Time;
+  /** The deployment that the backup is of. */
+  deployment: string;
+  /** `planned`: nothing was changed. `running`: send the request again. */
+  state: "planned" | "running" | "done";
+  /** Steps that are done. */
+  done: number;
+  /** All steps. */
+  total: number;
+  /** Rows of the parts of the snapshot. */
+  rows: number;
+  /** What the database has of the vault, compared with the snapshot. */
+  existing?: "none" | "deleted" | "older" | "newer";
+  /** Items of the vault. */
+  items?: number;
+  vaults?: Array<{
+    id: Uuid;
+    /** The number of the snapshot. */
+    snapshot: number;
+  }>;
+}
+
+/** Whether an object was stored. */
+export interface StoredObject {
+  /** `false`: the bucket had it already. */
+  stored: boolean;
+}
+
 /** A snapshot of a vault or of the registry (contract 21.8). */
 export interface Snapshot {
   /** The number of the snapshot. */
@@ -1823,6 +1870,39 @@ export interface Operations {
     body: WebhookChange;
     answer: Webhook;
   };
+  /** Restore from a backup */
+  "POST /v1/admin/restores": {
+    id: "restoreBackup";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: RestoreRequest;
+    answer: Restoration;
+  };
+  /** Download an object of a backup */
+  "GET /v1/admin/backups/object": {
+    id: "getBackupObject";
+    path: Record<string, never>;
+    query: {
+      /** The key of the object (contract 21.9). */
+      key?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Bytes;
+  };
+  /** Bring an object of a backup back */
+  "PUT /v1/admin/backups/object": {
+    id: "putBackupObject";
+    path: Record<string, never>;
+    query: {
+      /** The key of the object (contract 21.9). */
+      key?: string;
+    };
+    headers: Record<string, never>;
+    body: Bytes;
+    answer: StoredObject;
+  };
   /** List the backups */
   "GET /v1/admin/backups": {
     id: "listBackups";
@@ -1876,18 +1956,6 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: BackupObjects;
-  };
-  /** Download an object of a backup */
-  "GET /v1/admin/backups/object": {
-    id: "getBackupObject";
-    path: Record<string, never>;
-    query: {
-      /** The key of the object (contract 21.9). */
-      key?: string;
-    };
-    headers: Record<string, never>;
-    body: undefined;
-    answer: Bytes;
   };
   /** Check that the service runs */
   "GET /heartbeat": {

@@ -4,6 +4,7 @@ import { type Answer, type Change, type Idempotency, formatOf, type Operation } 
 import type { ResealProgress } from "../model/reseal.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
+import type { RestoreContents } from "../store/restore/ports.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./request-id.ts";
 import { callCoordinator, type Tried, tryCoordinator } from "./retry.ts";
@@ -62,12 +63,16 @@ export const recordContent = (call: Call, place: ContentPlace): Promise<Result<u
     return ok(undefined);
   });
 
+/** Makes the coordinator ready for a step of a restore. Errors: those of the coordinator; `unavailable`; `version_skew`. */
+export const prepareRestore = (call: Call, vault: string, contents: RestoreContents): Promise<Result<undefined>> =>
+  callNewer(call, vault, "unavailable", (coordinator) => coordinator.prepareRestore(contents));
+
 /**
  * Sends a request about the webhooks of the vault. Errors: those of the coordinator; `unavailable`; `uncertain`, for a write;
  * `version_skew`, when the coordinator is of release 0.2.0.
  */
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
-  callNewer(call, isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
+  callNewer(call, call.vault, isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
     coordinator.webhooks(call.vault, request),
   );
 
@@ -78,16 +83,17 @@ export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise
 export async function sendReseal(call: Call, dataKeyId: string): Promise<Result<ResealProgress>> {
   const { vault } = call;
   const operation = await operationOf(call, vault, { kind: "reseal-vault", dataKeyId }, { ids: [vault] });
-  return callNewer(call, "uncertain", (coordinator) => coordinator.reseal({ vault, dataKeyId, operation }));
+  return callNewer(call, vault, "uncertain", (coordinator) => coordinator.reseal({ vault, dataKeyId, operation }));
 }
 
 /** Calls a method that coordinators of older releases do not have. Errors: those of the method; `lost`; `version_skew`. */
 const callNewer = <T>(
   call: Call,
+  vault: string,
   lost: "uncertain" | "unavailable",
   method: (coordinator: ReturnType<ReturnType<typeof connect>>) => Promise<Result<T>>,
 ): Promise<Result<T>> =>
-  callCoordinator(connect(call, call.vault), lost, async (coordinator) => {
+  callCoordinator(connect(call, vault), lost, async (coordinator) => {
     try {
       return await method(coordinator);
     } catch (error) {

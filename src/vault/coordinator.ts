@@ -9,6 +9,7 @@ import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
 import { openStore, type Store } from "../store/database.ts";
+import type { RestoreContents } from "../store/restore/ports.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { foldTitles } from "../store/write/folded-titles.ts";
 import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
@@ -18,6 +19,7 @@ import { acceptListener, notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, drawRandom, resealPorts, webhookPorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
 import { type ResealRequest, resealVault } from "./reseal.ts";
+import { prepareRestore } from "./restore.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
 import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
 import { announceCommit } from "./webhooks/task.ts";
@@ -83,6 +85,12 @@ export class VaultCoordinator extends DurableObject<Env> {
     const recorded = pending.recordWithoutRow(this.ctx.storage.sql, keys, Date.now());
     await setAlarm(this.ctx.storage);
     return recorded;
+  }
+
+  /** Makes ready for a step of a restore, also of this vault's first one: see restore.ts. Errors: `misconfigured`. */
+  prepareRestore(contents: RestoreContents): Promise<Result<undefined>> {
+    this.#cache.update(undefined);
+    return prepareRestore({ storage: this.ctx.storage, env: this.env }, contents, Date.now());
   }
 
   /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */

@@ -33,7 +33,8 @@ export async function parseManifest(
   const [key = "", mac = ""] = signature.split(" ");
   const root = keys.get(key);
   if (rest !== "") return refused("is truncated");
-  if (!root) return refused("needs a root key that ROOT_KEYS does not have");
+  const named = /^[\w-]{1,32}$/.test(key) ? `the root key ${key}` : "a root key";
+  if (!root) return refused(`needs ${named}, which ROOT_KEYS does not have`);
   if (!(await isMacOf(root, line, mac))) return refused("is not authentic");
   const manifest = JSON.parse(line) as Manifest;
   if (manifest.format > BACKUP_FORMAT) return refused("was written by a newer release");

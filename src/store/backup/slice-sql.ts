@@ -41,7 +41,7 @@ export const sliceOfAll = (table: VaultTable): string => {
   const source = `${table.table} WHERE vault_id = ?1`;
   return `
     ${selected(table)} FROM ${source} AND ${isAfter(table)}
-      AND (${listOf(table)}) <= (${page(table, source)} ORDER BY ${listOf(table)} DESC LIMIT 1)
+      AND (${listOf(table)}) <= (${page(table, source)} ORDER BY ${table.key.map((column) => `${column} DESC`).join(", ")} LIMIT 1)
     ORDER BY ${listOf(table)}`;
 };
 

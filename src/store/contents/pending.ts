@@ -53,6 +53,10 @@ export function recordUpload(sql: SqlStorage, place: ContentPlace, now: number):
   );
 }
 
+/** Lets no object be deleted for a day, because a restore is writing the rows that name some of them. In: Unix milliseconds. */
+export const postponeDeletions = (sql: SqlStorage, now: number): void =>
+  void sql.exec("UPDATE watched SET due = max(due, ?1)", now + DAY);
+
 /** Records contents before a commit that releases them: they have no row from now on, unless the commit fails. */
 export function recordReleased(sql: SqlStorage, contents: readonly Pending[], now: number, retention: number): void {
   // With a retention of 0 the alarm leaves the commit a minute.

@@ -30,29 +30,39 @@ const TABLES = [
   ["webhooks", "id", "octet_length(sealed)"],
 ] as const;
 
+/**
+ * The first row is deleted however large it is. A range of keys instead of a list, because in a table WITHOUT ROWID SQLite
+ * reads about a dozen whole rows to find one by its key.
+ */
+const sliceOf =
+  (condition: string) =>
+  ([table, key, bytes]: (typeof TABLES)[number]): string =>
+    `
+    DELETE FROM ${table} WHERE ${condition} AND vault_id = ?1 AND (${key}) <= (
+      SELECT ${key} FROM (
+        SELECT ${key}, sum(bytes) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - bytes AS earlier
+        FROM (SELECT ${key}, ${bytes} AS bytes FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.rows}))
+      WHERE earlier < ${SLICE.bytes} ORDER BY earlier DESC LIMIT 1)`;
+
+/** Delete a slice of each table but those of Files, for a restore: it first records the contents of Files. ?1: a vault without a row. */
+export const ROW_SLICES: readonly string[] = TABLES.filter(([table]) => !table.startsWith("file")).map(sliceOf("true"));
+
 const SQL = {
-  /**
-   * The first row is deleted however large it is. A range of keys instead of a list, because in a table WITHOUT ROWID SQLite
-   * reads about a dozen whole rows to find one by its key.
-   */
-  slices: TABLES.map(
-    ([table, key, bytes]) => `
-      DELETE FROM ${table} WHERE ${IS_DELETED} AND vault_id = ?1 AND (${key}) <= (
-        SELECT ${key} FROM (
-          SELECT ${key}, sum(bytes) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - bytes AS earlier
-          FROM (SELECT ${key}, ${bytes} AS bytes FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.rows}))
-        WHERE earlier < ${SLICE.bytes} ORDER BY earlier DESC LIMIT 1)`,
-  ),
+  slices: TABLES.map(sliceOf(IS_DELETED)),
   finish: `
     DELETE FROM deleted_vaults
     WHERE id = ?1 ${TABLES.map(([table]) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1)`).join(" ")}`,
   unfinished: `SELECT 1 FROM deleted_vaults WHERE ${IS_DELETED}`,
-  /** Rows of a vault that is not listed and whose deletion is in the log: release 0.2.0 does not know their tables. */
+  /**
+   * Rows of a vault that is not listed and whose deletion is in the log: release 0.2.0 does not know their tables. Not those that a
+   * restore is writing.
+   */
   relist: `
     INSERT INTO deleted_vaults (id, deleted_at)
     SELECT vault_id, ?3 FROM (
       SELECT vault_id FROM item_versions WHERE vault_id >= ?1 AND vault_id < ?2 UNION SELECT vault_id FROM webhooks) AS kept
     WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = kept.vault_id)
+      AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = kept.vault_id)
       AND EXISTS (
         SELECT 1 FROM activity
         WHERE vault_id = kept.vault_id AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')

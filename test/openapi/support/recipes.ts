@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { formatCursors } from "../../../src/model/cursors.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
-import type { Reply, Request_ } from "../../support/service.ts";
+import { admin, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { ask, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
 
@@ -27,6 +27,9 @@ const changed =
     ask(given.row, given.target, secretOf(given), changes);
 
 const failingD1 = { DB: wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: no answer")) }) };
+
+/** Root keys that no backup needs. */
+const OTHER_KEYS = JSON.stringify({ active: "k9", keys: { k9: btoa("9".repeat(32)) } });
 
 /** A D1 that has no room for a write. */
 function fullD1(): Partial<Env> {
@@ -88,6 +91,17 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "createVault 400": changed({ body: {} }),
   "createToken 400": changed({ body: {} }),
   "getBackupObject 400": changed({ query: "?key=../x" }),
+  "restoreBackup 400": changed({ body: { snapshot: 0 } }),
+  "restoreBackup 409": async (given) => {
+    const { vault } = given.target.ids;
+    await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "Newer" } });
+    return changed({ body: { vault, dryRun: true } })(given);
+  },
+  "restoreBackup 422": changed({ env: { ROOT_KEYS: OTHER_KEYS } }),
+  "restoreBackup 507": (given) => changed({ body: { vault: given.target.ids["vault"], overwrite: true }, env: fullD1() })(given),
+  "putBackupObject 400": changed({ query: "?key=../x" }),
+  "putBackupObject 413": changed({ headers: { "Content-Length": "100000000000" } }),
+  "putBackupObject 422": changed({ query: `?key=vaults/${crypto.randomUUID()}/parts/${"0".repeat(64)}` }),
   "createVault 507": (given) => changed({ env: { COORDINATOR: coordinatorsWith(fullD1()) } })(given),
   "createToken 507": (given) => changed({ env: fullD1() })(given),
   "createVault 409": repeatedWith({ name: "First" }),

@@ -1,9 +1,10 @@
+import { restore } from "../../../src/http/endpoints/admin-restores.ts";
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
 import { createVault, resealVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
 import { createWebhook, updateWebhook } from "../../../src/http/endpoints/admin-webhooks.ts";
 import { resolve } from "../../../src/http/endpoints/resolve.ts";
 import type { ParseCall } from "../../../src/http/route.ts";
-import { parseId } from "../../../src/model/ids.ts";
+import { isId, parseId } from "../../../src/model/ids.ts";
 import { parseItem } from "../../../src/model/item-input.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { parsePatch } from "../../../src/model/patch-input.ts";
@@ -32,6 +33,7 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   NewWebhook: endpoint(createWebhook),
   WebhookChange: endpoint(updateWebhook),
   ResolveRequest: endpoint(resolve),
+  RestoreRequest: endpoint(restore),
 };
 
 /** Calls a function with every value in a JSON value, and its key. */
@@ -74,6 +76,14 @@ export const STRICTER: readonly Stricter[] = [
     rule: "the limits of strings are bytes of UTF-8 (contract 12.1)",
     reason: "maxLength counts characters; the document has the limit as the most characters",
     refuses: (body) => has(body, (value, key) => isText(value) && bytes(value) > (LIMIT[key] ?? LIMITS.string)),
+  },
+  {
+    rule: "an id of a vault to restore is one that can name something (contract 3.3)",
+    reason: "the document has one form of ids in requests, whatever they name",
+    refuses: (body) => {
+      const { vault } = (body ?? {}) as { vault?: unknown };
+      return isText(vault) && !isId(parseId(vault) ?? "");
+    },
   },
   {
     rule: "an id of a vault in a body is that of the path (contract 2.19)",

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import type { Row } from "../../../openapi/operation.ts";
 import { lengthOf, pattern } from "../../support/files.ts";
+import { backUp } from "../../support/restores.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 
@@ -76,17 +77,26 @@ async function upload(call: ReturnType<typeof client>, path: string): Promise<st
 /** An object of a backup. */
 const OBJECT = `vaults/${crypto.randomUUID()}/00000001.manifest`;
 
+async function backedUpVault(): Promise<string> {
+  const vault = await makeVault();
+  await backUp(vault);
+  return vault;
+}
+
 async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   const vault = path.includes("{vault}") ? await makeVault() : "";
   const token = path.includes("{token}") ? (await makeToken({})).id : "";
   const webhook = path.includes("{webhook}")
     ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
     : "";
+  if (path.endsWith("/restores")) return { vault: await backedUpVault() };
   if (path.endsWith("/object")) await env.BACKUPS.put(OBJECT, "object");
   // The id of the keys that a reseal replaces.
   const dataKey = await env.DB.prepare("SELECT data_key_id FROM vaults WHERE id = ?").bind(vault).first<string>("data_key_id");
   return { vault, token, webhook, dataKey: dataKey ?? "" };
 }
+
+const vaultPath = () => [1, 2, 3].map(() => crypto.randomUUID()).join("/");
 
 interface Input {
   readonly body?: unknown;
@@ -108,6 +118,8 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   createWebhook: () => ({ body: { url: newReceiver().url } }),
   backUpVault: () => ({ body: { dryRun: true } }),
   getBackupObject: () => ({ query: `?key=${OBJECT}` }),
+  restoreBackup: ({ vault }) => ({ body: { vault, overwrite: true, dryRun: true } }),
+  putBackupObject: () => ({ query: `?key=contents/${vaultPath()}`, body: pattern(100) }),
   updateWebhook: () => ({ body: { rotateSecret: true } }),
 };
 

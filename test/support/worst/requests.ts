@@ -464,6 +464,19 @@ async function dataKeyOf(world: World, vault: string): Promise<string> {
 
 const byAdmin: readonly WorstRequest[] = [
   {
+    endpoint: "POST /v1/admin/restores",
+    why: "a vault without a backup",
+    prepare: async (world) => forAdmin("/v1/admin/restores", world, { body: { vault: (await ownVault(world)).vault } }),
+  },
+  {
+    endpoint: `PUT ${BACKUPS}/object`,
+    why: "a content",
+    prepare: async (world) => {
+      const key = ["contents", ...times(3, () => crypto.randomUUID())].join("/");
+      return forAdmin(`${BACKUPS}/object?key=${key}`, world, { body: new Uint8Array(world.sizes.content) });
+    },
+  },
+  {
     endpoint: `GET ${ADMIN_VAULTS}`,
     why: "all vaults",
     prepare: async (world) => {

@@ -18,8 +18,12 @@ const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 /** What the key of an object may be: no answer of a service makes the program write elsewhere. */
 const KEY = new RegExp(`^(?:vaults/${ID}/(?:[0-9]{8}\\.manifest|parts/([0-9a-f]{64}))|contents/${ID}/${ID}/${ID})$`);
 
-/** Contents, then parts, then manifests: a manifest in the folder has all that it names. */
-const order = ({ key }: StoredObject): string => `${key.startsWith("contents/") ? 0 : key.endsWith(".manifest") ? 2 : 1} ${key}`;
+/** Whether a path is the key of an object of a backup. */
+export const isObjectKey = (path: string): boolean => KEY.test(path);
+
+/** Contents, then parts, then manifests: a manifest that was copied has all that it names. */
+export const orderOf = ({ key }: StoredObject): string =>
+  `${key.startsWith("contents/") ? 0 : key.endsWith(".manifest") ? 2 : 1} ${key}`;
 
 /** The objects of all backups that a folder lacks, in the order in which they are copied. */
 export async function listLacking(client: Client, folder: string): Promise<StoredObject[]> {
@@ -35,7 +39,7 @@ export async function listLacking(client: Client, folder: string): Promise<Store
     }
     after = page.next;
   }
-  return lacking.toSorted((a, b) => (order(a) < order(b) ? -1 : 1));
+  return lacking.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 
 /** Copies an object into the folder, as a file with mode 0600. Errors: throws a CliError when it is not what its key says. */

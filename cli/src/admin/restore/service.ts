@@ -1,0 +1,50 @@
+import { type Client, ItemVaultError } from "@item-vault/client";
+import { setTimeout } from "node:timers/promises";
+import { request } from "../../api/answers.ts";
+
+/** The requests of restores (contract 21.20). */
+
+/** How far a restore is. */
+export interface Restoration {
+  readonly vault?: { readonly id: string };
+  readonly snapshot: number;
+  readonly takenAt: string;
+  readonly state: "planned" | "running" | "done";
+  readonly done: number;
+  readonly total: number;
+  readonly rows: number;
+  readonly existing?: "none" | "deleted" | "older" | "newer";
+  readonly items?: number;
+  /** Only of what belongs to no vault: the vaults of the backup. */
+  readonly vaults?: readonly { readonly id: string; readonly snapshot: number }[];
+}
+
+export interface RestoreBody {
+  readonly vault?: string;
+  readonly snapshot?: number;
+  readonly overwrite?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** What is restored and did not answer is asked again after so many milliseconds; a coordinator may be starting anew. */
+const PAUSE = 2_000;
+const TRIES = 5;
+
+export const sendRestore = (client: Client, json: RestoreBody): Promise<Restoration> =>
+  request<Restoration>(client, "POST", "/v1/admin/restores", { json });
+
+/** Sends requests until the restore is done. `onStep` gets each answer. Errors: throws an ItemVaultError; running the command again continues. */
+export async function restoreAll(client: Client, body: RestoreBody, onStep: (step: Restoration) => void): Promise<Restoration> {
+  for (let failures = 0; ;) {
+    try {
+      const step = await sendRestore(client, body);
+      onStep(step);
+      if (step.state !== "running") return step;
+      failures = 0;
+    } catch (error) {
+      const passes = error instanceof ItemVaultError && (error.status === 0 || error.status >= 500);
+      if (!passes || ++failures >= TRIES) throw error;
+      await setTimeout(PAUSE);
+    }
+  }
+}

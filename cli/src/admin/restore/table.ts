@@ -1,0 +1,25 @@
+import { type Command, command, type Options } from "../../frame/command.ts";
+
+export const RESTORE_OPTIONS = {
+  vault: { type: "string", value: "VAULT", summary: "only this vault, by id, or by name when it exists" },
+  snapshot: { type: "string", value: "N", summary: "this snapshot of --vault instead of the newest" },
+  from: { type: "string", value: "DIR", summary: "first copy what the bucket of backups lacks of the folder" },
+  overwrite: { type: "boolean", summary: "replace --vault although it was changed since its snapshot" },
+  yes: { type: "boolean", short: "y", summary: "do not ask" },
+  "dry-run": { type: "boolean", summary: "tell what would be restored and what is refused, and change nothing" },
+} as const satisfies Options;
+
+export const RESTORE_COMMANDS: readonly Command[] = [
+  command({
+    name: "admin restore",
+    summary: "restore all vaults into an empty deployment, or one vault",
+    args: "",
+    options: RESTORE_OPTIONS,
+    examples: [
+      "item-vault admin restore --dry-run",
+      "item-vault admin restore --from backup/",
+      "item-vault admin restore --vault 3fa85f64-5717-4562-b3fc-2c963f66afa6",
+    ],
+    load: async () => ({ run: (await import("./restore.ts")).restore }),
+  }),
+] as readonly Command[];

@@ -1,0 +1,44 @@
+import type { Client } from "@item-vault/client";
+import { createReadStream } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { Readable } from "node:stream";
+import { request } from "../../api/answers.ts";
+import { CliError } from "../../frame/failure.ts";
+import { isObjectKey, orderOf, type StoredObject } from "../backup/mirror.ts";
+import { BACKUPS } from "../backup/service.ts";
+
+/** Copies what the bucket of backups lacks of a folder that `admin backup --to` has written. */
+
+/** The objects in a folder that the bucket lacks, in the order in which they are copied. Errors: throws a CliError without objects. */
+export async function listMissing(client: Client, folder: string): Promise<StoredObject[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const keys = paths.map((path) => relative(folder, path).split(sep).join("/")).filter(isObjectKey);
+  if (keys.length === 0) throw new CliError(`${folder} has no backup`, { exit: "usage" });
+  const known = await listKnown(client);
+  const missing = keys.filter((key) => !known.has(key));
+  const sized = await Promise.all(missing.map(async (key) => ({ key, size: (await stat(join(folder, key))).size })));
+  return sized.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+}
+
+async function listKnown(client: Client): Promise<Set<string>> {
+  const known = new Set<string>();
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const page: { objects: StoredObject[]; next?: string } = await request(client, "GET", `${BACKUPS}/objects`, {
+      query: { after },
+    });
+    for (const { key } of page.objects) known.add(key);
+    after = page.next;
+  }
+  return known;
+}
+
+/** Larger objects are streamed, and sent once; the others can be sent again. */
+const STREAMED = 8 * 1024 * 1024;
+
+export async function uploadObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
+  const path = join(folder, key);
+  const body = size > STREAMED ? (Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>) : await readFile(path);
+  await client.send("PUT", `${BACKUPS}/object`, { query: { key }, body, headers: { "Content-Length": String(size) } });
+}

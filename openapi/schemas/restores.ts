@@ -1,0 +1,35 @@
+import type { Schema } from "../types.ts";
+import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.ts";
+
+/** Restores in requests and answers (contract 21.20). */
+
+const snapshot = integer("The number of the snapshot.", 1, 99_999_999);
+
+export const restoreSchemas: Readonly<Record<string, Schema>> = {
+  RestoreRequest: open("What to restore: one vault, or without `vault` what belongs to no vault.", {
+    vault: nullable(ref("IdInput")),
+    snapshot: nullable({ ...snapshot, description: "The number of the snapshot; by default the newest." }),
+    overwrite: nullable({ type: "boolean", description: "Whether a vault that is newer than the snapshot may be replaced." }),
+    dryRun: nullable({ type: "boolean", description: "Changes nothing." }),
+  }),
+  Restoration: closed(
+    "How far a restore is (contract 21.20).",
+    {
+      vault: closed("The vault.", { id: ref("Uuid") }),
+      snapshot,
+      takenAt: ref("Time"),
+      deployment: { type: "string", description: "The deployment that the backup is of." },
+      state: words("`planned`: nothing was changed. `running`: send the request again.", ["planned", "running", "done"]),
+      done: integer("Steps that are done.", 0),
+      total: integer("All steps.", 1),
+      rows: integer("Rows of the parts of the snapshot.", 0),
+      existing: words("What the database has of the vault, compared with the snapshot.", ["none", "deleted", "older", "newer"]),
+      items: integer("Items of the vault.", 0),
+      vaults: arrayOf(closed("A vault of the backup.", { id: ref("Uuid"), snapshot })),
+    },
+    ["vault", "existing", "items", "vaults"],
+  ),
+  StoredObject: closed("Whether an object was stored.", {
+    stored: { type: "boolean", description: "`false`: the bucket had it already." },
+  }),
+};

@@ -1,0 +1,36 @@
+import { LIMITS } from "../../model/limits.ts";
+import { sealedFileSize } from "../../crypto/chunked.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { withBuckets } from "../../store/backup/ports.ts";
+import { storeObject } from "../../store/restore/store-object.ts";
+import { isEncoded } from "../body.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
+
+/** PUT /v1/admin/backups/object: brings an object of a backup back into the bucket (contract 21.21). */
+
+interface Upload {
+  readonly key: string;
+  /** Bytes of the body. */
+  readonly length: number;
+}
+
+const MOST = sealedFileSize(LIMITS.file);
+
+export const putBackupObject = {
+  parse({ c, query }: ParseCall): Result<Upload> {
+    if (isEncoded(c.req.raw)) return fail("encoding");
+    const declared = c.req.header("Content-Length") ?? "";
+    if (!/^\d{1,15}$/.test(declared)) return invalid("Content-Length: is missing, or not a number of bytes");
+    if (Number(declared) > MOST) return fail("body_too_large", String(MOST));
+    return ok({ key: query.rest.get("key") ?? "", length: Number(declared) });
+  },
+
+  async handle({ c, store }: Call, { key, length }: Upload): Promise<Result<Reply>> {
+    const buckets = withBuckets(store, c.env);
+    if (!buckets.ok) return buckets;
+    const body = c.req.raw.body ?? new Response(new Uint8Array()).body!;
+    const fixed = body.pipeThrough(new FixedLengthStream(length));
+    const stored = await storeObject(buckets.value, key, { length, body: fixed });
+    return stored.ok ? ok({ response: c.json({ stored: stored.value }), action: "UNLOGGED" }) : stored;
+  },
+};

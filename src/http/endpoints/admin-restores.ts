@@ -1,0 +1,79 @@
+import * as z from "zod";
+import { REGISTRY } from "../../model/backup.ts";
+import { isId, parseId } from "../../model/ids.ts";
+import { ADMIN } from "../../model/operation.ts";
+import type { Restoration, RestoreRequest } from "../../model/restore.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
+import { explain, optional } from "../../model/text.ts";
+import { type BackupStore, withBuckets } from "../../store/backup/ports.ts";
+import type { RestorePorts } from "../../store/restore/ports.ts";
+import { restoreSlice } from "../../store/restore/run.ts";
+import { createRequestId } from "../../requests/request-id.ts";
+import { originOf } from "../audit.ts";
+import { prepareRestore } from "../coordinator.ts";
+import { presentTime } from "../present.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
+
+/** POST /v1/admin/restores: one slice of the restore of a vault, or of what belongs to no vault (contract 21.20). */
+
+const id = z.string().transform((text, context) => {
+  const parsed = parseId(text);
+  if (parsed !== undefined && isId(parsed)) return parsed;
+  context.addIssue({ code: "custom", message: "is not a UUID or its 26 characters of base32" });
+  return z.NEVER;
+});
+
+const request = z.object({
+  vault: optional(id),
+  snapshot: optional(z.int("is not an integer").min(1, "is less than 1").max(99_999_999, "is more than 99999999")),
+  overwrite: optional(z.boolean("is not true or false")),
+  dryRun: optional(z.boolean("is not true or false")),
+});
+
+export const restore = {
+  parse({ body }: ParseCall): Result<RestoreRequest> {
+    const input = request.safeParse(body!.json);
+    if (!input.success) return invalid(explain(input.error, "the restore"));
+    const { vault = REGISTRY, snapshot, overwrite = false, dryRun = false } = input.data;
+    return ok({ vault, snapshot, overwrite, dryRun });
+  },
+
+  async handle(call: Call, wanted: RestoreRequest): Promise<Result<Reply>> {
+    const { c } = call;
+    const buckets = withBuckets(call.store, c.env);
+    if (!buckets.ok) return buckets;
+    const done = await restoreSlice(portsOf(call, buckets.value, wanted.vault), wanted, () => Date.now());
+    if (!done.ok) return done;
+    const action = done.value.state === "done" ? "CREATE" : "UNLOGGED";
+    const made = wanted.vault === REGISTRY ? {} : { made: wanted.vault };
+    return ok({ response: c.json(presentRestoration(done.value)), action, ...made });
+  },
+};
+
+function portsOf(call: Call, store: BackupStore, vault: string): RestorePorts {
+  const { c } = call;
+  const what = {
+    log: vault,
+    action: "CREATE",
+    result: "SUCCESS",
+    actor: ADMIN,
+    item: null,
+    version: null,
+    event: "restored",
+  } as const;
+  return {
+    store,
+    backups: store.backups,
+    files: store.files,
+    prepare: (contents) => prepareRestore(call, vault, contents),
+    entry: { id: createRequestId(Date.now()), ...what, origin: originOf(c) },
+  };
+}
+
+function presentRestoration({ manifest, existing, state, done, total }: Restoration): object {
+  const { vault, number, at, deployment, parts, row, snapshots } = manifest;
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+  const about = { snapshot: number, takenAt: presentTime(at), deployment, state, done, total, rows };
+  if (vault === REGISTRY) return { ...about, vaults: (snapshots ?? []).map((one) => ({ id: one.vault, snapshot: one.number })) };
+  return { ...about, vault: { id: vault }, existing, items: row!["items"] };
+}

@@ -1,0 +1,54 @@
+import { REGISTRY } from "../../model/backup.ts";
+import { type Existing, type Position, type RestoreRequest, START } from "../../model/restore.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import type { VaultRow } from "../vault-rows.ts";
+import { checkOrigin, chooseSnapshot, compareExisting, openSnapshot } from "./choose.ts";
+import type { RestorePorts } from "./ports.ts";
+import { beginRestore, type Known, loadKnown, type Restore } from "./progress.ts";
+
+/** The checks before the first step of a restore, which each request repeats. Nothing is written before all of them passed. */
+
+/** A restore that may go on. */
+export interface Begun extends Restore {
+  readonly known: Known;
+  readonly existing: Existing;
+  readonly position: Position;
+  /** The row of the vault; absent in the registry. */
+  readonly row: VaultRow | undefined;
+}
+
+/**
+ * Checks a request, and records that a restore begins unless it has begun or nothing may change. Errors: those of `chooseSnapshot`,
+ * `checkOrigin` and `openSnapshot`; `backup_newer`; `unavailable`.
+ */
+export async function begin({ store, backups }: RestorePorts, request: RestoreRequest): Promise<Result<Begun>> {
+  const { vault, snapshot, overwrite, dryRun } = request;
+  const known = await loadKnown(store.db, vault);
+  if (!known.ok) return known;
+  const { running } = known.value;
+  const unfinished = running?.position.phase === "done" ? undefined : running?.number;
+  const chosen = await chooseSnapshot(store, backups, vault, snapshot ?? unfinished);
+  if (!chosen.ok) return chosen;
+  const { manifest, sha256 } = chosen.value;
+  const goesOn = running?.manifest === sha256;
+  const checked = vault === REGISTRY ? checkEmpty(known.value, goesOn) : checkOrigin(known.value, manifest);
+  if (!checked.ok) return checked;
+  const row = vault === REGISTRY ? ok(undefined) : await openSnapshot(store, manifest);
+  if (!row.ok) return row;
+  const existing = row.value ? compareExisting(known.value, manifest, row.value) : "none";
+  if (existing === "newer" && !overwrite)
+    return fail("backup_newer", `vault ${vault} was changed since its snapshot ${manifest.number}`);
+  const position = goesOn ? running.position : START;
+  const begun = { manifest, sha256, known: known.value, existing, position, row: row.value };
+  if (goesOn || dryRun) return ok(begun);
+  const recorded = await beginRestore(store.db, begun, position);
+  return recorded.ok ? ok(begun) : recorded;
+}
+
+/** The registry is restored into a deployment that has nothing, or goes on where it was interrupted. */
+function checkEmpty({ inUse, running }: Known, goesOn: boolean): Result<undefined> {
+  const interrupted = running !== undefined && (goesOn || running.position.phase !== "done");
+  return inUse && !interrupted
+    ? fail("backup_newer", "the deployment has or had vaults or tokens; single vaults can be restored")
+    : ok(undefined);
+}

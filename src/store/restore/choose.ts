@@ -1,0 +1,86 @@
+import { type Manifest, REGISTRY } from "../../model/backup.ts";
+import type { Existing } from "../../model/restore.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { listSnapshots, loadManifest, loadNewest } from "../backup/load.ts";
+import type { OpenManifest } from "../backup/manifest.ts";
+import type { Store } from "../database.ts";
+import { SCHEMA } from "../schema.ts";
+import { type KeyRow, openKeys, type VaultRow } from "../vault-rows.ts";
+import type { Known } from "./progress.ts";
+
+/** Which snapshot is restored, and whether it may be. */
+
+const refused = ({ vault, number }: Pick<Manifest, "vault" | "number">, fault: string): Refusal =>
+  fail("backup_damaged", `snapshot ${number} of ${vault === REGISTRY ? "the registry" : vault} ${fault}`);
+
+/**
+ * The manifest of a snapshot. In: its number, or `undefined` for the newest one. Errors: `backup_not_found`; `backup_damaged`, also when
+ * the snapshot is not the one that the registry or the chain of the vault has; `unavailable`.
+ */
+export async function chooseSnapshot(
+  { keyring }: Store,
+  backups: R2Bucket,
+  vault: string,
+  wanted: number | undefined,
+): Promise<Result<OpenManifest>> {
+  const numbers = await listSnapshots(backups, vault);
+  if (!numbers.ok) return numbers;
+  const number = wanted ?? numbers.value.at(-1);
+  if (number === undefined) return fail("backup_not_found");
+  const found = await loadManifest(backups, keyring, { vault, number });
+  if (!found.ok) return found;
+  if (numbers.value.includes(number - 1)) {
+    const before = await loadManifest(backups, keyring, { vault, number: number - 1 });
+    // A damaged predecessor takes nothing from this snapshot, which names all of its parts.
+    if (before.ok && before.value.sha256 !== found.value.manifest.predecessor)
+      return refused(found.value.manifest, `does not follow snapshot ${number - 1}`);
+  }
+  return vault === REGISTRY ? found : compareWithRegistry(keyring, backups, found.value, wanted === undefined);
+}
+
+async function compareWithRegistry(
+  keyring: Store["keyring"],
+  backups: R2Bucket,
+  found: OpenManifest,
+  newest: boolean,
+): Promise<Result<OpenManifest>> {
+  const registry = await loadNewest(backups, keyring, REGISTRY);
+  if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(found);
+  const { vault, number } = found.manifest;
+  const named = registry.value.manifest.snapshots?.find((snapshot) => snapshot.vault === vault);
+  if (named?.number === number && named.sha256 !== found.sha256)
+    return refused(found.manifest, "is not the one that the registry names");
+  if (newest && named && named.number > number)
+    return fail("backup_damaged", `snapshot ${named.number} of ${vault}, which the registry names, is missing`);
+  return ok(found);
+}
+
+/** Whether this release and this deployment can restore a snapshot. Errors: `backup_damaged`, `backup_newer`. */
+export function checkOrigin({ deployment, inUse }: Known, manifest: Manifest): Result<undefined> {
+  if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
+  if (inUse && manifest.deployment !== deployment)
+    return refused(manifest, `belongs to the deployment ${manifest.deployment}; this one is ${deployment}`);
+  return ok(undefined);
+}
+
+/**
+ * Checks that the root key of the vault is there and opens its keys. Out: the row of the vault. Errors: `backup_damaged`, with a detail
+ * that names the root key.
+ */
+export async function openSnapshot(store: Store, manifest: Manifest): Promise<Result<VaultRow>> {
+  const row = manifest.row as unknown as KeyRow | undefined;
+  const named = Object.keys(row ?? {}).every((column) => /^[a-z_]+$/.test(column));
+  if (row?.id !== manifest.vault || !named) return refused(manifest, "has no row of its vault");
+  if (!store.keyring.keys.has(row.root_key_id))
+    return refused(manifest, `needs the root key ${row.root_key_id}, which ROOT_KEYS does not have`);
+  const keys = await openKeys(store, row);
+  return keys.ok ? ok(row as VaultRow) : refused(manifest, `does not open with the root key ${row.root_key_id}`);
+}
+
+/** What D1 has of the vault, compared with a snapshot. */
+export function compareExisting({ vault, deleted, webhook }: Known, manifest: Manifest, row: VaultRow): Existing {
+  if (!vault) return deleted ? "deleted" : "none";
+  const sequence = row.content_version + row.attribute_version;
+  const isNewer = vault.sequence > sequence || vault.updated_at > row.updated_at || webhook > manifest.at;
+  return isNewer || vault.data_key_id !== row.data_key_id ? "newer" : "older";
+}

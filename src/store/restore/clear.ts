@@ -1,0 +1,78 @@
+import { type ContentPlace, placeOf } from "../../model/file.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch } from "../database.ts";
+import { ROW_SLICES } from "../write/deleted-vaults.ts";
+import type { VaultState } from "./progress.ts";
+
+/** Removes what D1 has of a vault before the rows of a snapshot are written. */
+
+/** Rows of Files, and entries of the log, that one step takes. */
+const SLICE = { files: 200, entries: 1_000 };
+
+const FILE_TABLES = [
+  ["files", "item_id, id"],
+  ["file_versions", "item_id, id, until"],
+] as const;
+
+const SQL = {
+  /** Refuses another state than the one that was compared with the snapshot. */
+  deleteVault: `
+    DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND updated_at = ?3 AND data_key_id = ?4`,
+  // With the row, D1 refuses the NULL and rolls the batch back.
+  requireGone: `
+    INSERT INTO restores (vault_id, number, manifest, position) SELECT NULL, 0, '', ''
+    WHERE EXISTS (SELECT 1 FROM vaults WHERE id = ?1)`,
+  deleteDeletion: "DELETE FROM deleted_vaults WHERE id = ?1",
+  files: FILE_TABLES.map(
+    ([table, key]) => `SELECT item_id, id, generation FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.files}`,
+  ),
+  deleteFiles: FILE_TABLES.map(
+    ([table, key]) => `
+      DELETE FROM ${table} WHERE vault_id = ?1
+        AND (${key}) IN (SELECT ${key} FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.files})`,
+  ),
+  /** The entries stay in the log. They are no events of the vault as the snapshot has it, unless the snapshot has them too. */
+  unnumber: `
+    UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ?1
+      AND id IN (SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL LIMIT ${SLICE.entries})`,
+  left: `
+    SELECT 1 WHERE ${["items", "files", "item_versions", "file_versions", "deleted_items", "replays", "webhooks"]
+      .map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1)`)
+      .join(" OR ")} OR EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL)`,
+};
+
+/** What D1 has of a vault besides its row. */
+export interface Leftovers {
+  /** Whether there is anything. */
+  readonly any: boolean;
+  /** The contents that the next slice of rows of Files names. */
+  readonly contents: readonly ContentPlace[];
+}
+
+/** Errors: `unavailable`. */
+export async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Leftovers>> {
+  type File = { readonly item_id: string; readonly id: string; readonly generation: string };
+  const [files, ended] = SQL.files as [string, string];
+  const read = await runBatch<[unknown, File, File]>(
+    db,
+    ...([SQL.left, files, ended].map((sql) => db.prepare(sql).bind(vault)) as [
+      D1PreparedStatement,
+      D1PreparedStatement,
+      D1PreparedStatement,
+    ]),
+  );
+  if (!read.ok) return read;
+  const [left, ...rows] = read.value;
+  return ok({ any: left.length > 0, contents: rows.flat().map((row) => placeOf(vault, row.item_id, row)) });
+}
+
+/** The statements that remove the row of a vault, in the state that was read, and the record of its deletion. */
+export const removeVault = (db: D1Database, vault: string, state: VaultState | undefined): D1PreparedStatement[] => [
+  ...(state ? [db.prepare(SQL.deleteVault).bind(vault, state.sequence, state.updated_at, state.data_key_id)] : []),
+  db.prepare(SQL.requireGone).bind(vault),
+  db.prepare(SQL.deleteDeletion).bind(vault),
+];
+
+/** The statements that delete a slice of what `loadLeftovers` has found. */
+export const deleteLeftovers = (db: D1Database, vault: string): D1PreparedStatement[] =>
+  [...SQL.deleteFiles, ...ROW_SLICES, SQL.unnumber].map((sql) => db.prepare(sql).bind(vault));

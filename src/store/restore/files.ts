@@ -1,0 +1,33 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import type { Cell, Part, TableRows } from "../../model/backup.ts";
+import { type ContentPlace, type KeyedFile, placeOf } from "../../model/file.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { type FileRow, openFiles } from "../files.ts";
+
+/** The Files of a part: the contents that its rows name, with their keys. */
+
+export interface PartFile {
+  readonly place: ContentPlace;
+  readonly file: KeyedFile;
+}
+
+/** The rows of a table of a part, as objects. */
+export const objectsOf = ({ columns, rows }: TableRows): Record<string, Cell>[] =>
+  rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index] ?? null])));
+
+/** The rows of one table of a part; none when the part does not have the table. */
+export const rowsOf = <Row>({ tables }: Part, name: string): Row[] =>
+  tables.filter(({ table }) => table === name).flatMap(objectsOf) as Row[];
+
+/** The rows of Files of a part, one for each content: several rows may share one. */
+export function fileRowsOf(part: Part): FileRow[] {
+  const rows = [...rowsOf<FileRow>(part, "files"), ...rowsOf<FileRow>(part, "file_versions")];
+  return [...new Map(rows.map((row) => [`${row.item_id}/${row.id}/${row.generation}`, row])).values()];
+}
+
+/** Opens rows of Files of a vault. Errors: `integrity`. */
+export async function openPartFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<Result<PartFile[]>> {
+  const opened = await openFiles(keys, vault, rows);
+  if (!opened.ok) return opened;
+  return ok(opened.value.map((file, index) => ({ file, place: placeOf(vault, rows[index]!.item_id, file) })));
+}

@@ -1,0 +1,25 @@
+import { ACTIVITY, sealActivity } from "../activity.ts";
+import { proofStatement } from "../root-keys.ts";
+import type { VaultRow } from "../vault-rows.ts";
+import type { RestorePorts } from "./ports.ts";
+import { endRestore } from "./progress.ts";
+
+const SQL = {
+  /** The counts of the log begin anew (activity-insert.ts). */
+  forgetCounts: "DELETE FROM logs WHERE vault_id = ?1",
+  entry: `INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)`,
+};
+
+/** The statements of the last step of a vault: its row, by which it exists, and the entry of its log. */
+export async function finishStatements({ store, entry }: RestorePorts, row: VaultRow): Promise<D1PreparedStatement[]> {
+  const { db, keyring } = store;
+  const columns = Object.keys(row);
+  const values = columns.map((column) => `?1 ->> '${column}'`).join(", ");
+  return [
+    await proofStatement(db, keyring.keys.get(row.root_key_id)!),
+    db.prepare(`INSERT INTO vaults (${columns.join(", ")}) SELECT ${values}`).bind(JSON.stringify(row)),
+    db.prepare(SQL.forgetCounts).bind(row.id),
+    db.prepare(SQL.entry).bind(JSON.stringify([await sealActivity(store, entry)])),
+    endRestore(db, row.id),
+  ];
+}

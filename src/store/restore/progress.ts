@@ -1,0 +1,115 @@
+import type { Manifest } from "../../model/backup.ts";
+import { formatPosition, parsePosition, type Position } from "../../model/restore.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { runBatch, tryBatch } from "../database.ts";
+
+/**
+ * How far a restore is: a row of `restores`, which each step moves in the batch that has its effect. Two requests that do the same
+ * step at the same time take effect once: the position that the second one expects is gone, so D1 rolls its batch back.
+ */
+
+/** The columns that tell which state of a vault D1 has. */
+export interface VaultState {
+  readonly sequence: number;
+  readonly updated_at: number;
+  readonly data_key_id: string;
+}
+
+/** What D1 knows of what is to be restored. */
+export interface Known {
+  /** The restore that has begun. */
+  readonly running: { readonly number: number; readonly manifest: string; readonly position: Position } | undefined;
+  readonly vault: VaultState | undefined;
+  /** Whether the log has the deletion of the vault. */
+  readonly deleted: boolean;
+  /** When the newest webhook was made: Unix milliseconds. */
+  readonly webhook: number;
+  /** The id of the deployment, and whether it has or had vaults or tokens. */
+  readonly deployment: string;
+  readonly inUse: boolean;
+}
+
+const IN_USE =
+  "(EXISTS (SELECT 1 FROM vaults) OR EXISTS (SELECT 1 FROM tokens) OR EXISTS (SELECT 1 FROM ended_tokens) OR EXISTS (SELECT 1 FROM past_writes))";
+
+const SQL = {
+  running: "SELECT number, manifest, position FROM restores WHERE vault_id = ?1",
+  vault: "SELECT content_version + attribute_version AS sequence, updated_at, data_key_id FROM vaults WHERE id = ?1",
+  known: `
+    SELECT (SELECT id FROM deployment) AS deployment, ${IN_USE} AS inUse,
+      coalesce((SELECT max(created_at) FROM webhooks WHERE vault_id = ?1), 0) AS webhook,
+      EXISTS (
+        SELECT 1 FROM activity WHERE vault_id = ?1 AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted`,
+  begin: `
+    INSERT INTO restores (vault_id, number, manifest, position) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (vault_id) DO UPDATE SET number = ?2, manifest = ?3, position = ?4`,
+  // The backups of this database go on with the name that the snapshot has.
+  adopt: `UPDATE deployment SET id = ?1 WHERE NOT ${IN_USE}`,
+  // Without the row the first column is NULL, which D1 refuses.
+  move: `
+    INSERT INTO restores (vault_id, number, manifest, position)
+    SELECT (SELECT vault_id FROM restores WHERE vault_id = ?1 AND manifest = ?2 AND position = ?3), 0, '', ''
+    ON CONFLICT (vault_id) DO UPDATE SET position = ?4`,
+  end: "DELETE FROM restores WHERE vault_id = ?1",
+};
+
+/** In: the id of a vault, or `REGISTRY`. Errors: `unavailable`. */
+export async function loadKnown(db: D1Database, vault: string): Promise<Result<Known>> {
+  type Running = { readonly number: number; readonly manifest: string; readonly position: string };
+  type Flags = { readonly deployment: string; readonly inUse: number; readonly webhook: number; readonly deleted: number };
+  const read = await runBatch<[Running, VaultState, Flags]>(
+    db,
+    db.prepare(SQL.running).bind(vault),
+    db.prepare(SQL.vault).bind(vault),
+    db.prepare(SQL.known).bind(vault),
+  );
+  if (!read.ok) return read;
+  const [[running], [state], [flags]] = read.value;
+  const { deployment, inUse, webhook, deleted } = flags!;
+  const began = running && { ...running, position: parsePosition(running.position) };
+  return ok({ running: began, vault: state, deployment, webhook, inUse: inUse === 1, deleted: deleted === 1 });
+}
+
+/** Which restore it is. */
+export interface Restore {
+  readonly manifest: Manifest;
+  /** SHA-256 of the manifest. */
+  readonly sha256: string;
+}
+
+/** Records that a restore begins, or begins again. Errors: `unavailable`. */
+export async function beginRestore(
+  db: D1Database,
+  { manifest, sha256 }: Restore,
+  position: Position,
+): Promise<Result<undefined>> {
+  const { vault, number, deployment } = manifest;
+  const done = await runBatch(
+    db,
+    db.prepare(SQL.adopt).bind(deployment),
+    db.prepare(SQL.begin).bind(vault, number, sha256, formatPosition(position)),
+  );
+  return done.ok ? ok(undefined) : done;
+}
+
+/**
+ * Carries out a step: moves the position and runs the statements, all or nothing. Errors: `busy`, when another request has moved the
+ * position; `database_full`; `unavailable`, also when the step may have taken effect: then the position tells.
+ */
+export async function moveRestore(
+  db: D1Database,
+  { manifest, sha256 }: Restore,
+  from: Position,
+  to: Position,
+  statements: readonly D1PreparedStatement[],
+): Promise<Result<undefined>> {
+  const move = db.prepare(SQL.move).bind(manifest.vault, sha256, formatPosition(from), formatPosition(to));
+  const outcome = await tryBatch(db, [move, ...statements]);
+  if (outcome === "committed") return ok(undefined);
+  return fail(
+    ({ stale: "busy", full: "database_full" } as Partial<Record<string, "busy" | "database_full">>)[outcome] ?? "unavailable",
+  );
+}
+
+/** The statement that ends a restore, for its last step. */
+export const endRestore = (db: D1Database, vault: string): D1PreparedStatement => db.prepare(SQL.end).bind(vault);

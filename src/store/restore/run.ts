@@ -1,0 +1,60 @@
+import { REGISTRY } from "../../model/backup.ts";
+import { PHASES, type Position, type Restoration, type RestoreRequest, stepsDone, stepsOf } from "../../model/restore.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { begin } from "./begin.ts";
+import { checkParts } from "./check-parts.ts";
+import { clearStep } from "./clear-step.ts";
+import { contentsStep } from "./contents-step.ts";
+import { newBudget, type RestorePorts } from "./ports.ts";
+import { rowsStep } from "./rows-step.ts";
+import type { Step, Stepped } from "./step.ts";
+
+/**
+ * Restores a vault from its backup, in slices. While its rows are written the vault has no row of its own, and without that nothing
+ * serves or opens the others; the last step inserts it, so the vault is there at once and whole. Each step moves a position in D1
+ * together with its effect, so an interrupted restore goes on where it was, and a step that is repeated has no effect.
+ */
+
+type RunStep = (ports: RestorePorts, step: Step) => Promise<Result<Stepped>>;
+
+const STEPS: Readonly<Record<Exclude<(typeof PHASES)[number], "done">, RunStep>> = {
+  contents: contentsStep,
+  clear: clearStep,
+  rows: rowsStep,
+};
+
+/**
+ * Carries out a slice of a restore. Out: how far it is. Errors: those of `begin`; `backup_damaged`, with a detail that names the part or
+ * content; `busy`, `database_full`, `unavailable`, after which the same request continues.
+ */
+export async function restoreSlice(
+  ports: RestorePorts,
+  request: RestoreRequest,
+  clock: () => number,
+): Promise<Result<Restoration>> {
+  const begun = await begin(ports, request);
+  if (!begun.ok) return begun;
+  const { manifest, existing } = begun.value;
+  const total = stepsOf(manifest.parts.length);
+  const at = (position: Position): Restoration => {
+    const state = position.phase === "done" ? "done" : "running";
+    return { manifest, existing, state, done: stepsDone(position, manifest), total };
+  };
+  if (request.dryRun) {
+    const checked = await checkParts(ports.backups, manifest);
+    return checked.ok ? ok({ ...at(begun.value.position), state: "planned" }) : checked;
+  }
+  const budget = newBudget(clock);
+  // The registry has neither contents nor earlier rows.
+  const first = manifest.vault === REGISTRY && begun.value.position.phase === "contents" ? SKIPPED : begun.value.position;
+  let last: Stepped = { position: first, saved: begun.value.position };
+  while (last.position.phase !== "done") {
+    const done = await STEPS[last.position.phase](ports, { ...begun.value, ...last, budget });
+    if (!done.ok) return done;
+    last = done.value;
+    if (budget.isSpent() && last.position === last.saved) break;
+  }
+  return ok(at(last.position));
+}
+
+const SKIPPED: Position = { phase: "rows", part: 0, index: 0 };

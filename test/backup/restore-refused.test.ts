@@ -1,0 +1,130 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { newestOf, rowsInDatabase } from "../support/backup.ts";
+import { freshFile, pattern } from "../support/files.ts";
+import { backUp, backUpAll, changeManifest, loseEverything, objectsIn, restore, restoreOnce } from "../support/restores.ts";
+import { LOGIN, makeToken } from "../support/service.ts";
+
+/** What a restore refuses, by name, before anything of the vault is visible (contract 21.24). */
+
+const snapshot = (vault: string, number = 1) => `vaults/${vault}/${String(number).padStart(8, "0")}.manifest`;
+
+let vault: string;
+let other: string;
+/** The bucket of backups as it was. */
+let objects: ReadonlyMap<string, Uint8Array>;
+
+beforeAll(async () => {
+  const one = await freshFile(pattern(40_000));
+  const two = await freshFile(pattern(40_000));
+  [vault, other] = [one.vault, two.vault];
+  await backUpAll([vault, other]);
+  await one.call("POST", one.items, { body: LOGIN });
+  await backUp(vault);
+  await loseEverything();
+  objects = await objectsIn(env.BACKUPS);
+});
+
+const keysOf = (prefix: string) => [...objects.keys()].filter((key) => key.startsWith(prefix));
+/** The largest of some objects. */
+const largest = (prefix: string) => keysOf(prefix).toSorted((a, b) => objects.get(b)!.length - objects.get(a)!.length)[0]!;
+
+/** Damages the backup, tries a restore, and repairs the backup. Out: the message of the refusal. */
+async function refusal(damage: () => Promise<unknown>, body: object = { vault }): Promise<string> {
+  await damage();
+  const reply = await restore(body);
+  for (const key of (await env.BACKUPS.list()).objects.map((object) => object.key))
+    if (!objects.has(key)) await env.BACKUPS.delete(key);
+  for (const [key, bytes] of objects) await env.BACKUPS.put(key, bytes);
+  expect([reply.status, reply.text]).toEqual([422, expect.stringContaining("The backup is refused")]);
+  expect(await env.DB.prepare("SELECT count(*) AS n FROM vaults").first("n")).toBe(0);
+  expect(Object.values(await rowsInDatabase(vault)).flat()).toEqual([]);
+  return reply.body.message;
+}
+
+const cut = (key: string) => () => env.BACKUPS.put(key, objects.get(key)!.slice(0, -1));
+const replace = (key: string, by: string) => () => env.BACKUPS.put(key, objects.get(by)!);
+const change = (key: string) => () => env.BACKUPS.put(key, objects.get(key)!.with(objects.get(key)!.length - 100, 65));
+
+describe("a restore refuses and names", () => {
+  const part = () => largest(`vaults/${vault}/parts/`);
+  const hash = () => part().slice(-64);
+  const content = () => largest(`contents/${vault}`);
+  const name = () => content().slice("contents/".length);
+
+  it("a part that is truncated, exchanged, of another vault, changed or missing", async () => {
+    const foreign = largest(`vaults/${other}/parts/`);
+    const sibling = keysOf(`vaults/${vault}/parts/`).find((key) => key !== part())!;
+    for (const damage of [cut(part()), replace(part(), sibling), replace(part(), foreign), change(part())])
+      expect(await refusal(damage)).toContain(`part ${hash()}`);
+    expect(await refusal(() => env.BACKUPS.delete(part()))).toContain(`part ${hash()} is missing`);
+  });
+
+  it("a part of another deployment or vault that a manifest names", async () => {
+    const { manifest } = await newestOf(other);
+    const { parts, row } = manifest;
+    for (const ref of parts)
+      await env.BACKUPS.put(`vaults/${vault}/parts/${ref.sha256}`, objects.get(`vaults/${other}/parts/${ref.sha256}`)!);
+    const numbered = { vault, snapshot: 2 };
+    expect(await refusal(() => changeManifest({ vault, number: 2 }, { parts }), numbered)).toContain("belongs to another vault");
+    expect(await refusal(() => changeManifest({ vault, number: 2 }, { deployment: "other" }), numbered)).toContain(
+      "another deployment",
+    );
+    expect(await refusal(() => changeManifest({ vault, number: 2 }, { row: row! }), numbered)).toContain(
+      "has no row of its vault",
+    );
+  });
+
+  it("a manifest that is changed, truncated, of another number or vault, or of a newer release", async () => {
+    const second = `manifest 2 of ${vault}`;
+    expect(await refusal(change(snapshot(vault, 2)))).toContain(`${second} is not authentic`);
+    expect(await refusal(cut(snapshot(vault, 2)))).toContain(`${second} is truncated`);
+    expect(await refusal(replace(snapshot(vault, 2), snapshot(vault)))).toContain(`${second} is that of another snapshot`);
+    expect(await refusal(replace(snapshot(vault, 2), snapshot(other)))).toContain(`${second} is that of another snapshot`);
+    expect(await refusal(() => changeManifest({ vault, number: 2 }, { schema: 99 }))).toContain("was made by a newer release");
+  });
+
+  it("a snapshot that is not the one of the chain or of the registry", async () => {
+    const changed = () => changeManifest({ vault, number: 2 }, { predecessor: "0".repeat(64) });
+    expect(await refusal(changed)).toContain("snapshot 2 of");
+    const at = () => changeManifest({ vault: other, number: 1 }, { at: 1 });
+    expect(await refusal(at, { vault: other })).toContain("is not the one that the registry names");
+  });
+
+  it("a content that is missing, truncated, changed or exchanged", async () => {
+    const foreign = largest(`contents/${other}`);
+    for (const damage of [() => env.BACKUPS.delete(content()), cut(content()), change(content()), replace(content(), foreign)])
+      expect(await refusal(damage)).toContain(`the content ${name()}`);
+    expect((await objectsIn(env.FILES)).size).toBe(0);
+  });
+
+  it("a root key that ROOT_KEYS does not have", async () => {
+    const others = JSON.stringify({ active: "k9", keys: { k9: btoa("9".repeat(32)) } });
+    const reply = await restoreOnce({ vault }, { ROOT_KEYS: others });
+    expect(reply).toMatchObject({ status: 422, body: { message: expect.stringContaining("root key k1") } });
+  });
+
+  it("a vault without a backup: 404", async () => {
+    expect(await restore({ vault: crypto.randomUUID() })).toMatchObject({ status: 404 });
+    expect(await restore({ vault, snapshot: 9 })).toMatchObject({ status: 404 });
+  });
+
+  it("what a dry run finds without reading the parts, and the dry run changes nothing", async () => {
+    const restores = (await env.DB.prepare("SELECT * FROM restores").all()).results;
+    expect(await refusal(cut(part()), { vault, dryRun: true })).toContain(`part ${hash()}`);
+    expect(await restore({ vault, dryRun: true })).toMatchObject({
+      status: 200,
+      body: { state: "planned", existing: "none", snapshot: 2, items: 2 },
+    });
+    expect((await env.DB.prepare("SELECT * FROM restores").all()).results).toEqual(restores);
+  });
+
+  it("a snapshot of another deployment, once this one has something", async () => {
+    await makeToken({});
+    const id = await env.DB.prepare("SELECT id FROM deployment").first<string>("id");
+    await env.DB.prepare("UPDATE deployment SET id = 'other'").run();
+    expect(await refusal(async () => undefined)).toContain("; this one is other");
+    await env.DB.prepare("UPDATE deployment SET id = ?").bind(id).run();
+    expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done" } });
+  });
+});

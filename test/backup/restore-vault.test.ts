@@ -1,0 +1,235 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { cleanUp } from "../../src/scheduled.ts";
+import { rowsInDatabase } from "../support/backup.ts";
+import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { backUp, restore, restoreOnce } from "../support/restores.ts";
+import { passDays } from "../support/restore.ts";
+import { runs } from "../support/runs.ts";
+import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
+import { newReceiver, ringWhenDue } from "../support/webhooks.ts";
+
+/** The restore of single vaults into a deployment that is in use (contract 21.22 and 21.23). */
+
+const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
+
+async function stateOf(vault: string) {
+  const { activity: _, ...rows } = await rowsInDatabase(vault);
+  return { rows, row: await rowOf(vault) };
+}
+
+const patch = (call: Client, path: string, value: string) =>
+  call("PATCH", path, { body: [{ op: "replace", path: "/title", value }] });
+
+describe("a vault that was deleted by mistake", () => {
+  it("comes back with its Files and its log, and its contents are not deleted when their retention ends", async () => {
+    const fresh = await freshFile(pattern(20_000));
+    const { vault, call, path } = fresh;
+    const before = await stateOf(vault);
+    const contents = await objectsOf(vault);
+    await backUp(vault);
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+    expect(await call("GET", path)).toMatchObject({ status: 404 });
+    expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done", existing: "deleted" } });
+    expect(await stateOf(vault)).toEqual(before);
+    const { results } = await env.DB.prepare(
+      "SELECT action, event FROM activity WHERE vault_id = ? AND item_id IS NULL ORDER BY id",
+    )
+      .bind(vault)
+      .all();
+    expect(results).toEqual([
+      { action: "CREATE", event: null },
+      { action: "DELETE", event: null },
+      { action: "CREATE", event: "restored" },
+    ]);
+    await passDays(vault, 40);
+    expect(await objectsOf(vault)).toEqual(contents);
+    expect((await env.FILES.list({ prefix: `${vault}/` })).objects).toHaveLength(1);
+  });
+
+  it("keeps what a restore has written when the clean-up runs in between", async () => {
+    const { vault, call, path } = await freshFile();
+    await patch(call, path, "Other");
+    const before = await stateOf(vault);
+    await backUp(vault);
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    for (let calls = 1; ; calls += runs(6, 1)) {
+      let left = calls;
+      const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
+      const { status } = await restoreOnce({ vault }, { DB: db });
+      await cleanUp(env, Date.now());
+      await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+      if (status === 200) break;
+    }
+    expect(await stateOf(vault)).toEqual(before);
+  });
+});
+
+describe("a vault that has changed since its snapshot", () => {
+  it("is not replaced without being told to, and then has nothing that is newer", async () => {
+    const fresh = await freshFile(pattern(20_000));
+    const { vault, items, one, call, path } = fresh;
+    const before = await stateOf(vault);
+    const cursor = (await call("GET", `/v1/vaults/${vault}/events?after=latest`)).body.last;
+    const snapshotContents = await objectsOf(vault);
+    await backUp(vault);
+    await patch(call, path, "Newer");
+    await call("PUT", `${one}/content`, { body: pattern(300), headers: lengthOf(pattern(300)) });
+    await call("POST", items, { body: { ...LOGIN, title: "new" } });
+    const later = (await call("GET", `/v1/vaults/${vault}/events?after=latest`)).body.last;
+    const changed = await stateOf(vault);
+    expect(await restore({ vault })).toMatchObject({ status: 409, body: { message: expect.stringContaining("newer") } });
+    expect(await restore({ vault, dryRun: true })).toMatchObject({ status: 409 });
+    expect(await stateOf(vault)).toEqual(changed);
+
+    expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200, body: { existing: "newer", state: "done" } });
+    expect(await stateOf(vault)).toEqual(before);
+    expect(await call("GET", `/v1/vaults/${vault}/events?after=${later}`)).toMatchObject({ status: 410 });
+    expect((await call("GET", `/v1/vaults/${vault}/events?after=${cursor}`)).body.events).toEqual([]);
+    // The coordinator has cached the newer rows.
+    expect(await patch(call, path, "After")).toMatchObject({ status: 200, body: { title: "After" } });
+    const { events } = (await call("GET", `/v1/vaults/${vault}/events?after=${cursor}`)).body;
+    expect(events).toMatchObject([{ type: "item.updated" }]);
+    await passDays(vault, 40);
+    expect(await objectsOf(vault)).toEqual(snapshotContents);
+  });
+
+  it("is replaced where it is as its snapshot, and a second restore changes nothing", async () => {
+    const { vault } = await freshFile();
+    await backUp(vault);
+    const before = await stateOf(vault);
+    for (const _ of [1, 2]) {
+      expect(await restore({ vault })).toMatchObject({ status: 200, body: { existing: "older" } });
+      expect(await stateOf(vault)).toEqual(before);
+    }
+  });
+
+  it("counts a webhook that was made since as newer, and sends no old events after the restore", async () => {
+    const { vault, items, call } = await freshVault();
+    const receiver = newReceiver();
+    await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: receiver.url } });
+    await call("POST", items, { body: LOGIN });
+    await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+    await backUp(vault);
+    expect((await receiver.received()).length).toBe(1);
+    await call("POST", items, { body: LOGIN });
+    await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+    await restore({ vault, overwrite: true });
+    await call("POST", items, { body: LOGIN });
+    await ringWhenDue(vault);
+    expect((await receiver.received()).map(({ event }) => event.type)).toEqual(["item.created", "item.created", "reset"]);
+    await backUp(vault);
+    await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } });
+    expect(await restore({ vault })).toMatchObject({ status: 409 });
+  });
+});
+
+describe("a restore that is interrupted", () => {
+  /** A D1 or R2 whose call of this number fails, before it takes effect or after. */
+  const failingAt = (number: number, after: boolean): Partial<Env> => {
+    let count = 0;
+    const fault = () => (++count === number ? Promise.reject(new Error("D1_ERROR: Network connection lost")) : undefined);
+    const DB = wrapDatabase(env.DB, after ? { after: fault } : { before: fault });
+    return { DB };
+  };
+
+  const failingBucket = (bucket: R2Bucket, number: number, after: boolean): R2Bucket => {
+    let count = 0;
+    return new Proxy(bucket, {
+      get(target, name) {
+        const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
+        return async (...given: unknown[]) => {
+          const fails = ++count === number;
+          if (fails && !after) throw new Error("R2 does not answer");
+          const answer = await method.apply(target, given);
+          if (fails) throw new Error("R2 does not answer");
+          return answer;
+        };
+      },
+    });
+  };
+
+  it("goes on after each call of D1 or R2 that failed, and ends with the same vault", async () => {
+    const { vault, call, path } = await freshFile(pattern(20_000));
+    await patch(call, path, "Other");
+    await backUp(vault);
+    const before = await stateOf(vault);
+    const contents = await objectsOf(vault);
+    const kinds = [
+      (number: number, after: boolean) => failingAt(number, after),
+      (number: number, after: boolean) => ({ BACKUPS: failingBucket(env.BACKUPS, number, after) }),
+      (number: number, after: boolean) => ({ FILES: failingBucket(env.FILES, number, after) }),
+    ];
+    let interrupted = 0;
+    for (const bindings of kinds)
+      for (const after of [false, true])
+        for (let number = 1; ; number += runs(4, 1)) {
+          await env.FILES.delete(contents);
+          const first = await restoreOnce({ vault }, bindings(number, after));
+          if (first.status !== 200) interrupted++;
+          if (first.status !== 200) expect(await restore({ vault })).toMatchObject({ status: 200 });
+          expect(await stateOf(vault)).toEqual(before);
+          expect(await objectsOf(vault)).toEqual(contents);
+          if (first.status === 200) break;
+        }
+    expect(interrupted).toBeGreaterThan(runs(5, 20));
+  });
+
+  it("goes on after the coordinator did not answer", async () => {
+    const { vault } = await freshFile();
+    await backUp(vault);
+    const before = await stateOf(vault);
+    await rebindCoordinator(vault, { FILE_RETENTION_DAYS: "x" as unknown as number });
+    expect(await restore({ vault })).toMatchObject({ status: 503 });
+    await rebindCoordinator(vault, {});
+    expect(await restore({ vault })).toMatchObject({ status: 200 });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+
+  it("takes effect once when two requests do the same step", async () => {
+    const { vault } = await freshFile();
+    await backUp(vault);
+    const before = await stateOf(vault);
+    const replies = await Promise.all([1, 2, 3].map(() => restoreOnce({ vault })));
+    expect(replies.some(({ status }) => status === 200)).toBe(true);
+    expect(replies.every(({ status, body }) => status === 200 || body.status === 503)).toBe(true);
+    expect(await restore({ vault })).toMatchObject({ status: 200 });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+});
+
+describe("a vault that is being restored", () => {
+  it("is not there before its last step, and begins again when another snapshot is asked for", async () => {
+    const { vault, call, path } = await freshFile();
+    await backUp(vault);
+    const first = await stateOf(vault);
+    await patch(call, path, "Other");
+    await backUp(vault);
+    await env.DB.batch([env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault)]);
+    let left = 6;
+    const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
+    expect(await restoreOnce({ vault }, { DB: db })).toMatchObject({ status: 503 });
+    expect(await call("GET", path)).toMatchObject({ status: 404 });
+    expect(await restore({ vault, snapshot: 1 })).toMatchObject({ status: 200, body: { snapshot: 1 } });
+    expect(await stateOf(vault)).toEqual(first);
+  });
+});
+
+describe("the next backup after a restore", () => {
+  it("has the vault as it is", async () => {
+    const { vault, items, call, path } = await freshFile();
+    await backUp(vault);
+    await patch(call, path, "Other");
+    await backUp(vault);
+    await restore({ vault, snapshot: 1, overwrite: true });
+    await call("POST", items, { body: LOGIN });
+    await call("POST", items, { body: LOGIN });
+    const before = await stateOf(vault);
+    expect(await backUp(vault)).toMatchObject({ state: "done", number: 3 });
+    await restore({ vault });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+});

@@ -1,0 +1,88 @@
+import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import type { Manifest } from "../../src/model/backup.ts";
+import { loadManifest } from "../../src/store/backup/load.ts";
+import { presentManifest } from "../../src/store/backup/manifest.ts";
+import { manifestKey } from "../../src/store/backup/place.ts";
+import { registryStep } from "../../src/store/backup/registry.ts";
+import { backupStep, type StepReport } from "../../src/store/backup/snapshot.ts";
+import { backupStore, require_ } from "./backup.ts";
+import { migrate } from "./migrate.ts";
+import { admin, type Reply } from "./service.ts";
+
+/** Backups and restores of tests: snapshots are made by the functions of the service, restores by requests. */
+
+/** Makes a snapshot of a vault. */
+export async function backUp(vault: string, full = false): Promise<StepReport> {
+  for (;;) {
+    const report = require_(await backupStep(await backupStore(), vault, full));
+    if (!["reading", "copying", "busy"].includes(report.state)) return report;
+  }
+}
+
+/** Makes a snapshot of each vault, and the registry. */
+export async function backUpAll(vaults: readonly string[]): Promise<void> {
+  for (const vault of vaults) await backUp(vault);
+  for (;;) {
+    const { state } = require_(await registryStep(await backupStore()));
+    if (state === "waiting") throw new Error("a vault has no snapshot");
+    if (state === "done") return;
+  }
+}
+
+/** Writes a manifest again, with changes. */
+export async function changeManifest(
+  place: { readonly vault: string; readonly number: number },
+  changes: Partial<Manifest>,
+  as: { readonly vault: string; readonly number: number } = place,
+): Promise<void> {
+  const { keyring } = await backupStore();
+  const { manifest } = require_(await loadManifest(env.BACKUPS, keyring, place));
+  await env.BACKUPS.put(manifestKey(as.vault, as.number), await presentManifest(keyring, { ...manifest, ...changes }));
+}
+
+type Objects = ReadonlyMap<string, Uint8Array>;
+
+/** All objects of a bucket. */
+export async function objectsIn(bucket: R2Bucket): Promise<Objects> {
+  const { objects } = await bucket.list();
+  const read = async (key: string) => [key, new Uint8Array(await (await bucket.get(key))!.arrayBuffer())] as const;
+  return new Map(await Promise.all(objects.map(({ key }) => read(key))));
+}
+
+/** Loses D1, FILES and all coordinators. The bucket of backups stays. */
+export async function loseEverything(): Promise<void> {
+  const kept = await objectsIn(env.BACKUPS);
+  await reset();
+  await migrate();
+  for (const [key, bytes] of kept) await env.BACKUPS.put(key, bytes);
+}
+
+export interface RestoreBody {
+  readonly vault?: string;
+  readonly snapshot?: number;
+  readonly overwrite?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** One request of a restore. */
+export const restoreOnce = (body: RestoreBody, bindings: Partial<Env> = {}): Promise<Reply> =>
+  admin("POST", "/v1/admin/restores", { body, env: bindings });
+
+/** Sends requests until the restore is done or refused. */
+export async function restore(body: RestoreBody, bindings: Partial<Env> = {}): Promise<Reply> {
+  for (;;) {
+    const reply = await restoreOnce(body, bindings);
+    if (reply.status !== 200 || reply.body.state !== "running") return reply;
+  }
+}
+
+/** Restores all that the newest registry has. */
+export async function restoreAll(): Promise<void> {
+  const registry = await restore({});
+  if (registry.status !== 200) throw new Error(registry.text);
+  for (const { id, snapshot } of registry.body.vaults as { id: string; snapshot: number }[]) {
+    const reply = await restore({ vault: id, snapshot });
+    if (reply.status !== 200) throw new Error(reply.text);
+  }
+}
