@@ -9,6 +9,7 @@ import { historyRows } from "./paths/history.ts";
 import { itemRows } from "./paths/items.ts";
 import { serviceRows } from "./paths/service.ts";
 import { tokenRows } from "./paths/tokens.ts";
+import { verifyRows } from "./paths/verify.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
 import { healthSchemas } from "./schemas/health.ts";
@@ -18,6 +19,7 @@ import { resolveSchemas } from "./schemas/resolve.ts";
 import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
 import { vaultSchemas } from "./schemas/vaults.ts";
+import { verifySchemas } from "./schemas/verify.ts";
 import { webhookSchemas } from "./schemas/webhooks.ts";
 import type { Document, PathItem } from "./types.ts";
 
@@ -32,6 +34,7 @@ export const ROWS: readonly Row[] = [
   ...eventRows,
   ...adminRows,
   ...webhookRows,
+  ...verifyRows,
   ...serviceRows,
 ];
 
@@ -77,6 +80,7 @@ export const document: Document = {
     { name: "Admin: vaults", description: "Makes and deletes vaults (contract 13)." },
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
+    { name: "Admin: operations", description: "Checks what is stored (contract 22)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -90,6 +94,7 @@ export const document: Document = {
       ...activitySchemas,
       ...resolveSchemas,
       ...webhookSchemas,
+      ...verifySchemas,
       ...healthSchemas,
       ...valueSchemas,
     },

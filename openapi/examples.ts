@@ -129,3 +129,18 @@ export const health = {
   version: "0.2.0",
   dependencies: [{ service: "d1", status: "ACTIVE", message: "The database answers" }],
 };
+
+export const verified = {
+  findings: [
+    {
+      kind: "counter_wrong",
+      vault: VAULT,
+      table: "vaults",
+      id: "items",
+      detail: "items is 13, and the rows give 12",
+      repairable: true,
+    },
+  ],
+  checked: { rows: 61, items: 12, contents: 3, bytes: 48210 },
+  next: null,
+};

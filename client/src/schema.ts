@@ -700,6 +700,61 @@ export interface WebhookDeletedMessage {
 /** The body of a message (contract 17.7). New types and attributes may be added. */
 export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | WebhookDeletedMessage;
 
+/** Which slice is checked (contract 22.1). */
+export interface VerifyRequest {
+  vault?: Uuid | null;
+  /** `next` of the answer before; absent in the first request. */
+  cursor?: string | null;
+  /** Contents of Files are only looked for, and not read. */
+  quick?: boolean | null;
+  /** What can be repaired is repaired (contract 22.5). */
+  repair?: boolean | null;
+}
+
+/** What was found in a slice (contract 22.1). */
+export interface Verified {
+  findings: Finding[];
+  /** How much was checked. */
+  checked: {
+    /** Rows of the database or of a backup. */
+    rows: number;
+    /** Items. */
+    items: number;
+    /** Contents of Files. */
+    contents: number;
+    /** Sealed bytes. */
+    bytes: number;
+  };
+  /** `cursor` of the next request; `null` when everything is checked. */
+  next: string | null;
+}
+
+/** Something that is wrong (contract 22.2). It has no text of a user. */
+export interface Finding {
+  /** What is wrong. */
+  kind: "root_key_wrong" | "root_key_missing" | "vault_keys_wrong" | "row_unreadable" | "token_changed" | "index_wrong" | "version_wrong" | "version_missing" | "item_missing" | "vault_unknown" | "counter_wrong" | "sequence_wrong" | "content_missing" | "content_size_wrong" | "content_damaged" | "content_orphaned" | "objects_unknown" | "archive_unreadable" | "manifest_wrong" | "chain_broken" | "part_wrong";
+  /** The id of the vault; of a log that is not of a vault, the id of the log. */
+  vault?: string;
+  /** The id of the Item. */
+  item?: string;
+  /** The id of the File. */
+  file?: string;
+  /** The version of the Item. */
+  version?: number;
+  /** The id of another record, for example of a token. */
+  id?: string;
+  /** The table of the row. */
+  table?: string;
+  /** The number of the snapshot, in a backup. */
+  snapshot?: number;
+  /** The fault, in words and numbers. */
+  detail: string;
+  /** Whether `repair` repairs it. */
+  repairable: boolean;
+  /** Only in the answer to a request with `repair`. */
+  repaired?: boolean;
+}
+
 /** The state of what the service depends on. */
 export interface Health {
   name: string;
@@ -814,6 +869,7 @@ export type ErrorKind =
   | "version_not_found"
   | "token_not_found"
   | "webhook_not_found"
+  | "backup_not_found"
   | "route_not_found"
   | "reference_not_found"
   | "ambiguous"
@@ -821,12 +877,14 @@ export type ErrorKind =
   | "idempotency"
   | "cursor_gone"
   | "item_exists"
+  | "backup_newer"
   | "overtaken"
   | "precondition"
   | "too_large_to_inline"
   | "body_too_large"
   | "range"
   | "encoding"
+  | "backup_damaged"
   | "rate"
   | "internal"
   | "integrity"
@@ -1590,6 +1648,15 @@ export interface Operations {
     };
     body: WebhookChange;
     answer: Webhook;
+  };
+  /** Check a slice of what is stored */
+  "POST /v1/admin/verify": {
+    id: "verify";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: VerifyRequest;
+    answer: Verified;
   };
   /** Check that the service runs */
   "GET /heartbeat": {

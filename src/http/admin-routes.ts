@@ -2,6 +2,7 @@ import { listAdminActivity } from "./endpoints/activity.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
+import { verify } from "./endpoints/verify.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 
 /** The routes of the admin (contract 13 and 17), a part of the table in routes.ts. */
@@ -75,5 +76,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ...updateWebhook,
   }),
   row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
+  row({ method: "POST", path: "/v1/admin/verify", access: BY_ADMIN, action: "READ", json: true, ...verify }),
   row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
 ];

@@ -60,9 +60,10 @@ const NAMED = { VAULT: "vault", TOKEN: "token", WEBHOOK: "webhook" } as const;
 
 /** The entry of a request of the admin that succeeded. */
 function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {
-  if (route.action === "UNLOGGED" || !result.ok) return undefined;
+  const action = result.ok ? (result.value.action ?? route.action) : "UNLOGGED";
+  if (action === "UNLOGGED" || !result.ok) return undefined;
   const id = result.value.made ?? target[NAMED[route.resource ?? "VAULT"]];
-  return adminEntry(route, c, route.action, isId(id) ? id : null);
+  return adminEntry(route, c, action, isId(id) ? id : null);
 }
 
 /**

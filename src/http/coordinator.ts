@@ -2,6 +2,7 @@ import { fingerprint } from "../crypto/seal.ts";
 import type { ContentPlace } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import { originOf } from "./audit.ts";
 import { setRequestId } from "./request-id.ts";
@@ -62,14 +63,23 @@ export const recordContent = (call: Call, place: ContentPlace): Promise<Result<u
  * `version_skew`, when the coordinator is of release 0.2.0.
  */
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
-  callCoordinator(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", async (coordinator) => {
-    try {
-      return await coordinator.webhooks(call.vault, request);
-    } catch (error) {
-      if (isMissingMethod(error)) return fail("version_skew");
-      throw error;
-    }
-  });
+  callCoordinator(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
+    orSkew(() => coordinator.webhooks(call.vault, request)),
+  );
+
+/** Asks the coordinator of a vault for `verify`. Errors: those of the coordinator; `unavailable`; `version_skew`, as above. */
+export const sendVerifyRequest = (call: Call, vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> =>
+  callCoordinator(connect(call, vault), "unavailable", (coordinator) => orSkew(() => coordinator.verify(vault, request)));
+
+/** Errors: `version_skew`, when the coordinator is of a release without the method. */
+async function orSkew<T>(send: () => Promise<Result<T>>): Promise<Result<T>> {
+  try {
+    return await send();
+  } catch (error) {
+    if (isMissingMethod(error)) return fail("version_skew");
+    throw error;
+  }
+}
 
 /** The words of workerd's error for a method that the class of the object does not have. */
 const isMissingMethod = (error: unknown): boolean =>

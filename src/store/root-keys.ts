@@ -16,6 +16,12 @@ export async function proofStatement(db: D1Database, root: RootKey): Promise<D1P
   return db.prepare(sql).bind(root.id, await seal(root.registry, place(root.id), KNOWN));
 }
 
+/** Whether a proof was sealed under this root key. */
+export async function openProof(root: RootKey, proof: string): Promise<boolean> {
+  const text = await open(root.registry, place(root.id), proof);
+  return text.ok && text.value === KNOWN;
+}
+
 /**
  * Compares the keyring with the proofs. A database without proofs is new and accepts any keys.
  * Errors: `misconfigured`, with a detail that names key ids alone; `unavailable`.
@@ -27,8 +33,8 @@ export async function checkRootKeys(db: D1Database, { keys }: Keyring): Promise<
   const known = proofs.filter((row) => keys.has(row.id));
   if (proofs.length > 0 && known.length === 0) return fail("misconfigured", "ROOT_KEYS has none of the keys of this database");
   for (const { id, proof } of known) {
-    const text = await open(keys.get(id)!.registry, place(id), proof);
-    if (!text.ok || text.value !== KNOWN) return fail("misconfigured", `the root key ${id} is not the one of this database`);
+    if (!(await openProof(keys.get(id)!, proof)))
+      return fail("misconfigured", `the root key ${id} is not the one of this database`);
   }
   return ok(undefined);
 }

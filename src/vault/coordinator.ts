@@ -4,6 +4,7 @@ import type { ContentPlace } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
+import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
@@ -15,7 +16,8 @@ import { type Expiry, expireItems } from "./expiry.ts";
 import { commitGroup } from "./group.ts";
 import { acceptListener, notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, drawRandom, webhookPorts } from "./ports.ts";
-import { createQueue } from "./queue.ts";
+import { createQueue, createTurns } from "./queue.ts";
+import { answerVerify } from "./verify.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
 import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
 import { announceCommit } from "./webhooks/task.ts";
@@ -39,8 +41,9 @@ const CACHED = 1024 * 1024;
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED);
+  readonly #turn = createTurns();
   readonly #queue = createQueue<Operation, Result<Answer>>({
-    commit: (group) => this.#commit(group),
+    commit: (group) => this.#turn(() => this.#commit(group)),
     busy: fail("busy"),
     failed: (error) => {
       logFailure("A commit", error);
@@ -90,6 +93,13 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Indexes a slice of the titles of the vault. Out: whether titles are left. Errors: those of `foldTitles`. */
   foldTitles(vault: string): Promise<Result<boolean>> {
     return this.#withStore((store) => foldTitles(store, vault));
+  }
+
+  /** Answers `verify`: see verify.ts. */
+  verify(vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> {
+    const write = (operation: Operation) => this.write(operation);
+    const context = { storage: this.ctx.storage, cache: this.#cache, turn: this.#turn, write };
+    return this.#withStore((store) => answerVerify({ ...context, store }, vault, request));
   }
 
   /** Accepts the WebSocket of a Worker that waits for events. */

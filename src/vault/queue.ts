@@ -83,3 +83,16 @@ export function createQueue<O extends { readonly size: number }, A>(options: Que
     },
   };
 }
+
+/** Runs a task when all earlier ones have ended. */
+export type Turns = <T>(task: () => Promise<T>) => Promise<T>;
+
+/** Runs tasks one after the other, in the order in which they came. A task that throws does not stop the next one. */
+export function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const next = last.then(task, task);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}

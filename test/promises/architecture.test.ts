@@ -34,13 +34,27 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: [".", "model", "crypto"],
   "store/write": ["model", "crypto", "store"],
   "store/contents": [".", "model", "crypto", "store"],
+  "store/backup": [".", "model", "crypto", "store", "store/contents"],
+  "store/verify": [".", "model", "crypto", "store", "store/contents", "store/backup", "store/write"],
   vault: [".", "model", "crypto", "store", "store/write", "store/contents", "vault/webhooks", "cloudflare:workers", "zod"],
   "vault/webhooks": [".", "model", "crypto", "store", "store/write"],
   requests: [".", "model", "crypto", "store", "store/contents", "zod"],
   binding: [".", "model", "store", "requests", "cloudflare:workers", "zod"],
   http: [".", "model", "crypto", "store", "store/contents", "requests", "http/endpoints", "hono", "content-disposition"],
   "http/events": [".", "model", "crypto", "store", "http"],
-  "http/endpoints": [".", "model", "crypto", "store", "store/contents", "requests", "http", "http/events", "zod", "package.json"],
+  "http/endpoints": [
+    ".",
+    "model",
+    "crypto",
+    "store",
+    "store/contents",
+    "store/verify",
+    "requests",
+    "http",
+    "http/events",
+    "zod",
+    "package.json",
+  ],
 };
 
 const isFile = (name: string) => name.startsWith(".") && name.endsWith(".ts");

@@ -1,7 +1,7 @@
 import { ok, type Result } from "../../model/result.ts";
 import { DAY, HOUR } from "../../model/time.ts";
 import { runBatch, type Store } from "../database.ts";
-import { type PendingRecord, postponed, type Schedule } from "./pending.ts";
+import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
 
 /**
  * The sweep of pending contents. D1 may be a database that was restored, perhaps only for a while, or an empty one. So a
@@ -27,7 +27,12 @@ const SQL = {
        OR EXISTS (
          SELECT 1 FROM file_versions
          WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file'
-           AND generation = value ->> 'generation')`,
+           AND generation = value ->> 'generation')
+       OR (value ->> 'item' = '${UNKNOWN_ITEM}' AND EXISTS (
+         SELECT 1 FROM (
+           SELECT id, generation FROM files WHERE vault_id = value ->> 'vault'
+           UNION ALL SELECT id, generation FROM file_versions WHERE vault_id = value ->> 'vault')
+         WHERE id = value ->> 'file' AND generation = value ->> 'generation'))`,
   known: `
     SELECT value AS vault FROM json_each(?1)
     WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value)

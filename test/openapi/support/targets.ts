@@ -98,6 +98,7 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   updateVault: () => ({ body: { name: "Other" } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
   createWebhook: () => ({ body: { url: newReceiver().url } }),
+  verify: () => ({ body: { quick: true } }),
   updateWebhook: () => ({ body: { rotateSecret: true } }),
 };
 

@@ -533,6 +533,14 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => forAdmin((await shareIn(world, fullWebhooks)).last, world),
   },
   {
+    endpoint: "POST /v1/admin/verify",
+    why: "a large vault",
+    prepare: async (world) => {
+      const { vault } = await shareIn(world, largestVault);
+      return forAdmin("/v1/admin/verify", world, { body: { vault } });
+    },
+  },
+  {
     endpoint: "GET /v1/admin/activity",
     why: "1,000 entries",
     prepare: async (world) => {
