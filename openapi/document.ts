@@ -3,6 +3,7 @@ import { errorResponses } from "./errors.ts";
 import { headers } from "./headers.ts";
 import { operationOf, parameterComponents, type Row } from "./operation.ts";
 import { adminRows } from "./paths/admin.ts";
+import { backupRows } from "./paths/backups.ts";
 import { eventRows } from "./paths/events.ts";
 import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
@@ -12,6 +13,7 @@ import { tokenRows } from "./paths/tokens.ts";
 import { verifyRows } from "./paths/verify.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
+import { backupSchemas } from "./schemas/backups.ts";
 import { healthSchemas } from "./schemas/health.ts";
 import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
@@ -35,6 +37,7 @@ export const ROWS: readonly Row[] = [
   ...adminRows,
   ...webhookRows,
   ...verifyRows,
+  ...backupRows,
   ...serviceRows,
 ];
 
@@ -81,6 +84,7 @@ export const document: Document = {
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
     { name: "Admin: operations", description: "Checks what is stored (contract 22)." },
+    { name: "Admin: backups", description: "Backs up the vaults (contract 21)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -95,6 +99,7 @@ export const document: Document = {
       ...resolveSchemas,
       ...webhookSchemas,
       ...verifySchemas,
+      ...backupSchemas,
       ...healthSchemas,
       ...valueSchemas,
     },

@@ -95,6 +95,8 @@ export const parameters = {
       maxLength: LIMITS.sectionId,
     },
   ),
+  ObjectsAfter: inQuery("after", "The page has the objects after this key (contract 21.9).", text),
+  ObjectKey: inQuery("key", "The key of the object (contract 21.9).", text),
   After: inQuery("after", "Where to begin: `0`, `latest`, or a cursor (contract 15.4).", text),
   Wait: inQuery(
     "wait",

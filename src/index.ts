@@ -1,4 +1,5 @@
 import { app } from "./http/app.ts";
+import { type Job, runJob } from "./jobs.ts";
 import { cleanUp } from "./scheduled.ts";
 import { consumeActivity } from "./store/activity-consumer.ts";
 import type { ActivityMessage } from "./store/activity-queue.ts";
@@ -8,10 +9,12 @@ export { VaultCoordinator } from "./vault/coordinator.ts";
 
 export default {
   fetch: app.fetch,
-  queue: (batch, env) =>
-    consumeActivity(
-      env,
-      batch.messages.flatMap(({ body }) => body),
-    ),
+  async queue(batch, env) {
+    // The operator may have named the queues: what a message is shows from where it came.
+    const jobs = batch.messages.map(({ body }) => body).filter((body) => "kind" in body);
+    const rows = batch.messages.flatMap(({ body }) => ("kind" in body ? [] : body));
+    if (rows.length > 0) await consumeActivity(env, rows);
+    for (const job of jobs) await runJob(env, job, Date.now());
+  },
   scheduled: (controller, env) => cleanUp(env, controller.scheduledTime),
-} satisfies ExportedHandler<Env, ActivityMessage>;
+} satisfies ExportedHandler<Env, ActivityMessage | Job>;

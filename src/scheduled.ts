@@ -1,3 +1,4 @@
+import { startBackups } from "./jobs.ts";
 import { logFailure } from "./log.ts";
 import { fail, ok, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
@@ -14,7 +15,7 @@ import type { Expiry } from "./vault/expiry.ts";
 /**
  * The hourly task of the cron trigger: deletes what is past its retention, and the rows of deleted vaults; ends expired tokens;
  * counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions, and index titles
- * that are not indexed yet. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the
+ * that are not indexed yet; begins the nightly backup. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the
  * run shows as failed. A malformed setting fails the part that needs a setting.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
@@ -26,6 +27,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     deleteRowsOfDeletedVaults(env.DB, now),
     countSealedBytes(env.DB),
     expireVaults(env, now),
+    startBackups(env, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
   ]);
   const failed = parts.find((part) => part.status === "rejected");

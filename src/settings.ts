@@ -25,6 +25,10 @@ export interface Settings {
   readonly versionsKept: number;
   /** Milliseconds that a deleted Item can be restored; 0: a deletion destroys the Item at once. */
   readonly deletedRetention: number;
+  /** Registries of backups that are kept, with the snapshots that they name. */
+  readonly backupsKept: number;
+  /** The hour (UTC) in which the nightly backup begins; `undefined`: there is none. */
+  readonly backupHour: number | undefined;
   /** The origin of a receiver on this machine, to which webhooks may also deliver. */
   readonly webhookTestOrigin: string | undefined;
 }
@@ -38,7 +42,8 @@ interface Numeric {
     | "ACTIVITY_MAX_ROWS"
     | "DATABASE_LIMIT_MB"
     | "VERSIONS_KEPT"
-    | "DELETED_RETENTION_DAYS";
+    | "DELETED_RETENTION_DAYS"
+    | "BACKUPS_KEPT";
   readonly least: number;
   readonly most?: number;
   readonly unit: number;
@@ -54,6 +59,7 @@ const NUMBERS = {
   activityRows: { variable: "ACTIVITY_MAX_ROWS", least: 100, unit: 1, absent: 100_000 },
   databaseLimit: { variable: "DATABASE_LIMIT_MB", least: 1, unit: 1_000_000, absent: 10_000 },
   versionsKept: { variable: "VERSIONS_KEPT", least: 0, most: 100, unit: 1, absent: 10 },
+  backupsKept: { variable: "BACKUPS_KEPT", least: 1, unit: 1, absent: 30 },
   deletedRetention: { variable: "DELETED_RETENTION_DAYS", least: 0, unit: DAY, absent: 30 },
 } satisfies Readonly<Record<string, Numeric>>;
 
@@ -76,6 +82,8 @@ function parseAll(env: Env): Result<Settings> {
   if (!activityDayKeys.ok) return activityDayKeys;
   const webhookTestOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
   if (!webhookTestOrigin.ok) return webhookTestOrigin;
+  const backupHour = parseHour(env.BACKUP_HOUR);
+  if (!backupHour.ok) return backupHour;
   const numbers: Record<string, number> = {};
   for (const [name, rule] of Object.entries<Numeric>(NUMBERS)) {
     const number = parseNumber(env[rule.variable], rule);
@@ -86,6 +94,7 @@ function parseAll(env: Env): Result<Settings> {
     tokensNotBefore: tokensNotBefore.value,
     activityDayKeys: activityDayKeys.value,
     webhookTestOrigin: webhookTestOrigin.value,
+    backupHour: backupHour.value,
     ...(numbers as Record<keyof typeof NUMBERS, number>),
   });
 }
@@ -107,6 +116,14 @@ const SWITCH: ReadonlyMap<unknown, boolean> = new Map([
 function parseSwitch(value: unknown, variable: string): Result<boolean> {
   const on = SWITCH.get(value);
   return on === undefined ? fail("misconfigured", `${variable} is neither on nor off`) : ok(on);
+}
+
+/** A wrangler.toml of the release before has no nightly backup. */
+function parseHour(value: unknown): Result<number | undefined> {
+  if (value === undefined || value === "off") return ok(undefined);
+  return /^(\d|1\d|2[0-3])$/.test(String(value))
+    ? ok(Number(value))
+    : fail("misconfigured", "BACKUP_HOUR is neither off nor 0 to 23");
 }
 
 /** Only this machine: the setting must not open a private network to webhooks. */

@@ -489,7 +489,7 @@ export interface ActivityEntry {
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
-  type: "VAULT" | "TOKEN" | "WEBHOOK";
+  type: "VAULT" | "TOKEN" | "WEBHOOK" | "BACKUP";
   /** Its id. */
   vault?: {
     id: Uuid;
@@ -500,6 +500,10 @@ export interface AdminActivityResource {
   };
   /** Its id. */
   webhook?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  backup?: {
     id: Uuid;
   };
 }
@@ -753,6 +757,76 @@ export interface Finding {
   repairable: boolean;
   /** Only in the answer to a request with `repair`. */
   repaired?: boolean;
+}
+
+/** A snapshot of a vault or of the registry (contract 21.8). */
+export interface Snapshot {
+  /** The number of the snapshot. */
+  number: number;
+  createdAt?: Time;
+  /** Rows of its parts. */
+  rows?: number;
+  /** Bytes of its parts, without the contents of Files. */
+  bytes?: number;
+  /** Only of the registry: the vaults that belong to it. */
+  vaults?: number;
+  missing?: string[];
+  /** The manifest is not authentic. */
+  broken?: "integrity";
+}
+
+/** What a step does (contract 21.4, 21.5). */
+export interface BackupStep {
+  /** Reads everything, also what the snapshot before has. */
+  full?: boolean | null;
+  /** Changes nothing: the answer is what would be read. */
+  dryRun?: boolean | null;
+}
+
+/** How far the snapshot of a vault is (contract 21.1). */
+export interface VaultStep {
+  /** `done` and `unchanged` are the ends. */
+  state: "planned" | "reading" | "copying" | "done" | "unchanged" | "busy";
+  /** The number of the snapshot. */
+  number: number;
+  /** Rows that the snapshot has read. */
+  rows: number;
+  /** Bytes of them. */
+  bytes: number;
+  /** Contents that it has copied, or that were there. */
+  contents: number;
+  /** Contents that FILES did not have. */
+  missing: number;
+}
+
+/** How far the snapshot of the registry is (contract 21.6). */
+export interface RegistryStep {
+  /** `done` is the end. */
+  state: "reading" | "waiting" | "pruning" | "done" | "busy";
+  /** The number of the snapshot. */
+  number: number;
+  /** Vaults whose snapshots are found. */
+  vaults: number;
+  /** Vaults without a snapshot of this run. */
+  behind: number;
+  /** The vault that is waited for. */
+  waiting?: {
+    vault: Uuid;
+    /** Whether it has no snapshot at all. */
+    missing: boolean;
+  };
+}
+
+/** A page of the objects of all backups (contract 21.9). */
+export interface BackupObjects {
+  objects: Array<{
+    /** Also its path in a folder. */
+    key: string;
+    /** Bytes. */
+    size: number;
+  }>;
+  /** `after` of the next page; absent on the last one. */
+  next?: string;
 }
 
 /** The state of what the service depends on. */
@@ -1657,6 +1731,72 @@ export interface Operations {
     headers: Record<string, never>;
     body: VerifyRequest;
     answer: Verified;
+  };
+  /** List the backups */
+  "GET /v1/admin/backups": {
+    id: "listBackups";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Snapshot[];
+  };
+  /** Continue the backup of the registry */
+  "POST /v1/admin/backups": {
+    id: "backUpRegistry";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: RegistryStep;
+  };
+  /** List the snapshots of a vault */
+  "GET /v1/admin/backups/vaults/{vault}": {
+    id: "listVaultBackups";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Snapshot[];
+  };
+  /** Continue the backup of a vault */
+  "POST /v1/admin/backups/vaults/{vault}": {
+    id: "backUpVault";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: BackupStep;
+    answer: VaultStep;
+  };
+  /** List the objects of all backups */
+  "GET /v1/admin/backups/objects": {
+    id: "listBackupObjects";
+    path: Record<string, never>;
+    query: {
+      /** The page has the objects after this key (contract 21.9). */
+      after?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: BackupObjects;
+  };
+  /** Download an object of a backup */
+  "GET /v1/admin/backups/object": {
+    id: "getBackupObject";
+    path: Record<string, never>;
+    query: {
+      /** The key of the object (contract 21.9). */
+      key?: string;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Bytes;
   };
   /** Check that the service runs */
   "GET /heartbeat": {

@@ -1,4 +1,12 @@
 import { listAdminActivity } from "./endpoints/activity.ts";
+import {
+  backUpRegistry,
+  backUpVault,
+  getBackupObject,
+  listBackupObjects,
+  listBackups,
+  listVaultBackups,
+} from "./endpoints/admin-backups.ts";
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, updateVault } from "./endpoints/admin-vaults.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
@@ -17,6 +25,12 @@ const ADMIN_TOKEN = `${ADMIN_TOKENS}/:token`;
 const TOKEN = "TOKEN";
 const WEBHOOKS = `${ADMIN_VAULT}/webhooks`;
 const WEBHOOK = `${WEBHOOKS}/:webhook`;
+
+const BACKUPS = "/v1/admin/backups";
+const VAULT_BACKUPS = `${BACKUPS}/vaults/:vault`;
+
+/** What the routes of backups have in common. */
+const BY_ADMIN_OF_BACKUP = { access: BY_ADMIN, resource: "BACKUP", action: "UNLOGGED" } as const;
 
 /** What the routes of webhooks have in common. */
 const BY_ADMIN_OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
@@ -77,5 +91,11 @@ export const ADMIN_ROUTES: readonly Route[] = [
   }),
   row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
   row({ method: "POST", path: "/v1/admin/verify", access: BY_ADMIN, action: "READ", json: true, ...verify }),
+  row({ method: "GET", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listBackups }),
+  row({ method: "POST", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: backUpRegistry }),
+  row({ method: "GET", path: VAULT_BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listVaultBackups }),
+  row({ method: "POST", path: VAULT_BACKUPS, ...BY_ADMIN_OF_BACKUP, json: true, ...backUpVault }),
+  row({ method: "GET", path: `${BACKUPS}/objects`, ...BY_ADMIN_OF_BACKUP, parse, handle: listBackupObjects }),
+  row({ method: "GET", path: `${BACKUPS}/object`, ...BY_ADMIN_OF_BACKUP, ...getBackupObject }),
   row({ method: "GET", path: "/v1/admin/activity", access: BY_ADMIN, action: "UNLOGGED", ...listAdminActivity }),
 ];

@@ -56,11 +56,11 @@ export function adminEntry(
 }
 
 /** The id of the path that names what an admin route is about. */
-const NAMED = { VAULT: "vault", TOKEN: "token", WEBHOOK: "webhook" } as const;
+const NAMED = { VAULT: "vault", TOKEN: "token", WEBHOOK: "webhook", BACKUP: "vault" } as const;
 
 /** The entry of a request of the admin that succeeded. */
 function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {
-  const action = result.ok ? (result.value.action ?? route.action) : "UNLOGGED";
+  const action = (result.ok && result.value.action) || route.action;
   if (action === "UNLOGGED" || !result.ok) return undefined;
   const id = result.value.made ?? target[NAMED[route.resource ?? "VAULT"]];
   return adminEntry(route, c, action, isId(id) ? id : null);

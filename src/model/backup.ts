@@ -22,8 +22,9 @@ export interface TableRows {
 
 /** What a part contains. */
 export interface Part {
-  /** The Items of which the part has all rows: rows of earlier parts of these Items do not count. */
+  /** Items whose rows in earlier parts do not count any more. Their rows are in this part and the following ones, if they have any. */
   readonly replaces: readonly string[];
+  /** No row is in two of the parts that count, except entries of the log, which are the same then. Webhooks are in the last part. */
   readonly tables: readonly TableRows[];
 }
 
@@ -62,6 +63,10 @@ export interface Manifest {
   readonly row?: Readonly<Record<string, Cell>>;
   /** The parts in the order in which they apply. The first ones may be those of earlier snapshots. */
   readonly parts: readonly PartRef[];
+  /** How many of the first parts were read when the vault was last read wholly: the others have what changed since. */
+  readonly base: number;
+  /** The contents that rows name and that FILES did not have, as `contentKey`; absent where there are none. */
+  readonly missing?: readonly string[];
   /** Only in the registry. */
   readonly snapshots?: readonly SnapshotRef[];
 }

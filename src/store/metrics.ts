@@ -2,6 +2,7 @@ import { FOLD_VERSION } from "../model/fold.ts";
 import { ok, type Result } from "../model/result.ts";
 import { DAY } from "../model/time.ts";
 import { type Vault, writesOf } from "../model/vault.ts";
+import { type BackupFigures, type FigureRow, figuresOf, figuresStatement } from "./backup-figures.ts";
 import { runBatch } from "./database.ts";
 
 /** The figures of /metrics. D1 counts them, because no process of a Worker lives long enough. */
@@ -28,6 +29,7 @@ export interface Metrics {
   readonly nextExpiry: number | undefined;
   /** Writes to Items since the service was set up, by action. */
   readonly writes: Readonly<Record<string, number>>;
+  readonly backups: BackupFigures;
 }
 
 type Counted = Pick<Vault, "items" | "created" | "deleted" | "restored" | "destroyed" | "contentVersion" | "files" | "fileBytes">;
@@ -66,10 +68,17 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
       Counted & { vaults: number; uncounted: number; unindexed: number; deleting: number },
       TokenCounts,
       { action: string; writes: number },
+      FigureRow,
     ]
-  >(db, db.prepare(SQL.vaults), db.prepare(SQL.tokens).bind(now, ...DAYS.map((days) => now + days * DAY)), db.prepare(SQL.past));
+  >(
+    db,
+    db.prepare(SQL.vaults),
+    db.prepare(SQL.tokens).bind(now, ...DAYS.map((days) => now + days * DAY)),
+    db.prepare(SQL.past),
+    figuresStatement(db),
+  );
   if (!read.ok) return read;
-  const [[counted], [row], past] = read.value;
+  const [[counted], [row], past, figures] = read.value;
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
   const { vaults, items, deleted, files, fileBytes, uncounted, unindexed, deleting } = counted!;
@@ -77,5 +86,12 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
   const expiring = [soon, later, latest].map((count, index) => [DAYS[index]!, count] as const);
   const nextExpiry = next === null ? undefined : next / 1000;
   const ofVaults = { vaults, items, deleted, files, fileBytes, uncounted, unindexed, deleting };
-  return ok({ ...ofVaults, tokens, expiring, nextExpiry, writes: Object.fromEntries(writes) as Metrics["writes"] });
+  return ok({
+    ...ofVaults,
+    tokens,
+    expiring,
+    nextExpiry,
+    writes: Object.fromEntries(writes) as Metrics["writes"],
+    backups: figuresOf(figures),
+  });
 }

@@ -148,7 +148,7 @@ describe("/health", () => {
     const { body } = await send("GET", "/health");
     expect(body).toMatchObject({ name: expect.any(String), version: expect.any(String) });
     const statuses = body.dependencies.map(({ service, status }: Record<string, string>) => [service, status]);
-    const services = ["d1", "schema", "capacity", "r2", "keys", "coordinator", "queue", "rate limits", "settings"];
+    const services = ["d1", "schema", "capacity", "r2", "keys", "coordinator", "queue", "rate limits", "backups", "settings"];
     expect(statuses).toEqual(services.map((service) => [service, "ACTIVE"]));
   });
 

@@ -28,7 +28,7 @@ const code = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "");
 
 /** For each folder the folders and packages that its files may import, besides the folder itself. `.` is src/. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["model", "http", "binding", "vault", "store", "store/write", "zod"],
+  ".": ["model", "http", "binding", "vault", "store", "store/write", "store/backup", "zod"],
   model: ["zod", "otpauth"],
   crypto: ["model", "jose"],
   store: [".", "model", "crypto"],
@@ -40,7 +40,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "vault/webhooks": [".", "model", "crypto", "store", "store/write"],
   requests: [".", "model", "crypto", "store", "store/contents", "zod"],
   binding: [".", "model", "store", "requests", "cloudflare:workers", "zod"],
-  http: [".", "model", "crypto", "store", "store/contents", "requests", "http/endpoints", "hono", "content-disposition"],
+  http: [
+    ".",
+    "model",
+    "crypto",
+    "store",
+    "store/contents",
+    "store/backup",
+    "requests",
+    "http/endpoints",
+    "hono",
+    "content-disposition",
+  ],
   "http/events": [".", "model", "crypto", "store", "http"],
   "http/endpoints": [
     ".",
@@ -49,6 +60,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
     "store/contents",
     "store/verify",
+    "store/backup",
     "requests",
     "http",
     "http/events",
@@ -113,11 +125,15 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["D1 and R2 objects", /\b(D1Database|D1PreparedStatement|R2Bucket)\b/, /^store\//],
   ["writes to vaults, Items and Files", /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|files)\b/, /^store\/write\//],
   ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(write\/|activity-|admin-activity\.ts)/],
-  ["the clock", /Date\.now\(/, /^(http\/|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts)/],
+  ["the clock", /Date\.now\(/, /^(http\/|index\.ts|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts)/],
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^vault\/ports\.ts/],
   ["classes", /^export (default )?class\b|^class\b/m, /^(vault\/coordinator|binding\/secrets)\.ts/],
   ["logs", /console\./, /^log\.ts/],
-  ["variables of the environment", /env\.(MAX_|FILE_RETENTION|ACTIVITY_|TOKENS_NOT_BEFORE|WEBHOOK_)/, /^settings\.ts/],
+  [
+    "variables of the environment",
+    /env\.(MAX_|FILE_RETENTION|ACTIVITY_|BACKUP_|BACKUPS_|TOKENS_NOT_BEFORE|WEBHOOK_)/,
+    /^settings\.ts/,
+  ],
 ];
 
 describe("only some folders contain", () => {

@@ -2,6 +2,7 @@ import { version } from "../../../package.json";
 import { openKeyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
+import { probeBackups } from "../../store/backup/probe.ts";
 import { probeCapacity } from "../../store/capacity.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/probes.ts";
 import { checkRootKeys } from "../../store/root-keys.ts";
@@ -38,6 +39,7 @@ const DEPENDENCIES: readonly Dependency[] = [
   { service: "coordinator", needs: ["COORDINATOR"], message: "The Durable Objects are bound", check: bound },
   { service: "queue", needs: ["ACTIVITY"], message: "The queue of the activity log is bound", check: bound },
   { service: "rate limits", needs: ["TOKEN_RATE", "FAILURE_RATE"], message: "The rate limiters are bound", check: bound },
+  { service: "backups", needs: ["DB"], message: "", check: checkBackups },
   { service: "settings", needs: [], message: "The variables are well-formed", check: checkSettings },
 ];
 
@@ -95,6 +97,12 @@ async function checkCapacity(env: Env): Promise<Result<Report>> {
 async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<undefined>> {
   const keyring = await openKeyring(ROOT_KEYS);
   return keyring.ok ? checkRootKeys(DB, keyring.value) : keyring;
+}
+
+async function checkBackups(env: Env): Promise<Result<Report>> {
+  const settings = parseSettings(env);
+  if (!settings.ok) return settings;
+  return probeBackups(env.DB, (env.BACKUPS as unknown) !== undefined, settings.value.backupHour, Date.now());
 }
 
 function checkSettings(env: Env): Result<undefined> {

@@ -71,6 +71,20 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
     ({ nextExpiry }) => (nextExpiry === undefined ? [] : [["", nextExpiry]]),
   ],
   [
+    "last_backup_timestamp_seconds",
+    "gauge",
+    "When the last backup of everything was finished, in Unix seconds; absent without one.",
+    ({ backups }) => optional(backups.at === undefined ? undefined : backups.at / 1000),
+  ],
+  ["backup_vaults", "gauge", "Vaults of the last backup.", ({ backups }) => [["", backups.vaults]]],
+  [
+    "backup_vaults_behind",
+    "gauge",
+    "Vaults that had changed and of which the last backup has no snapshot or an older one.",
+    ({ backups }) => [["", backups.behind]],
+  ],
+  ["backup_bytes", "gauge", "Bytes of the rows of the last backup, without contents.", ({ backups }) => [["", backups.bytes]]],
+  [
     "item_writes_total",
     "counter",
     "Writes to Items that took effect; a write to a File is an update.",

@@ -3,7 +3,7 @@ import { logFailure } from "../../log.ts";
 import type { Manifest, Part, PartRef } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { type OpenManifest, parseManifest } from "./manifest.ts";
-import { parsePart } from "./part.ts";
+import { parsePart, type PartOwner } from "./part.ts";
 import { manifestKey, manifestPrefix, partKey } from "./place.ts";
 
 /** Loads the objects of a backup from the bucket. Nothing that these functions return is unauthenticated. */
@@ -55,8 +55,8 @@ export async function loadNewest(bucket: R2Bucket, keyring: Keyring, vault: stri
 }
 
 /** A part that a manifest names. Errors: `backup_damaged`, also when the part is missing; `unavailable`. */
-export async function loadPart(bucket: R2Bucket, manifest: Manifest, ref: PartRef): Promise<Result<Part>> {
-  const text = await loadObject(bucket, partKey(manifest.vault, ref.sha256));
+export async function loadPart(bucket: R2Bucket, owner: PartOwner, ref: PartRef): Promise<Result<Part>> {
+  const text = await loadObject(bucket, partKey(owner.vault, ref.sha256));
   if (!text.ok) return text;
-  return text.value ? parsePart(manifest, ref, text.value) : fail("backup_damaged", `part ${ref.sha256} is missing`);
+  return text.value ? parsePart(owner, ref, text.value) : fail("backup_damaged", `part ${ref.sha256} is missing`);
 }

@@ -15,7 +15,19 @@ export const manifestKey = (vault: string, number: number): string =>
 /** The prefix of all manifests of a vault: their names begin with a digit. */
 export const manifestPrefix = (vault: string): string => `${folder(vault)}/0`;
 
+/** The state of a backup that is under way (running.ts). */
+export const runningKey = (vault: string): string => `running/${vault}`;
+
 export const partKey = (vault: string, hash: string): string => `${folder(vault)}/parts/${hash}`;
 
 /** A content as it lies in R2, sealed under a key that the row of its File holds. */
-export const backupContentKey = (place: ContentPlace): string => `contents/${contentKey(place)}`;
+export const backupContentKey = (place: ContentPlace): string => backupContent(contentKey(place));
+
+/** In: the key of the content in FILES. */
+export const backupContent = (key: string): string => `contents/${key}`;
+
+const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const KEY = new RegExp(`^(?:vaults/${ID}/(?:[0-9]{8}\\.manifest|parts/[0-9a-f]{64})|contents/${ID}/${ID}/${ID})$`);
+
+/** Whether a text is the key of a manifest, a part or a content. */
+export const isBackupKey = (key: string): boolean => KEY.test(key);

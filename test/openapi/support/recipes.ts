@@ -80,6 +80,7 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "createVault 400": changed({ body: {} }),
   "createToken 400": changed({ body: {} }),
   "verify 400": changed({ body: { cursor: "-" } }),
+  "getBackupObject 400": changed({ query: "?key=../x" }),
   "createVault 507": (given) => changed({ env: { COORDINATOR: coordinatorsWith(fullD1()) } })(given),
   "createToken 507": (given) => changed({ env: fullD1() })(given),
   "createVault 409": repeatedWith({ name: "First" }),

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import type { Row } from "../../../openapi/operation.ts";
 import { lengthOf, pattern } from "../../support/files.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
@@ -72,12 +73,16 @@ async function upload(call: ReturnType<typeof client>, path: string): Promise<st
   return (await call("POST", path, { body, headers: lengthOf(body) })).body.id;
 }
 
+/** An object of a backup. */
+const OBJECT = `vaults/${crypto.randomUUID()}/00000001.manifest`;
+
 async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   const vault = path.includes("{vault}") ? await makeVault() : "";
   const token = path.includes("{token}") ? (await makeToken({})).id : "";
   const webhook = path.includes("{webhook}")
     ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
     : "";
+  if (path.endsWith("/object")) await env.BACKUPS.put(OBJECT, "object");
   return { vault, token, webhook };
 }
 
@@ -99,6 +104,8 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   createToken: () => ({ body: { name: "new", vaults: {} } }),
   createWebhook: () => ({ body: { url: newReceiver().url } }),
   verify: () => ({ body: { quick: true } }),
+  backUpVault: () => ({ body: { dryRun: true } }),
+  getBackupObject: () => ({ query: `?key=${OBJECT}` }),
   updateWebhook: () => ({ body: { rotateSecret: true } }),
 };
 

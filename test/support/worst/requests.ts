@@ -39,7 +39,7 @@ export interface WorstRequest {
   readonly endpoint: string;
   /** What makes it expensive. */
   readonly why: string;
-  /** A list that is streamed, whose rows are therefore not bounded. */
+  /** A list that is streamed, or the step of a backup, which reads slices of larger size. */
   readonly streams?: true;
   /** Why it stores more than 4 × its body and 4 KiB. */
   readonly stores?: string;
@@ -438,6 +438,7 @@ const forAdmin = (path: string, world: World, rest: Partial<Sent> = {}): Sent =>
   ...rest,
 });
 
+const BACKUPS = "/v1/admin/backups";
 const WEBHOOKS = `${ADMIN_VAULTS}/:vault/webhooks`;
 const LONGEST_URL = `https://hooks.example.com/${"x".repeat(LIMITS.webhookUrl)}`.slice(0, LIMITS.webhookUrl);
 
@@ -538,6 +539,38 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => {
       const { vault } = await shareIn(world, largestVault);
       return forAdmin("/v1/admin/verify", world, { body: { vault } });
+    },
+  },
+  {
+    endpoint: `GET ${BACKUPS}`,
+    why: "one registry",
+    prepare: async (world) => forAdmin(BACKUPS, world),
+  },
+  { endpoint: `POST ${BACKUPS}`, why: "a vault without a snapshot", prepare: async (world) => forAdmin(BACKUPS, world) },
+  {
+    endpoint: `GET ${BACKUPS}/vaults/:vault`,
+    why: "one snapshot",
+    prepare: async (world) => forAdmin(`${BACKUPS}/vaults/${(await shareIn(world, largestVault)).vault}`, world),
+  },
+  {
+    endpoint: `POST ${BACKUPS}/vaults/:vault`,
+    why: "the first step of a large vault",
+    streams: true,
+    prepare: async (world) =>
+      forAdmin(`${BACKUPS}/vaults/${(await shareIn(world, largestVault)).vault}`, world, { body: { full: true } }),
+  },
+  {
+    endpoint: `GET ${BACKUPS}/objects`,
+    why: "the objects of a vault",
+    prepare: async (world) => forAdmin(`${BACKUPS}/objects`, world),
+  },
+  {
+    endpoint: `GET ${BACKUPS}/object`,
+    why: "a manifest",
+    prepare: async (world) => {
+      const { vault } = await ownVault(world);
+      await world.ask("POST", `${BACKUPS}/vaults/${vault}`, world.env.ADMIN_TOKEN, {});
+      return forAdmin(`${BACKUPS}/object?key=vaults/${vault}/00000001.manifest`, world);
     },
   },
   {

@@ -1,0 +1,93 @@
+import { BYTES, json, listOf, required } from "../content.ts";
+import { ADMIN, type Row } from "../operation.ts";
+
+/** Backups (contract 21): steps, snapshots, and the objects of the bucket. */
+
+const tag = "Admin: backups";
+const BACKUPS = "/v1/admin/backups";
+const OF_VAULT = `${BACKUPS}/vaults/{vault}`;
+
+const registry = { number: 7, createdAt: "2026-11-22T03:20:00.000Z", rows: 41, bytes: 20_480, vaults: 12 };
+const snapshot = { number: 3, createdAt: "2026-11-22T03:17:30.000Z", rows: 1_210, bytes: 734_003 };
+const DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+const page = {
+  objects: [{ key: `vaults/3fa85f64-5717-4562-b3fc-2c963f66afa6/parts/${DIGEST}`, size: 734_003 }],
+};
+
+export const backupRows: readonly Row[] = [
+  {
+    method: "get",
+    path: BACKUPS,
+    operationId: "listBackups",
+    tag,
+    summary: "List the backups",
+    description: "The snapshots of the registry, the newest 100 first (contract 21.8).",
+    access: ADMIN,
+    answers: { 200: { description: "The backups.", content: listOf("Snapshot", [registry]) } },
+  },
+  {
+    method: "post",
+    path: BACKUPS,
+    operationId: "backUpRegistry",
+    tag,
+    summary: "Continue the backup of the registry",
+    description: "A step: to be repeated until its `state` is `done` (contract 21.6).",
+    access: ADMIN,
+    answers: {
+      200: {
+        description: "How far it is.",
+        content: json("RegistryStep", { state: "done", number: 7, vaults: 12, behind: 0 }),
+      },
+    },
+  },
+  {
+    method: "get",
+    path: OF_VAULT,
+    operationId: "listVaultBackups",
+    tag,
+    summary: "List the snapshots of a vault",
+    description: "The newest 100 first, also of a vault that was deleted (contract 21.8).",
+    access: ADMIN,
+    answers: { 200: { description: "The snapshots.", content: listOf("Snapshot", [snapshot]) } },
+    never: ["vault_not_found"],
+  },
+  {
+    method: "post",
+    path: OF_VAULT,
+    operationId: "backUpVault",
+    tag,
+    summary: "Continue the backup of a vault",
+    description: "A step: to be repeated until its `state` is `done` or `unchanged` (contract 21.1 to 21.5).",
+    access: ADMIN,
+    json: required(json("BackupStep", { dryRun: true })),
+    answers: {
+      200: {
+        description: "How far it is.",
+        content: json("VaultStep", { state: "done", number: 3, rows: 1_210, bytes: 734_003, contents: 4, missing: 0 }),
+      },
+    },
+  },
+  {
+    method: "get",
+    path: `${BACKUPS}/objects`,
+    operationId: "listBackupObjects",
+    tag,
+    summary: "List the objects of all backups",
+    description: "At most 1,000, in the order of their keys (contract 21.9).",
+    access: ADMIN,
+    parameters: ["ObjectsAfter"],
+    answers: { 200: { description: "A page.", content: json("BackupObjects", page) } },
+  },
+  {
+    method: "get",
+    path: `${BACKUPS}/object`,
+    operationId: "getBackupObject",
+    tag,
+    summary: "Download an object of a backup",
+    description: "A manifest, a part or a content, as it lies in the bucket (contract 21.9).",
+    access: ADMIN,
+    parameters: ["ObjectKey"],
+    answers: { 200: { description: "The object.", content: BYTES, headers: ["ContentLength"] } },
+    errors: ["invalid", "backup_not_found"],
+  },
+];

@@ -1,0 +1,62 @@
+import type { Schema } from "../types.ts";
+import { arrayOf, closed, integer, nullable, open, ref, words } from "./shapes.ts";
+
+/** Backups (contract 21). */
+
+const flag = (description: string): Schema => nullable({ type: "boolean", description });
+const number = integer("The number of the snapshot.", 0);
+
+export const backupSchemas: Readonly<Record<string, Schema>> = {
+  Snapshot: closed(
+    "A snapshot of a vault or of the registry (contract 21.8).",
+    {
+      number,
+      createdAt: ref("Time"),
+      rows: integer("Rows of its parts.", 0),
+      bytes: integer("Bytes of its parts, without the contents of Files.", 0),
+      vaults: integer("Only of the registry: the vaults that belong to it.", 0),
+      missing: arrayOf({ type: "string", description: "The key of a content that FILES did not have." }),
+      broken: { type: "string", const: "integrity", description: "The manifest is not authentic." },
+    },
+    ["createdAt", "rows", "bytes", "vaults", "missing", "broken"],
+  ),
+  BackupStep: open("What a step does (contract 21.4, 21.5).", {
+    full: flag("Reads everything, also what the snapshot before has."),
+    dryRun: flag("Changes nothing: the answer is what would be read."),
+  }),
+  VaultStep: closed("How far the snapshot of a vault is (contract 21.1).", {
+    state: words("`done` and `unchanged` are the ends.", ["planned", "reading", "copying", "done", "unchanged", "busy"]),
+    number,
+    rows: integer("Rows that the snapshot has read.", 0),
+    bytes: integer("Bytes of them.", 0),
+    contents: integer("Contents that it has copied, or that were there.", 0),
+    missing: integer("Contents that FILES did not have.", 0),
+  }),
+  RegistryStep: closed(
+    "How far the snapshot of the registry is (contract 21.6).",
+    {
+      state: words("`done` is the end.", ["reading", "waiting", "pruning", "done", "busy"]),
+      number,
+      vaults: integer("Vaults whose snapshots are found.", 0),
+      behind: integer("Vaults without a snapshot of this run.", 0),
+      waiting: closed("The vault that is waited for.", {
+        vault: ref("Uuid"),
+        missing: { type: "boolean", description: "Whether it has no snapshot at all." },
+      }),
+    },
+    ["waiting"],
+  ),
+  BackupObjects: closed(
+    "A page of the objects of all backups (contract 21.9).",
+    {
+      objects: arrayOf(
+        closed("An object.", {
+          key: { type: "string", description: "Also its path in a folder." },
+          size: integer("Bytes.", 0),
+        }),
+      ),
+      next: { type: "string", description: "`after` of the next page; absent on the last one." },
+    },
+    ["next"],
+  ),
+};

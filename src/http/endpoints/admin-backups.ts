@@ -1,0 +1,86 @@
+import * as z from "zod";
+import { REGISTRY } from "../../model/backup.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { explain, optional } from "../../model/text.ts";
+import { listObjects, type ListedSnapshot, loadObject, loadSnapshots } from "../../store/backup/list.ts";
+import { isBackupKey } from "../../store/backup/place.ts";
+import { withBuckets } from "../../store/backup/ports.ts";
+import { registryStep } from "../../store/backup/registry.ts";
+import { backupStep, planSnapshot } from "../../store/backup/snapshot.ts";
+import { presentTime } from "../present.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
+
+/** /v1/admin/backups (contract 21): steps of backups, snapshots, and the objects of the bucket. */
+
+const step = z.object({ full: optional(z.boolean("is not a boolean")), dryRun: optional(z.boolean("is not a boolean")) });
+
+type Step = z.output<typeof step>;
+
+const parseStep = ({ body }: ParseCall): Result<Step> => {
+  const input = step.safeParse(body!.json);
+  return input.success ? ok(input.data) : invalid(explain(input.error, "the step"));
+};
+
+/** Continues the snapshot of a vault. */
+export const backUpVault = {
+  parse: parseStep,
+  async handle({ c, store, vault }: Call, { full = false, dryRun = false }: Step): Promise<Result<Reply>> {
+    const buckets = withBuckets(store, c.env);
+    if (!buckets.ok) return buckets;
+    const done = await (dryRun ? planSnapshot : backupStep)(buckets.value, vault, full);
+    if (!done.ok) return done;
+    return done.value.state === "deleted" ? fail("vault_not_found") : ok({ response: c.json(done.value), action: "UNLOGGED" });
+  },
+};
+
+/** Continues the snapshot of the registry. Its end is logged. */
+export async function backUpRegistry({ c, store }: Call): Promise<Result<Reply>> {
+  const buckets = withBuckets(store, c.env);
+  if (!buckets.ok) return buckets;
+  const done = await registryStep(buckets.value);
+  if (!done.ok) return done;
+  return ok({ response: c.json(done.value), action: done.value.state === "done" ? "CREATE" : "UNLOGGED" });
+}
+
+export const listBackups = (call: Call): Promise<Result<Reply>> => answerSnapshots(call, REGISTRY);
+
+/** Also of a vault that does not exist any more. */
+export const listVaultBackups = (call: Call): Promise<Result<Reply>> => answerSnapshots(call, call.vault);
+
+async function answerSnapshots({ c, store }: Call, vault: string): Promise<Result<Reply>> {
+  const buckets = withBuckets(store, c.env);
+  if (!buckets.ok) return buckets;
+  const listed = await loadSnapshots(buckets.value, vault);
+  return listed.ok ? ok({ response: c.json(listed.value.map(presentSnapshot)) }) : listed;
+}
+
+function presentSnapshot({ number, manifest }: ListedSnapshot) {
+  if (!manifest) return { number, broken: "integrity" };
+  const { at, parts, snapshots, missing } = manifest;
+  const sum = (name: "rows" | "bytes") => parts.reduce((total, part) => total + part[name], 0);
+  return { number, createdAt: presentTime(at), rows: sum("rows"), bytes: sum("bytes"), vaults: snapshots?.length, missing };
+}
+
+/** The objects of all backups. That a copy begins is logged. */
+export async function listBackupObjects({ c, store, query }: Call): Promise<Result<Reply>> {
+  const buckets = withBuckets(store, c.env);
+  if (!buckets.ok) return buckets;
+  const after = query.rest.get("after") ?? "";
+  const page = await listObjects(buckets.value, after);
+  return page.ok ? ok({ response: c.json(page.value), action: after === "" ? "READ" : "UNLOGGED" }) : page;
+}
+
+export const getBackupObject = {
+  parse({ query }: ParseCall): Result<string> {
+    const key = query.rest.get("key") ?? "";
+    return isBackupKey(key) ? ok(key) : invalid("key: is not the key of an object of a backup");
+  },
+  async handle({ c, store }: Call, key: string): Promise<Result<Reply>> {
+    const buckets = withBuckets(store, c.env);
+    if (!buckets.ok) return buckets;
+    const object = await loadObject(buckets.value, key);
+    if (!object.ok) return object;
+    const headers = { "Content-Type": "application/octet-stream", "Content-Length": String(object.value.size) };
+    return ok({ response: c.body(object.value.body, 200, headers) });
+  },
+};

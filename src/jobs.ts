@@ -1,0 +1,93 @@
+import { ok, type Result } from "./model/result.ts";
+import { HOUR } from "./model/time.ts";
+import { parseSettings } from "./settings.ts";
+import { type BackupStore, openBackupStore } from "./store/backup/ports.ts";
+import { registryStep } from "./store/backup/registry.ts";
+import { backupStep } from "./store/backup/snapshot.ts";
+import { listVaultIds } from "./store/backup/vault-ids.ts";
+
+/**
+ * The nightly backup (contract 21.10). The cron trigger sends one message; its consumer sends one for each vault, and one for the
+ * registry. A message is one step of a backup: its consumer sends it again until the backup is done.
+ */
+
+export type Job =
+  /** Sends the messages of the vaults after an id. */
+  | { readonly kind: "start"; readonly began: number; readonly after: string }
+  | { readonly kind: "vault"; readonly began: number; readonly vault: string }
+  | { readonly kind: "registry"; readonly began: number };
+
+/** So long the registry waits for the vaults of the run; then it is written with older snapshots of some. */
+const PATIENCE = 6 * HOUR;
+
+/** Seconds until a step is repeated: while another driver works on it; while the registry waits. */
+const DELAY = { busy: 60, waiting: 600 };
+
+interface Message {
+  readonly body: Job;
+  readonly delaySeconds?: number;
+}
+
+/** Begins the nightly backup when its hour has come. In: the time of the cron trigger, in Unix milliseconds. */
+export async function startBackups(env: Partial<Env>, now: number): Promise<void> {
+  const settings = parseSettings(env as Env);
+  if (!settings.ok) throw new Error(settings.failure.detail);
+  // The wrangler.toml of the release before has neither the bucket nor the queue.
+  if (!env.BACKUPS || !env.JOBS || new Date(now).getUTCHours() !== settings.value.backupHour) return;
+  await env.JOBS.send({ kind: "start", began: now, after: "" } satisfies Job);
+}
+
+/** Carries out one job. In: Unix milliseconds. Throws when storage fails or a setting is malformed: the queue delivers again. */
+export async function runJob(env: Env, job: Job, now: number): Promise<void> {
+  const store = await openBackupStore(env, now);
+  const next = store.ok ? await messagesAfter(store.value, job) : store;
+  if (!next.ok) throw new Error(`a step of a backup failed: ${next.failure.kind}`);
+  const [first, ...others] = next.value;
+  if (first) await env.JOBS.sendBatch([first, ...others]);
+}
+
+/** After so long a run is given up: the next one has begun, or is about to. */
+const GIVEN_UP = 20 * HOUR;
+
+/** Carries out a job. Out: the messages that follow it. */
+async function messagesAfter(store: BackupStore, job: Job): Promise<Result<Message[]>> {
+  if (store.now > job.began + GIVEN_UP) return ok([]);
+  switch (job.kind) {
+    case "start":
+      return startVaults(store, job);
+    case "vault":
+      return continueVault(store, job);
+    case "registry":
+      return continueRegistry(store, job);
+  }
+}
+
+/** Vaults of one message: a queue accepts 100 messages at once. */
+const VAULTS = 90;
+
+async function startVaults(store: BackupStore, { began, after }: Job & { kind: "start" }): Promise<Result<Message[]>> {
+  const ids = await listVaultIds(store.db, after, VAULTS);
+  if (!ids.ok) return ids;
+  const last = ids.value.length === VAULTS ? ids.value.at(-1)! : undefined;
+  const following: Job = last === undefined ? { kind: "registry", began } : { kind: "start", began, after: last };
+  return ok([...ids.value.map((vault): Message => ({ body: { kind: "vault", began, vault } })), { body: following }]);
+}
+
+async function continueVault(store: BackupStore, job: Job & { kind: "vault" }): Promise<Result<Message[]>> {
+  const step = await backupStep(store, job.vault);
+  if (!step.ok) return step;
+  const { state } = step.value;
+  if (state === "busy") return ok([{ body: job, delaySeconds: DELAY.busy }]);
+  return ok(state === "reading" || state === "copying" ? [{ body: job }] : []);
+}
+
+async function continueRegistry(store: BackupStore, job: Job & { kind: "registry" }): Promise<Result<Message[]>> {
+  const step = await registryStep(store, { began: job.began, until: job.began + PATIENCE });
+  if (!step.ok) return step;
+  const { state, waiting } = step.value;
+  if (state === "done") return ok([]);
+  if (!waiting) return ok([{ body: job, ...(state === "busy" && { delaySeconds: DELAY.busy }) }]);
+  // A vault that was made after the run began has no message.
+  const missing: Message[] = waiting.missing ? [{ body: { kind: "vault", began: job.began, vault: waiting.vault } }] : [];
+  return ok([...missing, { body: job, delaySeconds: DELAY.waiting }]);
+}

@@ -1,0 +1,119 @@
+import type { Cell, Manifest, PartRef } from "../../model/backup.ts";
+import type { Cursor } from "../../model/cursor.ts";
+import { ok, type Result } from "../../model/result.ts";
+import type { OpenManifest } from "./manifest.ts";
+import { listSnapshots, loadManifest } from "./load.ts";
+import { presentPart } from "./part.ts";
+import type { BackupStore } from "./ports.ts";
+import { type Pass, type Slice, startPass } from "./slice.ts";
+
+/** How the snapshot of a vault begins: with nothing, or with what the snapshot before it has. */
+
+/** The state of a snapshot between its slices: plain data, stored as JSON (running.ts). */
+export interface Running {
+  readonly number: number;
+  /** SHA-256 of the manifest before; `null` for the first one, and when that one is not authentic. */
+  readonly predecessor: string | null;
+  /** What the predecessor has: its parts without the webhooks, and how many of them are its base. */
+  readonly kept: readonly PartRef[];
+  readonly keptBase: number;
+  /** The new parts, and which of them name contents. */
+  readonly parts: readonly PartRef[];
+  readonly withFiles: readonly number[];
+  /** What must not change while rows are read: see `stateOfKeys`. */
+  readonly keys: string | undefined;
+  readonly pass: Pass;
+  /** The new parts of the first pass, when that pass reads everything. */
+  readonly base: number;
+  /** Absent while rows are read. */
+  readonly moment?: Moment | undefined;
+  /** How many contents of the first part of `withFiles` are copied, and how many in all. */
+  readonly content: number;
+  readonly copied: number;
+  /** Contents that FILES does not have. */
+  readonly missing: readonly string[];
+}
+
+/** The state of the vault that the snapshot has. */
+export interface Moment {
+  readonly at: number;
+  readonly row: Readonly<Record<string, Cell>>;
+  readonly deployment: string;
+  readonly webhooks: PartRef;
+}
+
+/** The end of the chain of snapshots of a vault. */
+export interface Newest {
+  /** 0 without a snapshot. */
+  readonly number: number;
+  /** Absent when there is none, or it is not authentic. */
+  readonly open: OpenManifest | undefined;
+}
+
+/** The newest snapshot of a vault. Errors: `unavailable`. */
+export async function findNewest({ backups, keyring }: BackupStore, vault: string): Promise<Result<Newest>> {
+  const numbers = await listSnapshots(backups, vault);
+  if (!numbers.ok) return numbers;
+  const number = numbers.value.at(-1) ?? 0;
+  if (number === 0) return ok({ number, open: undefined });
+  const open = await loadManifest(backups, keyring, { vault, number });
+  if (open.ok) return ok({ number, open: open.value });
+  return open.failure.kind === "unavailable" ? open : ok({ number, open: undefined });
+}
+
+/** Which keys seal the rows, how far they are sealed again, and which index of titles is complete: no entry of the log tells these changes. */
+export const stateOfKeys = (row: Slice["row"]): string =>
+  JSON.stringify(["data_key_id", "previous_data_key_id", "resealed", "fold"].map((column) => row[column] ?? null));
+
+/** Whether the vault is as its newest snapshot has it. In: what a slice has read. */
+export async function isUnchanged(vault: string, newest: Newest, slice: Slice): Promise<boolean> {
+  const { manifest } = newest.open ?? {};
+  if (!manifest || manifest.deployment !== slice.deployment || (manifest.missing?.length ?? 0) > 0) return false;
+  if (JSON.stringify(manifest.row) !== JSON.stringify(slice.row)) return false;
+  const { ref } = await presentPart({ deployment: slice.deployment, vault }, { replaces: [], tables: [slice.webhooks] });
+  return manifest.parts.at(-1)?.sha256 === ref.sha256;
+}
+
+/** What changes of a vault may weigh before it is read wholly again: a share of the base in bytes, and parts. */
+const MOST = { share: 0.5, parts: 60 };
+
+const bytesOf = (parts: readonly PartRef[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Whether the next snapshot may continue a manifest. */
+const isContinued = ({ parts, base, row }: Manifest, keys: string): boolean =>
+  row !== undefined &&
+  stateOfKeys(row) === keys &&
+  parts.length - base < MOST.parts &&
+  bytesOf(parts.slice(base)) <= MOST.share * bytesOf(parts.slice(0, base));
+
+/** The state of a new snapshot. In: whether everything is read; the row of the vault. */
+export function beginSnapshot(now: number, newest: Newest, slice: Slice, full: boolean): Running {
+  const { open } = newest;
+  const begun = beginAgain(now, { number: newest.number + 1, predecessor: open?.sha256 ?? null });
+  const continued = !full && open !== undefined && open.manifest.deployment === slice.deployment;
+  if (!continued || !isContinued(open.manifest, stateOfKeys(slice.row))) return begun;
+  const { row, at, parts, base, missing = [] } = open.manifest;
+  const pass = startPass(now, cursorOf(row!), at);
+  return { ...begun, kept: parts.slice(0, -1), keptBase: base, keys: stateOfKeys(slice.row), pass, missing };
+}
+
+/** The state of a snapshot that reads everything. */
+export const beginAgain = (now: number, { number, predecessor }: Pick<Running, "number" | "predecessor">): Running => ({
+  number,
+  predecessor,
+  kept: [],
+  keptBase: 0,
+  parts: [],
+  withFiles: [],
+  keys: undefined,
+  pass: startPass(now),
+  base: 0,
+  content: 0,
+  copied: 0,
+  missing: [],
+});
+
+const cursorOf = (row: Readonly<Record<string, Cell>>): Cursor => ({
+  sequence: Number(row["content_version"]) + Number(row["attribute_version"]),
+  at: Number(row["updated_at"]),
+});

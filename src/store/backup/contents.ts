@@ -1,0 +1,74 @@
+import type { Part } from "../../model/backup.ts";
+import type { ContentPlace } from "../../model/file.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { contentKey } from "../contents/place.ts";
+import { backupContent } from "./place.ts";
+import { type BackupStore, tryBucket } from "./ports.ts";
+
+/** Copies contents from FILES to BACKUPS as they lie there: sealed. An object is copied once, because it is never overwritten. */
+
+/** The tables whose rows name contents. */
+const NAMING: ReadonlySet<string> = new Set(["files", "file_versions"]);
+
+/** The contents that the rows of a part name, each once. */
+export function contentsOfPart(vault: string, { tables }: Part): ContentPlace[] {
+  const places = tables
+    .filter(({ table }) => NAMING.has(table))
+    .flatMap(({ columns, rows }) => {
+      const [item, file, generation] = ["item_id", "id", "generation"].map((column) => columns.indexOf(column));
+      return rows.map((row) => ({
+        vault,
+        item: String(row[item!]),
+        file: String(row[file!]),
+        generation: String(row[generation!]),
+      }));
+    });
+  return [...new Map(places.map((place) => [contentKey(place), place])).values()];
+}
+
+/** Whether a part has rows that name contents. */
+export const namesContents = ({ tables }: Part): boolean => tables.some(({ table }) => NAMING.has(table));
+
+/**
+ * Copies a content, unless BACKUPS has it. Out: the bytes that were copied, 0 when it was there; `undefined` when FILES does not
+ * have it. Errors: `unavailable`.
+ */
+export function copyContent({ backups, files }: BackupStore, key: string): Promise<Result<number | undefined>> {
+  return tryBucket(async () => {
+    if (await backups.head(backupContent(key))) return 0;
+    const object = await files.get(key);
+    if (!object) return undefined;
+    // R2 accepts a stream only with a known length, and stores nothing when it is shorter or longer.
+    const { readable, writable } = new FixedLengthStream(object.size);
+    await Promise.all([backups.put(backupContent(key), readable), object.body.pipeTo(writable)]);
+    return object.size;
+  });
+}
+
+/** What one call copies at most: contents, and about the bytes of them; and how many at once. */
+const COPY = { contents: 100, bytes: 64 * 1024 * 1024, atOnce: 4 };
+
+export interface Copied {
+  /** How many of the contents are done. */
+  readonly done: number;
+  /** Those that FILES does not have. */
+  readonly missing: readonly string[];
+}
+
+/** Copies contents in their order, as far as one call may. In: their keys in FILES. Errors: `unavailable`. */
+export async function copyContents(store: BackupStore, keys: readonly string[]): Promise<Result<Copied>> {
+  const missing: string[] = [];
+  let bytes = 0;
+  let done = 0;
+  while (done < keys.length && done < COPY.contents && bytes < COPY.bytes) {
+    const group = keys.slice(done, done + COPY.atOnce);
+    const copied = await Promise.all(group.map((key) => copyContent(store, key)));
+    for (const [index, result] of copied.entries()) {
+      if (!result.ok) return result;
+      if (result.value === undefined) missing.push(group[index]!);
+      bytes += result.value ?? 0;
+    }
+    done += group.length;
+  }
+  return ok({ done, missing });
+}

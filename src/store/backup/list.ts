@@ -1,0 +1,51 @@
+import type { Manifest } from "../../model/backup.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { listSnapshots, loadManifest } from "./load.ts";
+import { isBackupKey } from "./place.ts";
+import { type BackupStore, tryBucket } from "./ports.ts";
+
+/** Lists snapshots, and the objects of the bucket for a copy of it. */
+
+/** A snapshot; without a manifest when it is not authentic. */
+export interface ListedSnapshot {
+  readonly number: number;
+  readonly manifest: Manifest | undefined;
+}
+
+/** The most snapshots of a list. */
+const LISTED = 100;
+
+/** The newest snapshots of a vault, or of the registry, the newest first. Errors: `unavailable`. */
+export async function loadSnapshots({ backups, keyring }: BackupStore, vault: string): Promise<Result<ListedSnapshot[]>> {
+  const numbers = await listSnapshots(backups, vault);
+  if (!numbers.ok) return numbers;
+  const listed: ListedSnapshot[] = [];
+  for (const number of numbers.value.slice(-LISTED).toReversed()) {
+    const open = await loadManifest(backups, keyring, { vault, number });
+    if (!open.ok && open.failure.kind === "unavailable") return open;
+    listed.push({ number, manifest: open.ok ? open.value.manifest : undefined });
+  }
+  return ok(listed);
+}
+
+export interface ObjectPage {
+  readonly objects: readonly { readonly key: string; readonly size: number }[];
+  /** Where the next page begins; absent on the last one. */
+  readonly next: string | undefined;
+}
+
+/** A page of the objects of all backups, in the order of their keys. In: the key after which it begins. Errors: `unavailable`. */
+export function listObjects({ backups }: BackupStore, after: string): Promise<Result<ObjectPage>> {
+  return tryBucket(async () => {
+    const page = await backups.list(after === "" ? {} : { startAfter: after });
+    const objects = page.objects.filter(({ key }) => isBackupKey(key)).map(({ key, size }) => ({ key, size }));
+    return { objects, next: page.truncated ? page.objects.at(-1)?.key : undefined };
+  });
+}
+
+/** An object as it lies in the bucket. Errors: `backup_not_found`, `unavailable`. */
+export async function loadObject({ backups }: BackupStore, key: string): Promise<Result<R2ObjectBody>> {
+  const object = await tryBucket(() => backups.get(key));
+  if (!object.ok) return object;
+  return object.value ? ok(object.value) : fail("backup_not_found");
+}

@@ -1,0 +1,109 @@
+import { type Manifest, REGISTRY } from "../../model/backup.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
+import { listSnapshots, loadManifest, loadNewest } from "./load.ts";
+import { manifestKey, partKey, runningKey } from "./place.ts";
+import { type BackupStore, tryBucket } from "./ports.ts";
+
+/**
+ * Deletes snapshots that no kept registry names: those before the one that the oldest kept registry names, then parts that no kept
+ * manifest names. Contents stay, except those of vaults whose last snapshot goes. Nothing goes where a manifest is not authentic.
+ */
+
+const FOLDERS = "vaults/";
+
+/** Folders of one call. */
+const PAGE = 20;
+
+/** Parts that no manifest names may belong to a snapshot that is under way. */
+const YOUNG = DAY;
+
+/**
+ * Looks through some folders. In: the last folder before them; empty for the first. Out: the last one; `undefined` when there are no
+ * more. Errors: `unavailable`.
+ */
+export async function prune(store: BackupStore, after: string): Promise<Result<string | undefined>> {
+  const { backups, keyring, settings } = store;
+  const registries = await listSnapshots(backups, REGISTRY);
+  if (!registries.ok) return registries;
+  const number = registries.value.at(-settings.backupsKept);
+  if (number === undefined || number === registries.value[0]) return ok(undefined);
+  const oldest = await loadManifest(backups, keyring, { vault: REGISTRY, number });
+  if (!oldest.ok) return oldest.failure.kind === "unavailable" ? oldest : ok(undefined);
+  const startAfter = after === "" ? FOLDERS : `${FOLDERS}${after}0`; // 0 is the character after the slash
+  const page = await tryBucket(() => backups.list({ prefix: FOLDERS, delimiter: "/", startAfter, limit: PAGE }));
+  if (!page.ok) return page;
+  const vaults = page.value.delimitedPrefixes.map((prefix) => prefix.slice(FOLDERS.length, -1));
+  for (const vault of vaults) {
+    const pruned = await pruneVault(store, vault, oldest.value.manifest);
+    if (!pruned.ok) return pruned;
+  }
+  // The registry goes last: until then the numbers of the vaults are known.
+  if (page.value.truncated && vaults.length > 0) return ok(vaults.at(-1));
+  const pruned = await deleteBefore(store, REGISTRY, number);
+  return pruned.ok ? ok(undefined) : pruned;
+}
+
+function pruneVault(store: BackupStore, vault: string, oldest: Manifest): Promise<Result<undefined>> {
+  if (vault === REGISTRY) return Promise.resolve(ok(undefined));
+  const named = oldest.snapshots?.find((snapshot) => snapshot.vault === vault);
+  return named ? deleteBefore(store, vault, named.number) : deleteVault(store, vault, oldest);
+}
+
+/** Deletes the snapshots before a number, and the parts that only they name. */
+async function deleteBefore(store: BackupStore, vault: string, first: number): Promise<Result<undefined>> {
+  const { backups, keyring, now } = store;
+  const numbers = await listSnapshots(backups, vault);
+  if (!numbers.ok) return numbers;
+  const old = numbers.value.filter((number) => number < first);
+  if (old.length === 0) return ok(undefined);
+  const named = new Set<string>();
+  for (const number of numbers.value.slice(old.length)) {
+    const kept = await loadManifest(backups, keyring, { vault, number });
+    if (!kept.ok) return kept.failure.kind === "unavailable" ? kept : ok(undefined);
+    for (const { sha256 } of kept.value.manifest.parts) named.add(partKey(vault, sha256));
+  }
+  return tryBucket(async () => {
+    await deleteKeys(
+      backups,
+      old.map((number) => manifestKey(vault, number)),
+    );
+    if (vault !== REGISTRY && (await backups.head(runningKey(vault)))) return undefined;
+    await deleteWhere(backups, partKey(vault, ""), ({ key, uploaded }) => !named.has(key) && uploaded.getTime() < now - YOUNG);
+    return undefined;
+  });
+}
+
+/** Deletes a vault that no kept registry names and whose last snapshot is older than all of them: the vault was deleted before. */
+async function deleteVault(
+  { backups, keyring }: BackupStore,
+  vault: string,
+  { at, deployment }: Manifest,
+): Promise<Result<undefined>> {
+  const newest = await loadNewest(backups, keyring, vault);
+  if (!newest.ok) return newest.failure.kind === "unavailable" ? newest : ok(undefined);
+  const { manifest } = newest.value;
+  // A new deployment that writes into the bucket of another one does not know its vaults.
+  if (manifest.at >= at || manifest.deployment !== deployment) return ok(undefined);
+  return tryBucket(async () => {
+    for (const prefix of [`contents/${vault}/`, `${FOLDERS}${vault}/`]) await deleteWhere(backups, prefix, () => true);
+    return undefined;
+  });
+}
+
+async function deleteWhere(bucket: R2Bucket, prefix: string, isOld: (object: R2Object) => boolean): Promise<void> {
+  for (let cursor: string | undefined; ;) {
+    const page = await bucket.list({ prefix, ...(cursor !== undefined && { cursor }) });
+    await deleteKeys(
+      bucket,
+      page.objects.filter(isOld).map(({ key }) => key),
+    );
+    if (!page.truncated) return;
+    cursor = page.cursor;
+  }
+}
+
+/** R2 deletes at most 1,000 objects in one call. */
+async function deleteKeys(bucket: R2Bucket, keys: readonly string[]): Promise<void> {
+  for (let from = 0; from < keys.length; from += 1_000) await bucket.delete(keys.slice(from, from + 1_000));
+}

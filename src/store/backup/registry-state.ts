@@ -1,0 +1,46 @@
+import type { PartRef, SnapshotRef } from "../../model/backup.ts";
+import type { Place } from "./registry-tables.ts";
+
+/** The state of a snapshot of the registry between its steps, and what a step answers. */
+
+export interface RegistryReport {
+  /** `waiting`: a vault has no snapshot, or none of this run; `busy`: another driver has continued. */
+  readonly state: "reading" | "waiting" | "pruning" | "done" | "busy";
+  readonly number: number;
+  /** The vaults whose snapshots are found so far. */
+  readonly vaults: number;
+  /** Vaults without a snapshot of this run that are not waited for any more. */
+  readonly behind: number;
+  /** The vault that is waited for, and whether it has no snapshot at all. */
+  readonly waiting?: { readonly vault: string; readonly missing: boolean };
+}
+
+export interface RunningRegistry {
+  readonly number: number;
+  readonly predecessor: string | null;
+  /** The id of the last vault whose snapshot was looked for; `null`: all were. */
+  readonly after: string | null;
+  readonly snapshots: readonly SnapshotRef[];
+  readonly bytes: number;
+  readonly behind: number;
+  /** Absent when all rows are read. */
+  readonly place: Place | undefined;
+  readonly parts: readonly PartRef[];
+  /** The last folder that was looked through for old snapshots; absent before the manifest is written. */
+  readonly pruned?: string | undefined;
+}
+
+/** A nightly run. */
+export interface Run {
+  /** When it began: Unix milliseconds. */
+  readonly began: number;
+  /** Until when it waits for vaults. */
+  readonly until: number;
+}
+
+export const reportOf = (state: RegistryReport["state"], { number, snapshots, behind }: RunningRegistry): RegistryReport => ({
+  state,
+  number,
+  vaults: snapshots.length,
+  behind,
+});

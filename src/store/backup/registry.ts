@@ -1,0 +1,115 @@
+import { BACKUP_FORMAT, type Manifest, REGISTRY } from "../../model/backup.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
+import { runBatch } from "../database.ts";
+import { SCHEMA } from "../schema.ts";
+import { findNewest } from "./begin.ts";
+import { recordBackup } from "../backup-figures.ts";
+import type { BackupStore } from "./ports.ts";
+import { prune } from "./prune.ts";
+import { collectSnapshots } from "./collect.ts";
+import { type RegistryReport, reportOf, type Run, type RunningRegistry } from "./registry-state.ts";
+import { FIRST_PLACE, type Place, readRegistry } from "./registry-tables.ts";
+import { deleteRunning, type Loaded, loadRunning, saveRunning } from "./running.ts";
+import { writeManifest, writePart } from "./write.ts";
+
+/**
+ * Makes the snapshot of the registry, in steps: finds the newest snapshot of each vault, reads what belongs to no vault, writes the
+ * manifest, then deletes snapshots that are too old. The rows of its tables do not depend on one another, so they are not read again.
+ */
+
+/** Groups of vaults, slices of rows, or folders, of one step. */
+const ACTIONS = 8;
+
+/** In: the run; absent: vaults that changed more than a day after their snapshot count as behind. Errors: `unavailable`. */
+export async function registryStep(store: BackupStore, run?: Run): Promise<Result<RegistryReport>> {
+  const { backups, keyring, now } = store;
+  const loaded = await loadRunning<RunningRegistry>(backups, keyring, REGISTRY);
+  if (!loaded.ok) return loaded;
+  const begun = loaded.value.state ? ok(loaded.value.state) : await begin(store);
+  if (!begun.ok) return begun;
+  let running = begun.value;
+  for (let action = 0; action < ACTIONS; action++) {
+    const next = await advance(store, run ?? { began: now - DAY, until: Infinity }, running);
+    if (!next.ok) return next;
+    if (next.value === "busy" || next.value === "finished")
+      return end(store, loaded.value, reportOf(next.value === "busy" ? "busy" : "done", running));
+    running = next.value;
+    const { waiting, ...state } = next.value;
+    if (waiting) return save(store, loaded.value, state, { ...reportOf("waiting", state), waiting });
+  }
+  return save(store, loaded.value, running, reportOf(running.pruned === undefined ? "reading" : "pruning", running));
+}
+
+type Next = RunningRegistry & Pick<RegistryReport, "waiting">;
+
+async function begin(store: BackupStore): Promise<Result<RunningRegistry>> {
+  const newest = await findNewest(store, REGISTRY);
+  if (!newest.ok) return newest;
+  const { number, open } = newest.value;
+  const found = { after: "", snapshots: [], bytes: 0, behind: 0 };
+  return ok({ number: number + 1, predecessor: open?.sha256 ?? null, ...found, place: FIRST_PLACE, parts: [] });
+}
+
+async function advance(store: BackupStore, run: Run, running: RunningRegistry): Promise<Result<Next | "busy" | "finished">> {
+  if (running.after !== null) return collectSnapshots(store, run, running);
+  if (running.pruned !== undefined) {
+    const pruned = await prune(store, running.pruned);
+    return pruned.ok ? ok(pruned.value === undefined ? "finished" : { ...running, pruned: pruned.value }) : pruned;
+  }
+  return running.place ? readSlice(store, running, running.place) : writeRegistry(store, running);
+}
+
+async function loadDeployment({ db }: BackupStore): Promise<Result<string>> {
+  const read = await runBatch<[{ id: string }]>(db, db.prepare("SELECT id FROM deployment"));
+  return read.ok ? ok(read.value[0][0]!.id) : read;
+}
+
+async function readSlice(store: BackupStore, running: RunningRegistry, place: Place): Promise<Result<RunningRegistry>> {
+  const [deployment, read] = [await loadDeployment(store), await readRegistry(store.db, place)];
+  if (!deployment.ok) return deployment;
+  if (!read.ok) return read;
+  const { rows, next } = read.value;
+  if (rows.rows.length === 0) return ok({ ...running, place: next });
+  const owner = { deployment: deployment.value, vault: REGISTRY };
+  const part = await writePart(store.backups, owner, { replaces: [], tables: [rows] });
+  return part.ok ? ok({ ...running, place: next, parts: [...running.parts, part.value] }) : part;
+}
+
+async function writeRegistry(store: BackupStore, running: RunningRegistry): Promise<Result<RunningRegistry | "busy">> {
+  const deployment = await loadDeployment(store);
+  if (!deployment.ok) return deployment;
+  const { number, predecessor, parts, snapshots } = running;
+  const manifest: Manifest = {
+    format: BACKUP_FORMAT,
+    deployment: deployment.value,
+    vault: REGISTRY,
+    number,
+    predecessor,
+    at: store.now,
+    schema: SCHEMA.newest,
+    parts,
+    base: parts.length,
+    snapshots,
+  };
+  const written = await writeManifest(store.backups, store.keyring, manifest);
+  if (!written.ok) return written;
+  if (!written.value) return ok("busy");
+  const recorded = await recordBackup(store, { ...running, vaults: snapshots.length });
+  return recorded.ok ? ok({ ...running, pruned: "" }) : recorded;
+}
+
+async function save(
+  { backups, keyring }: BackupStore,
+  loaded: Loaded<RunningRegistry>,
+  running: RunningRegistry,
+  answer: RegistryReport,
+): Promise<Result<RegistryReport>> {
+  const saved = await saveRunning(backups, keyring, REGISTRY, loaded, running);
+  return saved.ok ? ok(saved.value ? answer : { ...answer, state: "busy" }) : saved;
+}
+
+async function end(store: BackupStore, loaded: Loaded<RunningRegistry>, answer: RegistryReport): Promise<Result<RegistryReport>> {
+  const deleted = await deleteRunning(store.backups, REGISTRY, loaded);
+  return deleted.ok ? ok(answer) : deleted;
+}

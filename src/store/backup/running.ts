@@ -1,0 +1,56 @@
+import type { Keyring } from "../../crypto/keyring.ts";
+import { isMacOf, macOf } from "../../crypto/manifest-mac.ts";
+import type { Result } from "../../model/result.ts";
+import { ok } from "../../model/result.ts";
+import { tryBucket } from "./ports.ts";
+import { runningKey } from "./place.ts";
+
+/**
+ * The state of a backup between its slices: an object in BACKUPS, authenticated as manifests are, because a manifest is made from
+ * it. A slice replaces only the state that it began with, so of two drivers at once one continues and the other begins again from
+ * what is stored.
+ */
+
+/** What was loaded: the state, and what identifies it. */
+export interface Loaded<State> {
+  /** Absent: there is none, or it is not authentic, or of another release; then a new one begins. */
+  readonly state: State | undefined;
+  readonly etag: string | undefined;
+}
+
+/** Incremented when a release changes the state: the state of another release is not continued. */
+const FORMAT = 1;
+
+const signed = (line: string): string => `running ${FORMAT} ${line}`;
+
+/** Errors: `unavailable`. */
+export async function loadRunning<State>(bucket: R2Bucket, { keys }: Keyring, vault: string): Promise<Result<Loaded<State>>> {
+  return tryBucket(async () => {
+    const object = await bucket.get(runningKey(vault));
+    if (!object) return { state: undefined, etag: undefined };
+    const [line = "", key = "", mac = ""] = (await object.text()).split("\n");
+    const root = keys.get(key);
+    const authentic = root !== undefined && (await isMacOf(root, signed(line), mac));
+    return { state: authentic ? (JSON.parse(line) as State) : undefined, etag: object.etag };
+  });
+}
+
+/** Replaces the state that was loaded. Out: `false` when it is another one meanwhile. Errors: `unavailable`. */
+export async function saveRunning<State>(
+  bucket: R2Bucket,
+  { active }: Keyring,
+  vault: string,
+  { etag }: Loaded<State>,
+  state: State,
+): Promise<Result<boolean>> {
+  const line = JSON.stringify(state);
+  const text = `${line}\n${active.id}\n${await macOf(active, signed(line))}`;
+  const onlyIf = etag === undefined ? { etagDoesNotMatch: "*" } : { etagMatches: etag };
+  return tryBucket(async () => (await bucket.put(runningKey(vault), text, { onlyIf })) !== null);
+}
+
+/** Deletes the state. Errors: `unavailable`. */
+export async function deleteRunning<State>(bucket: R2Bucket, vault: string, { etag }: Loaded<State>): Promise<Result<undefined>> {
+  if (etag === undefined) return ok(undefined);
+  return tryBucket(() => bucket.delete(runningKey(vault)).then(() => undefined));
+}

@@ -1,0 +1,138 @@
+import { BACKUP_FORMAT, type Manifest } from "../../model/backup.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { SCHEMA } from "../schema.ts";
+import { beginSnapshot, findNewest, isUnchanged, type Running } from "./begin.ts";
+import type { BackupStore } from "./ports.ts";
+import { advance } from "./advance.ts";
+import { deleteRunning, type Loaded, loadRunning, saveRunning } from "./running.ts";
+import { readSlice, type Slice, SLICED } from "./slice.ts";
+import { writeManifest } from "./write.ts";
+
+/**
+ * Makes the snapshot of a vault, in steps. Rows are read in slices; then the Items that the log names since are read again, until
+ * one slice, which is one transaction of D1, has all of them: its moment is that of the snapshot. Then the contents are copied, and the
+ * manifest is written last. A step may be repeated, and killed anywhere: what is stored is the state of running.ts, parts and
+ * contents under their own names, and a manifest that is written once.
+ */
+
+/** What a step of a backup did. */
+export interface StepReport {
+  /** `busy`: another driver has continued the snapshot; `unchanged`: the newest snapshot is the state of the vault. */
+  readonly state: "planned" | "reading" | "copying" | "done" | "unchanged" | "deleted" | "busy";
+  /** The number of the snapshot; 0 when there is none. */
+  readonly number: number;
+  /** Rows and bytes that this snapshot has read, contents that it has looked at, and contents that FILES did not have. */
+  readonly rows: number;
+  readonly bytes: number;
+  readonly contents: number;
+  readonly missing: number;
+}
+
+/** Slices, or groups of contents, of one step. */
+const ACTIONS = 8;
+
+const NONE = { rows: 0, bytes: 0, contents: 0, missing: 0 };
+
+/**
+ * Carries out a step of the snapshot of a vault. In: `full` reads everything, also what the snapshot before has.
+ * Errors: `unavailable`.
+ */
+export async function backupStep(store: BackupStore, vault: string, full = false): Promise<Result<StepReport>> {
+  const loaded = await loadRunning<Running>(store.backups, store.keyring, vault);
+  if (!loaded.ok) return loaded;
+  const begun = loaded.value.state ? ok(loaded.value.state) : await begin(store, vault, full);
+  if (!begun.ok) return begun;
+  if ("state" in begun.value) return finishStep(store, vault, loaded.value, begun.value);
+  let running: Running = begun.value;
+  for (let action = 0; action < ACTIONS; action++) {
+    const next = await advance(store, vault, running);
+    if (!next.ok) return next;
+    if (next.value === "deleted") return finishStep(store, vault, loaded.value, { state: "deleted", number: 0, ...NONE });
+    if (next.value === "finished") return finish(store, vault, loaded.value, running);
+    running = next.value;
+  }
+  const saved = await saveRunning(store.backups, store.keyring, vault, loaded.value, running);
+  return saved.ok ? ok(report(saved.value ? (running.moment ? "copying" : "reading") : "busy", running)) : saved;
+}
+
+/**
+ * What a snapshot would read, without a change. Out: `planned` with about the rows (Items, or writes since the snapshot before), the
+ * bytes and the Files of it; else `unchanged` or `deleted`. Errors: `unavailable`.
+ */
+export async function planSnapshot(store: BackupStore, vault: string, full: boolean): Promise<Result<StepReport>> {
+  const begun = await begin(store, vault, full);
+  if (!begun.ok) return begun;
+  if ("state" in begun.value) return ok(begun.value);
+  const { number, pass, planned } = begun.value;
+  const { since } = pass;
+  const count = (column: string) => Number(planned[column] ?? 0);
+  if (!since)
+    return ok({
+      state: "planned",
+      number,
+      rows: count("items"),
+      bytes: count("sealed_bytes"),
+      contents: count("files"),
+      missing: 0,
+    });
+  return ok({ ...NONE, state: "planned", number, rows: count("content_version") + count("attribute_version") - since.sequence });
+}
+
+/** Out: the state of a new snapshot, or a report when none is needed. */
+async function begin(
+  store: BackupStore,
+  vault: string,
+  full: boolean,
+): Promise<Result<(Running & { readonly planned: Slice["row"] }) | StepReport>> {
+  const nothing = { startedAt: store.now, keys: SLICED.map(() => null) };
+  const [newest, read] = [await findNewest(store, vault), await readSlice(store.db, vault, nothing)];
+  if (!newest.ok) return newest;
+  if (!read.ok) return read;
+  if (!read.value) return ok({ state: "deleted", number: newest.value.number, ...NONE });
+  const unchanged = !full && (await isUnchanged(vault, newest.value, read.value));
+  if (unchanged) return ok({ state: "unchanged", number: newest.value.number, ...NONE });
+  return ok({ ...beginSnapshot(store.now, newest.value, read.value, full), planned: read.value.row });
+}
+
+async function finish(store: BackupStore, vault: string, loaded: Loaded<Running>, running: Running): Promise<Result<StepReport>> {
+  const written = await writeManifest(store.backups, store.keyring, manifestOf(vault, running));
+  if (!written.ok) return written;
+  return finishStep(store, vault, loaded, report(written.value ? "done" : "busy", running));
+}
+
+/** Deletes the state, and answers. */
+async function finishStep(
+  { backups }: BackupStore,
+  vault: string,
+  loaded: Loaded<Running>,
+  answer: StepReport,
+): Promise<Result<StepReport>> {
+  const deleted = await deleteRunning(backups, vault, loaded);
+  return deleted.ok ? ok(answer) : deleted;
+}
+
+function manifestOf(vault: string, { number, predecessor, kept, keptBase, base, parts, moment, missing }: Running): Manifest {
+  const { at, row, deployment, webhooks } = moment!;
+  return {
+    format: BACKUP_FORMAT,
+    deployment,
+    vault,
+    number,
+    predecessor,
+    at,
+    schema: SCHEMA.newest,
+    row,
+    parts: [...kept, ...parts, webhooks],
+    base: kept.length > 0 ? keptBase : base,
+    ...(missing.length > 0 && { missing }),
+  };
+}
+
+const report = (state: StepReport["state"], { number, parts, copied, missing }: Running): StepReport => ({
+  state,
+  number,
+  rows: parts.reduce((sum, part) => sum + part.rows, 0),
+  bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
+  contents: copied,
+  missing: missing.length,
+});

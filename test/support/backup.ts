@@ -1,0 +1,78 @@
+import { env } from "cloudflare:workers";
+import type { Cell, Manifest, Part } from "../../src/model/backup.ts";
+import type { Result } from "../../src/model/result.ts";
+import { listSnapshots, loadNewest, loadPart } from "../../src/store/backup/load.ts";
+import { type BackupStore, openBackupStore } from "../../src/store/backup/ports.ts";
+
+/** Reads backups as a restore would. */
+
+export async function backupStore(bindings: Partial<Env> = {}): Promise<BackupStore> {
+  const store = await openBackupStore({ ...env, ...bindings }, Date.now());
+  return require_(store);
+}
+
+/** The value of a result; throws a failure. */
+export function require_<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(JSON.stringify(result.failure));
+  return result.value;
+}
+
+export const snapshotsOf = async (vault: string): Promise<number[]> => require_(await listSnapshots(env.BACKUPS, vault));
+
+/** The newest manifest of a vault, and its parts. */
+export async function newestOf(vault: string): Promise<{ manifest: Manifest; parts: Part[] }> {
+  const { keyring } = await backupStore();
+  const { manifest } = require_(await loadNewest(env.BACKUPS, keyring, vault));
+  const parts = await Promise.all(manifest.parts.map(async (ref) => require_(await loadPart(env.BACKUPS, manifest, ref))));
+  return { manifest, parts };
+}
+
+/** The column that holds the id of the Item, and the primary key without `vault_id`. */
+const TABLES: Readonly<Record<string, { readonly item?: string; readonly key: readonly string[] }>> = {
+  items: { item: "id", key: ["id"] },
+  item_versions: { item: "item_id", key: ["item_id", "version"] },
+  deleted_items: { item: "id", key: ["id"] },
+  files: { item: "item_id", key: ["item_id", "id"] },
+  file_versions: { item: "item_id", key: ["item_id", "id", "until"] },
+  webhooks: { key: ["id"] },
+  activity: { key: ["id"] },
+};
+
+type Row = Record<string, Cell>;
+
+/** By table the rows that count, in the order of their keys: those of a table with its `vault_id` left out. */
+export type VaultRows = Record<string, Row[]>;
+
+/** The rows of a snapshot that count. Throws when a row is in two parts and is no entry of the log. */
+export function rowsOfParts(parts: readonly Part[]): VaultRows {
+  const rows = Object.fromEntries(Object.keys(TABLES).map((table) => [table, new Map<string, Row>()]));
+  for (const { replaces, tables } of parts) {
+    const replaced = new Set(replaces);
+    for (const [table, { item }] of Object.entries(TABLES))
+      for (const [key, row] of item && replaced.size > 0 ? rows[table]! : [])
+        if (replaced.has(String(row[item!]))) rows[table]!.delete(key);
+    for (const { table, columns, rows: list } of tables)
+      for (const cells of list) {
+        const row = Object.fromEntries(columns.map((column, index) => [column, cells[index]!]));
+        const key = JSON.stringify(TABLES[table]!.key.map((column) => row[column]));
+        if (table !== "activity" && rows[table]!.has(key)) throw new Error(`${table} has ${key} twice`);
+        rows[table]!.set(key, row);
+      }
+  }
+  return Object.fromEntries(Object.entries(rows).map(([table, map]) => [table, sorted([...map.values()])]));
+}
+
+const sorted = (rows: readonly Row[]): Row[] =>
+  rows
+    .map((row) => [JSON.stringify(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1))), row] as const)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([text]) => Object.fromEntries(JSON.parse(text) as [string, Cell][]));
+
+/** The rows of a vault in D1. */
+export async function rowsInDatabase(vault: string): Promise<VaultRows> {
+  const answers = await env.DB.batch<Row>(
+    Object.keys(TABLES).map((table) => env.DB.prepare(`SELECT * FROM ${table} WHERE vault_id = ?`).bind(vault)),
+  );
+  const plain = ({ vault_id: _, ...row }: Row) => row;
+  return Object.fromEntries(Object.keys(TABLES).map((table, index) => [table, sorted(answers[index]!.results.map(plain))]));
+}
