@@ -711,6 +711,8 @@ export interface VerifyRequest {
   cursor?: string | null;
   /** Contents of Files are only looked for, and not read. */
   quick?: boolean | null;
+  /** The backups are checked, and not what the service serves (contract 22.6). */
+  backup?: boolean | null;
   /** What can be repaired is repaired (contract 22.5). */
   repair?: boolean | null;
 }

@@ -15,6 +15,6 @@ export const verifyRows: readonly Row[] = [
     access: ADMIN,
     json: required(json("VerifyRequest", {})),
     answers: { 200: { description: "What was found in the slice.", content: json("Verified", verified) } },
-    errors: ["vault_not_found", "version_skew"],
+    errors: ["vault_not_found", "backup_not_found", "version_skew"],
   },
 ];

@@ -12,6 +12,7 @@ export const verifySchemas: Readonly<Record<string, Schema>> = {
     vault: nullable(ref("Uuid", "Only this vault; absent: the whole deployment.")),
     cursor: nullable({ type: "string", description: "`next` of the answer before; absent in the first request." }),
     quick: flag("Contents of Files are only looked for, and not read."),
+    backup: flag("The backups are checked, and not what the service serves (contract 22.6)."),
     repair: flag("What can be repaired is repaired (contract 22.5)."),
   }),
   Verified: closed("What was found in a slice (contract 22.1).", {

@@ -2,9 +2,10 @@ import * as z from "zod";
 import { isId } from "../../model/ids.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional } from "../../model/text.ts";
+import { withBuckets } from "../../store/backup/ports.ts";
 import { runSlices } from "../../store/verify/run.ts";
 import type { Position, VerifyPorts } from "../../store/verify/stage.ts";
-import { firstPosition, hasVault, livePlan, STAGE_NAMES } from "../../store/verify/stages.ts";
+import { firstPosition, hasVault, planOf, STAGE_NAMES } from "../../store/verify/stages.ts";
 import { sendVerifyRequest } from "../coordinator.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
@@ -13,7 +14,7 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 const flag = optional(z.boolean("is not a boolean"));
 const vaultId = optional(z.string("is not a string").refine(isId, "is not a canonical UUID"));
 const cursor = optional(z.string("is not a string"));
-const input = z.object({ vault: vaultId, cursor, quick: flag, repair: flag }, "is not an object");
+const input = z.object({ vault: vaultId, cursor, quick: flag, repair: flag, backup: flag }, "is not an object");
 
 type Input = z.infer<typeof input>;
 
@@ -25,42 +26,41 @@ export const verify = {
   parse({ body }: ParseCall): Result<Wanted> {
     const parsed = input.safeParse(body!.json);
     if (!parsed.success) return invalid(explain(parsed.error, "the request"));
-    const { vault, cursor: text } = parsed.data;
-    const position = text === undefined ? firstPosition(vault) : parsePosition(text);
+    const { vault, cursor: text, backup = false } = parsed.data;
+    const position = text === undefined ? firstPosition(vault, backup) : parsePosition(text);
     return position ? ok({ ...parsed.data, position }) : invalid("cursor: is none that an answer gave");
   },
 
-  async handle(call: Call, { vault, quick = false, repair = false, cursor: text, position }: Wanted): Promise<Result<Reply>> {
-    const { c, store } = call;
-    const found = vault !== undefined && text === undefined ? await hasVault(store.db, vault) : ok(true);
-    if (!found.ok) return found;
-    if (!found.value) return fail("vault_not_found");
+  async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
+    const { vault, quick = false, repair = false, backup = false, cursor: text, position } = wanted;
     const ports = portsOf(call, quick);
-    const done = await runSlices(ports, livePlan(ports, vault), position, repair);
+    if (!ports.ok) return ports;
+    const found = vault !== undefined && text === undefined ? await hasVault(ports.value, vault, backup) : ok(true);
+    if (!found.ok) return found;
+    if (!found.value) return fail(backup ? "backup_not_found" : "vault_not_found");
+    const done = await runSlices(ports.value, planOf(ports.value, vault), position, repair);
     if (!done.ok) return done;
     const { findings, checked, next } = done.value;
-    const response = c.json({ findings, checked, next: next ? formatPosition(next) : null });
+    const response = call.c.json({ findings, checked, next: next ? formatPosition(next) : null });
     // One entry for a run, and one for each slice that may have repaired something.
     const first = text === undefined ? "READ" : "UNLOGGED";
     return ok({ response, action: repair ? "UPDATE" : first, ...(vault !== undefined && { made: vault }) });
   },
 };
 
-const portsOf = (call: Call, quick: boolean): VerifyPorts => {
-  const { env } = call.c;
-  return {
-    store: call.store,
-    files: env.FILES,
-    backups: env.BACKUPS,
-    quick,
-    coordinators: {
-      pending: (vault, keys) => sendVerifyRequest(call, vault, { kind: "pending", keys }),
-      release: (vault, keys) => sendVerifyRequest(call, vault, { kind: "release", keys }),
-      recount: (vault) => sendVerifyRequest(call, vault, { kind: "recount" }),
-      destroyOrphan: (vault, item) => sendVerifyRequest(call, vault, { kind: "destroy-orphan", item }),
-    },
+/** Errors: `misconfigured`, when no bucket of backups is bound. */
+function portsOf(call: Call, quick: boolean): Result<VerifyPorts> {
+  const store = withBuckets(call.store, call.c.env);
+  if (!store.ok) return store;
+  const { files, backups } = store.value;
+  const coordinators = {
+    pending: (vault: string, keys: readonly string[]) => sendVerifyRequest(call, vault, { kind: "pending", keys }),
+    release: (vault: string, keys: readonly string[]) => sendVerifyRequest(call, vault, { kind: "release", keys }),
+    recount: (vault: string) => sendVerifyRequest(call, vault, { kind: "recount" }),
+    destroyOrphan: (vault: string, item: string) => sendVerifyRequest(call, vault, { kind: "destroy-orphan", item }),
   };
-};
+  return ok({ store: call.store, files, backups, quick, coordinators });
+}
 
 const OPAQUE = { alphabet: "base64url", omitPadding: true } as const;
 

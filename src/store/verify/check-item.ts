@@ -1,8 +1,9 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { blindIndex } from "../../crypto/seal.ts";
-import { type FileRow, openFiles } from "../files.ts";
+import type { FileRow } from "../files.ts";
 import { foldedIndex } from "../folded-index.ts";
 import { type ItemRow, openItem, openSummary } from "../items.ts";
+import { checkFile, checkRanges, type EndedRow } from "./check-file.ts";
 import { type Fault, fault } from "./stage.ts";
 
 /** Checks all rows of one Item against each other. The rows are those of one moment, of D1 or of a backup. */
@@ -10,11 +11,6 @@ import { type Fault, fault } from "./stage.ts";
 export interface IndexedRow extends ItemRow {
   readonly title_index: string;
   readonly folded_index: string | null;
-}
-
-export interface EndedRow extends FileRow {
-  readonly since: number;
-  readonly until: number;
 }
 
 export interface DeletedRow {
@@ -53,7 +49,7 @@ export async function checkItem(keys: VaultKeys, vault: string, rows: ItemRows):
     ...(await Promise.all(rows.versions.map((row) => checkVersion(keys, vault, rows, row)))).flat(),
     ...checkDeletion(vault, rows),
     ...(await Promise.all([...rows.files, ...rows.ended].map((row) => checkFile(keys, vault, last, row)))).flat(),
-    ...checkRanges(vault, rows),
+    ...checkRanges(vault, rows.id, rows.files, rows.ended),
   ];
 }
 
@@ -63,7 +59,8 @@ function orphanOf(vault: string, { id, versions, files, ended }: ItemRows): Faul
   return fault("item_missing", { vault, item: id, table }, detail);
 }
 
-async function checkCurrent(keys: VaultKeys, vault: string, row: IndexedRow): Promise<ItemFault[]> {
+/** A row of `items`: it opens, and its indexes are those of its title. */
+export async function checkCurrent(keys: VaultKeys, vault: string, row: IndexedRow): Promise<ItemFault[]> {
   const named = { vault, item: row.id, version: row.version, table: "items" };
   const opened = await openItem(keys, vault, row, []);
   if (!opened.ok) return [fault("row_unreadable", named, `${await closedPart(keys, vault, row)} does not open`)];
@@ -91,14 +88,19 @@ const isMissing = ({ title_index, folded_index }: IndexedRow): boolean => folded
 const closedPart = async (keys: VaultKeys, vault: string, row: ItemRow): Promise<string> =>
   (await openSummary(keys, vault, row)).ok ? "details" : "overview";
 
+/** A row of `item_versions`: it opens. */
+export async function checkText(keys: VaultKeys, vault: string, row: ItemRow): Promise<Fault[]> {
+  const opened = await openItem(keys, vault, row, []);
+  if (opened.ok) return [];
+  const named = { vault, item: row.id, version: row.version, table: "item_versions" };
+  return [fault("row_unreadable", named, `${await closedPart(keys, vault, row)} does not open`)];
+}
+
 async function checkVersion(keys: VaultKeys, vault: string, rows: ItemRows, row: ItemRow): Promise<Fault[]> {
   const named = { vault, item: row.id, version: row.version, table: "item_versions" };
-  const opened = await openItem(keys, vault, row, []);
   const end = rows.current ? rows.current.version : rows.deleted!.version + 1;
-  return [
-    ...(opened.ok ? [] : [fault("row_unreadable", named, `${await closedPart(keys, vault, row)} does not open`)]),
-    ...(row.version < end ? [] : [fault("version_wrong", named, `the Item has no version after ${end - 1}`)]),
-  ];
+  const late = row.version < end ? [] : [fault("version_wrong", named, `the Item has no version after ${end - 1}`)];
+  return [...(await checkText(keys, vault, row)), ...late];
 }
 
 function checkDeletion(vault: string, { id, current, deleted, versions }: ItemRows): Fault[] {
@@ -107,28 +109,4 @@ function checkDeletion(vault: string, { id, current, deleted, versions }: ItemRo
   if (current) return [fault("version_wrong", named, "the Item exists and is deleted")];
   if (versions.some(({ version }) => version === deleted.version)) return [];
   return [fault("version_missing", named, `the last version is missing; ${versions.length} earlier ones are kept`)];
-}
-
-async function checkFile(keys: VaultKeys, vault: string, last: number, row: FileRow | EndedRow): Promise<Fault[]> {
-  const until = "until" in row ? row.until : undefined;
-  const table = until === undefined ? "files" : "file_versions";
-  const named = { vault, item: row.item_id, file: row.id, table, ...(until !== undefined && { version: until }) };
-  const opened = await openFiles(keys, vault, [row]);
-  const [first, end] = [row.since ?? 0, until ?? last + 1];
-  const fits = first < end && end <= last + 1;
-  return [
-    ...(opened.ok ? [] : [fault("row_unreadable", named, "the row does not open, or its columns are not the sealed ones")]),
-    ...(fits ? [] : [fault("version_wrong", named, `the row is for versions ${first} to ${end - 1} of ${last}`)]),
-  ];
-}
-
-/** At any version a File has at most one row (file-versions.ts). */
-function checkRanges(vault: string, { id: item, files, ended }: ItemRows): Fault[] {
-  const ranges = [...ended, ...files.map((row) => ({ ...row, since: row.since ?? 0, until: Infinity }))];
-  return [...Map.groupBy(ranges, ({ id }) => id)].flatMap(([file, rows]) => {
-    const sorted = rows.toSorted((a, b) => a.since - b.since);
-    const overlaps = sorted.some(({ since }, index) => index > 0 && since < sorted[index - 1]!.until);
-    const named = { vault, item, file, table: "file_versions" };
-    return overlaps ? [fault("version_wrong", named, "a version of the Item has two rows of the File")] : [];
-  });
 }

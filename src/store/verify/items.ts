@@ -3,7 +3,8 @@ import { runBatch } from "../database.ts";
 import { FILE_COLUMNS, type FileRow } from "../files.ts";
 import type { ItemRow } from "../items.ts";
 import { repairIndexes } from "../write/repairs.ts";
-import { checkItem, type DeletedRow, type EndedRow, type IndexedRow, type ItemFault, type ItemRows } from "./check-item.ts";
+import type { EndedRow } from "./check-file.ts";
+import { checkItem, type DeletedRow, type IndexedRow, type ItemFault, type ItemRows } from "./check-item.ts";
 import { DONE, type Fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { type ListsOf, loadMoment } from "./vault-keys.ts";
 
