@@ -1,3 +1,4 @@
+import { ADMIN_COMMANDS } from "./admin/table.ts";
 import type { Command } from "./frame/command.ts";
 import { FILE_COMMANDS } from "./files/table.ts";
 import { ITEM_COMMANDS } from "./items/table.ts";
@@ -19,5 +20,6 @@ export const COMMANDS: readonly Command[] = [
   ...TOKEN_COMMANDS,
   ...LOG_COMMANDS,
   ...TRANSFER_COMMANDS,
+  ...ADMIN_COMMANDS,
   ...SETTINGS_COMMANDS,
 ];

@@ -27,8 +27,9 @@ const COMMON = [CLIENT, "node", "frame"];
 
 /** For each folder of `cli/src` what its files may import, besides the folder itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["node", "frame", "files", "items", "logs", "read", "run", "settings", "tokens", "transfer", "vaults"],
+  ".": ["node", "frame", "admin", "files", "items", "logs", "read", "run", "settings", "tokens", "transfer", "vaults"],
   frame: [CLIENT, "node"],
+  admin: [...COMMON, "api", "output"],
   output: ["frame", "yaml"],
   api: [CLIENT, "frame", "output"],
   fallback: ["frame", "node"],

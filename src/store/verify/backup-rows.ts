@@ -71,7 +71,7 @@ const CHECKS: Readonly<Record<string, RowCheck>> = {
     item: "id",
     texts: TEXTS,
     check: async ({ keys, vault }, row) =>
-      only((await checkCurrent(keys!, vault, as<IndexedRow>(row))).map(({ indexes: _, ...one }) => one)),
+      only((await checkCurrent(keys!, vault, as<IndexedRow>(row))).map(({ indexes: _indexes, ...one }) => one)),
   },
   item_versions: {
     item: "item_id",
@@ -134,7 +134,7 @@ export async function checkPart(
 }
 
 /** A finding of a row in a backup. Nothing in a backup is repaired: the next backup reads the row again. */
-const ofSnapshot = ({ repair: _, vault, ...found }: Fault, snapshot: number): Fault => ({
+const ofSnapshot = ({ repair: _repair, vault, ...found }: Fault, snapshot: number): Fault => ({
   ...found,
   ...(vault !== undefined && vault !== NOWHERE && { vault }),
   snapshot,
