@@ -19,20 +19,26 @@ beforeAll(async () => {
 
 /** Writes of every kind to a vault, until `stop`. */
 function startWrites({ call, items }: Planted): { readonly stop: () => Promise<number> } {
-  let [running, writes] = [true, 0];
+  const state = { running: true, writes: 0 };
   const write = async () => {
-    while (running) {
+    while (state.running) {
       const { id } = (await call("POST", items, { body: LOGIN })).body;
       const body = pattern(300);
       const { id: file } = (await call("POST", `${items}/${id}/files?name=f`, { body, headers: lengthOf(body) })).body;
       await call("PUT", `${items}/${id}/files/${file}/content`, { body, headers: lengthOf(body) });
-      await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: String(writes) }] });
+      await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: String(state.writes) }] });
       await call("DELETE", `${items}/${id}`);
-      writes += 5;
+      state.writes += 5;
     }
   };
   const done = Promise.all([write(), write()]);
-  return { stop: async () => ((running = false), await done, writes) };
+  return {
+    async stop() {
+      state.running = false;
+      await done;
+      return state.writes;
+    },
+  };
 }
 
 describe("beside writes", () => {

@@ -57,7 +57,7 @@ export const STAGE_NAMES: readonly string[] = LISTS.flat().map(([name]) => name)
 /** Where a run begins: with what belongs to no vault, or with one vault. In: whether a backup is verified. */
 export function firstPosition(vault: string | undefined, backup: boolean): Position {
   const [whole, one] = backup ? ["registries", "chain"] : ["keys", "vault"];
-  return { stage: vault === undefined ? whole! : one!, vault: vault ?? "", after: [] };
+  return { stage: vault === undefined ? whole : one, vault: vault ?? "", after: [] };
 }
 
 /** Out: the plan of a stage. In: the only vault of the run, if it has only one. */

@@ -27,15 +27,17 @@ type TableRows = { readonly table: string; readonly columns: readonly string[]; 
 
 const REGISTRY = "00000000-0000-0000-0000-000000000000";
 
+const byName = (a: string, b: string): number => (a < b ? -1 : 1);
+
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** Errors: throws a CliError when the folder has no backups. */
 export async function checkFolder(folder: string): Promise<Found> {
-  const vaults = await readdir(join(folder, "vaults")).catch(() => []);
+  const vaults: string[] = await readdir(join(folder, "vaults")).catch(() => []);
   if (vaults.length === 0) throw new CliError("The folder has no backups", { exit: "usage" });
   const found: Found = { findings: [], checked: { ...NOTHING } };
   const manifests = new Map<string, Loaded>();
-  for (const vault of vaults.toSorted()) await checkVault(folder, vault, manifests, found);
+  for (const vault of vaults.toSorted(byName)) await checkVault(folder, vault, manifests, found);
   for (const { manifest } of manifests.values())
     for (const named of manifest.snapshots ?? []) {
       const there = manifests.get(`${named.vault} ${named.number}`);
@@ -58,7 +60,7 @@ const finding = (kind: string, vault: string, snapshot: number, detail: string, 
 });
 
 async function checkVault(folder: string, vault: string, manifests: Map<string, Loaded>, found: Found): Promise<void> {
-  const names = (await readdir(join(folder, "vaults", vault))).filter((name) => name.endsWith(".manifest")).toSorted();
+  const names = (await readdir(join(folder, "vaults", vault))).filter((name) => name.endsWith(".manifest")).toSorted(byName);
   const checked = new Set<string>();
   let previous: { readonly number: number; readonly sha256: string | undefined } | undefined;
   for (const name of names) {
