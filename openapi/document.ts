@@ -13,6 +13,7 @@ import { keyRows } from "./paths/keys.ts";
 import { restoreRows } from "./paths/restores.ts";
 import { serviceRows } from "./paths/service.ts";
 import { tokenRows } from "./paths/tokens.ts";
+import { verifyRows } from "./paths/verify.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
 import { activitySchemas } from "./schemas/activity.ts";
 import { backupSchemas } from "./schemas/backups.ts";
@@ -26,6 +27,7 @@ import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
 import { resealSchemas } from "./schemas/reseal.ts";
 import { vaultSchemas } from "./schemas/vaults.ts";
+import { verifySchemas } from "./schemas/verify.ts";
 import { webhookSchemas } from "./schemas/webhooks.ts";
 import type { Document, PathItem } from "./types.ts";
 
@@ -43,6 +45,7 @@ export const ROWS: readonly Row[] = [
   ...resealRows,
   ...webhookRows,
   ...restoreRows,
+  ...verifyRows,
   ...backupRows,
   ...serviceRows,
 ];
@@ -91,6 +94,7 @@ export const document: Document = {
     { name: "Admin: keys", description: "The root keys and their rotation (contract 20)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
     { name: "Admin: backups", description: "Backups, and restores from them (contract 21)." },
+    { name: "Admin: checks", description: "Checks what is stored (contract 22)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -107,6 +111,7 @@ export const document: Document = {
       ...resolveSchemas,
       ...webhookSchemas,
       ...restoreSchemas,
+      ...verifySchemas,
       ...backupSchemas,
       ...healthSchemas,
       ...valueSchemas,

@@ -162,3 +162,17 @@ export const rootKeys = [
   { id: "k1", state: "removed", fingerprint: "21fe31dfa154a261", verifies: false, ...used, removable: false },
 ];
 export const rewrapSlice = { rewrapped: 100, failed: 0, left: 240, cursor: "vaults:3fa85f64-5717-4562-b3fc-2c963f66afa6" };
+export const verified = {
+  findings: [
+    {
+      kind: "counter_wrong",
+      vault: VAULT,
+      table: "vaults",
+      id: "items",
+      detail: "items is 13, and the rows give 12",
+      repairable: true,
+    },
+  ],
+  checked: { rows: 61, items: 12, contents: 3, bytes: 48210 },
+  next: null,
+};

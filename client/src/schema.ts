@@ -852,6 +852,63 @@ export interface StoredObject {
   stored: boolean;
 }
 
+/** Which slice is checked (contract 22.1). */
+export interface VerifyRequest {
+  vault?: Uuid | null;
+  /** `next` of the answer before; absent in the first request. */
+  cursor?: string | null;
+  /** Contents of Files are only looked for, and not read. */
+  quick?: boolean | null;
+  /** The backups are checked, and not what the service serves (contract 22.6). */
+  backup?: boolean | null;
+  /** What can be repaired is repaired (contract 22.5). */
+  repair?: boolean | null;
+}
+
+/** What was found in a slice (contract 22.1). */
+export interface Verified {
+  findings: Finding[];
+  /** How much was checked. */
+  checked: {
+    /** Rows of the database or of a backup. */
+    rows: number;
+    /** Items. */
+    items: number;
+    /** Contents of Files. */
+    contents: number;
+    /** Sealed bytes. */
+    bytes: number;
+  };
+  /** `cursor` of the next request; `null` when everything is checked. */
+  next: string | null;
+}
+
+/** Something that is wrong (contract 22.2). It has no text of a user. */
+export interface Finding {
+  /** What is wrong. */
+  kind: "root_key_wrong" | "root_key_missing" | "vault_keys_wrong" | "row_unreadable" | "token_changed" | "index_wrong" | "version_wrong" | "version_missing" | "item_missing" | "vault_unknown" | "counter_wrong" | "sequence_wrong" | "content_missing" | "content_size_wrong" | "content_damaged" | "content_orphaned" | "objects_unknown" | "archive_unreadable" | "manifest_wrong" | "chain_broken" | "part_wrong";
+  /** The id of the vault; of a log that is not of a vault, the id of the log. */
+  vault?: string;
+  /** The id of the Item. */
+  item?: string;
+  /** The id of the File. */
+  file?: string;
+  /** The version of the Item. */
+  version?: number;
+  /** The id of another record, for example of a token. */
+  id?: string;
+  /** The table of the row. */
+  table?: string;
+  /** The number of the snapshot, in a backup. */
+  snapshot?: number;
+  /** The fault, in words and numbers. */
+  detail: string;
+  /** Whether `repair` repairs it. */
+  repairable: boolean;
+  /** Only in the answer to a request with `repair`. */
+  repaired?: boolean;
+}
+
 /** A snapshot of a vault or of the registry (contract 21.8). */
 export interface Snapshot {
   /** The number of the snapshot. */
@@ -1902,6 +1959,15 @@ export interface Operations {
     headers: Record<string, never>;
     body: Bytes;
     answer: StoredObject;
+  };
+  /** Check a slice of what is stored */
+  "POST /v1/admin/verify": {
+    id: "verify";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: VerifyRequest;
+    answer: Verified;
   };
   /** List the backups */
   "GET /v1/admin/backups": {

@@ -14,6 +14,7 @@ import { createVault, deleteVault, listAllVaults, resealVault, updateVault } fro
 import { putBackupObject } from "./endpoints/admin-backup-objects.ts";
 import { restore } from "./endpoints/admin-restores.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
+import { verify } from "./endpoints/verify.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 
 /** The routes of the admin (contract 13, 17 and 20), a part of the table in routes.ts. */
@@ -104,6 +105,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
   row({ method: "GET", path: KEYS, access: BY_ADMIN, action: "READ", resource: "KEY", parse, handle: listKeys }),
   row({ method: "POST", path: `${KEYS}/rewrap`, access: BY_ADMIN_SEALING, action: "UPDATE", resource: "KEY", ...rewrapKeys }),
+  row({ method: "POST", path: "/v1/admin/verify", access: BY_ADMIN, action: "READ", json: true, ...verify }),
   row({ method: "GET", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listBackups }),
   row({ method: "POST", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: backUpRegistry }),
   row({ method: "GET", path: VAULT_BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listVaultBackups }),

@@ -3,6 +3,7 @@ import type { ContentPlace } from "../model/file.ts";
 import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
 import type { ResealProgress } from "../model/reseal.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { originOf } from "./audit.ts";
@@ -101,6 +102,10 @@ const callNewer = <T>(
       throw error;
     }
   });
+
+/** Asks the coordinator of a vault for `verify`. Errors: those of the coordinator; `unavailable`; `version_skew`, as above. */
+export const sendVerifyRequest = (call: Call, vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> =>
+  callNewer(call, vault, "unavailable", (coordinator) => coordinator.verify(vault, request));
 
 /** The words of workerd's error for a method that the class of the object does not have. */
 const isMissingMethod = (error: unknown): boolean =>

@@ -35,6 +35,12 @@ export async function proofStatement(db: D1Database, root: RootKey): Promise<D1P
 /** The statement that reads the proofs. */
 export const proofsStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.proofs);
 
+/** Whether a proof was sealed under this root key. */
+export async function openProof(root: RootKey, proof: string): Promise<boolean> {
+  const text = await open(root.registry, place(root.id), proof);
+  return text.ok && text.value === KNOWN;
+}
+
 /**
  * Compares the keyring with the proofs. A database without proofs is new and accepts any keys.
  * Errors: `misconfigured`, with a detail that names key ids alone; `unavailable`.
@@ -49,8 +55,8 @@ export async function compareProofs({ keys }: Keyring, proofs: readonly ProofRow
   const known = proofs.filter((row) => keys.has(row.id));
   if (proofs.length > 0 && known.length === 0) return fail("misconfigured", "ROOT_KEYS has none of the keys of this database");
   for (const { id, proof } of known) {
-    const text = await open(keys.get(id)!.registry, place(id), proof);
-    if (!text.ok || text.value !== KNOWN) return fail("misconfigured", `the root key ${id} is not the one of this database`);
+    if (!(await openProof(keys.get(id)!, proof)))
+      return fail("misconfigured", `the root key ${id} is not the one of this database`);
   }
   return ok(undefined);
 }

@@ -48,7 +48,7 @@ const SQL = {
   webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1 ORDER BY created_at, id",
 };
 
-interface Row {
+export interface WebhookRow {
   readonly id: string;
   readonly sealed: string;
   readonly created_at: number;
@@ -57,7 +57,7 @@ interface Row {
 /** Loads the webhooks of a vault, in one D1 call. Errors: `vault_not_found`, `unavailable`, those of opening the vault's keys. */
 export async function loadWebhooks(store: Store, vault: string): Promise<Result<VaultWebhooks>> {
   const { db } = store;
-  const read = await runBatch<[KeyRow & Cursor, Row]>(
+  const read = await runBatch<[KeyRow & Cursor, WebhookRow]>(
     db,
     db.prepare(SQL.vault).bind(vault),
     db.prepare(SQL.webhooks).bind(vault),
@@ -68,7 +68,7 @@ export async function loadWebhooks(store: Store, vault: string): Promise<Result<
   const keys = await openKeys(store, found);
   if (!keys.ok) return keys;
   const { sequence, at } = found;
-  const webhooks = await Promise.all(rows.map((row) => openRow(keys.value, vault, row)));
+  const webhooks = await Promise.all(rows.map((row) => openWebhook(keys.value, vault, row)));
   return ok({ keys: keys.value, dataKeyId: found.data_key_id, head: { sequence, at }, webhooks });
 }
 
@@ -78,7 +78,12 @@ export const webhookPlace = (vault: string, id: string): VaultPlace => ({ kind: 
 /** That of a deletion notice, under a root key. */
 const noticePlace = (vault: string, id: string, key: string): Place => ({ ...webhookPlace(vault, id), key });
 
-async function openRow(keys: VaultKeys, vault: string, { id, sealed, created_at }: Row): Promise<StoredWebhook> {
+/** Opens a row. Without a definition in it, the row does not open. */
+export async function openWebhook(
+  keys: VaultKeys,
+  vault: string,
+  { id, sealed, created_at }: WebhookRow,
+): Promise<StoredWebhook> {
   const text = await openText(keys, webhookPlace(vault, id), sealed);
   const definition = text.ok ? (JSON.parse(text.value) as WebhookDefinition) : undefined;
   return { id, createdAt: created_at, definition, sealed };

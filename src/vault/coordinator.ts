@@ -5,6 +5,7 @@ import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Refusal, type Result } from "../model/result.ts";
 import type { ResealProgress } from "../model/reseal.ts";
+import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { migrateCoordinator } from "../store/coordinator-schema.ts";
@@ -20,6 +21,7 @@ import { committedContents, databasePorts, drawRandom, resealPorts, webhookPorts
 import { createQueue, createTurns } from "./queue.ts";
 import { type ResealRequest, resealVault } from "./reseal.ts";
 import { prepareRestore } from "./restore.ts";
+import { answerVerify } from "./verify.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
 import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
 import { announceCommit } from "./webhooks/task.ts";
@@ -111,6 +113,13 @@ export class VaultCoordinator extends DurableObject<Env> {
   reseal(request: ResealRequest): Promise<Result<ResealProgress>> {
     const write = (operation: Operation) => this.write(operation);
     return this.#withStore((store) => resealVault(resealPorts(store, this.#turn, write, clock), request));
+  }
+
+  /** Answers `verify`: see verify.ts. */
+  verify(vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> {
+    const write = (operation: Operation) => this.write(operation);
+    const context = { storage: this.ctx.storage, cache: this.#cache, turn: this.#turn, write };
+    return this.#withStore((store) => answerVerify({ ...context, store }, vault, request));
   }
 
   /** Accepts the WebSocket of a Worker that waits for events. */

@@ -61,7 +61,8 @@ export async function expireItems(
   return { ...(recorded.ok ? ok(next) : recorded), ...counts };
 }
 
-function expiryOf(vault: string, item: string, id: string): Operation {
+/** The write that brings an Item within the settings (deletions.ts). In: its id as an operation. */
+export function expiryOf(vault: string, item: string, id: string): Operation {
   const change = { kind: "expire-item", item } as const;
   return { format: formatOf(change), id, vault, actor: SERVICE, size: 0, origin: NO_ORIGIN, change };
 }

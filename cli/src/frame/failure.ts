@@ -17,6 +17,8 @@ export const EXIT = {
   conflict: 5,
   /** The service did not answer, or cannot serve: network errors, 429, 5xx. */
   unavailable: 6,
+  /** `admin verify` found something that is wrong. */
+  found: 7,
 } as const;
 
 export type Exit = keyof typeof EXIT;

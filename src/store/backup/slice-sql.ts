@@ -21,6 +21,9 @@ export const CHANGED_ITEMS = `
 
 const listOf = ({ key }: VaultTable): string => key.join(", ");
 
+/** Each column has its own DESC: else only the last one would descend, and the slice would end too early. */
+const descending = ({ key }: VaultTable): string => key.map((column) => `${column} DESC`).join(", ");
+
 /** The parameters of a key begin at ?4. */
 const isAfter = (table: VaultTable): string =>
   `(${listOf(table)}) > (${table.key.map((_, index) => `?${4 + index}`).join(", ")})`;
@@ -41,7 +44,7 @@ export const sliceOfAll = (table: VaultTable): string => {
   const source = `${table.table} WHERE vault_id = ?1`;
   return `
     ${selected(table)} FROM ${source} AND ${isAfter(table)}
-      AND (${listOf(table)}) <= (${page(table, source)} ORDER BY ${table.key.map((column) => `${column} DESC`).join(", ")} LIMIT 1)
+      AND (${listOf(table)}) <= (${page(table, source)} ORDER BY ${descending(table)} LIMIT 1)
     ORDER BY ${listOf(table)}`;
 };
 

@@ -25,6 +25,17 @@ export const pendingContent = (place: ContentPlace): Pending => ({ key: contentK
 
 export const pendingVault = (vault: string): Pending => ({ key: `${vault}/`, item: "" });
 
+/** Out: those of the keys that are recorded; all of them when the deletion of the vault is. */
+export const listPending = (sql: SqlStorage, keys: readonly string[]): string[] =>
+  sql
+    .exec<{ key: string }>(
+      `SELECT value AS key FROM json_each(?1)
+       WHERE EXISTS (SELECT 1 FROM watched WHERE key = value) OR EXISTS (SELECT 1 FROM watched WHERE item = '')`,
+      JSON.stringify(keys),
+    )
+    .toArray()
+    .map(({ key }) => key);
+
 /** The vault whose deletion was recorded. A deletion that failed is recorded too. */
 export const deletedVault = (sql: SqlStorage): string | undefined =>
   sql.exec<{ key: string }>("SELECT key FROM watched WHERE item = '' LIMIT 1").toArray()[0]?.key.slice(0, -1);

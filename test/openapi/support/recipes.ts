@@ -90,6 +90,7 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "resolveReferences 400": changed({ body: {} }),
   "createVault 400": changed({ body: {} }),
   "createToken 400": changed({ body: {} }),
+  "verify 400": changed({ body: { cursor: "-" } }),
   "getBackupObject 400": changed({ query: "?key=../x" }),
   "restoreBackup 400": changed({ body: { snapshot: 0 } }),
   "restoreBackup 409": async (given) => {

@@ -116,6 +116,7 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   resealVault: ({ dataKey }) => ({ body: { dataKey } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
   createWebhook: () => ({ body: { url: newReceiver().url } }),
+  verify: () => ({ body: { quick: true } }),
   backUpVault: () => ({ body: { dryRun: true } }),
   getBackupObject: () => ({ query: `?key=${OBJECT}` }),
   restoreBackup: ({ vault }) => ({ body: { vault, overwrite: true, dryRun: true } }),

@@ -572,6 +572,14 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => forAdmin("/v1/admin/keys/rewrap", world),
   },
   {
+    endpoint: "POST /v1/admin/verify",
+    why: "a large vault",
+    prepare: async (world) => {
+      const { vault } = await shareIn(world, largestVault);
+      return forAdmin("/v1/admin/verify", world, { body: { vault } });
+    },
+  },
+  {
     endpoint: `GET ${BACKUPS}`,
     why: "one registry",
     prepare: async (world) => forAdmin(BACKUPS, world),

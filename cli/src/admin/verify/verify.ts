@@ -1,0 +1,76 @@
+import { adminVaultIdOf } from "../../api/find.ts";
+import type { Call } from "../../frame/command.ts";
+import { CliError, EXIT } from "../../frame/failure.ts";
+import { confirm } from "../../frame/prompt.ts";
+import { show, tell } from "../../output/format.ts";
+import { startProgress } from "../../output/progress.ts";
+import { tableOf } from "../../output/table.ts";
+import { type Checked, type Finding, type Found, NOTHING, runSlices } from "./service.ts";
+import type { VERIFY_OPTIONS } from "./table.ts";
+
+type VerifyCall = Call<typeof VERIFY_OPTIONS>;
+
+/** `admin verify`. Out: the exit code: `found` when something is wrong and not repaired. */
+export async function verify(call: VerifyCall): Promise<number> {
+  const { io, options } = call;
+  const { folder, backup } = options;
+  const repairs = options.repair === true && options["dry-run"] !== true;
+  if (options.repair && (backup || folder !== undefined))
+    throw new CliError("Backups are not repaired", { exit: "usage", hint: "Take a new one: `item-vault admin backup`." });
+  if (repairs) await confirm(io, "Repair what can be repaired?", options.yes);
+  const found = folder === undefined ? await verifyService(call, repairs) : await verifyFolder(folder);
+  await show(io, options.format, { json: found, table: (columns) => tableOf(HEADING, found.findings.map(rowOf), columns) });
+  const left = found.findings.filter(({ repaired }) => repaired !== true);
+  await tell(io, `Checked ${describe(found.checked)}.`);
+  if (folder !== undefined) await tell(io, WITHOUT_KEYS);
+  await tell(io, sumUp(found.findings, left));
+  return left.length === 0 ? EXIT.ok : EXIT.found;
+}
+
+const WITHOUT_KEYS =
+  "Not checked, because that needs the root keys: whether manifests are authentic, and whether rows and contents open. " +
+  "`item-vault admin verify --backup` checks the bucket.";
+
+async function verifyService({ io, options, admin: connect }: VerifyCall, repair: boolean): Promise<Found> {
+  const admin = await connect();
+  const vaults = await Promise.all((options.vault ?? []).map((name) => adminVaultIdOf(admin, name)));
+  const wanted = { quick: options.quick ?? false, backup: options.backup ?? false, repair };
+  const found: Found = { findings: [], checked: { ...NOTHING } };
+  const progress = startProgress(io, "checked", undefined, () => describe(found.checked));
+  for (const vault of vaults.length > 0 ? vaults : [undefined]) {
+    for await (const slice of runSlices(admin, { ...wanted, ...(vault !== undefined && { vault }) })) {
+      found.findings.push(...slice.findings);
+      for (const name of ["rows", "items", "contents", "bytes"] as const) found.checked[name] += slice.checked[name];
+      progress.add(slice.checked.items);
+    }
+  }
+  progress.end();
+  return found;
+}
+
+const verifyFolder = async (folder: string): Promise<Found> => (await import("./folder.ts")).checkFolder(folder);
+
+const HEADING = ["KIND", "VAULT", "ITEM", "FILE", "RECORD", "REPAIR", "DETAIL"];
+
+const rowOf = (found: Finding): string[] => {
+  const { kind, vault = "", item = "", file = "", version, id = "", table = "", snapshot, detail } = found;
+  const versioned = version === undefined ? item : `${item} ${version}`;
+  const record = [table, id, snapshot === undefined ? "" : `snapshot ${snapshot}`].filter(Boolean).join(" ");
+  return [kind, vault, versioned, file, record, repairOf(found), detail];
+};
+
+function repairOf({ repairable, repaired }: Finding): string {
+  if (repaired !== undefined && repairable) return repaired ? "done" : "failed";
+  return repairable ? "possible" : "";
+}
+
+const describe = ({ rows, items, contents, bytes }: Checked): string =>
+  `${rows} rows, ${items} Items and ${contents} contents (${(bytes / 1_000_000).toFixed(1)} MB)`;
+
+function sumUp(findings: readonly Finding[], left: readonly Finding[]): string {
+  if (findings.length === 0) return "Nothing is wrong.";
+  const repaired = findings.length - left.length;
+  const done = repaired > 0 ? `${repaired} repaired, ` : "";
+  const possible = left.filter(({ repairable }) => repairable).length;
+  return `${findings.length} findings: ${done}${left.length} left, of which --repair may repair ${possible}.`;
+}

@@ -1,0 +1,74 @@
+/** What `verify` finds wrong in stored data (contract 22). A finding has ids, numbers and fixed words: no text of a user. */
+
+/** The closed list of kinds, with what each means. A kind is never renamed. */
+export const FINDINGS = {
+  root_key_wrong: "The proof of a root key does not open: the row is damaged, or ROOT_KEYS has another key of this id",
+  root_key_missing: "Rows need a root key that ROOT_KEYS does not have",
+  vault_keys_wrong: "The keys of a vault do not open, so no row of the vault does",
+  row_unreadable: "A row does not open, or its columns are not those that it was sealed with",
+  token_changed: "A row of a token is not that of the token that was issued",
+  index_wrong: "The blind index of a title is not that of the title",
+  version_wrong: "A row belongs to a version that cannot exist",
+  version_missing: "A deleted Item lacks its last version",
+  item_missing: "Rows belong to an Item that neither exists nor is deleted",
+  vault_unknown: "Rows belong to a vault that neither exists nor is being deleted",
+  counter_wrong: "A counter is not the number of the rows that it counts",
+  sequence_wrong: "The numbers of writes in a log repeat, or leave one out",
+  content_missing: "The bucket lacks the content of a File",
+  content_size_wrong: "A content has another size than its row says",
+  content_damaged: "A content does not open",
+  content_orphaned: "No row names a content, and nothing is going to delete it",
+  objects_unknown: "Objects belong to a vault that neither exists nor was deleted",
+  archive_unreadable: "An object of the archive of the log does not open",
+  manifest_wrong: "A manifest of a backup is missing, is not authentic, or is that of another snapshot",
+  chain_broken: "A snapshot does not follow the one before it",
+  part_wrong: "A part of a backup is missing, or is not the one that its manifest names",
+} as const;
+
+export type FindingKind = keyof typeof FINDINGS;
+
+export const FINDING_KINDS = Object.keys(FINDINGS) as FindingKind[];
+
+/** What a finding names. Absent: the finding is about something else, or about the whole. */
+export interface Named {
+  readonly vault?: string;
+  readonly item?: string;
+  readonly file?: string;
+  readonly version?: number;
+  /** The id of another record: a token, an entry of a log, a root key, an object of a bucket. */
+  readonly id?: string;
+  /** The table of D1 that holds the row. */
+  readonly table?: string;
+  /** The number of the snapshot, in a backup. */
+  readonly snapshot?: number;
+}
+
+export interface Finding extends Named {
+  readonly kind: FindingKind;
+  /** What is wrong, in words with numbers. */
+  readonly detail: string;
+  /** Whether a repair is known. It destroys nothing that opens. */
+  readonly repairable: boolean;
+  /** Only of a request that repairs: whether it is repaired now. */
+  readonly repaired?: boolean;
+}
+
+/** How much was looked at. */
+export interface Checked {
+  /** Rows that were opened or compared. */
+  readonly rows: number;
+  readonly items: number;
+  /** Contents of Files. */
+  readonly contents: number;
+  /** Sealed bytes of rows, parts and contents that were authenticated. */
+  readonly bytes: number;
+}
+
+export const NOTHING_CHECKED: Checked = { rows: 0, items: 0, contents: 0, bytes: 0 };
+
+export const addChecked = (a: Checked, b: Partial<Checked>): Checked => ({
+  rows: a.rows + (b.rows ?? 0),
+  items: a.items + (b.items ?? 0),
+  contents: a.contents + (b.contents ?? 0),
+  bytes: a.bytes + (b.bytes ?? 0),
+});

@@ -1,0 +1,13 @@
+/** What `verify` asks the coordinator of a vault (contract 22). Plain data, because it crosses Durable Object RPC. */
+export type VerifyRequest =
+  /** Which of these keys are recorded as pending: uploads that have begun, and released contents. */
+  | { readonly kind: "pending"; readonly keys: readonly string[] }
+  /** Records these contents as released. The key `<vault>/` stands for all contents of a deleted vault. */
+  | { readonly kind: "release"; readonly keys: readonly string[] }
+  /** Counts the rows of the vault again. */
+  | { readonly kind: "recount" }
+  /** Destroys the rows of an Item that neither exists nor is deleted. */
+  | { readonly kind: "destroy-orphan"; readonly item: string };
+
+/** Keys, of a request for `pending`; else nothing. */
+export type VerifyAnswer = readonly string[];

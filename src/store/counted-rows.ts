@@ -1,0 +1,31 @@
+/** The counts that the rows of a vault give, which the counters in its own row have to be. */
+
+/** What the rows of a vault give. */
+export interface Counted {
+  readonly items: number;
+  readonly deleted: number;
+  readonly files: number;
+  readonly file_bytes: number;
+  readonly sealed_bytes: number;
+  /** The most earlier versions of one Item. */
+  readonly versions_kept: number;
+}
+
+const TEXTS = "coalesce(sum(octet_length(overview) + octet_length(details)), 0)";
+
+/** SQL: the counts of the vault ?1, each row of it read once for each count that it is part of. */
+export const COUNTED = `
+  SELECT
+    (SELECT count(*) FROM items WHERE vault_id = ?1) AS items,
+    (SELECT count(*) FROM deleted_items WHERE vault_id = ?1) AS deleted,
+    (SELECT count(*) FROM files WHERE vault_id = ?1
+      AND EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND items.id = files.item_id)) AS files,
+    (SELECT coalesce(sum(size), 0) FROM (
+      SELECT item_id, id, generation, size FROM files WHERE vault_id = ?1
+      UNION SELECT item_id, id, generation, size FROM file_versions WHERE vault_id = ?1)) AS file_bytes,
+    (SELECT ${TEXTS} FROM items WHERE vault_id = ?1) + (SELECT ${TEXTS} FROM item_versions WHERE vault_id = ?1)
+      + (SELECT coalesce(sum(octet_length(sealed)), 0) FROM files WHERE vault_id = ?1)
+      + (SELECT coalesce(sum(octet_length(sealed)), 0) FROM file_versions WHERE vault_id = ?1) AS sealed_bytes,
+    (SELECT coalesce(max(kept), 0) FROM (
+      SELECT count(*) - NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = item_id) AS kept
+      FROM item_versions WHERE vault_id = ?1 GROUP BY item_id)) AS versions_kept`;

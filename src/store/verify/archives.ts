@@ -1,0 +1,55 @@
+import { logFailure } from "../../log.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { openArchive } from "../activity-archive.ts";
+import { checkOrigins } from "./logs.ts";
+import { listing } from "./objects.ts";
+import { type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+
+/** The stage `archives`: each object of the archive of the log opens (activity-archive.ts), and each entry in it. */
+
+/** Objects of a slice: each has up to 640 entries. */
+const PAGE = 25;
+
+const PREFIX = "activity/";
+
+export async function checkArchives(ports: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
+  const { files, store } = ports;
+  const page = await listing(() =>
+    files.list({ prefix: PREFIX, limit: PAGE, ...(after !== undefined && { startAfter: String(after) }) }),
+  );
+  if (!page.ok) return page;
+  const faults: Fault[] = [];
+  let [rows, bytes] = [0, 0];
+  for (const { key } of page.value.objects) {
+    const text = await textOf(files, key);
+    if (!text.ok) return text;
+    if (text.value === undefined) continue; // past its retention meanwhile
+    bytes += text.value.length;
+    const opened = await openText(ports, key, text.value);
+    if (opened.ok) {
+      rows += opened.value.length;
+      faults.push(...(await checkOrigins(store, opened.value)));
+    } else if (opened.failure.kind !== "misconfigured")
+      faults.push(fault("archive_unreadable", { id: key }, "the object does not open"));
+  }
+  const { objects, truncated } = page.value;
+  return ok({ faults, checked: { rows, bytes }, calls: 1, after: truncated ? [objects.at(-1)!.key] : undefined });
+}
+
+async function openText({ store }: VerifyPorts, key: string, text: string): ReturnType<typeof openArchive> {
+  try {
+    return await openArchive(store.keyring, key, text);
+  } catch {
+    return fail("integrity"); // it is no JSON
+  }
+}
+
+/** Errors: `unavailable`. */
+async function textOf(bucket: R2Bucket, key: string): Promise<Result<string | undefined>> {
+  try {
+    return ok(await (await bucket.get(key))?.text());
+  } catch (error) {
+    logFailure("R2", error);
+    return fail("unavailable");
+  }
+}

@@ -1,0 +1,100 @@
+import { type Manifest, type PartRef, REGISTRY } from "../../model/backup.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { listSnapshots, loadManifest } from "../backup/load.ts";
+import type { OpenManifest } from "../backup/manifest.ts";
+import { partKey } from "../backup/place.ts";
+import { tryBucket } from "../backup/ports.ts";
+import { type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+
+/**
+ * The stage `chain` of a backup: each manifest that is kept is authentic, follows the one before it, and the bucket has its parts. The
+ * parts of the newest snapshot are opened by the stage `parts`.
+ */
+
+/** Manifests of a slice. */
+const MANIFESTS = 20;
+
+/** The position is `[number]`: the last manifest that was checked. */
+export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0] }: Position): Promise<Result<Slice>> {
+  const numbers = await listSnapshots(ports.backups, vault);
+  if (!numbers.ok) return numbers;
+  const left = numbers.value.filter((number) => number > Number(after)).slice(0, MANIFESTS);
+  const parts = await partsOf(ports.backups, vault);
+  if (!parts.ok) return parts;
+  const faults: Fault[] = [];
+  const earlier = await before(ports, vault, numbers.value, left[0]);
+  if (!earlier.ok) return earlier;
+  let previous = earlier.value;
+  for (const number of left) {
+    const opened = await openManifest(ports, vault, number);
+    if (!opened.ok) return opened;
+    faults.push(...opened.value.faults);
+    const { manifest } = opened.value.open ?? {};
+    if (manifest) {
+      faults.push(...checkLink(manifest, previous, numbers.value[0] === number));
+      if (number !== numbers.value.at(-1)) faults.push(...missingParts(manifest, parts.value));
+    }
+    previous = { number, open: opened.value.open };
+  }
+  const done = left.length === 0 || left.at(-1) === numbers.value.at(-1);
+  return ok({ faults, checked: {}, calls: 1 + left.length, after: done ? undefined : [left.at(-1)!] });
+}
+
+interface Before {
+  readonly number: number;
+  readonly open: OpenManifest | undefined;
+}
+
+/** The manifest before the first one of a slice. */
+async function before(ports: VerifyPorts, vault: string, numbers: readonly number[], first = 0): Promise<Result<Before>> {
+  const number = numbers.findLast((one) => one < first);
+  if (number === undefined) return ok({ number: 0, open: undefined });
+  const opened = await openManifest(ports, vault, number);
+  return opened.ok ? ok({ number, open: opened.value.open }) : opened;
+}
+
+/** A manifest, or what is wrong with it. Errors: `unavailable`. */
+export async function openManifest(
+  { backups, store }: VerifyPorts,
+  vault: string,
+  number: number,
+): Promise<Result<{ readonly open: OpenManifest | undefined; readonly faults: Fault[] }>> {
+  const opened = await loadManifest(backups, store.keyring, { vault, number });
+  if (opened.ok) return ok({ open: opened.value, faults: [] });
+  if (opened.failure.kind === "unavailable") return opened;
+  const detail = opened.failure.detail ?? "the manifest is missing";
+  return ok({ open: undefined, faults: [fault("manifest_wrong", namedSnapshot(vault, number), detail)] });
+}
+
+/** The registry has no vault. */
+export const namedSnapshot = (vault: string, snapshot: number) => (vault === REGISTRY ? { snapshot } : { vault, snapshot });
+
+/** In: whether the manifest is the oldest one that is kept: those before it were deleted. */
+function checkLink({ vault, number, predecessor }: Manifest, previous: Before, isOldest: boolean): Fault[] {
+  const broken = (detail: string) => [fault("chain_broken", namedSnapshot(vault, number), detail)];
+  if (isOldest) return [];
+  if (previous.number !== number - 1) return broken(`snapshot ${number - 1} is missing`);
+  // A manifest that is not authentic is a finding of its own.
+  return !previous.open || previous.open.sha256 === predecessor ? [] : broken(`snapshot ${number - 1} is not its predecessor`);
+}
+
+/** The sizes of the parts of a vault in the bucket, by their keys. Errors: `unavailable`. */
+const partsOf = (bucket: R2Bucket, vault: string): Promise<Result<ReadonlyMap<string, number>>> =>
+  tryBucket(async () => {
+    const sizes = new Map<string, number>();
+    for (let cursor: string | undefined; ;) {
+      const page = await bucket.list({ prefix: partKey(vault, ""), ...(cursor !== undefined && { cursor }) });
+      for (const { key, size } of page.objects) sizes.set(key, size);
+      if (!page.truncated) return sizes;
+      cursor = page.cursor;
+    }
+  });
+
+function missingParts({ vault, number, parts }: Manifest, sizes: ReadonlyMap<string, number>): Fault[] {
+  const wrong = ({ sha256, bytes }: PartRef) => sizes.get(partKey(vault, sha256)) !== bytes;
+  return parts.filter(wrong).map(({ sha256, bytes }) => {
+    const size = sizes.get(partKey(vault, sha256));
+    const detail = size === undefined ? "the part is missing" : `the part has ${size} bytes instead of ${bytes}`;
+    return fault("part_wrong", { ...namedSnapshot(vault, number), id: sha256 }, detail);
+  });
+}

@@ -1,0 +1,119 @@
+import type { Manifest, PartRef } from "../../model/backup.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { loadNewest, loadPart } from "../backup/load.ts";
+import { partKey } from "../backup/place.ts";
+import { tryBucket } from "../backup/ports.ts";
+import { openKeys, type VaultRow } from "../vault-rows.ts";
+import { namedSnapshot } from "./backup-chain.ts";
+import { checkCopies } from "./backup-copies.ts";
+import { checkPart } from "./backup-rows.ts";
+import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { checkVaultRow } from "./vault.ts";
+
+/**
+ * The stage `parts` of a backup: every row of the newest snapshot that counts opens, under the keys in the row of its manifest, and every
+ * content that it names is there and opens. A slice is a part, or some of the contents that it names.
+ */
+
+/** Stands for the bytes after a damaged part: the counters cannot fit then. */
+const DAMAGED = -1;
+
+/** How far the stage is: the part, the contents of it that are done, the next chunk, and what the parts before have. */
+interface Progress {
+  readonly part: number;
+  readonly content: number;
+  readonly chunk: number;
+  readonly items: number;
+  readonly deleted: number;
+  readonly bytes: number;
+}
+
+function progressOf(after: Position["after"]): Progress {
+  const at = (place: number) => Number(after[place] ?? 0);
+  return { part: at(0), content: at(1), chunk: at(2), items: at(3), deleted: at(4), bytes: at(5) };
+}
+
+const afterOf = ({ part, content, chunk, items, deleted, bytes }: Progress) => [part, content, chunk, items, deleted, bytes];
+
+export async function checkParts(ports: VerifyPorts, { vault, after }: Position): Promise<Result<Slice>> {
+  const { backups, store } = ports;
+  const newest = await loadNewest(backups, store.keyring, vault);
+  // A manifest that does not open is a finding of the stage `chain`.
+  if (!newest.ok) return newest.failure.kind === "unavailable" ? newest : ok(DONE);
+  const { manifest } = newest.value;
+  const row = manifest.row as unknown as VaultRow;
+  const progress = progressOf(after);
+  const named = namedSnapshot(vault, manifest.number);
+  const faults: Fault[] = [];
+  if (after.length === 0) faults.push(...(await checkVaultRow(ports, row, [])).map((one) => Object.assign(one, named)));
+  const keys = await openKeys(store, row);
+  const ref = manifest.parts[progress.part];
+  if (!keys.ok || !ref) return ok({ ...DONE, faults: keys.ok ? [...faults, ...checkCounts(manifest, row, progress)] : faults });
+  const part = await loadPart(backups, manifest, ref);
+  if (!part.ok && part.failure.kind === "unavailable") return part;
+  const skip = { ...progress, part: progress.part + 1, content: 0, chunk: 0 };
+  if (!part.ok) {
+    const damaged = fault("part_wrong", { ...named, id: ref.sha256 }, part.failure.detail ?? "the part is damaged");
+    return ok({ faults: [...faults, damaged], checked: {}, calls: 2, after: afterOf({ ...skip, bytes: DAMAGED }) });
+  }
+  const replaced = await replacedAfter(backups, manifest, progress.part);
+  if (!replaced.ok) return replaced;
+  const rows = await checkPart({ store, vault, keys: keys.value }, manifest.number, part.value, replaced.value);
+  const isFirst = progress.content === 0 && progress.chunk === 0;
+  const contents = await checkCopies(ports, manifest, rows, progress);
+  if (!contents.ok) return contents;
+  const counted = {
+    ...skip,
+    items: progress.items + rows.items,
+    deleted: progress.deleted + rows.deleted,
+    bytes: progress.bytes === DAMAGED ? DAMAGED : progress.bytes + rows.bytes,
+  };
+  return ok({
+    faults: [...faults, ...(isFirst ? rows.faults : []), ...contents.value.faults],
+    checked: { ...contents.value.checked, ...(isFirst && { rows: rows.rows, items: rows.items }) },
+    calls: 2,
+    after: afterOf(contents.value.next ? { ...progress, ...contents.value.next } : counted),
+  });
+}
+
+/** The Items whose rows later parts replace. The parts of the base replace nothing. Errors: `unavailable`. */
+async function replacedAfter(bucket: R2Bucket, manifest: Manifest, part: number): Promise<Result<ReadonlySet<string>>> {
+  const later = manifest.parts.slice(Math.max(part + 1, manifest.base));
+  const replaced = new Set<string>();
+  for (const ref of later) {
+    const head = await readHead(bucket, manifest.vault, ref);
+    if (!head.ok) return head;
+    for (const item of head.value) replaced.add(item);
+  }
+  return ok(replaced);
+}
+
+/** The first bytes of a part: its head is longer only after a change of many Items. */
+const HEAD = 64 * 1024;
+
+/** `replaces` of a part. The text is authenticated in the slice of the part; one that is damaged replaces nothing. */
+function readHead(bucket: R2Bucket, vault: string, { sha256, bytes }: PartRef): Promise<Result<readonly string[]>> {
+  return tryBucket(async () => {
+    const key = partKey(vault, sha256);
+    if (!(await bucket.head(key))) return [];
+    const first = await (await bucket.get(key, { range: { offset: 0, length: Math.min(HEAD, bytes) } }))?.text();
+    const text = first === undefined || first.includes("\n") ? first : await (await bucket.get(key))?.text();
+    try {
+      return (JSON.parse(text?.split("\n", 1)[0] ?? "{}") as { replaces?: string[] }).replaces ?? [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** The counters that the rows of all parts give. After a damaged part they cannot fit. */
+function checkCounts({ vault, number }: Manifest, row: VaultRow, { items, deleted, bytes }: Progress): Fault[] {
+  if (bytes === DAMAGED) return [];
+  const counted = { items, deleted, sealed_bytes: bytes };
+  return (["items", "deleted", "sealed_bytes"] as const)
+    .filter((name) => row[name] !== null && row[name] !== counted[name])
+    .map((name) => {
+      const detail = `${name} is ${row[name]}, and the rows give ${counted[name]}`;
+      return fault("counter_wrong", { ...namedSnapshot(vault, number), table: "vaults", id: name }, detail);
+    });
+}

@@ -1,0 +1,112 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { blindIndex } from "../../crypto/seal.ts";
+import type { FileRow } from "../files.ts";
+import { foldedIndex } from "../folded-index.ts";
+import { type ItemRow, openItem, openSummary } from "../items.ts";
+import { checkFile, checkRanges, type EndedRow } from "./check-file.ts";
+import { type Fault, fault } from "./stage.ts";
+
+/** Checks all rows of one Item against each other. The rows are those of one moment, of D1 or of a backup. */
+
+export interface IndexedRow extends ItemRow {
+  readonly title_index: string;
+  readonly folded_index: string | null;
+}
+
+export interface DeletedRow {
+  readonly id: string;
+  readonly version: number;
+}
+
+/** The rows of one Item. */
+export interface ItemRows {
+  readonly id: string;
+  readonly current: IndexedRow | undefined;
+  readonly deleted: DeletedRow | undefined;
+  /** The earlier versions; of a deleted Item also the last one. */
+  readonly versions: readonly ItemRow[];
+  readonly files: readonly FileRow[];
+  readonly ended: readonly EndedRow[];
+}
+
+/** The blind indexes that a row has to have. */
+export interface Indexes {
+  readonly title_index: string;
+  readonly folded_index: string;
+}
+
+/** What is wrong with the rows of an Item. `indexes`: those that the row should have, where its title opens. */
+export interface ItemFault extends Fault {
+  readonly indexes?: Indexes;
+}
+
+/** Out: every fault of the rows of an Item. Pure, but for the cryptography. */
+export async function checkItem(keys: VaultKeys, vault: string, rows: ItemRows): Promise<ItemFault[]> {
+  const last = rows.current?.version ?? rows.deleted?.version;
+  if (last === undefined) return [orphanOf(vault, rows)];
+  return [
+    ...(rows.current ? await checkCurrent(keys, vault, rows.current) : []),
+    ...(await Promise.all(rows.versions.map((row) => checkVersion(keys, vault, rows, row)))).flat(),
+    ...checkDeletion(vault, rows),
+    ...(await Promise.all([...rows.files, ...rows.ended].map((row) => checkFile(keys, vault, last, row)))).flat(),
+    ...checkRanges(vault, rows.id, rows.files, rows.ended),
+  ];
+}
+
+function orphanOf(vault: string, { id, versions, files, ended }: ItemRows): Fault {
+  const [table] = Object.entries({ item_versions: versions, files, file_versions: ended }).find(([, list]) => list.length > 0)!;
+  const detail = `${versions.length} versions and ${files.length + ended.length} rows of Files belong to no Item`;
+  return fault("item_missing", { vault, item: id, table }, detail);
+}
+
+/** A row of `items`: it opens, and its indexes are those of its title. */
+export async function checkCurrent(keys: VaultKeys, vault: string, row: IndexedRow): Promise<ItemFault[]> {
+  const named = { vault, item: row.id, version: row.version, table: "items" };
+  const opened = await openItem(keys, vault, row, []);
+  if (!opened.ok) return [fault("row_unreadable", named, `${await closedPart(keys, vault, row)} does not open`)];
+  const accepted = await Promise.all(pairsOf(keys).map((pair) => indexesOf(pair, opened.value.title)));
+  const wrong = [
+    ...(accepted.some(({ title_index }) => row.title_index === title_index) ? [] : ["title_index"]),
+    // Beside another title_index it counts as missing: the cron trigger indexes the title (folded-index.ts).
+    ...(isMissing(row) || accepted.some(({ folded_index }) => row.folded_index === folded_index) ? [] : ["folded_index"]),
+  ];
+  const indexes = accepted[0]!;
+  return wrong.map((column) => Object.assign(fault("index_wrong", named, `${column} is not that of the title`), { indexes }));
+}
+
+/** The keys, and while the vault gets new ones, those before: the rows have either. */
+const pairsOf = (keys: VaultKeys & { readonly previous?: VaultKeys | undefined }): readonly VaultKeys[] =>
+  keys.previous ? [keys, keys.previous] : [keys];
+
+async function indexesOf(keys: VaultKeys, title: string): Promise<Indexes> {
+  const title_index = await blindIndex(keys.index, title);
+  return { title_index, folded_index: (await foldedIndex(keys, title)) + title_index };
+}
+
+const isMissing = ({ title_index, folded_index }: IndexedRow): boolean => folded_index?.slice(24) !== title_index;
+
+const closedPart = async (keys: VaultKeys, vault: string, row: ItemRow): Promise<string> =>
+  (await openSummary(keys, vault, row)).ok ? "details" : "overview";
+
+/** A row of `item_versions`: it opens. */
+export async function checkText(keys: VaultKeys, vault: string, row: ItemRow): Promise<Fault[]> {
+  const opened = await openItem(keys, vault, row, []);
+  if (opened.ok) return [];
+  const named = { vault, item: row.id, version: row.version, table: "item_versions" };
+  return [fault("row_unreadable", named, `${await closedPart(keys, vault, row)} does not open`)];
+}
+
+async function checkVersion(keys: VaultKeys, vault: string, rows: ItemRows, row: ItemRow): Promise<Fault[]> {
+  const named = { vault, item: row.id, version: row.version, table: "item_versions" };
+  const end = rows.current ? rows.current.version : rows.deleted!.version + 1;
+  const late = row.version < end ? [] : [fault("version_wrong", named, `the Item has no version after ${end - 1}`)];
+  return [...(await checkText(keys, vault, row)), ...late];
+}
+
+function checkDeletion(vault: string, { id, current, deleted, versions }: ItemRows): Fault[] {
+  if (!deleted) return [];
+  const named = { vault, item: id, version: deleted.version, table: "deleted_items" };
+  if (current) return [fault("version_wrong", named, "the Item exists and is deleted")];
+  if (versions.some(({ version }) => version === deleted.version)) return [];
+  return [fault("version_missing", named, `the last version is missing; ${versions.length} earlier ones are kept`)];
+}

@@ -1,0 +1,25 @@
+import { sealedFileSize } from "../../crypto/chunked.ts";
+import type { ContentPlace, KeyedFile } from "../../model/file.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { backupContentKey } from "../backup/place.ts";
+import { contentKey } from "../contents/place.ts";
+import { authenticateContent } from "./content.ts";
+import type { Repair, VerifyPorts } from "./stage.ts";
+
+/**
+ * The repair of a content that is missing or damaged: the copy of a backup, when the bucket of backups has one that opens. Out:
+ * `undefined` without one. A content is sealed under a key of its own, so the copy is the same bytes.
+ */
+export async function repairContent(ports: VerifyPorts, place: ContentPlace, file: KeyedFile): Promise<Repair | undefined> {
+  const key = backupContentKey(place);
+  const copy = await authenticateContent(ports.backups, key, place, file, 0, Infinity);
+  if (!copy.ok || copy.value.fault) return undefined;
+  return { by: "call", key, run: () => copyContent(ports, place, file) };
+}
+
+async function copyContent({ files, backups }: VerifyPorts, place: ContentPlace, file: KeyedFile): Promise<Result<undefined>> {
+  const object = await backups.get(backupContentKey(place));
+  if (!object || object.size !== sealedFileSize(file.size)) return fail("backup_damaged", "the copy changed");
+  await files.put(contentKey(place), object.body);
+  return ok(undefined);
+}

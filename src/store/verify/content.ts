@@ -1,0 +1,94 @@
+import { chunkCount, chunkOffset, HEADER, recoverCipher, SEALED_CHUNK, sealedFileSize } from "../../crypto/chunked.ts";
+import { openStream } from "../../crypto/pieces.ts";
+import { logFailure } from "../../log.ts";
+import type { FindingKind } from "../../model/finding.ts";
+import type { ContentPlace, KeyedFile } from "../../model/file.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { contextOf } from "../contents/place.ts";
+
+/** Authenticates a content as it lies in a bucket: that of Files, or that of backups. */
+
+/** What one slice reads at most: bytes, so that it ends in time, and contents, each of which is a call of R2. */
+export const CONTENT_SLICE = { bytes: 32 * 1024 * 1024, contents: 200 };
+
+export interface ContentFault {
+  readonly kind: Extract<FindingKind, `content_${string}`>;
+  readonly detail: string;
+}
+
+const MISSING: ContentFault = { kind: "content_missing", detail: "the bucket has no object of this key" };
+
+const wrongSize = (size: number, expected: number): ContentFault | undefined =>
+  size === expected ? undefined : { kind: "content_size_wrong", detail: `${size} sealed bytes instead of ${expected}` };
+
+/** Chunks are opened in pieces of 64 (crypto/pieces.ts). In: the first one of the piece, and the number of all. */
+const damaged = (first: number, count: number): ContentFault => ({
+  kind: "content_damaged",
+  detail: `one of the chunks ${first} to ${Math.min(first + 63, count - 1)} of ${count} does not open`,
+});
+
+/** Errors: `unavailable`, when R2 fails. */
+async function asking<T>(ask: () => Promise<T>): Promise<Result<T>> {
+  try {
+    return ok(await ask());
+  } catch (error) {
+    logFailure("R2", error);
+    return fail("unavailable");
+  }
+}
+
+/** Whether an object exists with its size, without reading it. In: the expected bytes. Errors: `unavailable`. */
+export async function sizeFault(bucket: R2Bucket, key: string, expected: number): Promise<Result<ContentFault | undefined>> {
+  const object = await asking(() => bucket.head(key));
+  return object.ok ? ok(object.value ? wrongSize(object.value.size, expected) : MISSING) : object;
+}
+
+/**
+ * Authenticates the chunks of a content from one on, at most about so many bytes. Out: the bytes that were read, a fault, and the next
+ * chunk when the content is not at its end. Errors: `unavailable`.
+ */
+export async function authenticateContent(
+  bucket: R2Bucket,
+  key: string,
+  place: ContentPlace,
+  file: KeyedFile,
+  first: number,
+  most: number,
+): Promise<Result<{ readonly bytes: number; readonly fault?: ContentFault | undefined; readonly chunk?: number | undefined }>> {
+  const count = chunkCount(file.size);
+  const last = Math.min(count, first + Math.max(1, Math.floor(most / SEALED_CHUNK)));
+  const end = last === count ? sealedFileSize(file.size) : chunkOffset(last);
+  const whole = first === 0 && last === count;
+  const start = first === 0 ? 0 : chunkOffset(first);
+  // R2 throws on a range beyond the object.
+  const size = whole ? ok(undefined) : await sizeFault(bucket, key, sealedFileSize(file.size));
+  if (!size.ok || size.value) return size.ok ? ok({ bytes: 0, fault: size.value }) : size;
+  const object = await asking(() => bucket.get(key, whole ? {} : { range: { offset: start, length: end - start } }));
+  const head = first === 0 ? ok(undefined) : await asking(() => bucket.get(key, { range: { offset: 0, length: HEADER } }));
+  if (!object.ok) return object;
+  if (!head.ok) return head;
+  if (!object.value) return ok({ bytes: 0, fault: MISSING });
+  const reader = object.value.body.getReader({ mode: "byob" });
+  const wrong = wrongSize(object.value.size, sealedFileSize(file.size));
+  if (wrong) {
+    await reader.cancel().catch(() => undefined);
+    return ok({ bytes: 0, fault: wrong });
+  }
+  let chunk = first;
+  try {
+    const header = head.value ? new Uint8Array(await head.value.arrayBuffer()) : await readHeader(reader);
+    const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(place), header);
+    if (!cipher.ok) return ok({ bytes: HEADER, fault: { kind: "content_damaged", detail: "its header does not open" } });
+    for await (const piece of openStream(cipher.value, reader, first)) chunk += chunkCount(Math.max(0, piece.length - 1));
+  } catch {
+    return ok({ bytes: end - start, fault: damaged(chunk, count) });
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+  return ok({ bytes: end - start, ...(last < count && { chunk: last }) });
+}
+
+async function readHeader(reader: ReadableStreamBYOBReader): Promise<Uint8Array> {
+  const { value } = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
+  return value ?? new Uint8Array();
+}

@@ -1,0 +1,125 @@
+import { sealedFileSize } from "../../crypto/chunked.ts";
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { type ContentPlace, type KeyedFile, placeOf } from "../../model/file.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { contentKey } from "../contents/place.ts";
+import { runBatch } from "../database.ts";
+import { FILE_COLUMNS, type FileRow, openFiles } from "../files.ts";
+import { authenticateContent, type ContentFault, CONTENT_SLICE, sizeFault } from "./content.ts";
+import { repairContent } from "./content-repair.ts";
+import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { loadMoment } from "./vault-keys.ts";
+
+/** The stage `contents`: each content that a row names exists, has its size, and every chunk of it opens. */
+
+/** Items of a slice that have Files. */
+const ITEMS = 20;
+
+const next = (table: string) =>
+  `SELECT item_id FROM (SELECT DISTINCT item_id FROM ${table} WHERE vault_id = ?1 AND item_id >= ?2 ORDER BY item_id LIMIT ${ITEMS})`;
+
+const LAST = `SELECT max(item_id) FROM (${next("files")} UNION ${next("file_versions")} ORDER BY item_id LIMIT ${ITEMS})`;
+
+const rowsIn = (table: string) =>
+  `SELECT ${FILE_COLUMNS} FROM ${table} WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= (${LAST})`;
+
+const SQL = {
+  rows: `${rowsIn("files")} UNION ALL ${rowsIn("file_versions")}`,
+  exists: ["files", "file_versions"].map(
+    (table) => `SELECT 1 FROM ${table} WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3 AND generation = ?4`,
+  ),
+};
+
+/** A content that is to be checked, and the chunk to begin with. */
+interface Wanted {
+  readonly place: ContentPlace;
+  readonly row: FileRow;
+  readonly chunk: number;
+}
+
+/** The position is `[item, file/generation, chunk]`: everything before it was checked. */
+export async function checkContents(ports: VerifyPorts, { vault, after }: Position): Promise<Result<Slice>> {
+  const [item = "", name = "", chunk = 0] = after as [string?, string?, number?];
+  const rows = ports.store.db.prepare(SQL.rows).bind(vault, item);
+  const moment = await loadMoment<[FileRow]>(ports, vault, rows);
+  if (!moment.ok) return moment;
+  if (!moment.value || moment.value.rows[0].length === 0) return ok(DONE);
+  const wanted = distinct(vault, moment.value.rows[0]).filter(({ place }) => place.item > item || nameOf(place) >= name);
+  if (wanted.length === 0) return ok({ ...DONE, after: [afterId(moment.value.rows[0])] });
+  const first = wanted[0]!;
+  const resumed = first.place.item === item && nameOf(first.place) === name ? [{ ...first, chunk }, ...wanted.slice(1)] : wanted;
+  return checkWanted(ports, moment.value.keys, resumed);
+}
+
+const nameOf = ({ file, generation }: ContentPlace): string => `${file}/${generation}`;
+
+/** The text that follows the last id of these rows. */
+const afterId = (rows: readonly FileRow[]): string =>
+  `${rows.reduce((last, { item_id }) => (item_id > last ? item_id : last), "")}~`;
+
+/** Each content once, in the order of positions: several rows may share one. */
+function distinct(vault: string, rows: readonly FileRow[]): Wanted[] {
+  const contents = new Map(rows.map((row) => [`${row.item_id}/${row.id}/${row.generation}`, row]));
+  return [...contents]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, row]) => ({ place: placeOf(vault, row.item_id, row), row, chunk: 0 }));
+}
+
+async function checkWanted(ports: VerifyPorts, keys: VaultKeys, wanted: readonly Wanted[]): Promise<Result<Slice>> {
+  const faults: Fault[] = [];
+  let [bytes, contents, calls] = [0, 0, 1];
+  for (const one of wanted) {
+    const { place } = one;
+    if (bytes >= CONTENT_SLICE.bytes || contents >= CONTENT_SLICE.contents)
+      return ok({ faults, checked: { contents, bytes }, calls, after: [place.item, nameOf(place), one.chunk] });
+    const opened = await openFiles(keys, place.vault, [one.row]);
+    const file = opened.ok ? opened.value[0] : undefined; // a row that does not open is a finding of the stage `items`
+    if (!file) continue;
+    const checked = await checkContent(ports, place, file, one.chunk, CONTENT_SLICE.bytes - bytes);
+    if (!checked.ok) return checked;
+    bytes += checked.value.bytes;
+    calls += 2;
+    if (checked.value.fault) faults.push(...(await confirm(ports, place, file, checked.value.fault)));
+    const { chunk } = checked.value;
+    if (chunk !== undefined)
+      return ok({ faults, checked: { contents, bytes }, calls, after: [place.item, nameOf(place), chunk] });
+    contents++;
+  }
+  return ok({ faults, checked: { contents, bytes }, calls, after: [`${wanted.at(-1)!.place.item}~`] });
+}
+
+interface CheckedContent {
+  readonly bytes: number;
+  readonly fault?: ContentFault | undefined;
+  /** The next chunk, when the content is not at its end. */
+  readonly chunk?: number | undefined;
+}
+
+async function checkContent(
+  { files, quick }: VerifyPorts,
+  place: ContentPlace,
+  file: KeyedFile,
+  chunk: number,
+  most: number,
+): Promise<Result<CheckedContent>> {
+  const key = contentKey(place);
+  if (!quick) {
+    const read = () => authenticateContent(files, key, place, file, chunk, most);
+    const first = await read();
+    // A connection that broke off looks the same: only what fails twice is damaged.
+    return first.ok && first.value.fault?.kind === "content_damaged" ? read() : first;
+  }
+  const found = await sizeFault(files, key, sealedFileSize(file.size));
+  return found.ok ? ok({ bytes: 0, fault: found.value }) : found;
+}
+
+/** A content whose row is gone was released meanwhile, and may be deleted. */
+async function confirm(ports: VerifyPorts, place: ContentPlace, file: KeyedFile, found: ContentFault): Promise<Fault[]> {
+  const { store } = ports;
+  const { vault, item, file: id, generation } = place;
+  const bind = (sql: string) => store.db.prepare(sql).bind(vault, item, id, generation);
+  const read = await runBatch<unknown[]>(store.db, ...SQL.exists.map(bind));
+  if (read.ok && read.value.flat().length === 0) return [];
+  const repair = await repairContent(ports, place, file);
+  return [fault(found.kind, { vault, item, file: id, id: generation }, found.detail, repair)];
+}

@@ -1,0 +1,130 @@
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch } from "../database.ts";
+import { FILE_COLUMNS, type FileRow } from "../files.ts";
+import type { ItemRow } from "../items.ts";
+import { repairIndexes } from "../write/repairs.ts";
+import type { EndedRow } from "./check-file.ts";
+import { checkItem, type DeletedRow, type IndexedRow, type ItemFault, type ItemRows } from "./check-item.ts";
+import { DONE, type Fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { type ListsOf, loadMoment } from "./vault-keys.ts";
+
+/** The stage `items`: every row of Items, their versions and their Files, Item by Item. */
+
+/** The most Items of a slice, and about the most bytes of their sealed texts. */
+export const SLICE = { items: 250, bytes: 4 * 1024 * 1024 };
+
+const TEXTS = "octet_length(overview) + octet_length(details)";
+
+/** The ids of the next Items that have a row in a table. */
+const idsIn = (table: string, id: string) =>
+  `SELECT id FROM (SELECT DISTINCT ${id} AS id FROM ${table} WHERE vault_id = ?1 AND ${id} > ?2 ORDER BY ${id} LIMIT ${SLICE.items})`;
+
+const TABLES = [
+  ["items", "id"],
+  ["deleted_items", "id"],
+  ["item_versions", "item_id"],
+  ["files", "item_id"],
+  ["file_versions", "item_id"],
+] as const;
+
+const SQL = {
+  /** The next Items, with the bytes of their texts. */
+  sizes: `
+    SELECT id,
+      (SELECT coalesce(sum(${TEXTS}), 0) FROM items WHERE vault_id = ?1 AND items.id = next.id)
+      + (SELECT coalesce(sum(${TEXTS}), 0) FROM item_versions WHERE vault_id = ?1 AND item_id = next.id) AS bytes
+    FROM (${TABLES.map(([table, id]) => idsIn(table, id)).join(" UNION ")} ORDER BY id LIMIT ${SLICE.items}) AS next`,
+  items:
+    "SELECT id, version, title_index, folded_index, overview, details FROM items WHERE vault_id = ?1 AND id > ?2 AND id <= ?3",
+  deleted: "SELECT id, version FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND id <= ?3",
+  versions: `
+    SELECT item_id AS id, version, overview, details FROM item_versions
+    WHERE vault_id = ?1 AND item_id > ?2 AND item_id <= ?3`,
+  files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id > ?2 AND item_id <= ?3`,
+  ended: `SELECT ${FILE_COLUMNS}, until FROM file_versions WHERE vault_id = ?1 AND item_id > ?2 AND item_id <= ?3`,
+};
+
+/** The rows of several Items: as in items, deleted_items, item_versions, files and file_versions. */
+type Rows = [IndexedRow, DeletedRow, ItemRow, FileRow, EndedRow];
+
+/** In two D1 calls: the first one finds where the slice ends, the second one reads its rows at one moment. */
+export async function checkItems(ports: VerifyPorts, { vault, after: [after = ""] }: Position): Promise<Result<Slice>> {
+  const { db } = ports.store;
+  const sizes = await runBatch<[Size]>(db, db.prepare(SQL.sizes).bind(vault, after));
+  if (!sizes.ok) return sizes;
+  const end = endOf(sizes.value[0]);
+  if (end === undefined) return ok(DONE);
+  const bind = (sql: string) => db.prepare(sql).bind(vault, after, end);
+  const moment = await loadMoment<Rows>(
+    ports,
+    vault,
+    bind(SQL.items),
+    bind(SQL.deleted),
+    bind(SQL.versions),
+    bind(SQL.files),
+    bind(SQL.ended),
+  );
+  if (!moment.ok) return moment;
+  if (!moment.value) return ok(DONE);
+  const { keys, rows } = moment.value;
+  const faults: Fault[] = [];
+  const items = groupItems(rows);
+  for (const item of items) {
+    const found = await checkItem(keys, vault, item);
+    faults.push(...found.map((one) => withRepair(ports, vault, item, one)));
+  }
+  const checked = { rows: rows.reduce((sum, list) => sum + list.length, 0), items: items.length, bytes: bytesOf(rows) };
+  return ok({ faults, checked, calls: 2, after: [end] });
+}
+
+interface Size {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** The last Item of the slice: the first one is in it however large it is. */
+function endOf(sizes: readonly Size[]): string | undefined {
+  let [sum, end] = [0, sizes[0]?.id];
+  for (const { id, bytes } of sizes) {
+    sum += bytes;
+    if (sum > SLICE.bytes) break;
+    end = id;
+  }
+  return end;
+}
+
+/** The rows by the ids of their Items, in the order of the ids. */
+export function groupItems([current, deleted, versions, files, ended]: ListsOf<Rows>): ItemRows[] {
+  const byId = new Map(current.map((row) => [row.id, row]));
+  const deletions = new Map(deleted.map((row) => [row.id, row]));
+  const [versionsOf, filesOf, endedOf] = [
+    Map.groupBy(versions, ({ id }) => id),
+    Map.groupBy(files, ({ item_id }) => item_id),
+    Map.groupBy(ended, ({ item_id }) => item_id),
+  ];
+  const ids = new Set([...byId.keys(), ...deletions.keys(), ...versionsOf.keys(), ...filesOf.keys(), ...endedOf.keys()]);
+  return [...ids].toSorted().map((id) => ({
+    id,
+    current: byId.get(id),
+    deleted: deletions.get(id),
+    versions: versionsOf.get(id) ?? [],
+    files: filesOf.get(id) ?? [],
+    ended: endedOf.get(id) ?? [],
+  }));
+}
+
+const bytesOf = ([current, , versions, files, ended]: ListsOf<Rows>): number =>
+  [...current, ...versions].reduce((sum, { overview, details }) => sum + overview.length + details.length, 0) +
+  [...files, ...ended].reduce((sum, { sealed }) => sum + sealed.length, 0);
+
+function withRepair(
+  { store, coordinators }: VerifyPorts,
+  vault: string,
+  { id, current }: ItemRows,
+  { indexes, ...found }: ItemFault,
+): Fault {
+  if (indexes && current)
+    return { ...found, repair: { by: "statement", statement: repairIndexes(store.db, vault, current, indexes) } };
+  if (found.kind !== "item_missing") return found;
+  return { ...found, repair: { by: "call", key: `orphan ${id}`, run: () => coordinators.destroyOrphan(vault, id) } };
+}

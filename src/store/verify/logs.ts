@@ -1,0 +1,102 @@
+import { ok, type Result } from "../../model/result.ts";
+import { type ActivityRow, openActivity } from "../activity.ts";
+import { runBatch } from "../database.ts";
+import { openRecord, type RecordRow } from "../write/idempotency.ts";
+import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { COUNTED_ENTRIES, type CountedLog, checkLog } from "./vault.ts";
+import { loadMoment } from "./vault-keys.ts";
+
+/** The stages `records` and `log` of a vault, and `logs`: the logs of the admin, of tokens and of deleted vaults. */
+
+/** Rows of a slice. */
+const ROWS = 1_000;
+
+const ENTRY = `
+  vault_id AS log, id, action, result, actor, item_id AS item, version, root_key_id, sealed, resource, sequence, at, event`;
+
+const NEXT = `
+  WITH RECURSIVE others (log) AS (
+    SELECT min(vault_id) FROM activity WHERE vault_id > ?1
+    UNION ALL
+    SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM others
+    WHERE log IS NOT NULL AND EXISTS (SELECT 1 FROM vaults WHERE id = log))
+  SELECT log FROM others WHERE log IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = log)`;
+
+const SQL = {
+  records: `SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key > ?2 ORDER BY key LIMIT ${ROWS}`,
+  log: `SELECT ${ENTRY} FROM activity WHERE vault_id = ?1 AND id > ?2 ORDER BY id LIMIT ${ROWS}`,
+  /** The next log that is not of a vault, with its count. */
+  next: `SELECT next.log, entries, ${COUNTED_ENTRIES} AS counted FROM (${NEXT}) AS next LEFT JOIN logs ON vault_id = next.log`,
+  entriesOfNext: `SELECT ${ENTRY} FROM activity WHERE vault_id = (${NEXT}) ORDER BY id LIMIT ${ROWS}`,
+};
+
+/** Idempotency records. */
+export async function checkRecords(ports: VerifyPorts, { vault, after: [after = ""] }: Position): Promise<Result<Slice>> {
+  const moment = await loadMoment<[RecordRow]>(ports, vault, ports.store.db.prepare(SQL.records).bind(vault, after));
+  if (!moment.ok) return moment;
+  if (!moment.value) return ok(DONE);
+  const { keys, rows } = moment.value;
+  const opened = await Promise.all(rows[0].map(async (row) => ({ row, open: await openRecord(keys, vault, row) })));
+  const faults = opened.flatMap(({ row, open }) =>
+    open.ok ? [] : [fault("row_unreadable", { vault, table: "replays", id: row.id }, "the idempotency record does not open")],
+  );
+  const next = rows[0].length === ROWS ? [rows[0].at(-1)!.key] : undefined;
+  return ok({ faults, checked: { rows: rows[0].length }, calls: 1, after: next });
+}
+
+/** The entries of the log of a vault. */
+export const checkVaultLog = ({ store }: VerifyPorts, { vault, after: [after = ""] }: Position): Promise<Result<Slice>> =>
+  checkEntries(store, vault, String(after));
+
+async function checkEntries(store: VerifyPorts["store"], log: string, after: string): Promise<Result<Slice>> {
+  const read = await runBatch<[ActivityRow]>(store.db, store.db.prepare(SQL.log).bind(log, after));
+  if (!read.ok) return read;
+  return ok(await sliceOf(store, read.value[0]));
+}
+
+async function sliceOf(store: VerifyPorts["store"], rows: readonly ActivityRow[]): Promise<Slice> {
+  const faults = await checkOrigins(store, rows);
+  return { faults, checked: { rows: rows.length }, calls: 1, after: rows.length === ROWS ? [rows.at(-1)!.id] : undefined };
+}
+
+/**
+ * Opens the origins of entries. After the removal of a root key, the entries that it sealed stay, with an unknown origin: they are no
+ * faults.
+ */
+export async function checkOrigins(
+  { keyring }: Pick<VerifyPorts["store"], "keyring">,
+  rows: readonly ActivityRow[],
+): Promise<Fault[]> {
+  const opened = await Promise.all(rows.map(async (row) => ({ row, open: await openActivity(keyring, row) })));
+  return opened.flatMap(({ row: { log, id }, open }) =>
+    open.ok || open.failure.kind === "misconfigured"
+      ? []
+      : [fault("row_unreadable", { vault: log, table: "activity", id }, "the origin of the entry does not open")],
+  );
+}
+
+/** The logs that are not of a vault, one after the other. */
+export async function checkOtherLogs(ports: VerifyPorts, { after }: Position): Promise<Result<Slice>> {
+  const { store } = ports;
+  const [log = "", entry = ""] = after;
+  if (entry !== "") return continueLog(store, String(log), String(entry));
+  const read = await runBatch<[CountedLog & { log: string }, ActivityRow]>(
+    store.db,
+    store.db.prepare(SQL.next).bind(log),
+    store.db.prepare(SQL.entriesOfNext).bind(log),
+  );
+  if (!read.ok) return read;
+  const [[next], rows] = read.value;
+  if (!next) return ok(DONE);
+  const slice = await sliceOf(store, rows);
+  return ok({
+    ...slice,
+    faults: [...slice.faults, ...checkLog(ports, next.log, next)],
+    after: [next.log, ...(slice.after ?? [])],
+  });
+}
+
+async function continueLog(store: VerifyPorts["store"], log: string, entry: string): Promise<Result<Slice>> {
+  const slice = await checkEntries(store, log, entry);
+  return slice.ok ? ok({ ...slice.value, after: [log, ...(slice.value.after ?? [])] }) : slice;
+}

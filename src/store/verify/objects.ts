@@ -1,0 +1,122 @@
+import { logFailure } from "../../log.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { isId } from "../../model/ids.ts";
+import { runBatch } from "../database.ts";
+import { DONE, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+
+/**
+ * The stages `objects`, of a vault, and `prefixes`: objects of the bucket without rows. An object is created before its row and deleted
+ * after it, and the coordinator knows those in between (contents/pending.ts), so they are no findings.
+ */
+
+/** Objects of a slice. */
+const PAGE = 1_000;
+
+/** Folders of a slice: each unknown one is a call of its coordinator. */
+const FOLDERS = 30;
+
+/** The keys of the list ?2 that no row of the vault ?1 names. A key has no Item, so all rows of Files of the vault are read. */
+const UNNAMED = `
+  SELECT value AS key FROM json_each(?2) WHERE value NOT IN (
+    SELECT ?1 || '/' || id || '/' || generation FROM files WHERE vault_id = ?1
+    UNION ALL SELECT ?1 || '/' || id || '/' || generation FROM file_versions WHERE vault_id = ?1)`;
+
+export async function checkObjects(ports: VerifyPorts, { vault, after: [after] }: Position): Promise<Result<Slice>> {
+  const { files, store, coordinators } = ports;
+  const prefix = `${vault}/`;
+  const page = await listing(() =>
+    files.list({ prefix, limit: PAGE, ...(after !== undefined && { startAfter: String(after) }) }),
+  );
+  if (!page.ok) return page;
+  const keys = page.value.objects.map(({ key }) => key);
+  if (keys.length === 0) return ok(DONE);
+  const unnamed = await unnamedOf(store.db, vault, keys);
+  if (!unnamed.ok) return unnamed;
+  const orphans = unnamed.value.length > 0 ? await confirmOrphans(ports, vault, unnamed.value) : ok([]);
+  if (!orphans.ok) return orphans;
+  const faults = orphans.value.map((key) => {
+    const [, file = "", generation = ""] = key.split("/");
+    const run = () => coordinators.release(vault, [key]);
+    const detail = "no row names it, and its coordinator does not know it";
+    return fault("content_orphaned", { vault, file, id: generation }, detail, { by: "call", key, run });
+  });
+  const calls = unnamed.value.length > 0 ? 5 : 2;
+  return ok({ faults, checked: {}, calls, after: page.value.truncated ? [keys.at(-1)!] : undefined });
+}
+
+async function unnamedOf(db: D1Database, vault: string, keys: readonly string[]): Promise<Result<string[]>> {
+  const read = await runBatch<[{ key: string }]>(db, db.prepare(UNNAMED).bind(vault, JSON.stringify(keys)));
+  return read.ok ? ok(read.value[0].map(({ key }) => key)) : read;
+}
+
+/** The rows are read again after the coordinator: an upload that was recorded may be committed meanwhile, which ends its record. */
+async function confirmOrphans(
+  { files, store, coordinators }: VerifyPorts,
+  vault: string,
+  unnamed: readonly string[],
+): Promise<Result<readonly string[]>> {
+  const pending = await coordinators.pending(vault, unnamed);
+  if (!pending.ok) return pending;
+  const known = new Set(pending.value);
+  const left = unnamed.filter((key) => !known.has(key));
+  if (left.length === 0) return ok([]);
+  const again = await unnamedOf(store.db, vault, left);
+  if (!again.ok) return again;
+  const first = again.value[0];
+  if (first === undefined) return ok([]);
+  // One list instead of many heads: what was deleted meanwhile is not in it.
+  const now = await listing(() => files.list({ prefix: `${vault}/`, limit: PAGE, startAfter: first.slice(0, -1) }));
+  if (!now.ok) return now;
+  const existing = new Set(now.value.objects.map(({ key }) => key));
+  return ok(again.value.filter((key) => existing.has(key)));
+}
+
+/** The folders of the bucket: those of vaults, and `activity/` (activity-archive.ts). */
+export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
+  const { files, store, coordinators } = ports;
+  const page = await listing(() =>
+    files.list({ delimiter: "/", limit: FOLDERS, ...(after !== undefined && { cursor: String(after) }) }),
+  );
+  if (!page.ok) return page;
+  const folders = page.value.delimitedPrefixes.map((prefix) => prefix.slice(0, -1)).filter((name) => name !== "activity");
+  const unknown = await unknownVaults(store.db, folders);
+  if (!unknown.ok) return unknown;
+  const faults = [];
+  for (const { folder, deleted } of unknown.value) {
+    const key = `${folder}/`;
+    const pending = isId(folder) ? await coordinators.pending(folder, [key]) : ok([]);
+    if (!pending.ok) return pending;
+    if (pending.value.length > 0) continue;
+    const detail = `the log ${deleted ? "has" : "does not have"} the deletion of the vault`;
+    // Without the deletion the objects may be those of a vault whose rows were lost.
+    const repair = deleted ? ({ by: "call", key, run: () => coordinators.release(folder, [key]) } as const) : undefined;
+    faults.push(fault("objects_unknown", { id: folder }, detail, repair));
+  }
+  const next = page.value.truncated ? [page.value.cursor] : undefined;
+  return ok({ faults, checked: {}, calls: 2 + unknown.value.length, after: next });
+}
+
+const UNKNOWN = `
+  SELECT value AS folder, EXISTS (
+    SELECT 1 FROM activity
+    WHERE vault_id = value AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted
+  FROM json_each(?1) WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = value)`;
+
+async function unknownVaults(
+  db: D1Database,
+  folders: readonly string[],
+): Promise<Result<readonly { readonly folder: string; readonly deleted: number }[]>> {
+  if (folders.length === 0) return ok([]);
+  const read = await runBatch<[{ folder: string; deleted: number }]>(db, db.prepare(UNKNOWN).bind(JSON.stringify(folders)));
+  return read.ok ? ok(read.value[0]) : read;
+}
+
+/** Errors: `unavailable`, when R2 fails. */
+export async function listing(list: () => Promise<R2Objects>): Promise<Result<R2Objects>> {
+  try {
+    return ok(await list());
+  } catch (error) {
+    logFailure("R2", error);
+    return fail("unavailable");
+  }
+}

@@ -1,0 +1,91 @@
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch } from "../database.ts";
+import { openProof } from "../root-keys.ts";
+import { openToken, signAgain, type TokenRow } from "../token-rows.ts";
+import { recountUses } from "../write/repairs.ts";
+import { type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+
+/** The stages of what belongs to no vault: `keys`, `tokens` and `ended`. */
+
+/** Rows of a slice: each live token is signed again. */
+const ROWS = 500;
+
+const COUNTS = ["vaults", "tokens", "ended_tokens"] as const;
+
+const SQL = {
+  proofs: "SELECT id, proof FROM root_keys",
+  uses: `
+    SELECT named.id, ${COUNTS.map((table) => `coalesce(uses.${table}, 0) AS ${table}`).join(", ")},
+      ${COUNTS.map((table) => `(SELECT count(*) FROM ${table} WHERE root_key_id = named.id) AS counted_${table}`).join(", ")}
+    FROM (${["SELECT id FROM root_key_uses", ...COUNTS.map((table) => `SELECT root_key_id FROM ${table}`)].join(" UNION ")}) AS named
+    LEFT JOIN root_key_uses AS uses ON uses.id = named.id`,
+  tokens: `SELECT * FROM tokens WHERE id > ?1 ORDER BY id LIMIT ${ROWS}`,
+  ended: `SELECT * FROM ended_tokens WHERE id > ?1 ORDER BY id LIMIT ${ROWS}`,
+};
+
+type Count = (typeof COUNTS)[number];
+type Uses = { readonly id: string } & Readonly<Record<Count | `counted_${Count}`, number>>;
+
+/** The proofs of the root keys, and the counts of their uses, at one moment. One D1 call. */
+export async function checkKeys({ store }: VerifyPorts): Promise<Result<Slice>> {
+  const { db, keyring } = store;
+  const read = await runBatch<[{ id: string; proof: string }, Uses]>(db, db.prepare(SQL.proofs), db.prepare(SQL.uses));
+  if (!read.ok) return read;
+  const [proofs, uses] = read.value;
+  const wrong: Fault[] = [];
+  for (const { id, proof } of proofs) {
+    const root = keyring.keys.get(id);
+    if (root && !(await openProof(root, proof)))
+      wrong.push(fault("root_key_wrong", { table: "root_keys", id }, "the proof does not open"));
+  }
+  const faults = [...wrong, ...uses.flatMap((row) => [...checkUses(db, row), ...checkPresence(row, keyring.keys.has(row.id))])];
+  return ok({ faults, checked: { rows: proofs.length + uses.length }, calls: 1 });
+}
+
+const checkUses = (db: D1Database, row: Uses): Fault[] =>
+  COUNTS.filter((name) => row[name] !== row[`counted_${name}`]).map((name) =>
+    fault(
+      "counter_wrong",
+      { table: "root_key_uses", id: row.id },
+      `${name} is ${row[name]}, and the rows give ${row[`counted_${name}`]}`,
+      { by: "statement", statement: recountUses(db, row.id) },
+    ),
+  );
+
+/** Ended tokens only have names, so a key that they alone need may be removed. */
+function checkPresence({ id, counted_vaults: vaults, counted_tokens: tokens }: Uses, present: boolean): Fault[] {
+  if (present || vaults + tokens === 0) return [];
+  return [fault("root_key_missing", { table: "root_keys", id }, `${vaults} vaults and ${tokens} tokens need it`)];
+}
+
+/** The allow-list: each row opens, and gives the token that was issued. */
+export const checkTokens = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
+  checkTokenRows(ports, position, "tokens", async (row) => {
+    const signed = await signAgain(ports.store.keyring, row);
+    if (!signed.ok) return signed.failure.kind === "misconfigured" ? [] : [unreadable("tokens", row)];
+    if (row.claims === null || row.claims === signed.value.hash) return [];
+    return [fault("token_changed", { table: "tokens", id: row.id }, "the row gives another token than the one that was issued")];
+  });
+
+/** Tokens that have ended. A root key that was removed leaves their names unknown, which is no fault. */
+export const checkEndedTokens = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
+  checkTokenRows(ports, position, "ended", async (row) => {
+    const opened = await openToken(ports.store.keyring, row);
+    return opened.ok || opened.failure.kind === "misconfigured" ? [] : [unreadable("ended_tokens", row)];
+  });
+
+const unreadable = (table: string, { id }: TokenRow): Fault =>
+  fault("row_unreadable", { table, id }, "the row of the token does not open");
+
+async function checkTokenRows(
+  { store }: VerifyPorts,
+  { after: [after = ""] }: Position,
+  kind: "tokens" | "ended",
+  check: (row: TokenRow) => Promise<Fault[]>,
+): Promise<Result<Slice>> {
+  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL[kind]).bind(after));
+  if (!read.ok) return read;
+  const [rows] = read.value;
+  const faults = (await Promise.all(rows.map(check))).flat();
+  return ok({ faults, checked: { rows: rows.length }, calls: 1, after: rows.length === ROWS ? [rows.at(-1)!.id] : undefined });
+}

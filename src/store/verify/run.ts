@@ -1,0 +1,83 @@
+import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../../model/finding.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch } from "../database.ts";
+import type { Fault, Position, Stage, VerifyPorts } from "./stage.ts";
+
+/** Runs slices of stages from a position, as many as fit into one request, and repairs what they find when told to. */
+
+/** D1 calls of a request, about: the free plan allows 50 in an invocation. And bytes, so that it ends in time. */
+const REQUEST = { calls: 30, bytes: 32 * 1024 * 1024 };
+
+/** What is verified: its stages, one after the other, and what follows the last of them. */
+export interface Plan {
+  readonly stages: readonly (readonly [name: string, stage: Stage])[];
+  /** The first position after the stages of a vault; `undefined` at the end. Errors: `unavailable`. */
+  readonly following: (vault: string) => Promise<Result<Position | undefined>>;
+}
+
+export interface Verified {
+  readonly findings: readonly Finding[];
+  readonly checked: Checked;
+  /** Absent: everything is verified. */
+  readonly next: Position | undefined;
+}
+
+/** In: the plan that has the stage of a position. Errors: those of the stages. */
+export async function runSlices(
+  ports: VerifyPorts,
+  planOf: (stage: string) => Plan,
+  start: Position,
+  repair: boolean,
+): Promise<Result<Verified>> {
+  let [checked, calls]: [Checked, number] = [NOTHING_CHECKED, 0];
+  const findings: Finding[] = [];
+  let position: Position | undefined = start;
+  while (position && calls < REQUEST.calls && checked.bytes < REQUEST.bytes) {
+    const plan = planOf(position.stage);
+    const index = plan.stages.findIndex(([name]) => name === position!.stage);
+    const slice = await plan.stages[index]![1](ports, position);
+    if (!slice.ok) return slice;
+    checked = addChecked(checked, slice.value.checked);
+    calls += slice.value.calls;
+    findings.push(...(repair ? await repairAll(ports, slice.value.faults) : slice.value.faults.map((one) => findingOf(one))));
+    const next = await follow(plan, index, position, slice.value.after);
+    if (!next.ok) return next;
+    position = next.value;
+  }
+  return ok({ findings, checked, next: position });
+}
+
+async function follow(
+  { stages, following }: Plan,
+  index: number,
+  { stage, vault }: Position,
+  after: Position["after"] | undefined,
+): Promise<Result<Position | undefined>> {
+  if (after) return ok({ stage, vault, after });
+  const next = stages[index + 1];
+  return next ? ok({ stage: next[0], vault, after: [] }) : following(vault);
+}
+
+const findingOf = ({ repair, ...found }: Fault, repaired?: boolean): Finding => ({
+  ...found,
+  repairable: repair !== undefined,
+  ...(repaired !== undefined && { repaired }),
+});
+
+/** Statements of one batch: a batch of D1 has one transaction. */
+const BATCH = 100;
+
+/** Out: the findings, with what became of each. A repair that fails leaves its finding: the next run finds it again. */
+async function repairAll({ store }: VerifyPorts, faults: readonly Fault[]): Promise<Finding[]> {
+  const statements = faults.flatMap(({ repair }) => (repair?.by === "statement" ? [repair.statement] : []));
+  let written = true;
+  for (let from = 0; from < statements.length; from += BATCH)
+    written = (await runBatch(store.db, ...statements.slice(from, from + BATCH))).ok && written;
+  const calls = new Map<string, boolean>();
+  for (const { repair } of faults)
+    if (repair?.by === "call" && !calls.has(repair.key)) calls.set(repair.key, (await repair.run()).ok);
+  return faults.map((one) => {
+    if (!one.repair) return findingOf(one);
+    return findingOf(one, one.repair.by === "call" ? calls.get(one.repair.key)! : written);
+  });
+}

@@ -1,0 +1,64 @@
+import { type Fault, fault } from "./stage.ts";
+
+/**
+ * The numbers of writes in the log of a vault (contract 15.3). Each write has the number after the one before it. Entries of a release
+ * before the numbers have none, so what lies beside such an entry is no gap.
+ */
+
+/** Two entries that follow each other by their numbers. */
+export interface Gap {
+  readonly before: number;
+  readonly sequence: number;
+}
+
+export interface LastNumber {
+  /** NULL: the log has no numbered entry. */
+  readonly last: number | null;
+  /** Whether the log has writes without a number. */
+  readonly unnumbered: number;
+}
+
+const UNNUMBERED = "vault_id = ?1 AND sequence IS NULL AND action <> 'READ' AND result = 'SUCCESS'";
+
+/** SQL: the first entries of the vault ?1 whose number does not follow, among those of writes since ?2. */
+export const FIRST_GAPS = `
+  SELECT before, gap.sequence FROM (
+    SELECT sequence, lag(sequence) OVER (ORDER BY sequence) AS before FROM activity
+    WHERE vault_id = ?1 AND sequence IS NOT NULL) AS gap
+  WHERE gap.sequence <> before + 1
+    AND EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence = gap.before AND at >= ?2)
+    AND NOT EXISTS (SELECT 1 FROM activity WHERE ${UNNUMBERED}
+      AND id > (SELECT min(id) FROM activity WHERE vault_id = ?1 AND sequence = gap.before))
+  LIMIT 20`;
+
+export const LAST_NUMBER = `
+  SELECT max(sequence) AS last, EXISTS (
+    SELECT 1 FROM activity WHERE ${UNNUMBERED} AND id > coalesce((
+      SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL ORDER BY sequence DESC LIMIT 1), '')) AS unnumbered
+  FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL`;
+
+interface Head {
+  readonly content_version: number;
+  readonly attribute_version: number;
+  readonly updated_at: number;
+}
+
+/** In: `since`, the time from which on the log has every entry, in Unix milliseconds. */
+export function checkSequence(
+  vault: string,
+  { content_version, attribute_version, updated_at }: Head,
+  gaps: readonly Gap[],
+  found: LastNumber | undefined,
+  since: number,
+): Fault[] {
+  const head = content_version + attribute_version;
+  const named = { vault, table: "activity" };
+  const { last = null, unnumbered = 0 } = found ?? {};
+  const behind = updated_at >= since && unnumbered === 0 && last !== head;
+  return [
+    ...gaps.map(({ before, sequence }) =>
+      fault("sequence_wrong", named, sequence === before ? `write ${sequence} is there twice` : `${sequence} follows ${before}`),
+    ),
+    ...(behind ? [fault("sequence_wrong", named, `the last write has the number ${last ?? 0}, and the vault ${head}`)] : []),
+  ];
+}

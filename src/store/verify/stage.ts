@@ -1,0 +1,67 @@
+import type { Checked, Finding, FindingKind, Named } from "../../model/finding.ts";
+import type { Result } from "../../model/result.ts";
+import type { Store } from "../database.ts";
+
+/** A stage of `verify` looks at one kind of stored data in slices. stages.ts lists the stages. */
+
+/** How a fault is repaired. `Result` of a call: whether it took effect. */
+export type Repair =
+  /** Safe beside writes: it changes a row only while that is as it was read. */
+  | { readonly by: "statement"; readonly statement: D1PreparedStatement }
+  /** Equal keys of one slice are one call. */
+  | { readonly by: "call"; readonly key: string; readonly run: () => Promise<Result<unknown>> };
+
+export interface Fault extends Omit<Finding, "repairable" | "repaired"> {
+  readonly repair?: Repair | undefined;
+}
+
+export const fault = (kind: FindingKind, named: Named, detail: string, repair?: Repair): Fault => ({
+  kind,
+  ...named,
+  detail,
+  repair,
+});
+
+/** What the stages ask the coordinator of a vault, which records the contents that may have no row (contents/pending.ts). */
+export interface Coordinators {
+  /** Out: those of the keys that are recorded: uploads that have begun, and released contents. */
+  pending(vault: string, keys: readonly string[]): Promise<Result<readonly string[]>>;
+  /** Records contents without rows as released. The sweep deletes them after the retention, if they have no row then. */
+  release(vault: string, keys: readonly string[]): Promise<Result<unknown>>;
+  /** Counts the rows of the vault again, between two commits. */
+  recount(vault: string): Promise<Result<unknown>>;
+  /** Destroys the rows of an Item that neither exists nor is deleted. */
+  destroyOrphan(vault: string, item: string): Promise<Result<unknown>>;
+}
+
+export interface VerifyPorts {
+  readonly store: Store;
+  readonly files: R2Bucket;
+  readonly backups: R2Bucket;
+  readonly coordinators: Coordinators;
+  /** Whether contents are only looked for, and not read. */
+  readonly quick: boolean;
+}
+
+/** Where a slice begins. Plain data, which the caller gets as an opaque text. */
+export interface Position {
+  readonly stage: string;
+  /** Empty for stages that belong to no vault. */
+  readonly vault: string;
+  /** The key after which the slice begins, in parts; empty at the beginning. */
+  readonly after: readonly (string | number)[];
+}
+
+export interface Slice {
+  readonly faults: readonly Fault[];
+  readonly checked: Partial<Checked>;
+  /** The calls of D1, R2 and coordinators, about: they bound how many slices one request does. */
+  readonly calls: number;
+  /** Where the next slice of the stage begins; absent when the stage is done. */
+  readonly after?: Position["after"] | undefined;
+}
+
+/** In: `position.vault` and `position.after`. Errors: `unavailable`, `misconfigured`. */
+export type Stage = (ports: VerifyPorts, position: Position) => Promise<Result<Slice>>;
+
+export const DONE: Slice = { faults: [], checked: {}, calls: 1 };

@@ -1,0 +1,100 @@
+import { REGISTRY } from "../../model/backup.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { listSnapshots } from "../backup/load.ts";
+import { tryBucket } from "../backup/ports.ts";
+import { runBatch } from "../database.ts";
+import { checkArchives } from "./archives.ts";
+import { checkChain } from "./backup-chain.ts";
+import { checkParts } from "./backup-parts.ts";
+import { checkRegistry, checkSnapshots } from "./backup-registry.ts";
+import { checkContents } from "./contents.ts";
+import { checkItems } from "./items.ts";
+import { checkOtherLogs, checkRecords, checkVaultLog } from "./logs.ts";
+import { checkObjects, checkPrefixes } from "./objects.ts";
+import { checkEndedTokens, checkKeys, checkTokens } from "./registry.ts";
+import type { Plan } from "./run.ts";
+import type { Position, Stage, VerifyPorts } from "./stage.ts";
+import { checkUnknownVaults } from "./unknown.ts";
+import { checkVault } from "./vault.ts";
+
+/** The stages of a run, in their order: those of the whole deployment, and those of each vault. */
+
+const DEPLOYMENT: readonly (readonly [string, Stage])[] = [
+  ["keys", checkKeys],
+  ["tokens", checkTokens],
+  ["ended", checkEndedTokens],
+  ["logs", checkOtherLogs],
+  ["unknown", checkUnknownVaults],
+  ["prefixes", checkPrefixes],
+  ["archives", checkArchives],
+];
+
+const VAULT: readonly (readonly [string, Stage])[] = [
+  ["vault", checkVault],
+  ["items", checkItems],
+  ["records", checkRecords],
+  ["log", checkVaultLog],
+  ["contents", checkContents],
+  ["objects", checkObjects],
+];
+
+/** Those of a backup: of the registry, and of each vault. */
+const REGISTRY_BACKUP: readonly (readonly [string, Stage])[] = [
+  ["registries", (ports, position) => checkChain(ports, { ...position, vault: REGISTRY })],
+  ["registry", checkRegistry],
+  ["snapshots", checkSnapshots],
+];
+
+const VAULT_BACKUP: readonly (readonly [string, Stage])[] = [
+  ["chain", checkChain],
+  ["parts", checkParts],
+];
+
+const LISTS = [DEPLOYMENT, VAULT, REGISTRY_BACKUP, VAULT_BACKUP];
+
+export const STAGE_NAMES: readonly string[] = LISTS.flat().map(([name]) => name);
+
+/** Where a run begins: with what belongs to no vault, or with one vault. In: whether a backup is verified. */
+export function firstPosition(vault: string | undefined, backup: boolean): Position {
+  const [whole, one] = backup ? ["registries", "chain"] : ["keys", "vault"];
+  return { stage: vault === undefined ? whole : one, vault: vault ?? "", after: [] };
+}
+
+/** Out: the plan of a stage. In: the only vault of the run, if it has only one. */
+export const planOf =
+  ({ store, backups }: Pick<VerifyPorts, "store" | "backups">, only?: string) =>
+  (stage: string): Plan => {
+    const stages = LISTS.find((list) => list.some(([name]) => name === stage))!;
+    const isBackup = stages === REGISTRY_BACKUP || stages === VAULT_BACKUP;
+    const next = (vault: string) => (isBackup ? nextBackup(backups, vault) : nextVault(store.db, vault));
+    return { stages, following: (vault) => (only === undefined ? next(vault) : Promise.resolve(ok(undefined))) };
+  };
+
+/** The first stage of the next vault that has a backup, also of a vault that was deleted. */
+async function nextBackup(bucket: R2Bucket, after: string): Promise<Result<Position | undefined>> {
+  const folders = "vaults/";
+  const startAfter = folders + (after === "" ? REGISTRY : after) + "0"; // 0 is the character after the slash
+  const page = await tryBucket(() => bucket.list({ prefix: folders, delimiter: "/", startAfter, limit: 1 }));
+  if (!page.ok) return page;
+  const vault = page.value.delimitedPrefixes[0]?.slice(folders.length, -1);
+  return ok(vault === undefined ? undefined : firstPosition(vault, true));
+}
+
+/** The first stage of the vault after one, in the order of ids. */
+async function nextVault(db: D1Database, after: string): Promise<Result<Position | undefined>> {
+  const next = db.prepare("SELECT id FROM vaults WHERE id > ?1 ORDER BY id LIMIT 1").bind(after);
+  const read = await runBatch<[{ id: string }]>(db, next);
+  if (!read.ok) return read;
+  const [found] = read.value[0];
+  return ok(found && firstPosition(found.id, false));
+}
+
+/** Whether a vault exists, or has a backup. Errors: `unavailable`. */
+export async function hasVault({ store, backups }: VerifyPorts, vault: string, backup: boolean): Promise<Result<boolean>> {
+  if (backup) {
+    const numbers = await listSnapshots(backups, vault);
+    return numbers.ok ? ok(numbers.value.length > 0) : numbers;
+  }
+  const read = await runBatch<[unknown]>(store.db, store.db.prepare("SELECT 1 FROM vaults WHERE id = ?1").bind(vault));
+  return read.ok ? ok(read.value[0].length > 0) : read;
+}

@@ -1,0 +1,42 @@
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch } from "../database.ts";
+import { relistDeletion } from "../write/repairs.ts";
+import { type Fault, fault, type Slice, type VerifyPorts } from "./stage.ts";
+
+/** The stage `unknown`: rows of vaults that have no row and are not being deleted (write/deleted-vaults.ts). One D1 call. */
+
+const TABLES = ["items", "item_versions", "deleted_items", "files", "file_versions", "replays", "webhooks"] as const;
+
+/** The vault ids of a table, one after the other, because the keys begin with them: else SQLite would read every row. */
+const unknownIn = (table: string) => `
+  WITH RECURSIVE named (id) AS (
+    SELECT min(vault_id) FROM ${table}
+    UNION ALL SELECT (SELECT min(vault_id) FROM ${table} WHERE vault_id > named.id) FROM named WHERE named.id IS NOT NULL)
+  SELECT id AS vault, (SELECT count(*) FROM ${table} WHERE vault_id = named.id) AS rows, EXISTS (
+    SELECT 1 FROM activity
+    WHERE vault_id = named.id AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted
+  FROM named
+  WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = named.id)
+    AND NOT EXISTS (SELECT 1 FROM deleted_vaults WHERE deleted_vaults.id = named.id)`;
+
+interface Unknown {
+  readonly vault: string;
+  readonly rows: number;
+  /** Whether the log has the deletion of the vault. */
+  readonly deleted: number;
+}
+
+export async function checkUnknownVaults({ store }: VerifyPorts): Promise<Result<Slice>> {
+  const { db, now } = store;
+  const read = await runBatch<Unknown[]>(db, ...TABLES.map((table) => db.prepare(unknownIn(table))));
+  if (!read.ok) return read;
+  const faults = read.value.flatMap((found, index) =>
+    found.map(({ vault, rows, deleted }): Fault => {
+      const detail = `${rows} rows; the log ${deleted ? "has" : "does not have"} the deletion of the vault`;
+      // Without the deletion the row of the vault may be what was lost: the rows are all that is left.
+      const repair = deleted ? ({ by: "statement", statement: relistDeletion(db, vault, now) } as const) : undefined;
+      return fault("vault_unknown", { vault, table: TABLES[index]! }, detail, repair);
+    }),
+  );
+  return ok({ faults, checked: {}, calls: 1 });
+}

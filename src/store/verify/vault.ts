@@ -1,0 +1,92 @@
+import { ok, type Result } from "../../model/result.ts";
+import { HOUR } from "../../model/time.ts";
+import { IS_COUNTED } from "../activity-insert.ts";
+import { COUNTED, type Counted } from "../counted-rows.ts";
+import { runBatch } from "../database.ts";
+import { openKeys, openVault, type VaultRow } from "../vault-rows.ts";
+import { openWebhook, type WebhookRow } from "../webhook-rows.ts";
+import { recountLog } from "../write/repairs.ts";
+import { checkCounters } from "./counters.ts";
+import { checkSequence, FIRST_GAPS, type Gap, LAST_NUMBER, type LastNumber } from "./sequence.ts";
+import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+
+/** The stage `vault`: the row of a vault, its keys, its counters, its webhooks, and the numbers of its log. One D1 call. */
+
+/** SQL: the reads and denials of a row of `logs`. */
+export const COUNTED_ENTRIES = `(
+  SELECT count(*) FROM activity WHERE activity.vault_id = logs.vault_id AND activity.id > logs.trimmed AND ${IS_COUNTED})`;
+
+const SQL = {
+  vault: "SELECT * FROM vaults WHERE id = ?1",
+  webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1",
+  log: `SELECT entries, ${COUNTED_ENTRIES} AS counted FROM logs WHERE vault_id = ?1`,
+};
+
+export interface CountedLog {
+  /** NULL: the log has no count yet. */
+  readonly entries: number | null;
+  readonly counted: number;
+}
+
+type Row = VaultRow & { readonly versions_kept: number };
+
+export async function checkVault(ports: VerifyPorts, { vault }: Position): Promise<Result<Slice>> {
+  const { store, coordinators } = ports;
+  const bind = (sql: string, ...values: unknown[]) => store.db.prepare(sql).bind(vault, ...values);
+  // A gap among entries that are about to be past the retention comes from the clean-up, which deletes in another order.
+  const since = store.now - store.settings.activityRetention + HOUR;
+  const read = await runBatch<[Row, Counted, WebhookRow, CountedLog, Gap, LastNumber]>(
+    store.db,
+    bind(SQL.vault),
+    bind(COUNTED),
+    bind(SQL.webhooks),
+    bind(SQL.log),
+    bind(FIRST_GAPS, since),
+    bind(LAST_NUMBER),
+  );
+  if (!read.ok) return read;
+  const [[row], [counted], webhooks, [log], gaps, [last]] = read.value;
+  if (!row) return ok(DONE); // it was deleted meanwhile
+  const recount = { by: "call", key: "recount", run: () => coordinators.recount(vault) } as const;
+  const faults = [
+    ...(await checkVaultRow(ports, row, webhooks)),
+    ...checkCounters({ vault }, row, counted!, recount),
+    ...checkLog(ports, vault, log),
+    ...checkSequence(vault, row, gaps, last, since),
+  ];
+  return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.sealed.length }, calls: 1 });
+}
+
+/** The row, its keys, also the previous ones, and its webhooks. */
+export async function checkVaultRow(
+  { store }: Pick<VerifyPorts, "store">,
+  row: VaultRow,
+  webhooks: readonly WebhookRow[],
+): Promise<Fault[]> {
+  const vault = row.id;
+  const keys = await openKeys(store, row);
+  const named = { vault, table: "vaults" };
+  if (!keys.ok) {
+    const missing = !store.keyring.keys.has(row.root_key_id);
+    const why = missing ? "ROOT_KEYS does not have the key that wraps them" : "they are damaged, or of another root key";
+    return [fault("vault_keys_wrong", { ...named, id: row.root_key_id }, why)];
+  }
+  const opened = await openVault(store, row);
+  const closed = await Promise.all(
+    webhooks.map(async (webhook) => ({ id: webhook.id, open: (await openWebhook(keys.value, vault, webhook)).definition })),
+  );
+  return [
+    ...(opened.ok ? [] : [fault("row_unreadable", named, "name and description do not open")]),
+    ...closed
+      .filter(({ open }) => open === undefined)
+      .map(({ id }) => fault("row_unreadable", { vault, table: "webhooks", id }, "the webhook does not open")),
+  ];
+}
+
+/** The count of reads and denials in a log. */
+export function checkLog({ store }: Pick<VerifyPorts, "store">, log: string, row: CountedLog | undefined): Fault[] {
+  if (!row || row.entries === null || row.entries === row.counted) return [];
+  const repair = { by: "statement", statement: recountLog(store.db, log) } as const;
+  const detail = `entries is ${row.entries}, and the rows give ${row.counted}`;
+  return [fault("counter_wrong", { vault: log, table: "logs", id: "entries" }, detail, repair)];
+}

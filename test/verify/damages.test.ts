@@ -1,0 +1,257 @@
+import { env } from "cloudflare:workers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Finding } from "../../src/model/finding.ts";
+import { copyStorage } from "./support/restore.ts";
+import { flipObject, flipped, type Planted, plantVault } from "./support/vault.ts";
+import { namesOf, run, type Run, verifyAll } from "./support/verify.ts";
+
+/** Damages that are planted in sound vaults: `verify` names each of them, and nothing else (contract 22.2). */
+
+interface Damage {
+  readonly plant: (vault: Planted) => Promise<unknown>;
+  /** What the findings name, in any order. */
+  readonly found: (vault: Planted) => readonly object[];
+  /** Whether a repair leaves nothing to find. */
+  readonly repairable?: true;
+  /** Damages of different groups are planted in different vaults. */
+  readonly group?: 2 | 3 | 4;
+}
+
+const VERSION = "vault_id = ?1 AND item_id = ?2 AND version = ?3";
+const UNKNOWN = "0b0b0b0b-0000-4000-8000-000000000000";
+const GENERATION = "0c0c0c0c-0000-4000-8000-000000000000";
+
+const content = ({ vault, item, file, object }: Planted) => ({ vault, item, file, id: object.split("/")[2] });
+
+const ofItems: Readonly<Record<string, Damage>> = {
+  "a flipped bit in an overview": {
+    plant: ({ item }) => run(`UPDATE items SET overview = ${flipped("overview")} WHERE id = ?1`, item),
+    found: ({ vault, item }) => [{ kind: "row_unreadable", vault, item, version: 5, table: "items" }],
+  },
+  "the details of two Items exchanged": {
+    plant: async ({ item, other }) => {
+      const { results } = await env.DB.prepare("SELECT id, details FROM items WHERE id IN (?, ?)")
+        .bind(item, other)
+        .all<{ id: string; details: string }>();
+      const [one, two] = results as [(typeof results)[0], (typeof results)[0]];
+      await run(
+        "UPDATE items SET details = CASE id WHEN ?1 THEN ?4 ELSE ?2 END WHERE id IN (?1, ?3)",
+        one.id,
+        one.details,
+        two.id,
+        two.details,
+      );
+    },
+    found: ({ vault, item, other }) => [
+      { kind: "row_unreadable", vault, item, version: 5, table: "items" },
+      { kind: "row_unreadable", vault, item: other, version: 1, table: "items" },
+    ],
+    group: 2,
+  },
+  "two versions exchanged": {
+    plant: async ({ vault, item }) => {
+      await run(`UPDATE item_versions SET version = 90 WHERE ${VERSION}`, vault, item, 1);
+      await run(`UPDATE item_versions SET version = 1 WHERE ${VERSION}`, vault, item, 2);
+      await run(`UPDATE item_versions SET version = 2 WHERE ${VERSION}`, vault, item, 90);
+    },
+    found: ({ vault, item }) => [
+      { kind: "row_unreadable", vault, item, version: 1, table: "item_versions" },
+      { kind: "row_unreadable", vault, item, version: 2, table: "item_versions" },
+    ],
+    group: 2,
+  },
+  "a wrong title_index": {
+    plant: ({ other }) => run("UPDATE items SET title_index = 'AAAAAAAAAAAAAAAAAAAAAA==' WHERE id = ?1", other),
+    found: ({ vault, other }) => [{ kind: "index_wrong", vault, item: other, version: 1, table: "items" }],
+    repairable: true,
+  },
+  "a wrong folded_index": {
+    plant: ({ other }) => run("UPDATE items SET folded_index = 'AAAAAAAAAAAAAAAAAAAAAA==' || title_index WHERE id = ?1", other),
+    found: ({ vault, other }) => [{ kind: "index_wrong", vault, item: other, version: 1, table: "items" }],
+    repairable: true,
+  },
+  "a deleted Item without its last version": {
+    plant: ({ deleted }) => run("DELETE FROM item_versions WHERE item_id = ?1 AND version = 2", deleted),
+    found: ({ vault, deleted }) => [
+      { kind: "version_missing", vault, item: deleted, version: 2, table: "deleted_items" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "sealed_bytes" },
+    ],
+  },
+  "versions without an Item": {
+    plant: ({ deleted }) => run("DELETE FROM deleted_items WHERE id = ?1", deleted),
+    found: ({ vault, deleted }) => [
+      { kind: "item_missing", vault, item: deleted, table: "item_versions" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "deleted" },
+    ],
+    repairable: true,
+    group: 2,
+  },
+  "a File with another size": {
+    plant: ({ file }) => run("UPDATE files SET size = 19999 WHERE id = ?1", file),
+    found: ({ vault, item, file }) => [
+      { kind: "row_unreadable", vault, item, file, table: "files" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "file_bytes" },
+    ],
+  },
+  "a File that began after the last version": {
+    plant: ({ file }) => run("UPDATE files SET since = 9 WHERE id = ?1", file),
+    found: ({ vault, item, file }) => [{ kind: "version_wrong", vault, item, file, table: "files" }],
+    group: 2,
+  },
+};
+
+const ofContents: Readonly<Record<string, Damage>> = {
+  "a truncated content": {
+    plant: async ({ object }) => {
+      const bytes = await (await env.FILES.get(object))!.arrayBuffer();
+      await env.FILES.put(object, bytes.slice(0, -1));
+    },
+    found: (vault) => [{ kind: "content_size_wrong", ...content(vault) }],
+    group: 2,
+  },
+  "a flipped bit in the second chunk of a content": {
+    plant: ({ object }) => flipObject(env.FILES, object, 17_000),
+    found: (vault) => [{ kind: "content_damaged", ...content(vault) }],
+    group: 3,
+  },
+  "a missing content": {
+    plant: ({ deletedObject }) => env.FILES.delete(deletedObject),
+    found: ({ vault, deleted, deletedObject }) => {
+      const [, file, id] = deletedObject.split("/");
+      return [{ kind: "content_missing", vault, item: deleted, file, id }];
+    },
+    group: 3,
+  },
+  "an object without a row": {
+    plant: ({ vault, file }) => env.FILES.put(`${vault}/${file}/${GENERATION}`, "content"),
+    found: ({ vault, file }) => [{ kind: "content_orphaned", vault, file, id: GENERATION }],
+    repairable: true,
+  },
+  "objects of a vault that never existed": {
+    plant: ({ file }) => env.FILES.put(`${UNKNOWN}/${file}/${GENERATION}`, "content"),
+    found: () => [{ kind: "objects_unknown", id: UNKNOWN }],
+    group: 2,
+  },
+};
+
+const ofVaults: Readonly<Record<string, Damage>> = {
+  "a wrong count of Items": {
+    plant: ({ vault }) => run("UPDATE vaults SET items = items + 1 WHERE id = ?1", vault),
+    found: ({ vault }) => [{ kind: "counter_wrong", vault, table: "vaults", id: "items" }],
+    repairable: true,
+  },
+  "a vault with another name": {
+    plant: ({ vault }) =>
+      run(
+        "UPDATE vaults SET attribute_version = attribute_version + 1, content_version = content_version - 1 WHERE id = ?1",
+        vault,
+      ),
+    found: ({ vault }) => [{ kind: "row_unreadable", vault, table: "vaults" }],
+    group: 3,
+  },
+  "an altered wrapped key": {
+    plant: ({ vault }) => run(`UPDATE vaults SET data_key = ${flipped("data_key")} WHERE id = ?1`, vault),
+    found: ({ vault }) => [{ kind: "vault_keys_wrong", vault, table: "vaults", id: "k1" }],
+    group: 4,
+  },
+  "an altered webhook": {
+    plant: ({ webhook }) => run(`UPDATE webhooks SET sealed = ${flipped("sealed")} WHERE id = ?1`, webhook),
+    found: ({ vault, webhook }) => [{ kind: "row_unreadable", vault, table: "webhooks", id: webhook }],
+  },
+  "an altered idempotency record": {
+    plant: ({ record }) => run(`UPDATE replays SET sealed = ${flipped("sealed")} WHERE id = ?1`, record),
+    found: ({ vault, record }) => [{ kind: "row_unreadable", vault, table: "replays", id: record }],
+  },
+  "an altered log entry": {
+    plant: ({ entry }) => run(`UPDATE activity SET sealed = ${flipped("sealed")} WHERE id = ?1`, entry),
+    found: ({ vault, entry }) => [{ kind: "row_unreadable", vault, table: "activity", id: entry }],
+  },
+  "a log entry that is gone": {
+    plant: ({ vault }) => run("DELETE FROM activity WHERE vault_id = ?1 AND sequence = 3", vault),
+    found: ({ vault }) => [{ kind: "sequence_wrong", vault, table: "activity" }],
+    group: 2,
+  },
+  "a newest log entry that is gone": {
+    plant: ({ vault }) =>
+      run(
+        "DELETE FROM activity WHERE vault_id = ?1 AND sequence = (SELECT max(sequence) FROM activity WHERE vault_id = ?1)",
+        vault,
+      ),
+    found: ({ vault }) => [{ kind: "sequence_wrong", vault, table: "activity" }],
+    group: 3,
+  },
+  "a row of an unknown vault": {
+    plant: ({ item }) =>
+      run(
+        `INSERT INTO items SELECT ?1, id, version, title_index, overview, details, folded_index FROM items WHERE id = ?2`,
+        UNKNOWN,
+        item,
+      ),
+    found: () => [{ kind: "vault_unknown", vault: UNKNOWN, table: "items" }],
+  },
+};
+
+const ofDeployment: Readonly<Record<string, Damage>> = {
+  "an altered token": {
+    plant: ({ token }) => run(`UPDATE tokens SET sealed = ${flipped("sealed")} WHERE id = ?1`, token),
+    found: ({ token }) => [{ kind: "row_unreadable", table: "tokens", id: token }],
+  },
+  "a token with a longer life": {
+    plant: ({ token }) => run("UPDATE tokens SET expires_at = expires_at + 1000 WHERE id = ?1", token),
+    found: ({ token }) => [{ kind: "token_changed", table: "tokens", id: token }],
+    group: 2,
+  },
+  "an altered proof of a root key": {
+    plant: () => run(`UPDATE root_keys SET proof = ${flipped("proof")}`),
+    found: () => [{ kind: "root_key_wrong", table: "root_keys", id: "k1" }],
+  },
+  "a wrong count of the uses of a root key": {
+    plant: () => run("UPDATE root_key_uses SET tokens = tokens + 1"),
+    found: () => [{ kind: "counter_wrong", table: "root_key_uses", id: "k1" }],
+    repairable: true,
+  },
+};
+
+const DAMAGES = Object.entries({ ...ofItems, ...ofContents, ...ofVaults, ...ofDeployment });
+
+/** Damages of a group do not touch each other, so that one run finds them all. */
+const GROUPS = [1, 2, 3, 4].map((group) => DAMAGES.filter(([, damage]) => (damage.group ?? 1) === group));
+
+const expected = (damages: readonly (readonly [string, Damage])[], planted: Planted) =>
+  damages.flatMap(([, { found }]) => found(planted));
+
+/** In any order. */
+const sorted = (findings: readonly object[]) =>
+  findings.map((one) => JSON.stringify(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))).toSorted();
+
+describe.each(GROUPS)("verify", (...damages) => {
+  let planted: Planted;
+  let restore: () => Promise<void>;
+  let result: Run;
+  beforeAll(async () => {
+    planted = await plantVault();
+    restore = await copyStorage();
+    for (const [, { plant }] of damages) await plant(planted);
+    result = await verifyAll();
+  });
+  afterAll(() => restore());
+
+  it.each(damages)("names %s", (_, { found }) => {
+    expect(namesOf(result)).toEqual(expect.arrayContaining([...found(planted)]));
+  });
+
+  it("names nothing else", () => {
+    expect(sorted(namesOf(result))).toEqual(sorted(expected(damages, planted)));
+  });
+
+  it("repairs what can be repaired, and says so", async () => {
+    const repaired = await verifyAll({ repair: true });
+    const { findings } = repaired;
+    expect(findings.map((one) => one.repaired ?? false)).toEqual(findings.map(({ repairable }) => repairable));
+    const left = damages.filter(([, { repairable }]) => !repairable);
+    expect(sorted(namesOf(await verifyAll()))).toEqual(sorted(expected(left, planted).filter(isLasting)));
+  });
+});
+
+/** Counters are repaired also where another fault has made them wrong. */
+const isLasting = (one: object) => (one as Finding).kind !== "counter_wrong";
