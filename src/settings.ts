@@ -1,6 +1,6 @@
-import * as z from "zod";
 import { fail, ok, type Result } from "./model/result.ts";
 import { DAY } from "./model/time.ts";
+import { type Numeric, parseHour, parseNumber, parseSwitch, parseTestOrigin, parseTime } from "./setting-values.ts";
 
 /**
  * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting, or a token that
@@ -33,25 +33,6 @@ export interface Settings {
   readonly backupHour: number | undefined;
   /** The origin of a receiver on this machine, to which webhooks may also deliver. */
   readonly webhookTestOrigin: string | undefined;
-}
-
-/** A variable that is a number. `unit` converts it to the unit of the setting. */
-interface Numeric {
-  readonly variable:
-    | "MAX_INLINE_FILE_SIZE_KB"
-    | "FILE_RETENTION_DAYS"
-    | "ACTIVITY_RETENTION_DAYS"
-    | "ACTIVITY_ARCHIVE_DAYS"
-    | "ACTIVITY_MAX_ROWS"
-    | "DATABASE_LIMIT_MB"
-    | "VERSIONS_KEPT"
-    | "DELETED_RETENTION_DAYS"
-    | "BACKUPS_KEPT";
-  readonly least: number;
-  readonly most?: number;
-  readonly unit: number;
-  /** The value of an absent variable, for a wrangler.toml of the release before. Without it the variable is required. */
-  readonly absent?: number;
 }
 
 const NUMBERS = {
@@ -109,47 +90,3 @@ function parseAll(env: Env): Result<Settings> {
 
 /** Whether a secret is still that of `.dev.vars.example`, which everybody knows. */
 export const isPlaceholder = (secret: string | undefined): boolean => /^\s*replace-me/i.test(secret ?? "");
-
-const rfc3339 = z.iso.datetime({ offset: true });
-
-/** `Date.parse` alone would accept "restore 2" as a date in 2001, and so refuse no token. */
-function parseTime(text: string | undefined): Result<number> {
-  if (!text) return ok(0);
-  return rfc3339.safeParse(text).success ? ok(Date.parse(text) / 1000) : fail("misconfigured", "TOKENS_NOT_BEFORE is not a time");
-}
-
-const SWITCH: ReadonlyMap<unknown, boolean> = new Map([
-  ["on", true],
-  ["off", false],
-  [undefined, false], // a wrangler.toml of the release before
-]);
-
-function parseSwitch(value: unknown, variable: string): Result<boolean> {
-  const on = SWITCH.get(value);
-  return on === undefined ? fail("misconfigured", `${variable} is neither on nor off`) : ok(on);
-}
-
-/** A wrangler.toml of the release before has no nightly backup. */
-function parseHour(value: unknown): Result<number | undefined> {
-  if (value === undefined || value === "off") return ok(undefined);
-  return /^(\d|1\d|2[0-3])$/.test(String(value))
-    ? ok(Number(value))
-    : fail("misconfigured", "BACKUP_HOUR is neither off nor 0 to 23");
-}
-
-/** Only this machine: the setting must not open a private network to webhooks. */
-const parseTestOrigin = (text: string | undefined): Result<string | undefined> =>
-  !text || /^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/.test(text)
-    ? ok(text || undefined)
-    : fail("misconfigured", "WEBHOOK_TEST_ORIGIN is not the origin of a port of this machine");
-
-/** wrangler.toml gives numbers, the dashboard gives texts. `Number` alone would accept the empty text as 0. */
-function parseNumber(given: unknown, { variable, least, most = Infinity, unit, absent }: Numeric): Result<number> {
-  const value: unknown = given === undefined ? absent : given;
-  const number = /^\d{1,9}(\.\d{1,9})?$/.test(String(value)) ? Number(value) : Number.NaN;
-  // A fraction of a millisecond would give operation ids and due times that no comparison expects.
-  if (number > most) return fail("misconfigured", `${variable} is more than ${most}`);
-  return number >= least
-    ? ok(Math.round(number * unit))
-    : fail("misconfigured", `${variable} is not a number, or less than ${least}`);
-}

@@ -13,18 +13,16 @@ import { openStore, type Store } from "../store/database.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { foldTitles } from "../store/write/folded-titles.ts";
-import { runAlarm, setAlarm, startRowDeletion } from "./alarm.ts";
+import { runAlarm, setAlarm } from "./alarm.ts";
+import { commitOperations } from "./commit.ts";
 import { type Expired, type Expiry, expireItems } from "./expiry.ts";
-import { commitGroup } from "./group.ts";
-import { acceptListener, notifyListeners } from "./listeners.ts";
-import { committedContents, databasePorts, drawRandom, resealPorts, webhookPorts } from "./ports.ts";
+import { acceptListener } from "./listeners.ts";
+import { drawRandom, resealPorts, webhookPorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
 import { type ResealRequest, resealVault } from "./reseal.ts";
 import { prepareRestore } from "./restore.ts";
 import { answerVerify } from "./verify.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
-import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
-import { announceCommit } from "./webhooks/task.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP = 32;
@@ -36,11 +34,14 @@ const GROUP_BYTES = 4 * LIMITS.body;
 const CACHED = 1024 * 1024;
 
 const clock = () => Date.now();
+
 /**
  * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its durable
  * state is the list of pending contents and the progress of the webhooks; its cache only saves a D1 call. So a coordinator that
  * was restarted continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
- * store/write/fence.ts and docs/consistency.md. During a deployment, Workers of one release call coordinators of another: the names of the methods stay.
+ * store/write/fence.ts and docs/consistency.md.
+ *
+ * During a deployment, Workers of one release call coordinators of another: the names of the methods stay.
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED);
@@ -137,31 +138,9 @@ export class VaultCoordinator extends DurableObject<Env> {
     return store.ok ? answer(store.value) : store;
   }
 
-  async #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {
-    const store = await openStore(this.env, Date.now());
-    if (!store.ok) return group.map(() => store);
-    const { fileRetention } = store.value.settings;
-    const { sql } = this.ctx.storage;
-    const forWebhooks = webhookPorts(sql, store.value, clock);
-    const ports = databasePorts(store.value, this.#cache, {
-      recordReleased: async ({ vault, after, released }) => {
-        if (!after) await prepareDeletionNotices(forWebhooks, vault);
-        const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
-        if (contents.length === 0) return;
-        pending.recordReleased(sql, contents, Date.now(), fileRetention);
-        await setAlarm(this.ctx.storage);
-      },
-      deleteCommitted: (commit) => {
-        notifyListeners(this.ctx.getWebSockets(), commit.after);
-        pending.deleteCommitted(sql, committedContents(commit));
-        return commit.after ? undefined : startRowDeletion(this.ctx.storage);
-      },
-      clock,
-    });
-    const answers = await commitGroup(ports, group);
-    // An uncertain one may have taken effect.
-    if (answers.some((answer) => answer.ok || answer.failure.kind === "uncertain"))
-      await announceCommit(this.ctx.storage, Date.now());
-    return answers;
+  #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {
+    const { storage } = this.ctx;
+    const webSockets = () => this.ctx.getWebSockets();
+    return commitOperations({ storage, env: this.env, cache: this.#cache, webSockets, clock }, group);
   }
 }

@@ -1,0 +1,56 @@
+import type { Answer, Operation } from "../model/operation.ts";
+import type { Result } from "../model/result.ts";
+import * as pending from "../store/contents/pending.ts";
+import { openStore } from "../store/database.ts";
+import type { RowCache } from "../store/write/cache.ts";
+import { setAlarm, startRowDeletion } from "./alarm.ts";
+import { commitGroup } from "./group.ts";
+import { notifyListeners } from "./listeners.ts";
+import { committedContents, databasePorts, webhookPorts } from "./ports.ts";
+import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
+import { announceCommit } from "./webhooks/task.ts";
+
+/** What a commit needs of its coordinator. */
+export interface CommitContext {
+  readonly storage: DurableObjectStorage;
+  readonly env: Env;
+  readonly cache: RowCache;
+  /** Those of the Workers that wait for events. */
+  readonly webSockets: () => readonly WebSocket[];
+  /** Unix milliseconds. */
+  readonly clock: () => number;
+}
+
+/**
+ * Commits a group of operations with what belongs to it in the coordinator's own storage: pending contents, webhooks, listeners and the
+ * alarm. Out: one answer per operation, in order.
+ */
+export async function commitOperations(
+  { storage, env, cache, webSockets, clock }: CommitContext,
+  group: readonly Operation[],
+): Promise<readonly Result<Answer>[]> {
+  const store = await openStore(env, clock());
+  if (!store.ok) return group.map(() => store);
+  const { fileRetention } = store.value.settings;
+  const { sql } = storage;
+  const forWebhooks = webhookPorts(sql, store.value, clock);
+  const ports = databasePorts(store.value, cache, {
+    recordReleased: async ({ vault, after, released }) => {
+      if (!after) await prepareDeletionNotices(forWebhooks, vault);
+      const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
+      if (contents.length === 0) return;
+      pending.recordReleased(sql, contents, clock(), fileRetention);
+      await setAlarm(storage);
+    },
+    deleteCommitted: (commit) => {
+      notifyListeners(webSockets(), commit.after);
+      pending.deleteCommitted(sql, committedContents(commit));
+      return commit.after ? undefined : startRowDeletion(storage);
+    },
+    clock,
+  });
+  const answers = await commitGroup(ports, group);
+  // An uncertain one may have taken effect.
+  if (answers.some((answer) => answer.ok || answer.failure.kind === "uncertain")) await announceCommit(storage, clock());
+  return answers;
+}
