@@ -67,7 +67,7 @@ it("counts the other parts of a run when one fails, and again what is done again
   const { id } = await makeToken({}, { expiresIn: 60 });
   advanceClock(2 * DAY);
   const failing = { DB: wrapDatabase(env.DB, { rewrite: (sql) => (/FROM replays/.test(sql) ? "SELECT nothing" : sql) }) };
-  expect(await countedBy(() => expect(run(failing)).rejects.toThrow())).toEqual({ token: 1 });
+  expect(await countedBy(() => expect(run(failing)).rejects.toThrow("expired rows"))).toEqual({ token: 1 });
   expect(await countedBy(() => run())).toEqual({});
   expect((await admin("GET", `/v1/admin/tokens/${id}`)).body).toHaveProperty("endedAt");
 });
