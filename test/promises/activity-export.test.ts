@@ -306,7 +306,7 @@ describe("the export", () => {
     advanceClock(31 * DAY);
     let pages = 0;
     const DB = wrapDatabase(env.DB, { rewrite: (sql) => sql.replaceAll("LIMIT 5000", "LIMIT 5") });
-    const shown = await exported(`&until=${new Date().toISOString()}`, 4, () =>
+    const shown = await exported(`&until=${new Date().toISOString()}`, 10, () =>
       pages++ % 2 === 0 ? run({ DB }).catch(() => undefined) : Promise.resolve(),
     );
     const ids = shown.map(({ requestId }) => requestId);
