@@ -118,11 +118,13 @@ describe("what is not a content without a row", () => {
   });
 });
 
+/** Lists at most two objects of the whole bucket. */
+const list: R2Bucket["list"] = (options) => env.FILES.list({ ...options, limit: options?.prefix === undefined ? 2 : 1000 });
+
 describe("a run", () => {
   it("looks through a part of the bucket, and the next one goes on behind it; D1 is asked once for each part", async () => {
     const lost = [await lostContent(), await lostContent(), await lostContent(), await lostContent()];
     advanceClock(3 * DAY);
-    const list: R2Bucket["list"] = (options) => env.FILES.list({ ...options, limit: options?.prefix === undefined ? 2 : 1000 });
     const { db } = countingDatabase();
     const watched = async () => {
       const records = await Promise.all(lost.map(({ at }) => pendingRecordsOf(at.vault)));

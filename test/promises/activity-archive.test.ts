@@ -31,7 +31,7 @@ const archived = async (): Promise<string[]> => (await env.FILES.list({ prefix: 
 const runCron = (archiveDays: number) =>
   worker.scheduled(createScheduledController({ scheduledTime: new Date() }), {
     ...env,
-    ACTIVITY_ARCHIVE_DAYS: archiveDays as unknown as Env["ACTIVITY_ARCHIVE_DAYS"],
+    ACTIVITY_ARCHIVE_DAYS: archiveDays,
   });
 
 const byId = (a: ActivityRow, b: ActivityRow) => (a.id < b.id ? -1 : 1);
