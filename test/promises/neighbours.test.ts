@@ -88,7 +88,8 @@ describe("the clients of another vault get every answer at the usual cost while 
     await expectUnharmed(await requestsOf(attack));
   });
 
-  it("all of these at once", async () => {
+  // It makes the states of all attacks first.
+  it("all of these at once", { timeout: 120_000 }, async () => {
     const requests = [];
     for (const attack of ATTACKS) requests.push(...(await requestsOf(attack)));
     await expectUnharmed(requests);
