@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { printable } from "../../frame/printable.ts";
 import { type Deployment, type Made, withConfig } from "./deployment.ts";
 import { type Found, variablesOf } from "./found.ts";
 import type { Project } from "./project.ts";
@@ -13,7 +14,8 @@ export const changedVariables = ({ config: { variables } }: Project, { worker }:
     .filter(([name, value, next]) => value !== next && name !== "TOKENS_NOT_BEFORE") // a secret from now on
     .map(([name, value, next]) =>
       next === undefined ? `remove the variable ${name}: ${value}` : `change the variable ${name}: ${value} to ${next}`,
-    );
+    )
+    .map(printable);
 
 /** Uploads the Worker with the secrets that it does not have. wrangler creates missing buckets and queues. Out: its address. */
 export async function uploadWorker(deployment: Deployment, made: Made): Promise<string | undefined> {
