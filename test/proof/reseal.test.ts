@@ -7,6 +7,10 @@ import { rebindCoordinator, renewCoordinator, seeded, wrapDatabase } from "../su
 import { alternatingCoordinators } from "../support/concurrent-patches.ts";
 import { advanceClock } from "../support/faults.ts";
 import { everythingIn, type FullVault, fullVault, passwordTo } from "../support/full-vault.ts";
+import { checkHistory } from "./history/check.ts";
+import { auditLog } from "./history/audit.ts";
+import { runLoad } from "./history/clients.ts";
+import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
 import { isLong, runs } from "../support/runs.ts";
 import { dataKeyOf, keysOfVault, openUnder, resealFully, resealOnce, sealedTexts } from "../support/sealed-columns.ts";
 import { admin, LOGIN } from "../support/service.ts";
@@ -239,4 +243,29 @@ describe("a vault that is deleted while it is resealed", () => {
     expect((await admin("DELETE", `/v1/admin/vaults/${full.vault}`)).status).toBe(204);
     expect((await resealOnce(full.vault, dataKey)).status).toBe(404);
   });
+});
+
+describe("clients of a vault that gets new keys again and again, with two coordinators and faults of every kind", () => {
+  it.each(Array.from({ length: runs(1, 30) }, (_, seed) => seed + 1))(
+    "see a linearizable history, and one pair of keys opens every row in the end: seed %i",
+    async (seed) => {
+      SLICE.rows = 3;
+      shortenDeadlines();
+      const size = { operations: isLong ? 1_000 : 60, clients: 10, fileClients: 2 };
+      const { vault, recorder, fileErrors, eventErrors, reseals } = await runLoad({
+        seed,
+        ...size,
+        rates: FAULT_RATES,
+        reseals: true,
+      });
+      vi.unstubAllGlobals();
+      const unexpected = [...recorder.unexpected, ...fileErrors, ...eventErrors];
+      const found = { violations: checkHistory(recorder.history), audit: await auditLog(vault, recorder.history), unexpected };
+      expect({ seed, ...found }).toEqual({ seed, violations: [], audit: { lost: [], doubled: [] }, unexpected: [] });
+      expect(reseals).toBeGreaterThan(0);
+      const texts = await sealedTexts(vault);
+      expect(await openUnder(await keysOfVault(vault), texts)).toHaveLength(texts.length);
+    },
+    120_000,
+  );
 });
