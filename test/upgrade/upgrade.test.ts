@@ -139,7 +139,7 @@ describe.each(releases())("release %s", (version) => {
       const [rotating, keeping] = folders.map((name) => ({ folder: name, state, clockOffset }));
       rotation = await rotate({ release, current: rotating!, kept: keeping!, reads });
     };
-    await Promise.all([runBoth(), runUnmigrated(), runRotation()]);
+    await Promise.all([runBoth(), runUnmigrated().then(runRotation)]);
   });
 
   it("has the current schema after the migrations", () => {
