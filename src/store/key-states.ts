@@ -2,7 +2,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import { KEY_STATES, type KeyState } from "../model/key-state.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { runBatch, type Store } from "./database.ts";
-import { compareProofs, type ProofRow, proofsStatement, recordRootKeys } from "./root-keys.ts";
+import { checkRootKeys, type ProofRow, proofsStatement, recordRootKeys } from "./root-keys.ts";
 
 /**
  * The states of root keys (contract 20.1). They are derived from `ROOT_KEYS` and from what the database holds, and are stored nowhere, so
@@ -79,11 +79,12 @@ function stateOf({ active, keys }: Keyring, id: string, seen: boolean, needed: b
  * tokens in use need it; `unavailable`.
  */
 export async function probeRootKeys(db: D1Database, keyring: Keyring): Promise<Result<undefined>> {
+  const checked = await checkRootKeys(db, keyring);
+  if (!checked.ok) return checked;
   const read = await runBatch<[ProofRow, Uses]>(db, proofsStatement(db), db.prepare(USES));
-  if (!read.ok) return read;
+  // An older schema does not have the counts. The report of the schema says so.
+  if (!read.ok) return checked;
   const [proofs, uses] = read.value;
-  const compared = await compareProofs(keyring, proofs);
-  if (!compared.ok) return compared;
   const lacking = uses.filter(({ id, vaults, tokens }) => vaults + tokens > 0 && !keyring.keys.has(id));
   if (lacking.length === 0) return ok(undefined);
   const named = lacking.map(({ id, vaults, tokens }) => {

@@ -9,9 +9,10 @@ import { proofStatement } from "./root-keys.ts";
  * Wraps the keys of vaults again, and seals the rows of tokens again, under the active root key, in slices (contract 20.3).
  *
  * No coordinator takes part. Of the row of a vault, a commit writes neither `root_key_id` nor the wrapped keys
- * (write/vault-changes.ts), and no fence compares them; a slice writes nothing else. So neither can undo the other. Each row is written
- * by compare and swap: only while its root key and its wrapped or sealed text are still those that were read. A row that was deleted,
- * or given other keys meanwhile, stays as it is. A new row is under the active key already.
+ * (write/vault-changes.ts), and no fence compares the wrapped texts; a slice writes nothing else. So neither can undo the other. The only
+ * commit that writes them gives the vault new keys (decision 0032): it writes all of them under one root key, so that they open whatever a
+ * slice has written before. Each row is written by compare and swap: only while its root key and its wrapped or sealed texts are still
+ * those that were read. A row that was deleted, or given other keys meanwhile, stays as it is. A new row is under the active key already.
  *
  * A coordinator may have the row with the old wrapped keys in its cache. They still unwrap to the same keys, and the next commit does
  * not write them. When the old root key is gone, the cached row does not open, and the commit loop reads the row (vault/group.ts).

@@ -13,6 +13,8 @@ const KNOWN = "item-vault";
 const SQL = {
   insert: "INSERT INTO root_keys (id, proof, fingerprint) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
   proofs: "SELECT id, proof, fingerprint FROM root_keys",
+  /** Also of a schema that is too old to be served: the root keys are checked before the schema. */
+  oldProofs: "SELECT id, proof FROM root_keys",
   /** Release 0.2.0 stores proofs without fingerprints. */
   addFingerprint: "UPDATE root_keys SET fingerprint = ?2 WHERE id = ?1 AND fingerprint IS NULL",
   fingerprint: "SELECT fingerprint FROM root_keys WHERE id = ?1",
@@ -24,6 +26,8 @@ export interface ProofRow {
   readonly proof: string;
   readonly fingerprint: string | null;
 }
+
+type Proof = Pick<ProofRow, "id" | "proof">;
 
 const place = (key: string): Place => ({ kind: "proof", vault: NOWHERE, record: NOWHERE, version: 1, key });
 
@@ -46,12 +50,12 @@ export async function openProof(root: RootKey, proof: string): Promise<boolean> 
  * Errors: `misconfigured`, with a detail that names key ids alone; `unavailable`.
  */
 export async function checkRootKeys(db: D1Database, keyring: Keyring): Promise<Result<undefined>> {
-  const read = await runBatch<[ProofRow]>(db, proofsStatement(db));
+  const read = await runBatch<[Proof]>(db, db.prepare(SQL.oldProofs));
   return read.ok ? compareProofs(keyring, read.value[0]) : read;
 }
 
 /** Errors: `misconfigured`, as above. */
-export async function compareProofs({ keys }: Keyring, proofs: readonly ProofRow[]): Promise<Result<undefined>> {
+async function compareProofs({ keys }: Keyring, proofs: readonly Proof[]): Promise<Result<undefined>> {
   const known = proofs.filter((row) => keys.has(row.id));
   if (proofs.length > 0 && known.length === 0) return fail("misconfigured", "ROOT_KEYS has none of the keys of this database");
   for (const { id, proof } of known) {

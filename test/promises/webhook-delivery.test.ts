@@ -6,6 +6,7 @@ import type { Progress } from "../../src/store/webhook-progress.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { canary, captureLog, dumpOfDatabase, found } from "../support/canary.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
+import { newStages } from "../support/root-keys.ts";
 import { runs } from "../support/runs.ts";
 import { seeded } from "../support/seeded.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
@@ -528,6 +529,16 @@ describe("the deletion of a vault", () => {
     await remove(vault);
     const received = await deliveries(receiver, 2);
     expect(received.map(({ event }) => event.type)).toEqual(["item.created", "vault.deleted"]);
+  });
+
+  it("is dropped when the root key that sealed it is removed, and the alarm does not try it for ever", async () => {
+    const { vault, receiver } = await hookedVault();
+    await receiver.behave(500);
+    await remove(vault);
+    await ringWhenDue(vault);
+    await rebindCoordinator(vault, (await newStages()).removed);
+    await runOut(vault, 3);
+    expect([await progressOf(vault), (await receiver.received()).length]).toEqual([[], 1]);
   });
 
   it("is not sent to a disabled webhook", async () => {

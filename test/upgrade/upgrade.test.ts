@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { applyMigrations, buildWorker } from "../../scripts/wrangler.ts";
 import { type Answer, summary } from "./support/ask.ts";
 import { readRelease, type Release, releases, restoreBuild, restoreState } from "./support/release.ts";
+import { rotate, type Rotation } from "./support/rotation.ts";
 import { type Refusals, type Run, runRefusing, runWorker } from "./support/run.ts";
 import { migratedSchema, migrateStored, storedRows, storedSchema } from "./support/schema.ts";
 import { REPLACED, UPLOADED } from "./support/writes.ts";
@@ -101,6 +102,7 @@ describe.each(releases())("release %s", (version) => {
   let upgraded: Run;
   let rolledBack: Run;
   let refusals: Refusals;
+  let rotation: Rotation;
   let unmigratedBefore: ReturnType<typeof storedRows>;
 
   beforeAll(async () => {
@@ -124,7 +126,20 @@ describe.each(releases())("release %s", (version) => {
       unmigratedBefore = storedRows(unmigrated);
       refusals = await runRefusing({ ...plan, build: { folder: copy, state: unmigrated, clockOffset } });
     };
-    await Promise.all([runBoth(), runUnmigrated()]);
+    const runRotation = async () => {
+      if (version !== UNMIGRATED) return;
+      const [state, folders] = [
+        join(folder, version, "rotated"),
+        ["rotating", "keeping"].map((name) => join(folder, version, name)),
+      ];
+      restoreState(version, state);
+      migrateStored(state);
+      cpSync(current, folders[0]!, { recursive: true });
+      restoreBuild(version, folders[1]!);
+      const [rotating, keeping] = folders.map((name) => ({ folder: name, state, clockOffset }));
+      rotation = await rotate({ release, current: rotating!, kept: keeping!, reads });
+    };
+    await Promise.all([runBoth(), runUnmigrated().then(runRotation)]);
   });
 
   it("has the current schema after the migrations", () => {
@@ -191,6 +206,17 @@ describe.each(releases())("release %s", (version) => {
   });
 
   if (version !== UNMIGRATED) return;
+
+  describe("the kept Worker on rows that the current Worker has rewrapped under another root key", () => {
+    it("answers every kept read as before, and accepts every kind of write", () => {
+      expect(rotation.rewrapped).toMatchObject({ status: 200, body: { failed: 0, left: 0 } });
+      expect((rotation.rewrapped.body as { rewrapped: number }).rewrapped).toBeGreaterThan(4);
+      expect(rotation.reads).toEqual(
+        Object.fromEntries(Object.entries(release.reads).map(([name, { answer }]) => [name, answer])),
+      );
+      expect(errorsOf(rotation.written.answers)).toEqual([]);
+    });
+  });
 
   describe("the current Worker on the database before the migrations", () => {
     const COMMAND = "wrangler d1 migrations apply DB --remote";
