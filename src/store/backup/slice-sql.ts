@@ -39,9 +39,10 @@ const selected = (table: VaultTable): string => `SELECT ${columnsOf(table).join(
 /** A slice of all rows. ?1: the vault; from ?4 on the key after which it begins. A range of keys, because it is read fastest. */
 export const sliceOfAll = (table: VaultTable): string => {
   const source = `${table.table} WHERE vault_id = ?1`;
+  const last = table.key.map((column) => `${column} DESC`).join(", ");
   return `
     ${selected(table)} FROM ${source} AND ${isAfter(table)}
-      AND (${listOf(table)}) <= (${page(table, source)} ORDER BY ${listOf(table)} DESC LIMIT 1)
+      AND (${listOf(table)}) <= (${page(table, source)} ORDER BY ${last} LIMIT 1)
     ORDER BY ${listOf(table)}`;
 };
 
