@@ -8,35 +8,42 @@ import { runCli } from "./support/process.ts";
 
 /** `admin backup` as a process (contract 21). */
 
+/** The service of these tests has the vaults of all of them, and a process takes a second to start on a busy machine. */
+const TIMEOUT = 120_000;
+
 const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
 const run = (...args: string[]) => runCli(["admin", "backup", ...args], { env });
 
-it("admin backup --to fills a folder that mirrors the bucket, and then copies only what it lacks", async () => {
-  const vault = await makeVault("Backup");
-  const folder = mkdtempSync(join(tmpdir(), "item-vault-backup-"));
-  const planned = await run("--dry-run", "--to", folder);
-  expect(planned).toMatchObject({ code: 0, stdout: "" });
-  expect(planned.stderr).toMatch(/^Would read about \d+ Items or changes/);
-  expect(readdirSync(folder)).toEqual([]);
+it(
+  "admin backup --to fills a folder that mirrors the bucket, and then copies only what it lacks",
+  { timeout: TIMEOUT },
+  async () => {
+    const vault = await makeVault("Backup");
+    const folder = mkdtempSync(join(tmpdir(), "item-vault-backup-"));
+    const planned = await run("--dry-run", "--to", folder);
+    expect(planned).toMatchObject({ code: 0, stdout: "" });
+    expect(planned.stderr).toMatch(/^Would read about \d+ Items or changes/);
+    expect(readdirSync(folder)).toEqual([]);
 
-  const first = await run("--to", folder);
-  expect(first.stderr).toMatch(/Copied [1-9]\d* objects/);
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = files.map(({ parentPath, name }) => join(parentPath, name));
-  expect(paths).toContain(join(folder, "vaults", vault, "00000001.manifest"));
-  expect(paths.map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual(paths.map(() => "600"));
-  for (const path of paths.filter((one) => one.includes("/parts/")))
-    expect(path.endsWith(createHash("sha256").update(readFileSync(path)).digest("hex"))).toBe(true);
+    const first = await run("--to", folder);
+    expect(first.stderr).toMatch(/Copied [1-9]\d* objects/);
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+    expect(paths).toContain(join(folder, "vaults", vault, "00000001.manifest"));
+    expect(paths.map((path) => (statSync(path).mode & 0o777).toString(8))).toEqual(paths.map(() => "600"));
+    for (const path of paths.filter((one) => one.includes("/parts/")))
+      expect(path.endsWith(createHash("sha256").update(readFileSync(path)).digest("hex"))).toBe(true);
 
-  const damaged = paths.find((path) => path.includes("/parts/"))!;
-  writeFileSync(damaged, "cut off");
-  rmSync(join(folder, "vaults", vault, "00000001.manifest"));
-  const again = await run("--vault", vault, "--to", folder);
-  expect(again.stderr).toContain("Copied 2 objects");
-  expect(again.stderr).toContain("1 of 1 vaults are unchanged");
-});
+    const damaged = paths.find((path) => path.includes("/parts/"))!;
+    writeFileSync(damaged, "cut off");
+    rmSync(join(folder, "vaults", vault, "00000001.manifest"));
+    const again = await run("--vault", vault, "--to", folder);
+    expect(again.stderr).toContain("Copied 2 objects");
+    expect(again.stderr).toContain("1 of 1 vaults are unchanged");
+  },
+);
 
-it("admin backup --list shows the backups, and the snapshots of a vault", async () => {
+it("admin backup --list shows the backups, and the snapshots of a vault", { timeout: TIMEOUT }, async () => {
   const vault = await makeVault("Listed");
   await run();
   const all = JSON.parse((await run("--list", "--format", "json")).stdout);
