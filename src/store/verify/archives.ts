@@ -3,19 +3,23 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { openArchive } from "../activity-archive.ts";
 import { checkOrigins } from "./logs.ts";
 import { listing } from "./objects.ts";
-import { type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { type Fault, fault, type Position, type Slice, type Stage, type VerifyPorts } from "./stage.ts";
 
-/** The stage `archives`: each object of the archive of the log opens (activity-archive.ts), and each entry in it. */
+/** The stages `archives` and `sealed-archives`: each object of the archive of the log opens (activity-archive.ts), and each entry in it. */
 
 /** Objects of a slice: each has up to 640 entries. */
 const PAGE = 25;
 
-const PREFIX = "activity/";
+/** In: the prefix of the objects. */
+export const checkArchives =
+  (prefix: "log/" | "activity/"): Stage =>
+  (ports, position) =>
+    checkPage(ports, prefix, position);
 
-export async function checkArchives(ports: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
+async function checkPage(ports: VerifyPorts, prefix: string, { after: [after] }: Position): Promise<Result<Slice>> {
   const { files, store } = ports;
   const page = await listing(() =>
-    files.list({ prefix: PREFIX, limit: PAGE, ...(after !== undefined && { startAfter: String(after) }) }),
+    files.list({ prefix, limit: PAGE, ...(after !== undefined && { startAfter: String(after) }) }),
   );
   if (!page.ok) return page;
   const faults: Fault[] = [];

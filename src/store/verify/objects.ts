@@ -71,20 +71,20 @@ async function confirmOrphans(
   return ok(again.value.filter((key) => existing.has(key)));
 }
 
-/** The folders of the bucket: those of vaults, and `activity/` (activity-archive.ts). */
+/** The folders of the bucket that have the form of a vault's id. The others are archives (activity-archive.ts). */
 export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
   const { files, store, coordinators } = ports;
   const page = await listing(() =>
     files.list({ delimiter: "/", limit: FOLDERS, ...(after !== undefined && { cursor: String(after) }) }),
   );
   if (!page.ok) return page;
-  const folders = page.value.delimitedPrefixes.map((prefix) => prefix.slice(0, -1)).filter((name) => name !== "activity");
+  const folders = page.value.delimitedPrefixes.map((prefix) => prefix.slice(0, -1)).filter(isId);
   const unknown = await unknownVaults(store.db, folders);
   if (!unknown.ok) return unknown;
   const faults = [];
   for (const { folder, deleted } of unknown.value) {
     const key = `${folder}/`;
-    const pending = isId(folder) ? await coordinators.pending(folder, [key]) : ok([]);
+    const pending = await coordinators.pending(folder, [key]);
     if (!pending.ok) return pending;
     if (pending.value.length > 0) continue;
     const detail = `the log ${deleted ? "has" : "does not have"} the deletion of the vault`;

@@ -26,7 +26,8 @@ const DEPLOYMENT: readonly (readonly [string, Stage])[] = [
   ["logs", checkOtherLogs],
   ["unknown", checkUnknownVaults],
   ["prefixes", checkPrefixes],
-  ["archives", checkArchives],
+  ["archives", checkArchives("log/")],
+  ["sealed-archives", checkArchives("activity/")],
 ];
 
 const VAULT: readonly (readonly [string, Stage])[] = [
