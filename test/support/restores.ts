@@ -60,6 +60,7 @@ export async function loseEverything(): Promise<void> {
 
 export interface RestoreBody {
   readonly vault?: string;
+  readonly item?: string;
   readonly snapshot?: number;
   readonly overwrite?: boolean;
   readonly dryRun?: boolean;

@@ -77,11 +77,11 @@ export const STRICTER: readonly Stricter[] = [
     refuses: (body) => has(body, (value, key) => isText(value) && bytes(value) > (LIMIT[key] ?? LIMITS.string)),
   },
   {
-    rule: "an id of a vault to restore is one that can name something (contract 3.3)",
+    rule: "what is restored has an id that can name something, and an Item is one of a vault (contract 3.3, 21.28)",
     reason: "the document has one form of ids in requests, whatever they name",
     refuses: (body) => {
-      const { vault } = (body ?? {}) as { vault?: unknown };
-      return isText(vault) && !isId(parseId(vault) ?? "");
+      const { vault, item } = (body ?? {}) as { vault?: unknown; item?: unknown };
+      return [vault, item].some((id) => isText(id) && !isId(parseId(id) ?? "")) || (isText(item) && !isText(vault));
     },
   },
   {
