@@ -52,14 +52,8 @@ const GIVEN_UP = 20 * HOUR;
 /** Carries out a job. Out: the messages that follow it. */
 async function messagesAfter(store: BackupStore, job: Job): Promise<Result<Message[]>> {
   if (store.now > job.began + GIVEN_UP) return ok([]);
-  switch (job.kind) {
-    case "start":
-      return startVaults(store, job);
-    case "vault":
-      return continueVault(store, job);
-    case "registry":
-      return continueRegistry(store, job);
-  }
+  if (job.kind === "start") return startVaults(store, job);
+  return job.kind === "vault" ? continueVault(store, job) : continueRegistry(store, job);
 }
 
 /** Vaults of one message: a queue accepts 100 messages at once. */

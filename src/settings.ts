@@ -119,7 +119,7 @@ function parseSwitch(value: unknown, variable: string): Result<boolean> {
 }
 
 /** A wrangler.toml of the release before has no nightly backup. */
-function parseHour(value: unknown): Result<number | undefined> {
+function parseHour(value: number | string | undefined): Result<number | undefined> {
   if (value === undefined || value === "off") return ok(undefined);
   return /^(\d|1\d|2[0-3])$/.test(String(value))
     ? ok(Number(value))

@@ -81,18 +81,19 @@ describe("a step", () => {
   });
 });
 
-describe("a vault is read wholly again", () => {
-  async function backedUp() {
-    const { vault, items, call } = await freshVault();
-    for (let n = 0; n < 6; n++) await call("POST", items, { body: LOGIN });
-    await backUp(vault);
-    return { vault, items, post: () => call("POST", items, { body: LOGIN }) };
-  }
-  const run = (sql: string, ...values: unknown[]) =>
-    env.DB.prepare(sql)
-      .bind(...values)
-      .run();
+/** A vault whose last write has the number 7, with a snapshot. */
+async function backedUp() {
+  const { vault, items, call } = await freshVault();
+  for (let n = 0; n < 6; n++) await call("POST", items, { body: LOGIN });
+  await backUp(vault);
+  return { vault, items, post: () => call("POST", items, { body: LOGIN }) };
+}
+const run = (sql: string, ...values: unknown[]) =>
+  env.DB.prepare(sql)
+    .bind(...values)
+    .run();
 
+describe("a vault is read wholly again", () => {
   it.each<[string, (vault: string, write: () => Promise<unknown>) => Promise<unknown>]>([
     [
       "an entry of the log has no number, as release 0.2.0 writes them",

@@ -28,8 +28,7 @@ const COMMON = [CLIENT, "node", "frame"];
 /** For each folder of `cli/src` what its files may import, besides the folder itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": ["node", "admin", "frame", "files", "items", "logs", "read", "run", "settings", "tokens", "transfer", "vaults"],
-  admin: ["frame", "admin/backup"],
-  "admin/backup": [...COMMON, "api", "output"],
+  admin: [...COMMON, "api", "output"],
   frame: [CLIENT, "node"],
   output: ["frame", "yaml"],
   api: [CLIENT, "frame", "output"],

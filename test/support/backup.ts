@@ -37,22 +37,22 @@ export async function backUpAll(vaults: readonly string[], bindings: Partial<Env
 
 export async function backupStore(bindings: Partial<Env> = {}): Promise<BackupStore> {
   const store = await openBackupStore({ ...env, ...bindings }, Date.now());
-  return require_(store);
+  return valueOf(store);
 }
 
 /** The value of a result; throws a failure. */
-export function require_<T>(result: Result<T>): T {
+export function valueOf<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(JSON.stringify(result.failure));
   return result.value;
 }
 
-export const snapshotsOf = async (vault: string): Promise<number[]> => require_(await listSnapshots(env.BACKUPS, vault));
+export const snapshotsOf = async (vault: string): Promise<number[]> => valueOf(await listSnapshots(env.BACKUPS, vault));
 
 /** The newest manifest of a vault, and its parts. */
 export async function newestOf(vault: string): Promise<{ manifest: Manifest; parts: Part[] }> {
   const { keyring } = await backupStore();
-  const { manifest } = require_(await loadNewest(env.BACKUPS, keyring, vault));
-  const parts = await Promise.all(manifest.parts.map(async (ref) => require_(await loadPart(env.BACKUPS, manifest, ref))));
+  const { manifest } = valueOf(await loadNewest(env.BACKUPS, keyring, vault));
+  const parts = await Promise.all(manifest.parts.map(async (ref) => valueOf(await loadPart(env.BACKUPS, manifest, ref))));
   return { manifest, parts };
 }
 
@@ -102,6 +102,6 @@ export async function rowsInDatabase(vault: string): Promise<VaultRows> {
   const answers = await env.DB.batch<Row>(
     Object.keys(TABLES).map((table) => env.DB.prepare(`SELECT * FROM ${table} WHERE vault_id = ?`).bind(vault)),
   );
-  const plain = ({ vault_id: _, ...row }: Row) => row;
+  const plain = (row: Row) => Object.fromEntries(Object.entries(row).filter(([column]) => column !== "vault_id"));
   return Object.fromEntries(Object.keys(TABLES).map((table, index) => [table, sorted(answers[index]!.results.map(plain))]));
 }

@@ -33,10 +33,11 @@ interface Snapshot {
   readonly broken?: string;
 }
 
+const text = (value: number | undefined): string => String(value ?? "");
+
 async function list(io: Io, client: Client, vault: string | undefined, format: string | undefined): Promise<void> {
   const path = vault === undefined ? BACKUPS : `${BACKUPS}/vaults/${vault}`;
   const snapshots = await request<Snapshot[]>(client, "GET", path);
-  const text = (value: number | undefined) => String(value ?? "");
   const rows = snapshots.map(({ number, createdAt, broken, vaults, rows: count, bytes }) => [
     String(number),
     createdAt ?? `(${broken})`,
