@@ -1,6 +1,6 @@
 import type { Item } from "../model/item.ts";
 import { parseItem } from "../model/item-input.ts";
-import { ADMIN, type AnsweredItem, type Change } from "../model/operation.ts";
+import { type AnsweredItem, type Change, RESTORED_BY_ADMIN } from "../model/operation.ts";
 import type { Existing, RestoreRequest } from "../model/restore.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { BackupStore } from "../store/backup/ports.ts";
@@ -60,7 +60,7 @@ export async function restoreItem(
 /** What a restore has written is not newer: it may have been interrupted. No other write to an Item is the admin's. */
 function compare({ item, deleted }: CurrentItem, wanted: Item): Existing {
   if (!item) return deleted ? "deleted" : "none";
-  return item.updatedAt > wanted.updatedAt && item.lastEditedBy !== ADMIN ? "newer" : "older";
+  return item.updatedAt > wanted.updatedAt && item.lastEditedBy !== RESTORED_BY_ADMIN ? "newer" : "older";
 }
 
 async function copyContents(
