@@ -808,6 +808,7 @@ export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | Webhook
 /** What to restore: one vault, or without `vault` what belongs to no vault. */
 export interface RestoreRequest {
   vault?: IdInput | null;
+  item?: IdInput | null;
   /** The number of the snapshot; by default the newest. */
   snapshot?: number | null;
   /** Whether a vault that is newer than the snapshot may be replaced. */
@@ -820,6 +821,10 @@ export interface RestoreRequest {
 export interface Restoration {
   /** The vault. */
   vault?: {
+    id: Uuid;
+  };
+  /** The Item, when one is restored. */
+  item?: {
     id: Uuid;
   };
   /** The number of the snapshot. */

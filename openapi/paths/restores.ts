@@ -17,7 +17,7 @@ export const restoreRows: readonly Row[] = [
     access: ADMIN,
     json: required(json("RestoreRequest", restoreRequest)),
     answers: { 200: { description: "How far the restore is.", content: json("Restoration", restoration) } },
-    errors: ["backup_not_found", "backup_newer", "backup_damaged", "busy", "version_skew", "database_full"],
+    errors: ["backup_not_found", "backup_newer", "backup_damaged", "busy", "version_skew", "database_full", "uncertain", "quota"],
   },
   {
     method: "put",

@@ -8,6 +8,7 @@ const snapshot = integer("The number of the snapshot.", 1, 99_999_999);
 export const restoreSchemas: Readonly<Record<string, Schema>> = {
   RestoreRequest: open("What to restore: one vault, or without `vault` what belongs to no vault.", {
     vault: nullable(ref("IdInput")),
+    item: nullable(ref("IdInput")),
     snapshot: nullable({ ...snapshot, description: "The number of the snapshot; by default the newest." }),
     overwrite: nullable({ type: "boolean", description: "Whether a vault that is newer than the snapshot may be replaced." }),
     dryRun: nullable({ type: "boolean", description: "Changes nothing." }),
@@ -16,6 +17,7 @@ export const restoreSchemas: Readonly<Record<string, Schema>> = {
     "How far a restore is (contract 21.20).",
     {
       vault: closed("The vault.", { id: ref("Uuid") }),
+      item: closed("The Item, when one is restored.", { id: ref("Uuid") }),
       snapshot,
       takenAt: ref("Time"),
       deployment: { type: "string", description: "The deployment that the backup is of." },
@@ -27,7 +29,7 @@ export const restoreSchemas: Readonly<Record<string, Schema>> = {
       items: integer("Items of the vault.", 0),
       vaults: arrayOf(closed("A vault of the backup.", { id: ref("Uuid"), snapshot })),
     },
-    ["vault", "existing", "items", "vaults"],
+    ["vault", "item", "existing", "items", "vaults"],
   ),
   StoredObject: closed("Whether an object was stored.", {
     stored: { type: "boolean", description: "`false`: the bucket had it already." },

@@ -1,5 +1,5 @@
 import { operationId } from "../model/ids.ts";
-import type { Change } from "../model/operation.ts";
+import { type Change, editorOf } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { START } from "../model/reseal.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
@@ -35,7 +35,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     // Not either when the group itself has destroyed it: the commit would mix the rows of both Items.
     if (working.stored.has(id) || working.storedBefore.has(id)) return fail("item_exists");
     const made = { version: 1, nonce: drawNonce(random), createdAt: now, updatedAt: now };
-    const attributes = { id, vault, ...made, lastEditedBy: actor, files: [] };
+    const attributes = { id, vault, ...made, lastEditedBy: editorOf(actor), files: [] };
     return putItem(working, "CREATE", complete(input, attributes, undefined, random), context, { counts: { created: 1 } });
   },
 

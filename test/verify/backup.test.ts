@@ -4,7 +4,7 @@ import { backupStep } from "../../src/store/backup/snapshot.ts";
 import { registryStep } from "../../src/store/backup/registry.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { manifestKey, partKey } from "../../src/store/backup/place.ts";
-import { backupStore, newestOf, require_ } from "../support/backup.ts";
+import { backupStore, newestOf, valueOf } from "../support/backup.ts";
 import { copyStorage } from "./support/restore.ts";
 import { flipObject, type Planted, plantVault } from "./support/vault.ts";
 import { namesOf, run, verifyAll } from "./support/verify.ts";
@@ -18,11 +18,11 @@ let restore: () => Promise<void>;
 
 async function backUp(vault: string): Promise<void> {
   for (let state = ""; !["done", "unchanged"].includes(state);)
-    ({ state } = require_(await backupStep(await backupStore(), vault)));
+    ({ state } = valueOf(await backupStep(await backupStore(), vault)));
 }
 
 async function backUpRegistry(): Promise<void> {
-  for (let state = ""; state !== "done";) ({ state } = require_(await registryStep(await backupStore())));
+  for (let state = ""; state !== "done";) ({ state } = valueOf(await registryStep(await backupStore())));
 }
 
 beforeAll(async () => {

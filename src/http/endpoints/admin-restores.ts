@@ -12,6 +12,7 @@ import { createRequestId } from "../../requests/request-id.ts";
 import { originOf } from "../audit.ts";
 import { prepareRestore } from "../coordinator.ts";
 import { presentTime } from "../present.ts";
+import { restoreItem } from "../restore-item.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** POST /v1/admin/restores: one slice of the restore of a vault, or of what belongs to no vault (contract 21.20). */
@@ -25,23 +26,31 @@ const id = z.string().transform((text, context) => {
 
 const request = z.object({
   vault: optional(id),
+  item: optional(id),
   snapshot: optional(z.int("is not an integer").min(1, "is less than 1").max(99_999_999, "is more than 99999999")),
   overwrite: optional(z.boolean("is not true or false")),
   dryRun: optional(z.boolean("is not true or false")),
 });
 
+interface Wanted extends RestoreRequest {
+  /** One Item of the vault. */
+  readonly item: string | undefined;
+}
+
 export const restore = {
-  parse({ body }: ParseCall): Result<RestoreRequest> {
+  parse({ body }: ParseCall): Result<Wanted> {
     const input = request.safeParse(body!.json);
     if (!input.success) return invalid(explain(input.error, "the restore"));
-    const { vault = REGISTRY, snapshot, overwrite = false, dryRun = false } = input.data;
-    return ok({ vault, snapshot, overwrite, dryRun });
+    const { vault = REGISTRY, item, snapshot, overwrite = false, dryRun = false } = input.data;
+    if (item !== undefined && vault === REGISTRY) return invalid("item: needs the vault");
+    return ok({ vault, item, snapshot, overwrite, dryRun });
   },
 
-  async handle(call: Call, wanted: RestoreRequest): Promise<Result<Reply>> {
+  async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
     const { c } = call;
     const buckets = withBuckets(call.store, c.env);
     if (!buckets.ok) return buckets;
+    if (wanted.item !== undefined) return answerItem(call, buckets.value, wanted.item, wanted);
     const done = await restoreSlice(portsOf(call, buckets.value, wanted.vault), wanted, () => Date.now());
     if (!done.ok) return done;
     const action = done.value.state === "done" ? "CREATE" : "UNLOGGED";
@@ -76,4 +85,14 @@ function presentRestoration({ manifest, existing, state, done, total }: Restorat
   const about = { snapshot: number, takenAt: presentTime(at), deployment, state, done, total, rows };
   if (vault === REGISTRY) return { ...about, vaults: (snapshots ?? []).map((one) => ({ id: one.vault, snapshot: one.number })) };
   return { ...about, vault: { id: vault }, existing, items: row!["items"] };
+}
+
+async function answerItem(call: Call, store: BackupStore, item: string, wanted: RestoreRequest): Promise<Result<Reply>> {
+  const restored = await restoreItem(call, store, item, wanted);
+  if (!restored.ok) return restored;
+  const { manifest, existing, state } = restored.value;
+  const done = state === "done" ? 1 : 0;
+  const answer = presentRestoration({ manifest, existing, state, done, total: 1 });
+  const made = wanted.vault;
+  return ok({ response: call.c.json({ ...answer, item: { id: item } }), action: done ? "CREATE" : "UNLOGGED", made });
 }

@@ -1,3 +1,4 @@
+import { concat } from "../../crypto/bytes.ts";
 import { logFailure } from "../../log.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { parseManifest } from "../backup/manifest.ts";
@@ -51,7 +52,7 @@ export async function storeObject(store: BackupStore, key: string, incoming: Inc
 
 async function putManifest(bucket: R2Bucket, key: string, { length, body }: Incoming, { keyring }: BackupStore): ReturnType<Put> {
   if (length > MANIFEST) return fail("body_too_large", String(MANIFEST));
-  const text = new Uint8Array(await new Response(body).arrayBuffer());
+  const text = concat(...(await Array.fromAsync(body)));
   const [, vault = "", number] = key.split(/[/.]/);
   const opened = await parseManifest(keyring, { vault, number: Number(number) }, text);
   return opened.ok ? ok(await create(bucket, key, text)) : opened;

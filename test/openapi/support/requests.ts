@@ -78,14 +78,6 @@ export const STRICTER: readonly Stricter[] = [
     refuses: (body) => has(body, (value, key) => isText(value) && bytes(value) > (LIMIT[key] ?? LIMITS.string)),
   },
   {
-    rule: "an id of a vault to restore is one that can name something (contract 3.3)",
-    reason: "the document has one form of ids in requests, whatever they name",
-    refuses: (body) => {
-      const { vault } = (body ?? {}) as { vault?: unknown };
-      return isText(vault) && !isId(parseId(vault) ?? "");
-    },
-  },
-  {
     rule: "an id of a vault in a body is that of the path (contract 2.19)",
     reason: "a schema does not see the path",
     refuses: (body) =>
@@ -115,6 +107,14 @@ export const STRICTER: readonly Stricter[] = [
     reason: "the rules are those of the URL standard; the document has the characters and the length",
     refuses: (body) =>
       has(body, (value, key) => key === "url" && isText(value) && webhookUrlFault(value, undefined) !== undefined),
+  },
+  {
+    rule: "what is restored has an id that can name something, and an Item is one of a vault (contract 3.3, 21.28)",
+    reason: "the document has one form of ids in requests, whatever they name",
+    refuses: (body) => {
+      const { vault, item } = (body ?? {}) as { vault?: unknown; item?: unknown };
+      return [vault, item].some((id) => isText(id) && !isId(parseId(id) ?? "")) || (isText(item) && !isText(vault));
+    },
   },
 ];
 

@@ -465,8 +465,12 @@ async function dataKeyOf(world: World, vault: string): Promise<string> {
 const byAdmin: readonly WorstRequest[] = [
   {
     endpoint: "POST /v1/admin/restores",
-    why: "a vault without a backup",
-    prepare: async (world) => forAdmin("/v1/admin/restores", world, { body: { vault: (await ownVault(world)).vault } }),
+    why: "a vault that is there",
+    prepare: async (world) => {
+      const { vault } = await largeVault(world, 100);
+      await world.ask("POST", `${BACKUPS}/vaults/${vault}`, world.env.ADMIN_TOKEN, {});
+      return forAdmin("/v1/admin/restores", world, { body: { vault } });
+    },
   },
   {
     endpoint: `PUT ${BACKUPS}/object`,

@@ -13,21 +13,29 @@ import { listMissing, uploadObject } from "./upload.ts";
 
 /** `admin restore`. It may be killed anywhere and run again: it continues. */
 export async function restore({ io, options, admin: connect }: Call<typeof RESTORE_OPTIONS>): Promise<void> {
-  const { vault: name, snapshot: number, overwrite = false, from, yes, "dry-run": dryRun = false } = options;
-  if (name === undefined && (number !== undefined || overwrite))
-    throw new CliError("--snapshot and --overwrite need --vault", { exit: "usage" });
+  const { vault: name, item, snapshot: number, overwrite = false, from, yes, "dry-run": dryRun = false } = options;
+  if (name === undefined && (number !== undefined || item !== undefined || overwrite))
+    throw new CliError("--item, --snapshot and --overwrite need --vault", { exit: "usage" });
   const snapshot = number === undefined ? {} : { snapshot: numberOf(number) };
   const client = await connect();
   if (from !== undefined) await upload(io, client, from, { yes, dryRun });
   const vault = name === undefined ? undefined : await adminVaultIdOf(client, name);
-  const wanted = vault === undefined ? await planAll(io, client) : [{ vault, ...snapshot, overwrite }];
+  const wanted =
+    vault === undefined ? await planAll(io, client) : [{ vault, ...(item !== undefined && { item }), ...snapshot, overwrite }];
   const { plans, refused } = await showPlans(io, client, wanted, vault === undefined);
   if (dryRun) return;
   if (refused > 0) throw new CliError("Nothing was restored", { exit: "conflict", hint: "Restore single vaults with --vault." });
-  await confirm(io, vault === undefined ? `Restore ${plans.length} vaults?` : `Restore the vault ${vault}?`, yes);
+  await confirm(
+    io,
+    vault === undefined
+      ? `Restore ${plans.length} vaults?`
+      : `Restore ${item === undefined ? "the vault" : `the Item ${printable(item)} of`} ${vault}?`,
+    yes,
+  );
   if (vault === undefined) await restoreAll(client, {}, () => undefined);
   await run(io, client, plans);
-  await tellNext(io, vault === undefined);
+  if (item !== undefined) return tell(io, `Restored the Item ${item}`);
+  await tellNext(io, vault === undefined, plans.length);
 }
 
 function numberOf(text: string): number {
@@ -114,10 +122,10 @@ async function run(io: Io, client: Client, plans: readonly RestoreBody[]): Promi
   } finally {
     progress.end();
   }
-  await tell(io, `Restored ${plans.length} vaults`);
 }
 
-async function tellNext(io: Io, whole: boolean): Promise<void> {
+async function tellNext(io: Io, whole: boolean, vaults: number): Promise<void> {
+  await tell(io, vaults === 1 ? "Restored 1 vault" : `Restored ${vaults} vaults`);
   if (whole) await tell(io, "No token was restored: issue new ones with `item-vault token create`.");
   await tell(io, "Webhooks that the service does not know any more are paused: resume them when their receivers are ready.");
   await tell(io, "Check the result with `item-vault admin verify`.");

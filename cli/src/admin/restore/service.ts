@@ -21,6 +21,7 @@ export interface Restoration {
 
 export interface RestoreBody {
   readonly vault?: string;
+  readonly item?: string;
   readonly snapshot?: number;
   readonly overwrite?: boolean;
   readonly dryRun?: boolean;

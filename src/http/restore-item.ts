@@ -1,0 +1,134 @@
+import type { Item } from "../model/item.ts";
+import { parseItem } from "../model/item-input.ts";
+import { type AnsweredItem, type Change, RESTORED_BY_ADMIN } from "../model/operation.ts";
+import type { Existing, RestoreRequest } from "../model/restore.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import type { BackupStore } from "../store/backup/ports.ts";
+import { checkOrigin, chooseSnapshot, openSnapshot } from "../store/restore/choose.ts";
+import { copyContent, hasContent } from "../store/restore/contents.ts";
+import type { PartFile } from "../store/restore/files.ts";
+import { type CurrentItem, findItem, loadCurrentItem } from "../store/restore/item.ts";
+import { loadKnown } from "../store/restore/progress.ts";
+import type { Manifest } from "../model/backup.ts";
+import { prepareRestore, sendChange } from "./coordinator.ts";
+import type { Call } from "./route.ts";
+
+/**
+ * Restores one Item of a vault that exists, by ordinary writes through its coordinator: the Item becomes as the snapshot has it, and what
+ * it was stays as its earlier versions (contract 21.28). Interrupted between two writes, the same request continues.
+ */
+
+export interface ItemRestoration {
+  readonly manifest: Manifest;
+  readonly existing: Existing;
+  readonly state: "planned" | "done";
+}
+
+/**
+ * Errors: `backup_not_found`, `backup_damaged`; `backup_newer`, when the Item was changed since and not by a restore; those of
+ * `sendChange`; 400, `unavailable`.
+ */
+export async function restoreItem(
+  call: Call,
+  store: BackupStore,
+  item: string,
+  { vault, snapshot, overwrite, dryRun }: RestoreRequest,
+): Promise<Result<ItemRestoration>> {
+  const known = await loadKnown(store.db, vault);
+  if (!known.ok) return known;
+  const chosen = await chooseSnapshot(store, store.backups, vault, snapshot);
+  if (!chosen.ok) return chosen;
+  const { manifest } = chosen.value;
+  const checked = checkOrigin(known.value, manifest);
+  if (!checked.ok) return checked;
+  const row = await openSnapshot(store, manifest);
+  if (!row.ok) return row;
+  const [found, current] = [await findItem(store, manifest, row.value, item), await loadCurrentItem(store, vault, item)];
+  if (!found.ok) return found;
+  if (!current.ok) return current;
+  const existing = compare(current.value, found.value.item);
+  if (existing === "newer" && !overwrite)
+    return fail("backup_newer", `item ${item} was changed since snapshot ${manifest.number} of its vault`);
+  const restoration = { manifest, existing } as const;
+  if (dryRun) return ok({ ...restoration, state: "planned" });
+  const copied = await copyContents(call, store, found.value.files);
+  if (!copied.ok) return copied;
+  const written = await writeItem(call, vault, current.value, found.value.item, found.value.files);
+  return written.ok ? ok({ ...restoration, state: "done" }) : written;
+}
+
+/** What a restore has written is not newer: it may have been interrupted. No other write to an Item is the admin's. */
+function compare({ item, deleted }: CurrentItem, wanted: Item): Existing {
+  if (!item) return deleted ? "deleted" : "none";
+  return item.updatedAt > wanted.updatedAt && item.lastEditedBy !== RESTORED_BY_ADMIN ? "newer" : "older";
+}
+
+async function copyContents(
+  call: Call,
+  { backups, files }: BackupStore,
+  wanted: readonly PartFile[],
+): Promise<Result<undefined>> {
+  if (wanted.length === 0) return ok(undefined);
+  const places = wanted.map(({ place }) => place);
+  const prepared = await prepareRestore(call, places[0]!.vault, { expected: places, released: [] });
+  if (!prepared.ok) return prepared;
+  for (const { place, file } of wanted) {
+    if (await hasContent(files, place, file).catch(() => false)) continue;
+    const copied = await copyContent(backups, files, place, file);
+    if (!copied.ok) return copied;
+  }
+  return ok(undefined);
+}
+
+/** The Item as a client would send it. */
+const inputOf = ({ id, vault, category, title, favorite, tags, urls, sections, fields }: Item) => {
+  const sent = fields.map(({ section, ...field }) => ({
+    ...field,
+    section: section === undefined ? undefined : { id: section },
+  }));
+  return parseItem({ id, category, title, favorite, tags, urls, sections, fields: sent }, vault, "create");
+};
+
+async function writeItem(
+  call: Call,
+  vault: string,
+  { item: current, deleted }: CurrentItem,
+  wanted: Item,
+  files: readonly PartFile[],
+): Promise<Result<undefined>> {
+  const item = wanted.id;
+  const input = inputOf(wanted);
+  if (!input.ok) return input;
+  const isSame = current?.version === wanted.version && current.updatedAt === wanted.updatedAt;
+  if (isSame) return ok(undefined);
+  const content: readonly Change[] = [
+    ...(deleted ? [{ kind: "restore-item", item } as const] : []),
+    current || deleted
+      ? { kind: "replace-item", item, input: input.value }
+      : { kind: "create-item", item, input: input.value, chosen: true },
+    { kind: wanted.state === "ARCHIVED" ? "archive-item" : "unarchive-item", item },
+  ];
+  let answered: AnsweredItem | undefined;
+  for (const change of content) {
+    const answer = await sendChange(call, vault, change, { ids: [vault, item] });
+    if (!answer.ok) return answer;
+    answered = answer.value.item ?? answered;
+  }
+  for (const change of fileChanges(item, answered!.files, files)) {
+    const answer = await sendChange(call, vault, change, { ids: [vault, item] });
+    if (!answer.ok) return answer;
+  }
+  return ok(undefined);
+}
+
+/** The changes that make the Files those of the snapshot. A content comes back under its own key, so nothing is sealed again. */
+function fileChanges(item: string, current: Item["files"], wanted: readonly PartFile[]): Change[] {
+  const ids = new Set(wanted.map(({ file }) => file.id));
+  const removed = current.filter(({ id }) => !ids.has(id)).map(({ id }): Change => ({ kind: "delete-file", item, file: id }));
+  const written = wanted.flatMap(({ file }): Change[] => {
+    const before = current.find(({ id }) => id === file.id);
+    if (before?.generation === file.generation) return [];
+    return [before ? { kind: "replace-content", item, file } : { kind: "add-file", item, file }];
+  });
+  return [...removed, ...written];
+}
