@@ -1,8 +1,9 @@
 import type { Origin } from "./activity.ts";
 import type { KeyedFile } from "./file.ts";
-import { entityTag, type Item } from "./item.ts";
+import type { Item } from "./item.ts";
 import type { ItemInput } from "./item-input.ts";
 import type { PatchOperation } from "./patch-input.ts";
+import type { Precondition } from "./precondition.ts";
 import type { QuotaChange } from "./quota.ts";
 import type { Vault } from "./vault.ts";
 
@@ -145,12 +146,3 @@ export interface Answer {
 
 /** An Item in an answer. In an answer of release 0.1.0, also in one of its idempotency records, it has no nonce. */
 export type AnsweredItem = Omit<Item, "nonce"> & Partial<Pick<Item, "nonce">>;
-
-/**
- * An `If-Match` or `If-None-Match` header (RFC 9110 section 13.1): any version, or those with one of these entity tags. A
- * Worker of release 0.1.0 sends version numbers, which match nothing.
- */
-export type Precondition = "any" | readonly string[];
-
-/** Whether an Item fulfils the header. */
-export const fulfils = (item: Item, header: Precondition): boolean => header === "any" || header.includes(entityTag(item));

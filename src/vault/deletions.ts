@@ -1,4 +1,5 @@
-import { type Precondition, SERVICE } from "../model/operation.ts";
+import { SERVICE } from "../model/operation.ts";
+import type { Precondition } from "../model/precondition.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import type { StoredItem } from "../model/stored.ts";
 import { versionKey } from "../store/write/snapshot.ts";

@@ -1,5 +1,5 @@
 import type { Item } from "../model/item.ts";
-import { fulfils, type Precondition } from "../model/operation.ts";
+import { fulfils, type Precondition } from "../model/precondition.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { versionKey } from "../store/write/snapshot.ts";
 import { putVersion } from "./put-item.ts";
