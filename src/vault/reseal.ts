@@ -43,7 +43,7 @@ export async function resealVault(ports: ResealPorts, request: ResealRequest): P
     state = slice.value;
     expected = state.position;
     if (expected) continue;
-    if (state.reached || state.vault.dataKeyId !== request.dataKeyId) break;
+    if (state.vault.dataKeyId !== request.dataKeyId) break;
     const begun = await ports.write(request.operation);
     if (!begun.ok) return begun;
     expected = START;
