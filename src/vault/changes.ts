@@ -1,4 +1,5 @@
-import { type Change, editorOf } from "../model/operation.ts";
+import { editorOf } from "../model/editor.ts";
+import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
 import { complete } from "./complete.ts";
