@@ -1,6 +1,7 @@
 import type { Item } from "../model/item.ts";
 import { parseItem } from "../model/item-input.ts";
-import { type AnsweredItem, type Change, RESTORED_BY_ADMIN } from "../model/operation.ts";
+import { RESTORED_BY_ADMIN } from "../model/editor.ts";
+import type { AnsweredItem, Change } from "../model/operation.ts";
 import type { Existing, RestoreRequest } from "../model/restore.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { BackupStore } from "../store/backup/ports.ts";

@@ -60,12 +60,6 @@ export const SERVICE = "service";
 /** The actors that have no token, so that none is looked for. Every other actor is the id of a token. */
 export const WITHOUT_TOKEN: ReadonlySet<string> = new Set([ADMIN, SERVICE]);
 
-/** The id that Items have as their last editor when the admin has restored them: that of no token. */
-export const RESTORED_BY_ADMIN = "00000000-0000-0000-0000-000000000000";
-
-/** What an Item has as its last editor: the id of a token, because clients parse it as an id. */
-export const editorOf = (actor: string): string => (actor === ADMIN ? RESTORED_BY_ADMIN : actor);
-
 export interface Idempotency {
   /** A hash of the actor and the Idempotency-Key. */
   readonly key: string;

@@ -1,5 +1,6 @@
+import { editorOf } from "../model/editor.ts";
 import { operationId } from "../model/ids.ts";
-import { type Change, editorOf } from "../model/operation.ts";
+import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { START } from "../model/reseal.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";

@@ -3,7 +3,7 @@ import type { Action } from "../model/activity.ts";
 import type { KeyedFile } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
-import { editorOf } from "../model/operation.ts";
+import { editorOf } from "../model/editor.ts";
 import { fulfils, type Precondition } from "../model/precondition.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { NOTHING_STORED, type StoredFile } from "../model/stored.ts";

@@ -1,8 +1,9 @@
+import { backUp } from "../support/backup.ts";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { bytesOf, freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { backUp, restoreOnce } from "../support/restores.ts";
+import { restoreOnce } from "../support/restores.ts";
 import { client, makeToken } from "../support/service.ts";
 
 /** The restore of one Item (contract 21.28). */

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { newestOf, rowsInDatabase } from "../support/backup.ts";
+import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
 import { freshFile, pattern } from "../support/files.ts";
-import { backUp, backUpAll, changeManifest, loseEverything, objectsIn, restore, restoreOnce } from "../support/restores.ts";
+import { changeManifest, loseEverything, objectsIn, restore, restoreOnce } from "../support/restores.ts";
 import { LOGIN, makeToken } from "../support/service.ts";
 
 /** What a restore refuses, by name, before anything of the vault is visible (contract 21.24). */

@@ -1,11 +1,11 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
-import { rowsInDatabase } from "../support/backup.ts";
+import { backUp, rowsInDatabase } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { backUp, restore, restoreOnce } from "../support/restores.ts";
+import { restore, restoreOnce } from "../support/restores.ts";
 import { passDays } from "../support/restore.ts";
 import { runs } from "../support/runs.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
@@ -107,7 +107,7 @@ describe("a vault that has changed since its snapshot", () => {
     }
   });
 
-  it("counts a webhook that was made since as newer, and sends no old events after the restore", async () => {
+  it("sends its webhooks no event twice, and then tells them to begin again", async () => {
     const { vault, items, call } = await freshVault();
     const receiver = newReceiver();
     await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: receiver.url } });
@@ -119,8 +119,16 @@ describe("a vault that has changed since its snapshot", () => {
     await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
     await restore({ vault, overwrite: true });
     await call("POST", items, { body: LOGIN });
-    await ringWhenDue(vault);
-    expect((await receiver.received()).map(({ event }) => event.type)).toEqual(["item.created", "item.created", "reset"]);
+    const types = async () => (await receiver.received()).map(({ event }) => event.type);
+    // The alarm of the write may run at the same time.
+    await vi.waitFor(async () => {
+      await ringWhenDue(vault);
+      expect(await types()).toEqual(["item.created", "item.created", "reset"]);
+    });
+  });
+
+  it("counts a webhook that was made since as newer", async () => {
+    const { vault } = await freshVault();
     await backUp(vault);
     await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } });
     expect(await restore({ vault })).toMatchObject({ status: 409 });

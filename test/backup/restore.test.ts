@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { rowsInDatabase } from "../support/backup.ts";
+import { backUpAll, rowsInDatabase } from "../support/backup.ts";
 import { freshFile, lengthOf, pattern } from "../support/files.ts";
-import { backUpAll, loseEverything, objectsIn, restore, restoreAll } from "../support/restores.ts";
+import { loseEverything, objectsIn, restore, restoreAll } from "../support/restores.ts";
 import { admin, client, freshVault, LOGIN, makeToken, send } from "../support/service.ts";
 import { newReceiver } from "../support/webhooks.ts";
 

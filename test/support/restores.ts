@@ -4,31 +4,11 @@ import type { Manifest } from "../../src/model/backup.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
 import { manifestKey } from "../../src/store/backup/place.ts";
-import { registryStep } from "../../src/store/backup/registry.ts";
-import { backupStep, type StepReport } from "../../src/store/backup/snapshot.ts";
 import { backupStore, valueOf } from "./backup.ts";
 import { migrate } from "./migrate.ts";
 import { admin, type Reply } from "./service.ts";
 
 /** Backups and restores of tests: snapshots are made by the functions of the service, restores by requests. */
-
-/** Makes a snapshot of a vault. */
-export async function backUp(vault: string, full = false): Promise<StepReport> {
-  for (;;) {
-    const report = valueOf(await backupStep(await backupStore(), vault, full));
-    if (!["reading", "copying", "busy"].includes(report.state)) return report;
-  }
-}
-
-/** Makes a snapshot of each vault, and the registry. */
-export async function backUpAll(vaults: readonly string[]): Promise<void> {
-  for (const vault of vaults) await backUp(vault);
-  for (;;) {
-    const { state } = valueOf(await registryStep(await backupStore()));
-    if (state === "waiting") throw new Error("a vault has no snapshot");
-    if (state === "done") return;
-  }
-}
 
 /** Writes a manifest again, with changes. */
 export async function changeManifest(

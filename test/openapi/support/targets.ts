@@ -1,7 +1,8 @@
+import { backUp } from "../../support/backup.ts";
 import { env } from "cloudflare:workers";
 import type { Row } from "../../../openapi/operation.ts";
 import { lengthOf, pattern } from "../../support/files.ts";
-import { backUp } from "../../support/restores.ts";
+
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 
