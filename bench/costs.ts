@@ -9,7 +9,7 @@ import { createItems, getItem, listItems, MIB, patchItems } from "./operations.t
 import { resolve } from "./references.ts";
 import { createFile, createVault, startServer, stopServer, uploadFile, type Vault } from "./server.ts";
 
-const COSTS_FILE = "docs/operations/costs.part.md";
+const COSTS_FILE = "docs/operations.md";
 const [BEGIN, END] = ["<!-- costs: written by `npm run bench -- costs` -->", "<!-- end of costs -->"];
 
 /** A long poll that ends without an event after a second, which makes the same calls as one of 30 s. */
