@@ -82,6 +82,14 @@ describe("the registry", () => {
     ]);
   });
 
+  it("of several drivers at once is finished for each of them (21.6)", async () => {
+    const vaults = await allVaults();
+    await backUpAll(vaults);
+    const reports = await Promise.all(Array.from({ length: 4 }, () => backUpAll(vaults)));
+    expect(reports.map(({ state }) => state)).toEqual(["done", "done", "done", "done"]);
+    expect(await keysIn("running/")).toEqual([]);
+  });
+
   it("is in the log of the admin when it is finished, and so is the list of the objects (21.11)", async () => {
     const entries: unknown[] = [];
     const ACTIVITY = { send: async (rows: unknown[]) => void entries.push(...rows) } as unknown as Queue;

@@ -98,32 +98,6 @@ describe("a snapshot", () => {
     expect(rowsOfParts(parts)).toEqual(states.get(Number(manifest.row!["content_version"])));
   });
 
-  it("reads more changes than a slice has in several of them, and each changed Item once (21.2)", async () => {
-    const { vault, seeded } = await largeVault(1_300);
-    await backUp(vault);
-    const changed = JSON.stringify(seeded.slice(0, 1_150));
-    const log = `
-      INSERT INTO activity (vault_id, id, action, result, actor, item_id, version, root_key_id, sealed, sequence, at)
-      SELECT ?1, printf('%08x-0000-7000-8000-000000000000', 1e9 + key), 'UPDATE', 'SUCCESS', 'x', value, 2, 'k1', '',
-        content_version + attribute_version + 1 + key, updated_at FROM json_each(?2), vaults WHERE vaults.id = ?1`;
-    await env.DB.batch([
-      env.DB.prepare(log).bind(vault, changed),
-      env.DB.prepare(
-        "UPDATE items SET version = 2 WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND id <> ?3",
-      ).bind(vault, changed, seeded[7]),
-      env.DB.prepare("DELETE FROM items WHERE vault_id = ?1 AND id = ?2").bind(vault, seeded[7]),
-      env.DB.prepare("UPDATE vaults SET content_version = content_version + 1150 WHERE id = ?1").bind(vault),
-    ]);
-    const { count, db } = countingDatabase();
-    expect(await backUp(vault, { env: { DB: db } })).toMatchObject({ state: "done", number: 2 });
-    expect(count.calls).toBe(4); // the state before, two slices of changes, and nothing since
-    const { manifest, parts } = await newestOf(vault);
-    expect(manifest.base).toBe(2);
-    const [rows, there] = [rowsOfParts(parts), await rowsInDatabase(vault)];
-    // The entries of this test have ids of 1970, and the time tells which ones are new.
-    expect({ ...rows, activity: [] }).toEqual({ ...there, activity: [] });
-  });
-
   it("needs D1 calls by its size: three for 2,300 Items, and reads no row of another vault (21.3)", async () => {
     const { vault } = await largeVault(2_300);
     const { count, db } = countingDatabase();

@@ -49,8 +49,12 @@ export async function saveRunning<State>(
   return tryBucket(async () => (await bucket.put(runningKey(vault), text, { onlyIf })) !== null);
 }
 
-/** Deletes the state. Errors: `unavailable`. */
+/** Deletes the state that was loaded. That of another driver, which has continued meanwhile, stays. Errors: `unavailable`. */
 export async function deleteRunning<State>(bucket: R2Bucket, vault: string, { etag }: Loaded<State>): Promise<Result<undefined>> {
   if (etag === undefined) return ok(undefined);
-  return tryBucket(() => bucket.delete(runningKey(vault)).then(() => undefined));
+  return tryBucket(async () => {
+    const there = await bucket.head(runningKey(vault));
+    if (there?.etag === etag) await bucket.delete(runningKey(vault));
+    return undefined;
+  });
 }
