@@ -14,8 +14,9 @@ describe("a large vault", () => {
   it(`is backed up and restored with ${ITEMS} Items in at most two minutes`, async () => {
     const { vault } = await freshVault();
     await seedItems(
+      env,
       vault,
-      Array.from({ length: ITEMS }, (_, index) => login(index)),
+      Array.from({ length: ITEMS }, (_one, index) => login(vault, `Item ${index}`)),
     );
     const { activity: _, ...before } = await rowsInDatabase(vault);
     const began = performance.now();

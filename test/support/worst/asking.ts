@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import type { ContentPlace } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import type { WebhookRequest } from "../../../src/model/webhook.ts";
+import type { RestoreContents } from "../../../src/store/restore/ports.ts";
 import { rebindCoordinator } from "../bindings.ts";
 import { send } from "../service.ts";
 import type { Sent } from "./requests.ts";
@@ -32,6 +33,7 @@ export function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {
     return {
       write: async (operation: Operation) => (await rebound).write(operation),
       expect: async (place: ContentPlace) => (await rebound).expect(place),
+      prepareRestore: async (contents: RestoreContents) => (await rebound).prepareRestore(contents),
       webhooks: async (vault: string, request: WebhookRequest) => (await rebound).webhooks(vault, request),
     };
   };
