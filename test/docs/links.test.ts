@@ -2,14 +2,11 @@ import { describe, expect, it } from "vitest";
 
 /** The links between the documents. */
 
-const documents: Readonly<Record<string, string>> = import.meta.glob(
-  ["../../*.md", "../../docs/**/*.md", "../../cli/*.md", "../../client/*.md"],
-  {
-    query: "?raw",
-    import: "default",
-    eager: true,
-  },
-);
+const documents: Readonly<Record<string, string>> = import.meta.glob("../../{*,docs/**/*,cli/*,client/*}.md", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
 
 /** The path from the root of the checkout, for example `docs/cli.md`. */
 const pathOf = (key: string): string => key.replace("../../", "");

@@ -1,11 +1,10 @@
-import { reset } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { Manifest } from "../../src/model/backup.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
 import { manifestKey } from "../../src/store/backup/place.ts";
 import { backupStore, valueOf } from "./backup.ts";
-import { migrate } from "./migrate.ts";
 import { admin, type Reply } from "./service.ts";
 
 /** Backups and restores of tests: snapshots are made by the functions of the service, restores by requests. */
@@ -30,12 +29,22 @@ export async function objectsIn(bucket: R2Bucket): Promise<Objects> {
   return new Map(await Promise.all(objects.map(({ key }) => read(key))));
 }
 
-/** Loses D1, FILES and all coordinators. The bucket of backups stays. */
+/** Loses D1, FILES and the coordinators of all vaults. The bucket of backups stays. `reset` may delete objects that are put after it. */
 export async function loseEverything(): Promise<void> {
-  const kept = await objectsIn(env.BACKUPS);
-  await reset();
-  await migrate();
-  for (const [key, bytes] of kept) await env.BACKUPS.put(key, bytes);
+  const { results } = await env.DB.prepare("SELECT DISTINCT vault_id AS id FROM activity").all<{ id: string }>();
+  for (const { id } of results) {
+    await runInDurableObject(env.COORDINATOR.getByName(id), (_, { storage }) => storage.deleteAll());
+    await evictDurableObject(env.COORDINATOR.getByName(id));
+  }
+  const tables = await env.DB.prepare(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name NOT IN ('d1_migrations', 'deployment', 'root_key_uses')",
+  ).all<{ name: string }>();
+  await env.DB.batch([
+    ...tables.results.map(({ name }) => env.DB.prepare(`DELETE FROM ${name}`)),
+    env.DB.prepare("DELETE FROM root_key_uses"),
+    env.DB.prepare("UPDATE deployment SET id = lower(hex(randomblob(16)))"),
+  ]);
+  await env.FILES.delete([...(await objectsIn(env.FILES)).keys()]);
 }
 
 export interface RestoreBody {

@@ -81,6 +81,6 @@ export async function openSnapshot(store: Store, manifest: Manifest): Promise<Re
 export function compareExisting({ vault, deleted, webhook }: Known, manifest: Manifest, row: VaultRow): Existing {
   if (!vault) return deleted ? "deleted" : "none";
   const sequence = row.content_version + row.attribute_version;
-  const isNewer = vault.sequence > sequence || vault.updated_at > row.updated_at || webhook > manifest.at;
+  const isNewer = vault.sequence > sequence || vault.updated_at > row.updated_at || webhook >= manifest.at;
   return isNewer || vault.data_key_id !== row.data_key_id ? "newer" : "older";
 }

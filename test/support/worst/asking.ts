@@ -3,6 +3,7 @@ import type { ContentPlace } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import type { WebhookRequest } from "../../../src/model/webhook.ts";
 import type { ResealRequest } from "../../../src/vault/reseal.ts";
+import type { RestoreContents } from "../../../src/store/restore/ports.ts";
 import { rebindCoordinator } from "../bindings.ts";
 import { send } from "../service.ts";
 import type { Sent } from "./requests.ts";
@@ -34,6 +35,7 @@ export function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {
       write: async (operation: Operation) => (await rebound).write(operation),
       expect: async (place: ContentPlace) => (await rebound).expect(place),
       reseal: async (request: ResealRequest) => (await rebound).reseal(request),
+      prepareRestore: async (contents: RestoreContents) => (await rebound).prepareRestore(contents),
       webhooks: async (vault: string, request: WebhookRequest) => (await rebound).webhooks(vault, request),
     };
   };
