@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -87,6 +87,20 @@ describe("admin keys stage", () => {
     expect([ran.code, readFileSync(path, "utf8")]).toEqual([code, before]);
     expect(ran.stderr).toContain(message);
     for (const text of [K1, K2]) expect(ran.stderr).not.toContain(text);
+  });
+
+  it("says to restart a local service, and never uploads its keys to the deployed one", async () => {
+    const { folder, path } = fileOf(K1);
+    renameSync(path, join(folder, ".dev.vars"));
+    const uploaded = await keys("stage --upload --file .dev.vars", { env: ADMIN, cwd: folder });
+    expect([uploaded.code, uploaded.stderr]).toEqual([2, expect.stringContaining("has the keys of a local service")]);
+    expect(readFileSync(join(folder, ".dev.vars"), "utf8")).not.toContain("k2");
+    const { stderr } = await keys("stage --file .dev.vars", { env: ADMIN, cwd: folder });
+    expect(stderr).toContain("Restart the local service, which reads .dev.vars");
+    expect(stderr).not.toContain("wrangler");
+    expect((await keys("activate k2 --file .dev.vars", { env: ADMIN, cwd: folder })).stderr).toContain(
+      "Restart the local service",
+    );
   });
 
   it("refuses a file that others may read", async () => {
