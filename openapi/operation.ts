@@ -147,6 +147,3 @@ export function operationOf(row: Row): Operation {
     },
   };
 }
-
-/** All parameters, by the names of their components. */
-export const parameterComponents = { ...pathParameters, ...parameters };

@@ -1,5 +1,5 @@
 import { json, required } from "../content.ts";
-import { verified } from "../examples.ts";
+import { verified } from "../operations-examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
 /** The check of what is stored (contract 22). */
