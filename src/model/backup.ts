@@ -57,6 +57,8 @@ export interface Manifest {
   readonly predecessor: string | null;
   /** When the snapshot was finished: Unix milliseconds. */
   readonly at: number;
+  /** The snapshot has the entries of reads and denials that were in the log until then: Unix milliseconds; absent in the registry. */
+  readonly logUntil?: number;
   /** The version of the schema (migrations/) that the rows have. */
   readonly schema: number;
   /** The row of the vault at the moment of the snapshot, by column; absent in the registry. */

@@ -43,7 +43,7 @@ const RETRIED = 100;
 async function endPass(store: BackupStore, vault: string, running: Running, slice: Slice, single: boolean): Promise<Next> {
   const { pass, parts } = running;
   const base = pass.since ? running.base : parts.length;
-  if (!single) return ok({ ...running, base, pass: startPass(store.now, pass.start, pass.startedAt) });
+  if (!single) return ok({ ...running, base, pass: startPass(pass.start) });
   const { row, deployment } = slice;
   const webhooks = await writePart(store.backups, { deployment, vault }, { replaces: [], tables: [slice.webhooks] });
   if (!webhooks.ok) return webhooks;

@@ -23,6 +23,8 @@ export interface Running {
   /** What must not change while rows are read: see `stateOfKeys`. */
   readonly keys: string | undefined;
   readonly pass: Pass;
+  /** When the first pass began: Unix milliseconds. */
+  readonly startedAt: number;
   /** The new parts of the first pass, when that pass reads everything. */
   readonly base: number;
   /** Absent while rows are read. */
@@ -92,8 +94,8 @@ export function beginSnapshot(now: number, newest: Newest, slice: Slice, full: b
   const begun = beginAgain(now, { number: newest.number + 1, predecessor: open?.sha256 ?? null });
   const continued = !full && open !== undefined && open.manifest.deployment === slice.deployment;
   if (!continued || !isContinued(open.manifest, stateOfKeys(slice.row))) return begun;
-  const { row, at, parts, base, missing = [] } = open.manifest;
-  const pass = startPass(now, cursorOf(row!), at);
+  const { row, logUntil, parts, base, missing = [] } = open.manifest;
+  const pass = startPass(cursorOf(row!), logUntil);
   return { ...begun, kept: parts.slice(0, -1), keptBase: base, keys: stateOfKeys(slice.row), pass, missing };
 }
 
@@ -106,7 +108,8 @@ export const beginAgain = (now: number, { number, predecessor }: Pick<Running, "
   parts: [],
   withFiles: [],
   keys: undefined,
-  pass: startPass(now),
+  pass: startPass(),
+  startedAt: now,
   base: 0,
   content: 0,
   copied: 0,

@@ -39,14 +39,18 @@ const page = (table: VaultTable, source: string): string => `
 
 const selected = (table: VaultTable): string => `SELECT ${columnsOf(table).join(", ")}, ${table.bytes} AS row_bytes`;
 
-/** A slice of all rows. ?1: the vault; from ?4 on the key after which it begins. A range of keys, because it is read fastest. */
-export const sliceOfAll = (table: VaultTable): string => {
-  const source = `${table.table} WHERE vault_id = ?1`;
-  return `
+/** A range of keys, because it is read fastest. In: FROM and the first conditions of WHERE. */
+const sliceOf = (table: VaultTable, source: string): string => `
     ${selected(table)} FROM ${source} AND ${isAfter(table)}
       AND (${listOf(table)}) <= (${page(table, source)} ORDER BY ${descending(table)} LIMIT 1)
     ORDER BY ${listOf(table)}`;
-};
+
+/** A slice of all rows. ?1: the vault; from ?4 on the key after which it begins. */
+export const sliceOfAll = (table: VaultTable): string => sliceOf(table, `${table.table} WHERE vault_id = ?1`);
+
+/** A slice of the entries of writes. ?1 to ?3: as `CHANGED_ITEMS`; from ?4 on the key after which it begins. */
+export const sliceOfNumbered = (table: VaultTable): string =>
+  sliceOf(table, `${table.table} WHERE vault_id = ?1 AND sequence > ?2 AND sequence <= ?3`);
 
 /** A slice of the rows of changed Items. ?1 to ?3: as `CHANGED_ITEMS`; from ?4 on the key after which it begins. */
 export const sliceOfChanged = (table: VaultTable): string => {

@@ -4,7 +4,7 @@ import { firstIdAt } from "../../model/ids.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
 import { runBatch } from "../database.ts";
-import { CHANGED_ITEMS, columnsOf, firstKey, type Key, SLICE, sliceOfAll, sliceOfChanged } from "./slice-sql.ts";
+import { CHANGED_ITEMS, columnsOf, firstKey, type Key, SLICE, sliceOfAll, sliceOfChanged, sliceOfNumbered } from "./slice-sql.ts";
 import { VAULT_TABLES, type VaultTable } from "./tables.ts";
 
 /** Reads slices of the rows of a vault. A slice is one D1 call, so a transaction: all that it reads is of one moment. */
@@ -22,7 +22,7 @@ const SQL = {
   items: `${CHANGED_ITEMS} ORDER BY item_id`,
   webhooks: `SELECT ${columnsOf(WEBHOOKS).join(", ")} FROM webhooks WHERE vault_id = ?1 ORDER BY id`,
   all: SLICED.map(sliceOfAll),
-  changed: SLICED.map((table) => (table.item === undefined ? sliceOfAll(table) : sliceOfChanged(table))),
+  changed: SLICED.map((table) => (table.item === undefined ? sliceOfNumbered(table) : sliceOfChanged(table))),
 };
 
 /** Reading the rows of a vault once: all of them, or those that have changed since a position. */
@@ -31,19 +31,22 @@ export interface Pass {
   readonly since?: Cursor | undefined;
   /** Where the pass began; absent before the first slice. */
   readonly start?: Cursor | undefined;
-  /** When it began: Unix milliseconds. */
-  readonly startedAt: number;
+  /** Whether all entries of the log after the key are read; else only those of the writes of the pass. */
+  readonly wholeLog: boolean;
   /** By table the last key that was read; `null`: all rows are read. */
   readonly keys: readonly (Key | null)[];
 }
 
-/** In: the position, and the time (Unix milliseconds) from which on entries of the log may be missing. */
-export const startPass = (now: number, since?: Cursor, missedFrom = 0): Pass => ({
+/**
+ * In: the position; and for the first pass of a snapshot, which reads entries of reads and denials too, the time (Unix milliseconds)
+ * from which on they may be missing. The other passes read only writes: else a vault that is read often would never be done.
+ */
+export const startPass = (since?: Cursor, logFrom?: number): Pass => ({
   since,
-  startedAt: now,
+  wholeLog: since === undefined || logFrom !== undefined,
   // Entries of reads come through a queue, so they may come late.
   keys: SLICED.map((table) =>
-    since && table.table === "activity" ? [firstIdAt(Math.max(0, missedFrom - HOUR))] : firstKey(table),
+    table.table === "activity" && logFrom !== undefined ? [firstIdAt(Math.max(0, logFrom - HOUR))] : firstKey(table),
   ),
 });
 
@@ -66,7 +69,8 @@ type Row = Record<string, Cell>;
 
 /** Reads the next slice. Out: `undefined` when the vault does not exist. Errors: `unavailable`. */
 export async function readSlice(db: D1Database, vault: string, pass: Pass): Promise<Result<Slice | undefined>> {
-  const { since, start, keys } = pass;
+  const { since, start, keys, wholeLog } = pass;
+  const sqlOf = (index: number) => (since && !(wholeLog && SLICED[index]!.item === undefined) ? SQL.changed : SQL.all)[index]!;
   const range = [since?.sequence ?? Number.MAX_SAFE_INTEGER, start?.sequence ?? Number.MAX_SAFE_INTEGER];
   const unread = SLICED.map((table, index) => ({ table, index })).filter(({ index }) => keys[index] !== null);
   const read = await runBatch<[Row, { id: string }, { entries: number; known: number }, { changed: string }, Row, ...Row[]]>(
@@ -76,7 +80,7 @@ export async function readSlice(db: D1Database, vault: string, pass: Pass): Prom
     db.prepare(SQL.log).bind(vault, ...range, since?.at ?? 0),
     db.prepare(SQL.items).bind(vault, ...(start ? [0, 0] : range)),
     db.prepare(SQL.webhooks).bind(vault),
-    ...unread.map(({ index }) => db.prepare((since ? SQL.changed : SQL.all)[index]!).bind(vault, ...range, ...keys[index]!)),
+    ...unread.map(({ index }) => db.prepare(sqlOf(index)).bind(vault, ...range, ...keys[index]!)),
   );
   if (!read.ok) return read;
   const [[row], [deployment], [log], items, webhooks, ...slices] = read.value as [

@@ -84,7 +84,7 @@ async function begin(
   vault: string,
   full: boolean,
 ): Promise<Result<(Running & { readonly planned: Slice["row"] }) | StepReport>> {
-  const nothing = { startedAt: store.now, keys: SLICED.map(() => null) };
+  const nothing = { wholeLog: false, keys: SLICED.map(() => null) };
   const [newest, read] = [await findNewest(store, vault), await readSlice(store.db, vault, nothing)];
   if (!newest.ok) return newest;
   if (!read.ok) return read;
@@ -111,7 +111,10 @@ async function finishStep(
   return deleted.ok ? ok(answer) : deleted;
 }
 
-function manifestOf(vault: string, { number, predecessor, kept, keptBase, base, parts, moment, missing }: Running): Manifest {
+function manifestOf(
+  vault: string,
+  { number, predecessor, kept, keptBase, base, parts, moment, missing, startedAt }: Running,
+): Manifest {
   const { at, row, deployment, webhooks } = moment!;
   return {
     format: BACKUP_FORMAT,
@@ -120,6 +123,7 @@ function manifestOf(vault: string, { number, predecessor, kept, keptBase, base, 
     number,
     predecessor,
     at,
+    logUntil: startedAt,
     schema: SCHEMA.newest,
     row,
     parts: [...kept, ...parts, webhooks],
