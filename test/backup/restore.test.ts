@@ -133,6 +133,18 @@ describe("the restore of a whole deployment", () => {
     expect(results).toHaveLength(1);
   });
 
+  it("goes on with its snapshot when a newer backup was made before all vaults were there", async () => {
+    const { vault } = filled;
+    const { body: first } = await restore({});
+    await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault).run();
+    await backUpAll([]);
+    expect(await restore({ dryRun: true })).toMatchObject({
+      status: 200,
+      body: { snapshot: first.snapshot, vaults: [{ id: vault }] },
+    });
+    expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done" } });
+  });
+
   it("is refused where the deployment has something, and changes nothing", async () => {
     await backUpAll([filled.vault]);
     expect(await restore({})).toMatchObject({ status: 409, body: { message: expect.stringContaining("vaults or tokens") } });
