@@ -6,6 +6,7 @@ import { COMMANDS } from "../../cli/src/commands.ts";
 import { type Bindings, expectedText } from "../docs/placeholders.ts";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { parseSections, type Section, startShell } from "./support/console.ts";
+import { startFewVaults } from "./support/few-vaults.ts";
 import { CACHE } from "./support/process.ts";
 
 /** Replays docs/cli.md: runs the commands of each section in a shell, and compares what they write with what is shown. */
@@ -45,11 +46,16 @@ async function demoShell() {
     TOKEN_OF_BOTH: tokenOfBoth,
     ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN,
   };
-  return { cwd, env };
+  return { cwd, env, vault };
 }
 
-async function replay({ examples }: Section) {
-  const shell = startShell(await demoShell());
+/** The sections whose examples are about all vaults of the service. */
+const ABOUT_ALL = new Set(["Backups"]);
+
+async function replay({ heading, examples }: Section) {
+  const { cwd, env, vault } = await demoShell();
+  const few = ABOUT_ALL.has(heading) ? await startFewVaults([vault]) : undefined;
+  const shell = startShell({ cwd, env: { ...env, ...(few && { ITEM_VAULT_HOST: few.url }) } });
   const bindings: Bindings = new Map();
   const [actual, expected]: object[][] = [[], []];
   for (const { line, command, shown } of examples) {
@@ -59,6 +65,7 @@ async function replay({ examples }: Section) {
     expected!.push({ line, command, output: expectedText(shown, output, bindings) });
   }
   await shell.end();
+  await few?.close();
   return { actual, expected };
 }
 

@@ -34,7 +34,7 @@ function readList({ items, token }: Pick<Vault, "items" | "token">, before?: (ca
 }
 
 /** 50,000 in the long run. */
-const MANY = runs(6_000, 50_000);
+const MANY = runs(4_000, 50_000);
 /** The number of Items that a list reads with one D1 call. */
 const SLICE = 2_000;
 

@@ -24,6 +24,8 @@ export interface Interceptor {
 export interface InterceptorOptions {
   /** Runs before a request is passed on. `false`: the connection is closed without an answer. */
   readonly before?: (name: string) => Promise<boolean | void> | boolean | void;
+  /** The JSON with which the proxy answers instead of the service; `undefined`: the service answers. */
+  readonly answer?: (name: string) => unknown;
   /** How many bytes of the body of an answer pass before the connection is closed; `undefined`: all. */
   readonly cutAfter?: (name: string) => number | undefined;
 }
@@ -36,7 +38,7 @@ export async function startInterceptor(options: InterceptorOptions = {}): Promis
 }
 
 /** Starts a proxy, which the caller closes. */
-export async function startProxy({ before, cutAfter }: InterceptorOptions = {}): Promise<Interceptor> {
+export async function startProxy({ before, answer: own, cutAfter }: InterceptorOptions = {}): Promise<Interceptor> {
   const [requests, headers]: [string[], IncomingMessage["headers"][]] = [[], []];
   let failing: number | undefined;
   let location: string | undefined;
@@ -48,7 +50,11 @@ export async function startProxy({ before, cutAfter }: InterceptorOptions = {}):
       if (location !== undefined) answer.writeHead(307, { location }).end();
       else if (failing !== undefined) answer.writeHead(failing).end("{}");
       else if ((await before?.(name)) === false) answer.destroy();
-      else forward(incoming, answer, cutAfter?.(name));
+      else {
+        const json = own?.(name);
+        if (json === undefined) forward(incoming, answer, cutAfter?.(name));
+        else answer.setHeader("Content-Type", "application/json").end(JSON.stringify(json));
+      }
     })();
   });
   const listen = (port: number) => new Promise<void>((listening) => void server.listen(port, "127.0.0.1", listening));
