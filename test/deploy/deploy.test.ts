@@ -139,14 +139,20 @@ describe("what a deployment would lose", () => {
     expect(planOf(output)[0]).toBe("  secrets     set to the value of the variable of the deployed Worker: TOKENS_NOT_BEFORE");
   });
 
-  it("no other root keys are made for a database that has a vault", async () => {
+  it.each([
+    ["has a vault", "CREATE TABLE vaults (id TEXT) STRICT; INSERT INTO vaults VALUES ('v')"],
+    [
+      "had one",
+      "CREATE TABLE vaults (id TEXT) STRICT; CREATE TABLE root_keys (id TEXT) STRICT; INSERT INTO root_keys VALUES ('k1')",
+    ],
+  ])("no other root keys are made for a database that %s", async (_, rows) => {
     const other = await startCloudflare();
     const sqlite = new DatabaseSync(":memory:");
-    sqlite.exec("CREATE TABLE vaults (id TEXT) STRICT; INSERT INTO vaults VALUES ('v')");
+    sqlite.exec(rows);
     other.state.databases.set("id", { id: "id", name: NAME, sqlite, bookmarks: [] });
     const { code, output } = await deploy(other, folder, "--dry-run", "--secrets", "none.vars");
     await other.close();
-    expect([code, output]).toEqual([5, expect.stringContaining("The database has vaults, and no ROOT_KEYS are set")]);
+    expect([code, output]).toEqual([5, expect.stringContaining("The database was used, and no ROOT_KEYS are set")]);
   });
 
   it.each([

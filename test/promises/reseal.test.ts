@@ -188,6 +188,18 @@ describe("a row that does not open", () => {
   });
 });
 
+describe("a row whose texts are empty", () => {
+  it("does not hide the rows after it", async () => {
+    const { vault, items, call } = await freshVault();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.push((await call("POST", items, { body: LOGIN })).body.id);
+    const [first, empty, last] = ids.toSorted() as [string, string, string];
+    await env.DB.prepare("UPDATE items SET overview = '', details = '' WHERE vault_id = ? AND id = ?").bind(vault, empty).run();
+    expect(await resealFully(vault)).toMatchObject({ done: true, items: 3, unreadable: 1 });
+    for (const id of [first, last]) expect((await call("GET", `${items}/${id}`)).status).toBe(200);
+  });
+});
+
 describe("several operations of one group", () => {
   it("are written under the new keys when one of them replaces the keys", async () => {
     const { vault, items, call, apply } = await freshWriter();

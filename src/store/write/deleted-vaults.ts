@@ -30,6 +30,9 @@ const TABLES = [
   ["webhooks", "id", "octet_length(sealed)"],
 ] as const;
 
+/** By the key, because rows without texts have the sum of the row before them. */
+const descending = (columns: readonly string[]): string => columns.map((column) => `${column} DESC`).join(", ");
+
 /**
  * The first row is deleted however large it is. A range of keys instead of a list, because in a table WITHOUT ROWID SQLite
  * reads about a dozen whole rows to find one by its key.
@@ -42,7 +45,7 @@ const sliceOf =
       SELECT ${key} FROM (
         SELECT ${key}, sum(bytes) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - bytes AS earlier
         FROM (SELECT ${key}, ${bytes} AS bytes FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.rows}))
-      WHERE earlier < ${SLICE.bytes} ORDER BY earlier DESC LIMIT 1)`;
+      WHERE earlier < ${SLICE.bytes} ORDER BY ${descending(key.split(", "))} LIMIT 1)`;
 
 /** Delete a slice of each table but those of Files, for a restore: it first records the contents of Files. ?1: a vault without a row. */
 export const ROW_SLICES: readonly string[] = TABLES.filter(([table]) => !table.startsWith("file")).map(sliceOf("true"));

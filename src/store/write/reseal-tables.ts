@@ -80,7 +80,7 @@ const lengthOf = ({ texts }: ResealTable): string =>
 
 /**
  * The rows after a key, in the order of the key, up to the one by which they exceed the bound. Their sizes are added up apart from the
- * texts, which SQLite would copy. In: the parameters ?1, the vault, and ?2 and on, the key.
+ * texts, which SQLite would copy. Of rows without texts, which add nothing to the sum, the last one is meant. In: the parameters ?1, the vault, and ?2 and on, the key.
  */
 export function readSql(table: ResealTable): string {
   const key = Object.keys(table.key);
@@ -94,7 +94,7 @@ export function readSql(table: ResealTable): string {
         FROM (
           SELECT ${names}, ${lengthOf(table)} AS octets FROM ${table.name}
           WHERE ${after} ORDER BY ${names} LIMIT ${SLICE.rows}))
-      WHERE earlier < ${SLICE.characters} ORDER BY earlier DESC LIMIT 1)
+      WHERE earlier < ${SLICE.characters} ORDER BY ${key.map((column) => `${column} DESC`).join(", ")} LIMIT 1)
     ORDER BY ${names}`;
 }
 

@@ -24,10 +24,16 @@ export async function appliedMigrations(api: Api, database: string): Promise<str
   return rows.map(({ name }) => name);
 }
 
-/** Whether the database has a vault. Only its own root keys open it. */
+/** The tables of what only the root keys of the database open: vaults, and the proofs by which the service refuses other keys. */
+const USES_OF_ROOT_KEYS: readonly string[] = ["vaults", "root_keys"];
+
+/** Whether the database was used with root keys. The service does not serve it with others. */
 export async function isInUse(api: Api, database: string): Promise<boolean> {
-  if (!(await hasTable(api, database, "vaults"))) return false;
-  return (await api.query(database, "SELECT 1 FROM vaults LIMIT 1")).length > 0;
+  for (const table of USES_OF_ROOT_KEYS) {
+    if (!(await hasTable(api, database, table))) continue;
+    if ((await api.query(database, `SELECT 1 FROM ${table} LIMIT 1`)).length > 0) return true;
+  }
+  return false;
 }
 
 const hasTable = async (api: Api, database: string, name: string): Promise<boolean> =>

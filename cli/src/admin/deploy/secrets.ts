@@ -44,9 +44,9 @@ export async function planSecrets(
 }
 
 const keysMissing = (path: string): CliError =>
-  new CliError("The database has vaults, and no ROOT_KEYS are set", {
+  new CliError("The database was used, and no ROOT_KEYS are set", {
     exit: "conflict",
-    hint: `Only the ROOT_KEYS that it was made with open them. Write them into ${path} and start again.`,
+    hint: `Only the ROOT_KEYS that it was made with open what it has. Write them into ${path} and start again.`,
   });
 
 /** Errors: throws a CliError with the command that sets what is missing. */
