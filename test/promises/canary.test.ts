@@ -116,7 +116,7 @@ it("no text that a user sent is unencrypted in D1, or in a queue message, a log 
 });
 
 it("none is in an object of the two buckets, with Files, backups and the archive of the log, or in a finding of verify", async () => {
-  const vaults = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id as string);
+  const vaults: string[] = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
   const { token } = await makeToken({ [vaults[0]!]: "rw" }, { name: canary() });
   const items = `/v1/vaults/${vaults[0]}/items`;
   const { id } = (await client(token)("POST", items, { body: item() })).body;
