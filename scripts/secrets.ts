@@ -14,8 +14,8 @@ const newSecrets = (...names: readonly string[]): string =>
  */
 export function ensureSecrets(path: string): { ADMIN_TOKEN: string; TOKENS_NOT_BEFORE: string | undefined } {
   if (!existsSync(path)) {
-    const note = "# Created by scripts/secrets.ts. ROOT_KEYS decrypts every vault. Without it no vault can be decrypted.\n";
-    writeFileSync(path, note + newSecrets("ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"), { mode: 0o600, flag: "wx" });
+    const heading = "# Created by scripts/secrets.ts. ROOT_KEYS decrypts every vault. Without it no vault can be decrypted.\n";
+    writeFileSync(path, heading + newSecrets("ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"), { mode: 0o600, flag: "wx" });
   }
   const text = readFileSync(path, "utf8");
   const { ADMIN_TOKEN, METRICS_TOKEN, TOKENS_NOT_BEFORE } = parseEnv(text);

@@ -56,8 +56,8 @@ export const parseTestOrigin = (text: string | undefined): Result<string | undef
     : fail("misconfigured", "WEBHOOK_TEST_ORIGIN is not the origin of a port of this machine");
 
 /** wrangler.toml gives numbers, the dashboard gives texts. `Number` alone would accept the empty text as 0. */
-export function parseNumber(given: unknown, { variable, least, most = Infinity, unit, absent }: Numeric): Result<number> {
-  const value: unknown = given === undefined ? absent : given;
+export function parseNumber(written: unknown, { variable, least, most = Infinity, unit, absent }: Numeric): Result<number> {
+  const value: unknown = written === undefined ? absent : written;
   const number = /^\d{1,9}(\.\d{1,9})?$/.test(String(value)) ? Number(value) : Number.NaN;
   // A fraction of a millisecond would give operation ids and due times that no comparison expects.
   if (number > most) return fail("misconfigured", `${variable} is more than ${most}`);

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { runCli } from "./support/process.ts";
 
-/** `admin restore --from` as a process (docs/cli.md). The service is a server of the test: its bucket of backups is empty. */
+/** `admin restore --from` as a process (docs/cli.md). The service is a server of the test: its bucket of backups has the objects `known`. */
 
 const REGISTRY = "00000000-0000-0000-0000-000000000000";
 const VAULT = "5f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09";
@@ -25,7 +25,7 @@ function folderOf(manifests: readonly (readonly [vault: string, number: number, 
 const nameOf = (vault: string, number: number) => `vaults/${vault}/${String(number).padStart(8, "0")}.manifest`;
 
 /** A service with the root key k2; it has removed k1. Out: what was stored in its bucket. */
-async function serve(): Promise<{ env: Record<string, string>; stored: string[] }> {
+async function serve(known: readonly string[] = []): Promise<{ env: Record<string, string>; stored: string[] }> {
   const stored: string[] = [];
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://host");
@@ -34,7 +34,7 @@ async function serve(): Promise<{ env: Record<string, string>; stored: string[] 
         { id: "k2", state: "active" },
         { id: "k1", state: "removed" },
       ],
-      "GET /v1/admin/backups/objects": () => ({ objects: [] }),
+      "GET /v1/admin/backups/objects": () => ({ objects: known.map((key) => ({ key, size: 1 })) }),
       "PUT /v1/admin/backups/object": () => ({ stored: stored.push(searchParams.get("key")!) > 0 }),
       "POST /v1/admin/restores": () => ({ snapshot: 2, takenAt: "now", state: "done", done: 1, total: 1, rows: 0, vaults: [] }),
     };
@@ -58,6 +58,17 @@ describe("admin restore --from", () => {
     const ran = await runCli(["admin", "restore", "--from", folder, "--yes"], { env });
     expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Left out 1 older snapshots") });
     expect(stored).toEqual([nameOf(REGISTRY, 2), nameOf(VAULT, 1)]);
+  });
+
+  it("continues a copy that was interrupted after the newest snapshot", async () => {
+    const { env, stored } = await serve([nameOf(REGISTRY, 2)]);
+    const folder = folderOf([
+      [REGISTRY, 1, "k1"],
+      [REGISTRY, 2, "k2"],
+      [VAULT, 1, "k2"],
+    ]);
+    expect(await runCli(["admin", "restore", "--from", folder, "--yes"], { env })).toMatchObject({ code: 0 });
+    expect(stored).toEqual([nameOf(VAULT, 1)]);
   });
 
   it("copies nothing when the newest snapshot needs a root key that ROOT_KEYS does not have", async () => {

@@ -20,6 +20,6 @@ export async function clearStep({ store, prepare }: RestorePorts, step: Step): P
   const finished = found?.value.any === false;
   const next = finished ? ({ phase: "rows", part: 0, index: 0 } as const) : { ...position, index: position.index + 1 };
   const statements = !found ? removeVault(db, manifest.vault, known.vault) : finished ? [] : deleteLeftovers(db, manifest.vault);
-  const moved = await moveRestore(db, step, position, next, statements);
-  return moved.ok ? ok({ position: next, saved: next }) : moved;
+  const saved = await moveRestore(db, step, position, next, statements);
+  return saved.ok ? ok({ position: next, saved: next }) : saved;
 }

@@ -90,9 +90,9 @@ function requireSameDatabase(worker: Worker | undefined, database: DatabaseInfo 
 }
 
 /** Without a name in wrangler.toml the bucket stays the one that the Worker has. */
-async function findBucket(api: Api, { binding, given, usual }: BucketBinding, worker: Worker | undefined) {
+async function findBucket(api: Api, { binding, configured, usual }: BucketBinding, worker: Worker | undefined) {
   const bound = worker?.bindings.find(({ type, name }) => type === "r2_bucket" && name === binding)?.bucket_name;
-  const name = given ?? bound ?? usual;
+  const name = configured ?? bound ?? usual;
   if (bound !== undefined && bound !== name) throw otherStorage(`the bucket ${bound} as ${binding}`, `bucket_name = "${bound}"`);
   return { name, exists: (await api.read(`/r2/buckets/${name}`, NO_BUCKET)) !== undefined };
 }

@@ -36,8 +36,8 @@ export async function planSecrets(
     if (name === "ROOT_KEYS" && database?.inUse) throw keysMissing(path);
     return { name, from: mayGenerate && name in GENERATORS ? "generated" : "nowhere" };
   });
-  const [given, variable] = [file.get(OPTIONAL), variablesOf(worker).get(OPTIONAL)];
-  if (given && !has(OPTIONAL)) return [...plans, { name: OPTIONAL, from: "file", value: given }];
+  const [inFile, variable] = [file.get(OPTIONAL), variablesOf(worker).get(OPTIONAL)];
+  if (inFile && !has(OPTIONAL)) return [...plans, { name: OPTIONAL, from: "file", value: inFile }];
   return typeof variable === "string" && variable !== ""
     ? [...plans, { name: OPTIONAL, from: "variable", value: variable }]
     : plans;

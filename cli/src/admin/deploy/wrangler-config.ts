@@ -22,7 +22,7 @@ export interface WranglerConfig {
 export interface BucketBinding {
   readonly binding: string;
   /** The name in wrangler.toml, if it has one. */
-  readonly given: string | undefined;
+  readonly configured: string | undefined;
   /** The name that wrangler gives to a bucket without one. */
   readonly usual: string;
 }
@@ -75,7 +75,7 @@ export async function parseConfiguration(text: string, named?: string): Promise<
     name,
     account: wanted.account_id,
     database: { name: database_name, id: database_id, migrations: migrations_dir },
-    buckets: buckets.map(({ binding, bucket_name: given }) => ({ binding, given, usual: usualName(name, binding) })),
+    buckets: buckets.map(({ binding, bucket_name: configured }) => ({ binding, configured, usual: usualName(name, binding) })),
     queues: [...new Set(queueNames)],
     secrets: wanted.secrets?.required ?? [],
     variables: wanted.vars ?? {},

@@ -6,7 +6,7 @@ import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import type { StoredObject } from "../backup/mirror.ts";
 import { type FolderManifest, loadManifests, manifestOf, withoutKey } from "./manifests.ts";
-import { listMissing, uploadObject } from "./upload.ts";
+import { listFolder, listKnown, uploadObject } from "./upload.ts";
 
 /** `admin restore --from`: what comes before the restore. */
 
@@ -30,20 +30,26 @@ interface Wanted {
  * the manifest. Errors: throws a CliError when the manifest from which would be restored is left out, or when the service refuses an object.
  */
 export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, ...wanted }: Wanted): Promise<boolean> {
-  const missing = await listMissing(client, folder);
-  const manifests = await loadManifests(folder, missing);
-  const leftOut = await withoutKey(client, manifests);
+  const all = await listFolder(folder);
+  const known = await listKnown(client);
+  const isMissing = ({ key }: StoredObject) => !known.has(key);
+  const manifests = await loadManifests(folder, all);
+  const leftOut = await withoutKey(
+    client,
+    manifests.filter(({ object }) => isMissing(object)),
+  );
   const source = manifestOf(manifests, wanted);
   if (source && leftOut.includes(source)) throw refusalOf(source);
   if (leftOut.length > 0) await tell(io, describeLeftOut(leftOut));
   const skipped = new Set(leftOut.map(({ object }) => object));
-  const objects = missing.filter((object) => !skipped.has(object));
+  const objects = all.filter((object) => isMissing(object) && !skipped.has(object));
   const bytes = objects.reduce((sum, { size }) => sum + size, 0);
   const words = `${objects.length} objects (${bytes} bytes) of ${folder} into the bucket of backups`;
   if (dryRun) {
     await tell(io, `Would copy ${words}`);
-    if (source) await tell(io, `Would then restore ${describe(source)}. The service checks it after the copy`);
-    return source === undefined;
+    if (!source || !isMissing(source.object)) return true;
+    await tell(io, `Would then restore ${describe(source)}. The service checks it after the copy`);
+    return false;
   }
   if (objects.length === 0) return true;
   await confirm(io, `Copy ${words}?`, yes);

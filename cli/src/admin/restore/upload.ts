@@ -10,19 +10,18 @@ import { BACKUPS } from "../backup/service.ts";
 
 /** Copies what the bucket of backups lacks of a folder that `admin backup --to` has written. */
 
-/** The objects in a folder that the bucket lacks, in the order in which they are copied. Errors: throws a CliError without objects. */
-export async function listMissing(client: Client, folder: string): Promise<StoredObject[]> {
+/** The objects in a folder, in the order in which they are copied. Errors: throws a CliError without objects. */
+export async function listFolder(folder: string): Promise<StoredObject[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const keys = paths.map((path) => relative(folder, path).split(sep).join("/")).filter(isObjectKey);
   if (keys.length === 0) throw new CliError(`${folder} has no backup`, { exit: "usage" });
-  const known = await listKnown(client);
-  const missing = keys.filter((key) => !known.has(key));
-  const sized = await Promise.all(missing.map(async (key) => ({ key, size: (await stat(join(folder, key))).size })));
-  return sized.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  const objects = await Promise.all(keys.map(async (key) => ({ key, size: (await stat(join(folder, key))).size })));
+  return objects.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 
-async function listKnown(client: Client): Promise<Set<string>> {
+/** The keys of the objects that the bucket has. */
+export async function listKnown(client: Client): Promise<Set<string>> {
   const known = new Set<string>();
   for (let after: string | undefined = ""; after !== undefined;) {
     const page: { objects: StoredObject[]; next?: string } = await request(client, "GET", `${BACKUPS}/objects`, {
