@@ -1,7 +1,9 @@
 import packageJson from "../package.json" with { type: "json" };
 import { errorResponses } from "./errors.ts";
 import { headers } from "./headers.ts";
-import { operationOf, parameterComponents, type Row } from "./operation.ts";
+import { operationOf, type Row } from "./operation.ts";
+import { parameterComponents } from "./parameters.ts";
+import { adminActivityRows } from "./paths/admin-activity.ts";
 import { adminRows } from "./paths/admin.ts";
 import { resealRows } from "./paths/reseal.ts";
 import { backupRows } from "./paths/backups.ts";
@@ -41,6 +43,7 @@ export const ROWS: readonly Row[] = [
   ...historyRows,
   ...eventRows,
   ...adminRows,
+  ...adminActivityRows,
   ...keyRows,
   ...resealRows,
   ...webhookRows,

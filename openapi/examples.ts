@@ -76,7 +76,6 @@ const LIMITS = { items: 100_000, bytes: 268_435_456, fileBytes: 10_737_418_240 }
 const DATA_KEY = { id: "019a8e3c-2f41-7c6d-9b1e-5d0f7a2c4e88", createdAt: WRITTEN };
 const USAGE = { items: 1, bytes: 2_048, fileBytes: 1_338 };
 export const adminVault = { ...vault, quota: LIMITS, usage: USAGE, dataKey: DATA_KEY };
-export const resealProgress = { done: false, stage: "items", items: 500, rows: 512, unreadable: 0, of: 2_000 };
 export const newVault = { name: "Production", description: "", quota: { items: 500 } };
 
 const issued = { name: "deploy", dialect: "uuid", vaults: { [VAULT]: "rw" } };
@@ -127,52 +126,8 @@ export const webhookMessage = {
   data: { vault: { id: VAULT }, sequence: 4, cursor: "4-mibq2v5c", item: { id: ITEM }, version: 3, actor: TOKEN },
 };
 
-export const restoreRequest = { vault: VAULT };
-export const restoration = {
-  vault: { id: VAULT },
-  snapshot: 12,
-  takenAt: WRITTEN,
-  deployment: "4f1d2c3b5a697887a6b5c4d3e2f10918",
-  state: "running",
-  done: 3,
-  total: 9,
-  rows: 4_210,
-  existing: "none",
-  items: 311,
-};
-
 export const health = {
   name: "Item Vault",
   version: "0.2.0",
   dependencies: [{ service: "d1", status: "ACTIVE", message: "The database answers" }],
-};
-
-const used = { vaults: 0, tokens: 0, endedTokens: 0 };
-export const rootKeys = [
-  {
-    id: "k2",
-    state: "active",
-    fingerprint: "56475aa75463474c",
-    publicKey: "zGSAXONn2ZwBDoeQTrRuK9l4ONvuN+iPmQUaAm5lWck=",
-    verifies: true,
-    ...used,
-    vaults: 12,
-    removable: false,
-  },
-  { id: "k1", state: "removed", fingerprint: "21fe31dfa154a261", verifies: false, ...used, removable: false },
-];
-export const rewrapSlice = { rewrapped: 100, failed: 0, left: 240, cursor: "vaults:3fa85f64-5717-4562-b3fc-2c963f66afa6" };
-export const verified = {
-  findings: [
-    {
-      kind: "counter_wrong",
-      vault: VAULT,
-      table: "vaults",
-      id: "items",
-      detail: "items is 13, and the rows give 12",
-      repairable: true,
-    },
-  ],
-  checked: { rows: 61, items: 12, contents: 3, bytes: 48210 },
-  next: null,
 };

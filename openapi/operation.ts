@@ -2,7 +2,7 @@ import type { FailureKind } from "../src/model/failure.ts";
 import type { Permission } from "../src/model/permission.ts";
 import { errorsOf } from "./errors.ts";
 import { EVERYWHERE, headersOf, type HeaderName } from "./headers.ts";
-import { type ParameterName, parameters, pathParameters } from "./parameters.ts";
+import { type ParameterName, type pathParameters } from "./parameters.ts";
 import type { MediaType, Method, Operation, Reference, RequestBody, Response } from "./types.ts";
 
 /** An operation of the document is a row of a table in paths/; this file turns rows into OpenAPI. */
@@ -147,6 +147,3 @@ export function operationOf(row: Row): Operation {
     },
   };
 }
-
-/** All parameters, by the names of their components. */
-export const parameterComponents = { ...pathParameters, ...parameters };

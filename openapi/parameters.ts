@@ -145,3 +145,6 @@ export const parameters = {
 } as const satisfies Readonly<Record<string, Parameter>>;
 
 export type ParameterName = keyof typeof parameters;
+
+/** All parameters, by the names of their components. */
+export const parameterComponents = { ...pathParameters, ...parameters };

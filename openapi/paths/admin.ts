@@ -1,8 +1,8 @@
-import { json, listOf, listOfEither, required } from "../content.ts";
-import { adminEntry, adminVault, issuedToken, newToken, newVault, token } from "../examples.ts";
+import { json, listOfEither, required } from "../content.ts";
+import { adminVault, issuedToken, newToken, newVault, token } from "../examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
-/** Vaults, tokens and the log of the admin (contract 13.12 to 13.24). Without the secret `ADMIN_TOKEN` the paths do not exist. */
+/** Vaults and tokens (contract 13.12 to 13.24). Without the secret `ADMIN_TOKEN` the paths do not exist. */
 
 const VAULTS = "/v1/admin/vaults";
 const TOKENS = "/v1/admin/tokens";
@@ -115,40 +115,4 @@ const tokenRows: readonly Row[] = [
   },
 ];
 
-export const adminRows: readonly Row[] = [
-  ...vaultRows,
-  ...tokenRows,
-  {
-    method: "get",
-    path: "/v1/admin/activity",
-    operationId: "listAdminActivity",
-    tag: "Activity",
-    summary: "Read the log of the admin",
-    description: "What the admin did, and who was refused as the admin, newest first (contract 13.21, 13.22).",
-    access: ADMIN,
-    parameters: ["LogLimit", "LogBefore"],
-    answers: {
-      200: { description: "A page of the log.", content: listOf("AdminActivityEntry", [adminEntry]), headers: ["Link"] },
-    },
-    errors: ["invalid"],
-  },
-  {
-    method: "get",
-    path: "/v1/admin/activity/export",
-    operationId: "exportActivity",
-    tag: "Activity",
-    summary: "Export all logs",
-    description:
-      "Those of vaults, of tokens and of the admin, also what is archived, the oldest day first (contract 23.2 to 23.5).",
-    access: ADMIN,
-    parameters: ["OfVault", "Since", "Until", "LogLimit", "Cursor"],
-    answers: {
-      200: {
-        description: "A page of the export. It may be short, or empty, although there is a next one.",
-        content: listOf("ExportedEntry", [{ ...adminEntry, log: "admin" }]),
-        headers: ["Link"],
-      },
-    },
-    errors: ["invalid"],
-  },
-];
+export const adminRows: readonly Row[] = [...vaultRows, ...tokenRows];

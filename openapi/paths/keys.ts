@@ -1,5 +1,5 @@
 import { json, listOf } from "../content.ts";
-import { rewrapSlice, rootKeys } from "../examples.ts";
+import { rewrapSlice, rootKeys } from "../operations-examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
 /** The root keys, for the admin (contract 20). */

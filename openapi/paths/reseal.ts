@@ -1,5 +1,6 @@
 import { json, required } from "../content.ts";
-import { adminVault, resealProgress } from "../examples.ts";
+import { adminVault } from "../examples.ts";
+import { resealProgress } from "../operations-examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
 /** New keys for a vault (contract 20.20 to 20.29). */

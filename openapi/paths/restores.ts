@@ -1,5 +1,5 @@
 import { BYTES, json, required } from "../content.ts";
-import { restoration, restoreRequest } from "../examples.ts";
+import { restoration, restoreRequest } from "../operations-examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
 /** Restores from backups (contract 21.20). */

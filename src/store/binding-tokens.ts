@@ -16,10 +16,14 @@ const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
 const SQL = "SELECT * FROM tokens WHERE id = ?1";
 
+/** A read begins again so often at most: the row changes with a revocation, and with each rotation of root keys. */
+const ATTEMPTS = 3;
+
 /**
  * Reads with the claims of a token. They are loaded with one D1 call and cached for a minute per isolate; `read` compares their hash
- * with the row in the D1 call that it makes, as for any token. If that refuses cached claims, they are loaded again, because the row
- * may be another one now. Errors: those of `read`; `unauthorized`, whatever the fault of the token; `misconfigured`, `unavailable`.
+ * with the row in the D1 call that it makes, as for any token. If that refuses the claims, they are loaded again, because the row may be
+ * another one now: a rewrap signs the token again (rewrap-tokens.ts), also between the load and the read. Errors: those of `read`;
+ * `unauthorized`, whatever the fault of the token; `misconfigured`, `unavailable`.
  */
 export async function readWithToken<T>(
   store: Store,
@@ -27,15 +31,20 @@ export async function readWithToken<T>(
   read: (claims: VerifiedClaims) => Promise<Result<T>>,
 ): Promise<Result<T>> {
   const name = `${store.keyring.id}.${id}`;
-  const known = verified.get(name, store.now);
-  if (known) {
-    const done = await readIfCurrent(store, known, read);
-    if (done.ok || done.failure.kind !== "unauthorized") return done;
+  let claims = verified.get(name, store.now);
+  for (let refused: VerifiedClaims | undefined, attempt = 0; ; attempt++) {
+    if (!claims) {
+      const loaded = await load(store, id);
+      if (!loaded.ok) return loaded;
+      if (refused?.hash === loaded.value.hash) return fail("unauthorized");
+      claims = loaded.value;
+      verified.set(name, claims, store.now);
+    }
+    const done = await readIfCurrent(store, claims, read);
+    if (done.ok || done.failure.kind !== "unauthorized" || attempt === ATTEMPTS) return done;
+    refused = claims;
+    claims = undefined;
   }
-  const loaded = await load(store, id);
-  if (!loaded.ok) return loaded;
-  verified.set(name, loaded.value, store.now);
-  return readIfCurrent(store, loaded.value, read);
 }
 
 const readIfCurrent = async <T>(

@@ -6,6 +6,7 @@ import { openStore } from "../store/database.ts";
 import { isDue, nextDue } from "../store/webhook-progress.ts";
 import { deleteRows } from "../store/write/deleted-vaults.ts";
 import { webhookPorts } from "./ports.ts";
+import type { Turns } from "./queue.ts";
 import { postponeAll, runWebhooks } from "./webhooks/task.ts";
 
 /** The alarm of a coordinator: what it does without a request. A coordinator has one alarm, for the task that is due first. */
@@ -20,6 +21,8 @@ const LATER = MINUTE;
 export interface AlarmContext {
   readonly storage: DurableObjectStorage;
   readonly env: Env;
+  /** Runs a sweep of contents while no step of a restore is prepared: else it deletes what it found before the restore began. */
+  readonly sweepTurn: Turns;
 }
 
 interface Task {
@@ -71,9 +74,11 @@ async function deleteVaultRows(sql: SqlStorage, { DB }: Env): Promise<number | u
 }
 
 /** Sweeps the pending contents that are due. After an error they are due again in an hour. */
-async function sweepContents({ storage: { sql }, env }: AlarmContext): Promise<void> {
-  const due = pending.listDue(sql, Date.now());
-  for (const { record, next } of await trySweep(env, due)) pending.updateRecord(sql, record, next);
+function sweepContents({ storage: { sql }, env, sweepTurn }: AlarmContext): Promise<void> {
+  return sweepTurn(async () => {
+    const due = pending.listDue(sql, Date.now());
+    for (const { record, next } of await trySweep(env, due)) pending.updateRecord(sql, record, next);
+  });
 }
 
 async function trySweep(env: Env, records: readonly pending.PendingRecord[]): Promise<readonly Swept[]> {

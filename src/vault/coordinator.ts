@@ -13,7 +13,7 @@ import { openStore, type Store } from "../store/database.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { createRowCache } from "../store/write/cache.ts";
 import { foldTitles } from "../store/write/folded-titles.ts";
-import { runAlarm, setAlarm } from "./alarm.ts";
+import { type AlarmContext, runAlarm, setAlarm } from "./alarm.ts";
 import { commitOperations } from "./commit.ts";
 import { type Expired, type Expiry, expireItems } from "./expiry.ts";
 import { acceptListener } from "./listeners.ts";
@@ -46,6 +46,7 @@ const clock = () => Date.now();
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED);
   readonly #turn = createTurns(); // of commits and the slices of a reseal: each would refuse the other
+  readonly #sweepTurn = createTurns(); // of sweeps of contents, and steps of a restore
   readonly #queue = createQueue<Operation, Result<Answer>>({
     commit: (group) => this.#turn(() => this.#commit(group)),
     busy: fail("busy"),
@@ -79,13 +80,13 @@ export class VaultCoordinator extends DurableObject<Env> {
 
   /** Records a content before its upload. The commit of its row deletes the record, else the alarm sweeps it after a day. */
   expect(place: ContentPlace): Promise<void> {
-    pending.recordUpload(this.ctx.storage.sql, place, Date.now());
+    pending.recordUpload(this.ctx.storage.sql, place, clock());
     return setAlarm(this.ctx.storage);
   }
 
   /** Records contents that the cron trigger has found without a row: the alarm sweeps them. Out: how many had no record. */
   async watchContents(keys: readonly string[]): Promise<number> {
-    const recorded = pending.recordWithoutRow(this.ctx.storage.sql, keys, Date.now());
+    const recorded = pending.recordWithoutRow(this.ctx.storage.sql, keys, clock());
     await setAlarm(this.ctx.storage);
     return recorded;
   }
@@ -93,7 +94,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Makes ready for a step of a restore, also of this vault's first one: see restore.ts. Errors: `misconfigured`. */
   prepareRestore(contents: RestoreContents): Promise<Result<undefined>> {
     this.#cache.update(undefined);
-    return prepareRestore({ storage: this.ctx.storage, env: this.env }, contents, Date.now());
+    return prepareRestore(this.#alarmContext(), contents, clock);
   }
 
   /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */
@@ -129,7 +130,11 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   override alarm(): Promise<void> {
-    return runAlarm({ storage: this.ctx.storage, env: this.env });
+    return runAlarm(this.#alarmContext());
+  }
+
+  #alarmContext(): AlarmContext {
+    return { storage: this.ctx.storage, env: this.env, sweepTurn: this.#sweepTurn };
   }
 
   /** Errors: `misconfigured`, and those of `answer`. */
@@ -139,8 +144,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {
-    const { storage } = this.ctx;
     const webSockets = () => this.ctx.getWebSockets();
-    return commitOperations({ storage, env: this.env, cache: this.#cache, webSockets, clock }, group);
+    return commitOperations({ ...this.#alarmContext(), cache: this.#cache, webSockets, clock }, group);
   }
 }

@@ -174,7 +174,7 @@ async function idsFound(filter: string, ...scope: string[]) {
 describe("the filter of Vaults", () => {
   it("name eq and title eq compare the whole name without regard to case", async () => {
     const findEncoded = await vaultsNamed("Team Ä", "team ä", "Team");
-    expect(await findEncoded('name eq "TEAM Ä"')).toEqual(["Team Ä", "team ä"]);
+    expect((await findEncoded('name eq "TEAM Ä"')).toSorted()).toEqual(["Team Ä", "team ä"]);
     expect(await findEncoded('Title EQ "team"')).toEqual(["Team"]);
     expect(await findEncoded('name eq "tea"')).toEqual([]);
   });

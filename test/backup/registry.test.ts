@@ -2,13 +2,14 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import worker from "../../src/index.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
-import { HOUR } from "../../src/model/time.ts";
+import { DAY, HOUR } from "../../src/model/time.ts";
 import { type Job, runJob, startBackups } from "../../src/jobs.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { sleep } from "../support/bindings.ts";
 import { backUp, backUpAll, newestOf, snapshotsOf } from "../support/backup.ts";
 import { canary, captureLog, found } from "../support/canary.ts";
 import { freshFile } from "../support/files.ts";
+import { restore } from "../support/restores.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 
 /** The registry, the nightly backup, what is deleted, and what an operator sees (contract 21.6 to 21.12). */
@@ -37,10 +38,27 @@ async function dependency(bindings: Partial<Env> = {}) {
   return body.dependencies.find(({ service }: { service: string }) => service === "backups");
 }
 
+/** Lists all but the folders, which only the deletion of old snapshots lists. */
+const failingList: R2Bucket["list"] = (options) =>
+  options?.delimiter === undefined ? env.BACKUPS.list(options) : Promise.reject(new Error("R2 does not answer"));
+
+/** The bucket BACKUPS with another method. */
+const withList = (list: R2Bucket["list"]): R2Bucket =>
+  new Proxy(env.BACKUPS, {
+    get(target, name) {
+      const own = Reflect.get(target, name) as unknown;
+      if (name === "list") return list;
+      return typeof own === "function" ? own.bind(target) : own;
+    },
+  });
+
 /** Carries out jobs as the queue would, without its delays. Out: how many messages there were. */
-async function runQueue(first: Job, now: number, bindings: Partial<Env> = {}): Promise<number> {
-  const waiting = [first];
-  const JOBS = { sendBatch: async (messages: { body: Job }[]) => void waiting.push(...messages.map(({ body }) => body)) };
+async function runQueue(first: Job, now: number, bindings: Partial<Env> = {}, deliveries = 1): Promise<number> {
+  const waiting = Array.from({ length: deliveries }, () => first);
+  const sendBatch = async (messages: { body: Job }[]) => {
+    for (const { body } of messages) waiting.push(...Array.from({ length: deliveries }, () => body));
+  };
+  const JOBS = { sendBatch };
   let count = 0;
   for (let job = waiting.shift(); job && count < 200; job = waiting.shift(), count++)
     await runJob({ ...env, ...bindings, JOBS: JOBS as unknown as Queue }, job, now);
@@ -121,14 +139,29 @@ describe("old snapshots", () => {
     expect((await newestOf(vault)).parts.length).toBeGreaterThan(0);
     expect(await keysIn("running/")).toEqual([]);
   });
+
+  it("stay while a kept backup names them, also those of a vault that was deleted and restored without a change (21.12)", async () => {
+    const BACKUPS_KEPT = 3 as Env["BACKUPS_KEPT"];
+    const { vault } = await freshFile();
+    const backUpVaults = async () => backUpAll(await allVaults(), { BACKUPS_KEPT });
+    await backUpVaults();
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    await backUpVaults();
+    await backUpVaults();
+    await restore({ vault });
+    await backUpVaults();
+    expect((await newestOf(REGISTRY)).manifest.snapshots).toContainEqual(expect.objectContaining({ vault, number: 1 }));
+    expect(await snapshotsOf(vault)).toEqual([1]);
+    expect(await keysIn(`contents/${vault}`)).toHaveLength(1);
+  });
 });
 
 describe("the nightly backup", () => {
   it("begins in its hour, runs through the queue, and ends with a registry (21.10)", async () => {
     const number = (await snapshotsOf(REGISTRY)).at(-1) ?? 0;
     await makeVault();
-    // 03:17 of a day: BACKUP_HOUR is 3.
-    await cleanUp(env, Date.parse("2026-11-22T03:17:00Z"));
+    // The next 03:17: BACKUP_HOUR is 3, and a run of an earlier day would have its backup, or be given up.
+    await cleanUp(env, Math.ceil(Date.now() / DAY) * DAY + 3.3 * HOUR);
     await expect.poll(async () => (await snapshotsOf(REGISTRY)).at(-1), { timeout: 20_000, interval: 200 }).toBe(number + 1);
     await sleep(50);
     expect((await newestOf(REGISTRY)).manifest.snapshots).toHaveLength((await allVaults()).length);
@@ -160,6 +193,40 @@ describe("the nightly backup", () => {
     expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(before + 1);
     expect(await dependency()).toMatchObject({ status: "WARNING", message: expect.stringContaining("1 vaults") });
     await backUpAll(await allVaults());
+  });
+
+  it("makes one registry although every message is delivered twice (21.10)", async () => {
+    const before = (await snapshotsOf(REGISTRY)).at(-1)!;
+    await makeVault();
+    const now = Date.now();
+    expect(await runQueue({ kind: "start", began: now, after: "" }, now, {}, 2)).toBeLessThan(200);
+    expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(before + 1);
+  });
+
+  it("makes one registry although old snapshots cannot be deleted (21.10)", async () => {
+    await backUpAll(await allVaults());
+    const before = (await snapshotsOf(REGISTRY)).at(-1)!;
+    const BACKUPS = withList(failingList);
+    const job = { kind: "registry", began: Date.now() } as const;
+    const bindings = { BACKUPS, BACKUPS_KEPT: 1 as Env["BACKUPS_KEPT"] };
+    for (const _ of [1, 2, 3]) await runQueue(job, job.began, bindings).catch(() => undefined);
+    expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(before + 1);
+    await runQueue(job, job.began, { BACKUPS_KEPT: bindings.BACKUPS_KEPT });
+    expect(await snapshotsOf(REGISTRY)).toEqual([before + 1]);
+  });
+
+  it("does not continue a registry of an earlier run, which names older snapshots (21.10)", async () => {
+    await backUpAll(await allVaults());
+    const [first, second] = [await makeVault(), await makeVault()].toSorted() as [string, string];
+    await backUp(first);
+    const began = Date.now();
+    await runJob({ ...env, JOBS: { sendBatch: async () => undefined } as unknown as Queue }, { kind: "registry", began }, began);
+    const { token } = await makeToken({ [first]: "rw" });
+    await client(token)("POST", `/v1/vaults/${first}/items`, { body: LOGIN });
+    for (const vault of [first, second]) await backUp(vault);
+    const later = Date.now() + HOUR;
+    await runQueue({ kind: "registry", began: later }, later);
+    expect((await newestOf(REGISTRY)).manifest.snapshots).toContainEqual(expect.objectContaining({ vault: first, number: 2 }));
   });
 
   it("is delivered again when a step fails (21.10)", async () => {

@@ -1,10 +1,10 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
 import { backUp, rowsInDatabase } from "../support/backup.ts";
-import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { advanceClock } from "../support/faults.ts";
+import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { restore, restoreOnce } from "../support/restores.ts";
 import { passDays } from "../support/restore.ts";
@@ -13,6 +13,8 @@ import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 import { newReceiver, ringWhenDue } from "../support/webhooks.ts";
 
 /** The restore of single vaults into a deployment that is in use (contract 21.22 and 21.23). */
+
+afterEach(() => void vi.useRealTimers());
 
 const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
 
@@ -49,6 +51,33 @@ describe("a vault that was deleted by mistake", () => {
     await passDays(vault, 40);
     expect(await objectsOf(vault)).toEqual(contents);
     expect((await env.FILES.list({ prefix: `${vault}/` })).objects).toHaveLength(1);
+  });
+
+  it("keeps its contents when the sweep that deletes them is under way", async () => {
+    const { vault } = await freshFile(pattern(20_000));
+    const contents = await objectsOf(vault);
+    await backUp(vault);
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+    let begun: () => void;
+    const sweeping = new Promise<void>((resolve) => (begun = resolve));
+    const remove = async (keys: string[]) => {
+      begun();
+      await sleep(150);
+      await env.FILES.delete(keys);
+    };
+    await rebindCoordinator(vault, { FILES: { list: env.FILES.list.bind(env.FILES), delete: remove } as unknown as R2Bucket });
+    advanceClock(31 * DAY);
+    const alarm = (async () => {
+      for (let due = 0; due < 3; due++) {
+        await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+        advanceClock(31 * DAY);
+      }
+    })();
+    await sweeping;
+    expect(await restore({ vault })).toMatchObject({ status: 200 });
+    await alarm;
+    expect(await objectsOf(vault)).toEqual(contents);
   });
 
   it("keeps what a restore has written when the clean-up runs in between", async () => {

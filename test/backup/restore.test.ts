@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { NOWHERE } from "../../src/crypto/seal.ts";
 import { backUpAll, rowsInDatabase } from "../support/backup.ts";
 import { freshFile, lengthOf, pattern } from "../support/files.ts";
 import { loseEverything, objectsIn, restore, restoreAll } from "../support/restores.ts";
@@ -75,6 +76,8 @@ describe("the restore of a whole deployment", () => {
     };
     await backUpAll([vault]);
     await loseEverything();
+    // The admin's requests before the restore are counted.
+    await env.DB.prepare("INSERT INTO logs (vault_id, entries, trimmed) VALUES (?, 2, '')").bind(NOWHERE).run();
     await restoreAll();
   });
 
@@ -115,6 +118,10 @@ describe("the restore of a whole deployment", () => {
     expect((await call("POST", "/v1/resolve", { body: { references: [reference] } })).status).toBe(200);
   });
 
+  it("counts the entries of the admin's log anew", async () => {
+    expect(await env.DB.prepare("SELECT entries FROM logs WHERE vault_id = ?").bind(NOWHERE).first()).toBeNull();
+  });
+
   it("keeps the name of the deployment, so that its backups go on", async () => {
     expect(await deploymentOf()).toBe(before.deployment);
   });
@@ -124,6 +131,18 @@ describe("the restore of a whole deployment", () => {
       .bind(gone)
       .all();
     expect(results).toHaveLength(1);
+  });
+
+  it("goes on with its snapshot when a newer backup was made before all vaults were there", async () => {
+    const { vault } = filled;
+    const { body: first } = await restore({});
+    await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault).run();
+    await backUpAll([]);
+    expect(await restore({ dryRun: true })).toMatchObject({
+      status: 200,
+      body: { snapshot: first.snapshot, vaults: [{ id: vault }] },
+    });
+    expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done" } });
   });
 
   it("is refused where the deployment has something, and changes nothing", async () => {

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text as textIn } from "node:stream/consumers";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { parseDocument, publicKeyOf, textOf } from "../../cli/src/admin/keys/document.ts";
 import { runCli } from "./support/process.ts";
@@ -37,8 +38,9 @@ async function serve(
 ): Promise<{ env: Record<string, string>; asked: string[] }> {
   const asked: string[] = [];
   const left = [...slices];
-  const server = createServer(({ method, url = "" }, response) => {
-    asked.push(`${method} ${url}`);
+  const server = createServer(async (incoming, response) => {
+    const { method, url = "" } = incoming;
+    asked.push(`${method} ${url} ${await textIn(incoming)}`.trim());
     response.setHeader("Content-Type", "application/json").end(JSON.stringify(method === "GET" ? keys : left.shift()));
   });
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
@@ -89,6 +91,20 @@ describe("admin keys stage", () => {
     for (const text of [K1, K2]) expect(ran.stderr).not.toContain(text);
   });
 
+  it("says to restart a local service, and never uploads its keys to the deployed one", async () => {
+    const { folder, path } = fileOf(K1);
+    renameSync(path, join(folder, ".dev.vars"));
+    const uploaded = await keys("stage --upload --file .dev.vars", { env: ADMIN, cwd: folder });
+    expect([uploaded.code, uploaded.stderr]).toEqual([2, expect.stringContaining("has the keys of a local service")]);
+    expect(readFileSync(join(folder, ".dev.vars"), "utf8")).not.toContain("k2");
+    const { stderr } = await keys("stage --file .dev.vars", { env: ADMIN, cwd: folder });
+    expect(stderr).toContain("Restart the local service, which reads .dev.vars");
+    expect(stderr).not.toContain("wrangler");
+    expect((await keys("activate k2 --file .dev.vars", { env: ADMIN, cwd: folder })).stderr).toContain(
+      "Restart the local service",
+    );
+  });
+
   it("refuses a file that others may read", async () => {
     const { folder } = fileOf(K1, 0o644);
     expect(await keys("stage", { env: ADMIN, cwd: folder })).toMatchObject({ code: 2 });
@@ -103,6 +119,26 @@ describe("admin keys stage", () => {
     expect(await keys("stage --upload", { env, cwd: folder })).toMatchObject({ code: 0, stdout: "" });
     expect(readFileSync(join(folder, "args"), "utf8")).toBe("wrangler secret put ROOT_KEYS\n");
     expect(JSON.parse(readFileSync(join(folder, "input"), "utf8"))).toEqual(document());
+  });
+});
+
+describe("a file that is older than the keys of the service", () => {
+  const active = key("k2", "active");
+  it.each([
+    ["has a key that was removed", documentOf("k2", BOTH), key("k1", "removed", { verifies: false }), "would bring it back"],
+    [
+      "verifies by a key that has leaked",
+      documentOf("k2", { k2: K2 }, { k1: publicKeyOf(K1) }),
+      key("k1", "removed", { verifies: false }),
+      "would bring it back",
+    ],
+    ["lacks a public key", documentOf("k2", { k2: K2 }), key("k1", "removed"), "lacks the public key k1"],
+  ])("is not staged when it %s", async (_, value, removed, message) => {
+    const { folder, path } = fileOf(value);
+    const { env } = await serve([active, removed]);
+    const ran = await keys("stage", { env, cwd: folder });
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(readFileSync(path, "utf8")).toContain(value);
   });
 });
 
@@ -173,5 +209,45 @@ describe("a document of ROOT_KEYS", () => {
     expect(textOf(parseDocument(JSON.stringify({ active: "k1", keys: { k1: K1 }, later: 1 }), "file"))).toContain('"later":1');
     const { stdout } = await keys("--format json", { env: ADMIN });
     expect(JSON.parse(stdout)).toMatchObject([{ id: "k1", publicKey: publicKeyOf(K1) }]);
+  });
+});
+
+const vault = (name: string, createdAt: string, replaces?: string) => ({
+  id: `id-${name}`,
+  name,
+  items: 3,
+  dataKey: { id: `key-${name}`, createdAt },
+  ...(replaces !== undefined && { reseal: { replaces } }),
+});
+const sent = (name: string, dataKey: string) => `POST /v1/admin/vaults/id-${name}/reseal {"dataKey":"${dataKey}"}`;
+
+describe("admin keys reseal", () => {
+  const [early, late] = ["2026-11-20T00:00:00Z", "2026-11-22T12:00:00Z"];
+  const done = { done: true, items: 3, of: 3, rows: 9, unreadable: 0 };
+  const VAULTS = [vault("old", early), vault("new", late), vault("midway", late, "before"), vault("twice", early, "before")];
+
+  it("replaces the keys of before a time, and finishes what is under way", async () => {
+    const { env, asked } = await serve(VAULTS, [{ ...done, done: false, rows: 4 }, done, done, { ...done, unreadable: 1 }]);
+    expect((await keys("reseal", { env })).code).toBe(2);
+    expect((await keys("reseal --all --dry-run --format json", { env })).stdout).toContain("id-new");
+    const ran = await keys("reseal --all --before 2026-11-22T00:00:00Z --format json", { env });
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("1 records opened under neither key")]);
+    expect((JSON.parse(ran.stdout) as { id: string }[]).map(({ id }) => id)).toEqual(["id-old", "id-midway", "id-twice"]);
+    expect(asked.filter((line) => line.startsWith("POST"))).toEqual([
+      sent("old", "key-old"),
+      sent("old", "key-old"),
+      sent("midway", "before"),
+      sent("twice", "key-twice"),
+    ]);
+  });
+
+  it("gives a vault of the service new keys", async () => {
+    const created = await runCli(["vault", "create", "Resealed", "--format", "json"], { env: ADMIN });
+    expect(created.code).toBe(0);
+    const ran = await keys("reseal Resealed", { env: ADMIN });
+    expect([ran.code, ran.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^ID +NAME +ITEMS +RECORDS +UNREADABLE\s*\n\S+ +Resealed +0 +1 +0\s*$/),
+    ]);
   });
 });

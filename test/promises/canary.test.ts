@@ -1,12 +1,17 @@
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
+import { DAY } from "../../src/model/time.ts";
+import { archiveOldActivity } from "../../src/store/activity-archiving.ts";
+import { backUpAll } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { recordingQueue } from "../support/activity.ts";
 import { canary, captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
+import { objectsIn } from "../support/restores.ts";
 import { admin, client, makeToken, type Reply, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
+import { verifyAll } from "../verify/support/verify.ts";
 
-/** Random words in every input. None of them may be in D1 unencrypted, in a queue message, in a log line or in an error. */
+/** Random words in every input. None of them may be in D1 or R2 unencrypted, in a queue message, in a log line or in an error. */
 
 const lines = captureLog();
 const { rows: queued, bindings } = recordingQueue();
@@ -108,6 +113,35 @@ it("no text that a user sent is unencrypted in D1, or in a queue message, a log 
   expect(found(JSON.stringify(queued))).toEqual([]);
   expect(found(lines.join("\n"))).toEqual([]);
   expect(found(refused.map((reply) => reply.text + JSON.stringify([...reply.headers])).join("\n"))).toEqual([]);
+});
+
+it("none is in an object of the two buckets, with Files, backups and the archive of the log, or in a finding of verify", async () => {
+  const vaults = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id as string);
+  const { token } = await makeToken({ [vaults[0]!]: "rw" }, { name: canary() });
+  const items = `/v1/vaults/${vaults[0]}/items`;
+  const { id } = (await client(token)("POST", items, { body: item() })).body;
+  const content = new TextEncoder().encode(canary());
+  const length = { "Content-Length": String(content.length) };
+  const upload = await client(token)("POST", `${items}/${id}/files?name=${canary()}`, { body: content, headers: length });
+  expect(upload.status).toBe(200);
+  await backUpAll(vaults);
+  await env.DB.batch([
+    env.DB.prepare("UPDATE items SET details = overview, title_index = '' WHERE id = ?").bind(id),
+    env.DB.prepare("UPDATE vaults SET items = items + 1 WHERE id = ?").bind(vaults[0]),
+    env.DB.prepare("UPDATE tokens SET sealed = claims"),
+  ]);
+  await backUpAll(vaults);
+  expect(await archiveOldActivity(env.DB, env.FILES, Date.now() + DAY)).toBeGreaterThan(0);
+  const findings = [...(await verifyAll()).findings, ...(await verifyAll({ backup: true })).findings];
+  expect(findings.length).toBeGreaterThan(2);
+  expect(found(JSON.stringify(findings))).toEqual([]);
+  for (const bucket of [env.FILES, env.BACKUPS]) {
+    const objects = [...(await objectsIn(bucket))];
+    expect(objects.length).toBeGreaterThan(1);
+    const texts = objects.map(([key, bytes]) => key + new TextDecoder().decode(bytes));
+    expect(found(texts.join("\n"))).toEqual([]);
+  }
+  expect(found(lines.join("\n"))).toEqual([]);
 });
 
 it("the search finds a word in plain text and in base64", () => {

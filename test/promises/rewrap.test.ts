@@ -176,6 +176,25 @@ describe("a row that changes between the read and the write of a slice", () => {
   });
 });
 
+describe("a token for service bindings that is signed again", () => {
+  it.each([1, 2])("after D1 call %i of a read is not refused", async (call) => {
+    const { staged, active } = await newStages();
+    const { vault, call: write, items } = await freshVault();
+    await write("POST", items, { body: { ...LOGIN, fields: [{ purpose: "PASSWORD", value: "secret" }] } });
+    const { id: token } = await makeBindingToken({ [vault]: "r" });
+    let calls = 0;
+    const DB = wrapDatabase(env.DB, {
+      after: async () => {
+        if (++calls === call) await rewrapAll(active);
+      },
+    });
+    const read = callWith({ token }, { ...staged, DB }, (secrets) => secrets.get(`op://${vault}/Login/password`));
+    expect(await read).toBe("secret");
+    expect(calls).toBeGreaterThan(call);
+    await rewrapAll(staged);
+  });
+});
+
 describe("the previous keys of a vault that is being sealed again", () => {
   it("are wrapped with the current ones, under their own id", async () => {
     const { active, leaked } = await newStages();

@@ -8,6 +8,7 @@ import { type BackupStore, tryBucket } from "./ports.ts";
 /**
  * Deletes snapshots that no kept registry names: those before the one that the oldest kept registry names, then parts that no kept
  * manifest names. Contents stay, except those of vaults whose last snapshot goes. Nothing goes where a manifest is not authentic.
+ * A vault that was deleted and restored is in newer registries only, so all kept ones are read before a vault goes.
  */
 
 const FOLDERS = "vaults/";
@@ -33,21 +34,41 @@ export async function prune(store: BackupStore, after: string): Promise<Result<s
   const startAfter = after === "" ? FOLDERS : `${FOLDERS}${after}0`; // 0 is the character after the slash
   const page = await tryBucket(() => backups.list({ prefix: FOLDERS, delimiter: "/", startAfter, limit: PAGE }));
   if (!page.ok) return page;
-  const vaults = page.value.delimitedPrefixes.map((prefix) => prefix.slice(FOLDERS.length, -1));
+  const vaults = page.value.delimitedPrefixes.map((prefix) => prefix.slice(FOLDERS.length, -1)).filter((id) => id !== REGISTRY);
+  const first = firstOf(oldest.value.manifest);
+  const unnamed = vaults.filter((vault) => !first.has(vault));
+  const named = unnamed.length > 0 ? await loadNamed(store, registries.value.slice(-settings.backupsKept)) : ok(undefined);
+  if (!named.ok) return named;
   for (const vault of vaults) {
-    const pruned = await pruneVault(store, vault, oldest.value.manifest);
+    const kept = first.get(vault);
+    if (kept === undefined && (!named.value || named.value.has(vault))) continue;
+    const pruned =
+      kept === undefined ? await deleteVault(store, vault, oldest.value.manifest) : await deleteBefore(store, vault, kept);
     if (!pruned.ok) return pruned;
   }
   // The registry goes last: until then the numbers of the vaults are known.
-  if (page.value.truncated && vaults.length > 0) return ok(vaults.at(-1));
+  const last = page.value.delimitedPrefixes.at(-1)?.slice(FOLDERS.length, -1);
+  if (page.value.truncated && last !== undefined) return ok(last);
   const pruned = await deleteBefore(store, REGISTRY, number);
   return pruned.ok ? ok(undefined) : pruned;
 }
 
-function pruneVault(store: BackupStore, vault: string, oldest: Manifest): Promise<Result<undefined>> {
-  if (vault === REGISTRY) return Promise.resolve(ok(undefined));
-  const named = oldest.snapshots?.find((snapshot) => snapshot.vault === vault);
-  return named ? deleteBefore(store, vault, named.number) : deleteVault(store, vault, oldest);
+/** The numbers of the snapshots that a registry names, by vault. */
+const firstOf = ({ snapshots = [] }: Manifest): ReadonlyMap<string, number> =>
+  new Map(snapshots.map(({ vault, number }) => [vault, number]));
+
+/** The vaults that some registries name. Out: `undefined` when one of them is not authentic. Errors: `unavailable`. */
+async function loadNamed(
+  { backups, keyring }: BackupStore,
+  numbers: readonly number[],
+): Promise<Result<ReadonlySet<string> | undefined>> {
+  const named = new Set<string>();
+  for (const number of numbers) {
+    const registry = await loadManifest(backups, keyring, { vault: REGISTRY, number });
+    if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(undefined);
+    for (const vault of firstOf(registry.value.manifest).keys()) named.add(vault);
+  }
+  return ok(named);
 }
 
 /** Deletes the snapshots before a number, and the parts that only they name. */

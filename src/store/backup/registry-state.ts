@@ -16,6 +16,8 @@ export interface RegistryReport {
 }
 
 export interface RunningRegistry {
+  /** When it began: Unix milliseconds. An earlier run is not continued, because its snapshots may be older ones. */
+  readonly began: number;
   readonly number: number;
   readonly predecessor: string | null;
   /** The id of the last vault whose snapshot was looked for; `null`: all were. */

@@ -21,13 +21,19 @@ import { writeManifest, writePart } from "./write.ts";
 /** Groups of vaults, slices of rows, or folders, of one step. */
 const ACTIONS = 8;
 
-/** In: the run; absent: vaults that changed more than a day after their snapshot count as behind. Errors: `unavailable`. */
+/**
+ * In: the run, which makes one registry however often its messages are delivered; absent: vaults that changed more than a day after
+ * their snapshot count as behind. Errors: `unavailable`.
+ */
 export async function registryStep(store: BackupStore, run?: Run): Promise<Result<RegistryReport>> {
   const { backups, keyring, now } = store;
   const loaded = await loadRunning<RunningRegistry>(backups, keyring, REGISTRY);
   if (!loaded.ok) return loaded;
-  const begun = loaded.value.state ? ok(loaded.value.state) : await begin(store);
+  const { state: earlier } = loaded.value;
+  const goesOn = earlier !== undefined && earlier.began >= (run?.began ?? now - DAY);
+  const begun = goesOn ? ok(earlier) : await begin(store, run);
   if (!begun.ok) return begun;
+  if ("state" in begun.value) return end(store, loaded.value, begun.value);
   let running = begun.value;
   for (let action = 0; action < ACTIONS; action++) {
     const next = await advance(store, run ?? { began: now - DAY, until: Infinity }, running);
@@ -37,18 +43,24 @@ export async function registryStep(store: BackupStore, run?: Run): Promise<Resul
     running = next.value;
     const { waiting, ...state } = next.value;
     if (waiting) return save(store, loaded.value, state, { ...reportOf("waiting", state), waiting });
+    // Stored at once: a deletion of old snapshots that fails must not repeat the registry.
+    if (state.pruned === "") break;
   }
   return save(store, loaded.value, running, reportOf(running.pruned === undefined ? "reading" : "pruning", running));
 }
 
 type Next = RunningRegistry & Pick<RegistryReport, "waiting">;
 
-async function begin(store: BackupStore): Promise<Result<RunningRegistry>> {
+/** Out: the state of a new registry, or a report when the run has one. */
+async function begin(store: BackupStore, run: Run | undefined): Promise<Result<RunningRegistry | RegistryReport>> {
   const newest = await findNewest(store, REGISTRY);
   if (!newest.ok) return newest;
   const { number, open } = newest.value;
+  const { at = 0, snapshots = [] } = open?.manifest ?? {};
+  if (run && at >= run.began) return ok({ state: "done", number, vaults: snapshots.length, behind: 0 });
+  const began = Math.max(store.now, run?.began ?? 0);
   const found = { after: "", snapshots: [], bytes: 0, behind: 0 };
-  return ok({ number: number + 1, predecessor: open?.sha256 ?? null, ...found, place: FIRST_PLACE, parts: [] });
+  return ok({ began, number: number + 1, predecessor: open?.sha256 ?? null, ...found, place: FIRST_PLACE, parts: [] });
 }
 
 async function advance(store: BackupStore, run: Run, running: RunningRegistry): Promise<Result<Next | "busy" | "finished">> {

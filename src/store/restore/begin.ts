@@ -5,6 +5,7 @@ import type { VaultRow } from "../vault-rows.ts";
 import { checkOrigin, chooseSnapshot, compareExisting, openSnapshot } from "./choose.ts";
 import type { RestorePorts } from "./ports.ts";
 import { beginRestore, type Known, loadKnown, type Restore } from "./progress.ts";
+import { unfinishedNumber } from "./unfinished.ts";
 
 /** The checks before the first step of a restore, which each request repeats. Nothing is written before all of them passed. */
 
@@ -26,8 +27,9 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   const known = await loadKnown(store.db, vault);
   if (!known.ok) return known;
   const { running } = known.value;
-  const unfinished = running?.position.phase === "done" ? undefined : running?.number;
-  const chosen = await chooseSnapshot(store, backups, vault, snapshot ?? unfinished);
+  const unfinished = await unfinishedNumber({ store, backups }, vault, running);
+  if (!unfinished.ok) return unfinished;
+  const chosen = await chooseSnapshot(store, backups, vault, snapshot ?? unfinished.value);
   if (!chosen.ok) return chosen;
   const { manifest, sha256 } = chosen.value;
   const goesOn = running?.manifest === sha256;

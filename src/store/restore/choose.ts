@@ -31,8 +31,10 @@ export async function chooseSnapshot(
   if (!found.ok) return found;
   if (numbers.value.includes(number - 1)) {
     const before = await loadManifest(backups, keyring, { vault, number: number - 1 });
-    // A damaged predecessor takes nothing from this snapshot, which names all of its parts.
-    if (before.ok && before.value.sha256 !== found.value.manifest.predecessor)
+    // A damaged predecessor takes nothing from this snapshot, which names all of its parts. One that begins anew names none: the one
+    // before was not authentic then, for example because its root key was removed for a while.
+    const { predecessor } = found.value.manifest;
+    if (before.ok && predecessor !== null && before.value.sha256 !== predecessor)
       return refused(found.value.manifest, `does not follow snapshot ${number - 1}`);
   }
   return vault === REGISTRY ? found : compareWithRegistry(keyring, backups, found.value, wanted === undefined);

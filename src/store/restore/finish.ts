@@ -7,6 +7,7 @@ import { endRestore } from "./progress.ts";
 const SQL = {
   /** The counts of the log begin anew (activity-insert.ts). */
   forgetCounts: "DELETE FROM logs WHERE vault_id = ?1",
+  forgetOtherCounts: "DELETE FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = logs.vault_id)",
   entry: `INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)`,
 };
 
@@ -23,3 +24,6 @@ export async function finishStatements({ store, entry }: RestorePorts, row: Vaul
     endRestore(db, row.id),
   ];
 }
+
+/** The statement of the last step of the registry: its rows include entries of the logs of the admin, of tokens and of deleted vaults. */
+export const finishRegistry = (db: D1Database): D1PreparedStatement => db.prepare(SQL.forgetOtherCounts);

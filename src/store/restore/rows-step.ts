@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import { runningKey } from "../backup/place.ts";
 import { tryBucket } from "../backup/ports.ts";
-import { finishStatements } from "./finish.ts";
+import { finishRegistry, finishStatements } from "./finish.ts";
 import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
 import { moveRestore } from "./progress.ts";
 import { registryStatements } from "./registry-rows.ts";
@@ -52,7 +52,7 @@ async function finish(ports: RestorePorts, step: Step): Promise<Result<Stepped>>
   // A snapshot that was under way is of the vault as it was.
   const forgotten = await tryBucket(() => ports.backups.delete(runningKey(step.manifest.vault)));
   if (!forgotten.ok) return forgotten;
-  const statements = step.row ? await finishStatements(ports, step.row) : [];
+  const statements = step.row ? await finishStatements(ports, step.row) : [finishRegistry(ports.store.db)];
   const moved = await moveRestore(ports.store.db, step, step.saved, DONE, statements);
   return moved.ok ? ok({ position: DONE, saved: DONE }) : moved;
 }

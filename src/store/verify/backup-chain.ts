@@ -74,8 +74,10 @@ function checkLink({ vault, number, predecessor }: Manifest, previous: Before, i
   const broken = (detail: string) => [fault("chain_broken", namedSnapshot(vault, number), detail)];
   if (isOldest) return [];
   if (previous.number !== number - 1) return broken(`snapshot ${number - 1} is missing`);
-  // A manifest that is not authentic is a finding of its own.
-  return !previous.open || previous.open.sha256 === predecessor ? [] : broken(`snapshot ${number - 1} is not its predecessor`);
+  // A manifest that is not authentic is a finding of its own. The one after it begins anew, and names no predecessor.
+  return !previous.open || predecessor === null || previous.open.sha256 === predecessor
+    ? []
+    : broken(`snapshot ${number - 1} is not its predecessor`);
 }
 
 /** The sizes of the parts of a vault in the bucket, by their keys. Errors: `unavailable`. */

@@ -82,7 +82,8 @@ export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Posi
   const unknown = await unknownVaults(store.db, folders);
   if (!unknown.ok) return unknown;
   const faults = [];
-  for (const { folder, deleted } of unknown.value) {
+  for (const { folder, deleted, restoring } of unknown.value) {
+    if (restoring) continue; // its rows follow
     const key = `${folder}/`;
     const pending = await coordinators.pending(folder, [key]);
     if (!pending.ok) return pending;
@@ -99,15 +100,19 @@ export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Posi
 const UNKNOWN = `
   SELECT value AS folder, EXISTS (
     SELECT 1 FROM activity
-    WHERE vault_id = value AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted
+    WHERE vault_id = value AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted,
+    EXISTS (SELECT 1 FROM restores WHERE vault_id = value) AS restoring
   FROM json_each(?1) WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = value)`;
 
 async function unknownVaults(
   db: D1Database,
   folders: readonly string[],
-): Promise<Result<readonly { readonly folder: string; readonly deleted: number }[]>> {
+): Promise<Result<readonly { readonly folder: string; readonly deleted: number; readonly restoring: number }[]>> {
   if (folders.length === 0) return ok([]);
-  const read = await runBatch<[{ folder: string; deleted: number }]>(db, db.prepare(UNKNOWN).bind(JSON.stringify(folders)));
+  const read = await runBatch<[{ folder: string; deleted: number; restoring: number }]>(
+    db,
+    db.prepare(UNKNOWN).bind(JSON.stringify(folders)),
+  );
   return read.ok ? ok(read.value[0]) : read;
 }
 

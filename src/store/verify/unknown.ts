@@ -3,7 +3,10 @@ import { runBatch } from "../database.ts";
 import { relistDeletion } from "../write/repairs.ts";
 import { type Fault, fault, type Slice, type VerifyPorts } from "./stage.ts";
 
-/** The stage `unknown`: rows of vaults that have no row and are not being deleted (write/deleted-vaults.ts). One D1 call. */
+/**
+ * The stage `unknown`: rows of vaults that have no row and are not being deleted (write/deleted-vaults.ts). Those of a vault that is
+ * being restored are named, and never repaired: the repair deletes rows. One D1 call.
+ */
 
 const TABLES = ["items", "item_versions", "deleted_items", "files", "file_versions", "replays", "webhooks"] as const;
 
@@ -14,7 +17,8 @@ const unknownIn = (table: string) => `
     UNION ALL SELECT (SELECT min(vault_id) FROM ${table} WHERE vault_id > named.id) FROM named WHERE named.id IS NOT NULL)
   SELECT id AS vault, (SELECT count(*) FROM ${table} WHERE vault_id = named.id) AS rows, EXISTS (
     SELECT 1 FROM activity
-    WHERE vault_id = named.id AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted
+    WHERE vault_id = named.id AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted,
+    EXISTS (SELECT 1 FROM restores WHERE restores.vault_id = named.id) AS restoring
   FROM named
   WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = named.id)
     AND NOT EXISTS (SELECT 1 FROM deleted_vaults WHERE deleted_vaults.id = named.id)`;
@@ -24,14 +28,19 @@ interface Unknown {
   readonly rows: number;
   /** Whether the log has the deletion of the vault. */
   readonly deleted: number;
+  /** Whether a restore of the vault has begun. */
+  readonly restoring: number;
 }
+
+const RESTORING = "a restore of the vault has begun and has not ended";
 
 export async function checkUnknownVaults({ store }: VerifyPorts): Promise<Result<Slice>> {
   const { db, now } = store;
   const read = await runBatch<Unknown[]>(db, ...TABLES.map((table) => db.prepare(unknownIn(table))));
   if (!read.ok) return read;
   const faults = read.value.flatMap((found, index) =>
-    found.map(({ vault, rows, deleted }): Fault => {
+    found.map(({ vault, rows, deleted, restoring }): Fault => {
+      if (restoring) return fault("vault_unknown", { vault, table: TABLES[index]! }, RESTORING);
       const detail = `${rows} rows; the log ${deleted ? "has" : "does not have"} the deletion of the vault`;
       // Without the deletion the row of the vault may be what was lost: the rows are all that is left.
       const repair = deleted ? ({ by: "statement", statement: relistDeletion(db, vault, now) } as const) : undefined;

@@ -29,7 +29,8 @@ const SQL = {
     WHERE vault_id = ?1`,
   deletion: `
     INSERT INTO deleted_vaults (id, deleted_at) SELECT ?1, ?2
-    WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) ON CONFLICT (id) DO NOTHING`,
+    WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)
+    ON CONFLICT (id) DO NOTHING`,
 };
 
 /** Writes the indexes of a title, while the row is the one that was read. */
@@ -46,7 +47,7 @@ export const recountUses = (db: D1Database, key: string): D1PreparedStatement =>
 /** Counts the reads and denials of a log again. */
 export const recountLog = (db: D1Database, log: string): D1PreparedStatement => db.prepare(SQL.log).bind(log);
 
-/** Lists a vault as deleted, so that its rows are (deleted-vaults.ts). In: Unix milliseconds. */
+/** Lists a vault as deleted, so that its rows are (deleted-vaults.ts), unless it exists or is being restored. In: Unix milliseconds. */
 export const relistDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
   db.prepare(SQL.deletion).bind(vault, now);
 

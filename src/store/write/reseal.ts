@@ -24,16 +24,19 @@ export interface ResealState {
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
   /**
-   * Moves the position, or ends the reseal when there is no next one. In any other state than the one that was read, the NOT NULL
-   * column refuses the batch.
+   * Inserts a vault without an id unless the vault is as it was read: then the NOT NULL column refuses the batch. So it does while the
+   * vault has no row, as in the middle of a restore: the rows that the restore has written must not get the texts of a slice of before.
    */
+  require: `
+    INSERT INTO vaults (id) SELECT NULL WHERE NOT EXISTS (
+      SELECT 1 FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND data_key_id = ?5
+        AND resealed = ?6)`,
+  /** Moves the position, or ends the reseal when there is no next one. */
   move: `
     UPDATE vaults SET resealed = ?2,
       previous_data_key_id = iif(?2 IS NULL, NULL, previous_data_key_id),
       previous_data_key = iif(?2 IS NULL, NULL, previous_data_key),
-      previous_index_key = iif(?2 IS NULL, NULL, previous_index_key),
-      data_key_id = CASE WHEN content_version = ?3 AND attribute_version = ?4 AND updated_at = ?5 AND data_key_id = ?6
-        AND resealed = ?7 THEN data_key_id END
+      previous_index_key = iif(?2 IS NULL, NULL, previous_index_key)
     WHERE id = ?1`,
 };
 
@@ -57,7 +60,7 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   const position = vault.reseal?.position;
   if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position });
   const slice = await resealStages(store.db, opened.value, position, stages, rows);
-  const outcome = await tryBatch(store.db, [moveStatement(store.db, row, slice.next), ...slice.statements]);
+  const outcome = await tryBatch(store.db, [...moveStatements(store.db, row, slice.next), ...slice.statements]);
   if (outcome === "stale") return ok({ vault, position });
   if (outcome !== "committed") return fail(FAILURES[outcome]);
   return ok({ vault, position: slice.next, reached: slice.reached });
@@ -79,9 +82,9 @@ function readStage(db: D1Database, vault: string, stage: ResealStage, position: 
   return db.prepare(readSql(table)).bind(vault, ...(begins ? Object.values(table.key) : position.after));
 }
 
-function moveStatement(db: D1Database, row: VaultRow, next: ResealPosition | undefined): D1PreparedStatement {
+function moveStatements(db: D1Database, row: VaultRow, next: ResealPosition | undefined): D1PreparedStatement[] {
   const state = [row.content_version, row.attribute_version, row.updated_at, row.data_key_id, row.resealed];
-  return db.prepare(SQL.move).bind(row.id, next ? formatPosition(next) : null, ...state);
+  return [db.prepare(SQL.require).bind(row.id, ...state), db.prepare(SQL.move).bind(row.id, next ? formatPosition(next) : null)];
 }
 
 interface Slice {

@@ -3,7 +3,7 @@ import { keyNamed, requireSameKeys } from "./compare.ts";
 import { loadKeyFile } from "./file.ts";
 import { loadKeys } from "./service.ts";
 import type { KeysCall } from "./table.ts";
-import { applyChange } from "./upload.ts";
+import { applyChange, howToUpload } from "./upload.ts";
 
 /**
  * `admin keys activate`. The service has to know the key already, by an earlier upload: isolates that still have the value before would
@@ -12,8 +12,8 @@ import { applyChange } from "./upload.ts";
 export async function run(call: KeysCall, [id = ""]: readonly string[]): Promise<void> {
   const file = await loadKeyFile(call.options.file);
   const keys = await loadKeys(await call.admin());
-  const hint = `Upload ${file.path} with the key first: \`npx wrangler secret bulk ${file.path}\`.`;
-  if (!keys.some((key) => key.id === id) && id in file.document.keys)
+  const hint = `${howToUpload(file.path)}.`;
+  if (!keys.some((key) => key.id === id) && Object.hasOwn(file.document.keys, id))
     throw new CliError(`The service does not know the key ${id} yet`, { exit: "conflict", hint });
   const { state } = keyNamed(keys, id);
   requireSameKeys(file, keys);

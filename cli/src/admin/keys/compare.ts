@@ -4,19 +4,25 @@ import type { KeyFile } from "./file.ts";
 import type { ServiceKey } from "./service.ts";
 
 /**
- * Compares a file with the service, so that no command uploads the keys of another service, or loses a key that is in use.
- * In: the id of a key that the file may lack. Errors: throws a CliError that names ids and fingerprints.
+ * Compares a file with the service, so that no command uploads the keys of another service, loses a key that is in use, or brings back
+ * one that was removed, as the copy of a file of before would. In: the id of a key that may differ, because the command removes it.
+ * Errors: throws a CliError that names ids and fingerprints.
  */
 export function requireSameKeys({ path, document }: KeyFile, keys: readonly ServiceKey[], removed?: string): void {
-  for (const { id, state, fingerprint } of keys) {
+  const hint = "Use the file with which the service was deployed.";
+  for (const { id, state, fingerprint, verifies } of keys) {
     const key = document.keys[id];
-    const own = key === undefined ? undefined : fingerprintOf(publicKeyOf(key));
-    const hint = "Use the file with which the service was deployed.";
+    const publicKey = key === undefined ? document.verify?.[id] : publicKeyOf(key);
+    const own = publicKey === undefined ? undefined : fingerprintOf(publicKey);
     if (own !== undefined && fingerprint !== undefined && own !== fingerprint)
       throw new CliError(`The key ${id} of ${path} (${own}) is not that of the service (${fingerprint})`, { hint });
-    const needed = state !== "removed" && id !== removed;
-    if (own === undefined && needed)
+    if (id === removed) continue;
+    if (state !== "removed" && key === undefined)
       throw new CliError(`${path} lacks the key ${id} (${fingerprint ?? "unknown"}) of the service`, { hint });
+    if (state === "removed" && (key !== undefined || (own !== undefined && !verifies)))
+      throw new CliError(`The service does not have the key ${id} any more, and ${path} would bring it back`, { hint });
+    if (state === "removed" && verifies && own === undefined)
+      throw new CliError(`${path} lacks the public key ${id}: the tokens that it verifies would end`, { hint });
   }
 }
 

@@ -33,7 +33,8 @@ const HEADINGS = ["ID", "NAME", "ITEMS", "RECORDS", "UNREADABLE"];
 
 /**
  * `admin keys reseal`: gives vaults new keys, one after the other, and goes on with what was cut off. A vault that is under way is
- * only finished, so that the command may be run again; `--before` leaves out those that have new keys already.
+ * only finished, so that the command may be run again, unless also the keys that it is getting were made before `--before`. That leaves
+ * out those that have new keys already.
  */
 export async function run({ io, options, admin: connect }: KeysCall, names: readonly string[]): Promise<number | void> {
   if ((names.length === 0) !== (options.all === true))
@@ -52,7 +53,7 @@ export async function run({ io, options, admin: connect }: KeysCall, names: read
     return tell(io, `Would give ${opening.length} vaults new keys. Nothing was changed`);
   }
   const done: (KeyedVault & { readonly resealed: ResealProgress })[] = [];
-  for (const vault of opening) done.push({ ...vault, resealed: await resealVault(io, admin, vault) });
+  for (const vault of opening) done.push({ ...vault, resealed: await resealVault(io, admin, vault, before) });
   const rows = done.map(({ id, name, resealed: { items, rows: records, unreadable } }) =>
     [id, name ?? "", items, records, unreadable].map(String),
   );
@@ -79,8 +80,11 @@ function timeOf(before: string | undefined): number {
   return time;
 }
 
-async function resealVault(io: Io, admin: Client, { id, name, items, dataKey, reseal }: KeyedVault): Promise<ResealProgress> {
-  const json = { dataKey: reseal?.replaces ?? dataKey.id };
+async function resealVault(io: Io, admin: Client, vault: KeyedVault, before: number): Promise<ResealProgress> {
+  const { id, name, items, dataKey, reseal } = vault;
+  // The service finishes what is under way first, and then replaces the keys of this id if the vault has them.
+  const isFinished = reseal !== undefined && !(before < Infinity && Date.parse(dataKey.createdAt) < before);
+  const json = { dataKey: isFinished ? reseal.replaces : dataKey.id };
   const progress = startProgress(io, name ?? id, items, (done, total) => `${done} of ${total} Items`);
   let last: ResealProgress | undefined;
   try {

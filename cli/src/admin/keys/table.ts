@@ -71,6 +71,7 @@ export const KEYS_COMMANDS: readonly Command[] = [
     options: KEYS_OPTIONS,
     examples: [
       "item-vault admin keys",
+      "item-vault admin keys stage --file .dev.vars",
       ...KEYS_ACTIONS.filter(({ name }) => name !== "list").map(({ name, args }) =>
         `item-vault admin keys ${name} ${args}`.trim(),
       ),

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { basename } from "node:path";
 import { CliError } from "../../frame/failure.ts";
 import { tell } from "../../output/format.ts";
 import { type KeyDocument, textOf } from "./document.ts";
@@ -17,13 +18,25 @@ export interface Change {
   readonly next: string;
 }
 
-/** Errors: throws a CliError when the file cannot be written, or when wrangler fails. */
+/** wrangler reads these files for a service on this machine, and never for a deployed one. */
+const isLocal = (path: string): boolean => /^\.dev\.vars(\..+)?$/.test(basename(path));
+
+/** How the service gets the ROOT_KEYS of a file, as a part of a sentence. */
+export const howToUpload = (path: string): string =>
+  isLocal(path) ? `Restart the local service, which reads ${path}` : `Upload it with \`npx wrangler secret bulk ${path}\``;
+
+/** Errors: throws a CliError when the file cannot be written or belongs to a local service, or when wrangler fails. */
 export async function applyChange({ io, options }: KeysCall, { file, document, done, next }: Change): Promise<void> {
   const { path } = file;
+  if (options.upload && isLocal(path))
+    throw new CliError(`${path} has the keys of a local service, and --upload replaces those of the deployed one`, {
+      exit: "usage",
+      hint: "Leave out --upload, and restart the local service.",
+    });
   if (options["dry-run"]) return tell(io, `Would do: ${done}. Nothing was changed`);
   if (document) await saveKeyFile(file, document);
   await tell(io, done);
-  if (!options.upload) return tell(io, `Upload it with \`npx wrangler secret bulk ${path}\`. ${next}`);
+  if (!options.upload) return tell(io, `${howToUpload(path)}. ${next}`);
   await putSecret(textOf(document ?? file.document), path);
   await tell(io, `The service has the new ROOT_KEYS. ${next}`);
 }

@@ -9,7 +9,7 @@ import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { type Restoration, type RestoreBody, restoreAll, sendRestore } from "./service.ts";
 import type { RESTORE_OPTIONS } from "./table.ts";
-import { listMissing, uploadObject } from "./upload.ts";
+import { copyFolder } from "./copy-folder.ts";
 
 /** `admin restore`. It may be killed anywhere and run again: it continues. */
 export async function restore({ io, options, admin: connect }: Call<typeof RESTORE_OPTIONS>): Promise<void> {
@@ -18,8 +18,8 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
     throw new CliError("--item, --snapshot and --overwrite need --vault", { exit: "usage" });
   const snapshot = number === undefined ? {} : { snapshot: numberOf(number) };
   const client = await connect();
-  if (from !== undefined) await upload(io, client, from, { yes, dryRun });
   const vault = name === undefined ? undefined : await adminVaultIdOf(client, name);
+  if (from !== undefined && !(await copyFolder({ io, client, folder: from }, { vault, ...snapshot, yes, dryRun }))) return;
   const wanted =
     vault === undefined ? await planAll(io, client) : [{ vault, ...(item !== undefined && { item }), ...snapshot, overwrite }];
   const { plans, refused } = await showPlans(io, client, wanted, vault === undefined);
@@ -41,27 +41,6 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
 function numberOf(text: string): number {
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new CliError("--snapshot takes the number of a snapshot", { exit: "usage" });
   return Number(text);
-}
-
-type Options = { readonly yes: boolean | undefined; readonly dryRun: boolean };
-
-async function upload(io: Io, client: Client, folder: string, { yes, dryRun }: Options): Promise<void> {
-  const missing = await listMissing(client, folder);
-  const bytes = missing.reduce((sum, { size }) => sum + size, 0);
-  const objects = `${missing.length} objects (${bytes} bytes) of ${folder} into the bucket of backups`;
-  if (dryRun) return tell(io, `Would copy ${objects}`);
-  if (missing.length === 0) return;
-  await confirm(io, `Copy ${objects}?`, yes);
-  const progress = startProgress(io, "copied", bytes);
-  try {
-    for (const object of missing) {
-      await uploadObject(client, folder, object);
-      progress.add(object.size);
-    }
-  } finally {
-    progress.end();
-  }
-  await tell(io, `Copied ${objects}`);
 }
 
 /** The vaults of the newest registry. */

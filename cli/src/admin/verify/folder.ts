@@ -71,7 +71,10 @@ async function checkVault(folder: string, vault: string, manifests: Map<string, 
     if (!manifest) found.findings.push(finding("manifest_wrong", vault, number, "it is malformed, or that of another snapshot"));
     else manifests.set(`${vault} ${number}`, { manifest, sha256: hash });
     if (manifest && previous) {
-      const follows = previous.number === number - 1 && (previous.sha256 ?? manifest.predecessor) === manifest.predecessor;
+      const { predecessor } = manifest;
+      // One that begins anew names none: the one before was not authentic then.
+      const named = predecessor === null || (previous.sha256 ?? predecessor) === predecessor;
+      const follows = previous.number === number - 1 && named;
       if (!follows) found.findings.push(finding("chain_broken", vault, number, `snapshot ${number - 1} is not its predecessor`));
     }
     for (const part of manifest?.parts ?? [])

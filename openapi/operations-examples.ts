@@ -1,0 +1,50 @@
+/** The examples of the operations of keys, restores and checks (contract 20 to 22). A test validates each against its schema. */
+
+const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+const WRITTEN = "2026-11-22T09:30:00.000Z";
+
+export const resealProgress = { done: false, stage: "items", items: 500, rows: 512, unreadable: 0, of: 2_000 };
+
+export const restoreRequest = { vault: VAULT };
+export const restoration = {
+  vault: { id: VAULT },
+  snapshot: 12,
+  takenAt: WRITTEN,
+  deployment: "4f1d2c3b5a697887a6b5c4d3e2f10918",
+  state: "running",
+  done: 3,
+  total: 9,
+  rows: 4_210,
+  existing: "none",
+  items: 311,
+};
+
+const used = { vaults: 0, tokens: 0, endedTokens: 0 };
+export const rootKeys = [
+  {
+    id: "k2",
+    state: "active",
+    fingerprint: "56475aa75463474c",
+    publicKey: "zGSAXONn2ZwBDoeQTrRuK9l4ONvuN+iPmQUaAm5lWck=",
+    verifies: true,
+    ...used,
+    vaults: 12,
+    removable: false,
+  },
+  { id: "k1", state: "removed", fingerprint: "21fe31dfa154a261", verifies: false, ...used, removable: false },
+];
+export const rewrapSlice = { rewrapped: 100, failed: 0, left: 240, cursor: "vaults:3fa85f64-5717-4562-b3fc-2c963f66afa6" };
+export const verified = {
+  findings: [
+    {
+      kind: "counter_wrong",
+      vault: VAULT,
+      table: "vaults",
+      id: "items",
+      detail: "items is 13, and the rows give 12",
+      repairable: true,
+    },
+  ],
+  checked: { rows: 61, items: 12, contents: 3, bytes: 48210 },
+  next: null,
+};

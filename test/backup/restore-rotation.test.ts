@@ -1,0 +1,123 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { cleanUp } from "../../src/scheduled.ts";
+import { backUp, rowsInDatabase } from "../support/backup.ts";
+import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { type FullVault, fullVault } from "../support/full-vault.ts";
+import { restore, restoreOnce } from "../support/restores.ts";
+import { newStages, rewrapAll } from "../support/root-keys.ts";
+import { admin } from "../support/service.ts";
+import { dataKeyOf, keysOfVault, openUnder, resealFully, resealOnce, sealedTexts } from "../support/sealed-columns.ts";
+import { verifyAll } from "../verify/support/verify.ts";
+
+/** Backups, restores and `verify` of a vault whose keys are being replaced (contract 20, 21 and 22). */
+
+beforeEach(() => {
+  vi.spyOn(console, "warn").mockReturnValue();
+  vi.spyOn(console, "error").mockReturnValue();
+});
+afterEach(() => vi.restoreAllMocks());
+
+const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<Record<string, any>>();
+
+/** Begins a reseal, and stops it after so many slices that were written. */
+async function resealPartly(vault: string, slices: number): Promise<void> {
+  let left = slices;
+  const rewrite = (sql: string) => (/UPDATE vaults SET resealed/.test(sql) && left-- <= 0 ? "SELECT no_such_function()" : sql);
+  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { rewrite }) });
+  expect((await resealOnce(vault, await dataKeyOf(vault))).status).toBe(503);
+  await rebindCoordinator(vault, {});
+  expect((await rowOf(vault))!["resealed"]).not.toBeNull();
+}
+
+/** What a client reads. No idempotency record is in a backup, so nothing is written. */
+async function visibleIn({ vault, items, call, kept, deleted, file }: FullVault) {
+  const content = `${items}/${kept}/files/${file}?inline_files=true`;
+  const filter = `${items}?filter=${encodeURIComponent('title eq "Kept"')}`;
+  const paths = [`${items}/${kept}`, `${items}/${kept}/versions/1`, content, `${content}&version=3`, filter, items];
+  const answers = [];
+  for (const path of [...paths, `/v1/vaults/${vault}/deleted-items/${deleted}`]) {
+    const { status, text } = await call("GET", path);
+    answers.push([path, status, text]);
+  }
+  return answers;
+}
+
+describe("a vault in the middle of a reseal", () => {
+  it("is sound for verify, and so is its backup; restored, it shows everything, and the reseal can be finished", async () => {
+    const full = await fullVault();
+    const { vault } = full;
+    const before = await visibleIn(full);
+    const old = await keysOfVault(vault);
+    await resealPartly(vault, 0);
+    expect((await verifyAll({ vault })).findings).toEqual([]);
+    await backUp(vault);
+    const texts = await sealedTexts(vault);
+    expect((await openUnder(old, texts)).length).toBeGreaterThan(0);
+    expect((await verifyAll({ vault, backup: true })).findings).toEqual([]);
+    await resealFully(vault);
+    expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect((await rowOf(vault))!["resealed"]).not.toBeNull();
+    expect(await visibleIn(full)).toEqual(before);
+    expect((await verifyAll({ vault })).findings).toEqual([]);
+    expect(await resealFully(vault)).toMatchObject({ done: true, unreadable: 0 });
+    expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
+    expect(await visibleIn(full)).toEqual(before);
+    expect((await verifyAll({ vault })).findings).toEqual([]);
+  });
+
+  it("with previous keys that do not open is a finding", async () => {
+    const { vault } = await fullVault();
+    await resealPartly(vault, 0);
+    await env.DB.prepare("UPDATE vaults SET previous_data_key = data_key WHERE id = ?").bind(vault).run();
+    expect((await verifyAll({ vault })).findings).toMatchObject([{ kind: "vault_keys_wrong" }]);
+  });
+});
+
+describe("a snapshot whose root key was removed", () => {
+  it("is refused by name before anything changes, and can be restored when the key is put back, as can the one after it", async () => {
+    const full = await fullVault();
+    const { vault } = full;
+    await backUp(vault);
+    const stages = await newStages();
+    await rewrapAll(stages.active);
+    expect(await backUp(vault, { env: stages.removed })).toMatchObject({ state: "done", number: 2 });
+    const state = async () => [await rowOf(vault), await rowsInDatabase(vault)];
+    const before = await state();
+    const refused = await restore({ vault, snapshot: 1, overwrite: true }, stages.removed);
+    expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("root key k1") } });
+    expect(await state()).toEqual(before);
+    expect((await verifyAll({ vault, backup: true }, stages.active)).findings).toEqual([]);
+    for (const snapshot of [2, 1])
+      expect(await restore({ vault, snapshot, overwrite: true }, stages.active)).toMatchObject({ status: 200 });
+    expect((await rowOf(vault))!["root_key_id"]).toBe("k1");
+    expect(await backUp(vault, { env: stages.active })).toMatchObject({ number: 3 });
+    await restore({ vault, snapshot: 2, overwrite: true }, stages.active);
+    expect((await rowOf(vault))!["root_key_id"]).toBe(stages.id);
+  });
+});
+
+describe("while a deleted vault is being restored", () => {
+  it("verify with repair deletes none of its rows and contents", async () => {
+    const { vault } = await fullVault();
+    await backUp(vault);
+    const state = async () => {
+      const { activity: _, ...rows } = await rowsInDatabase(vault);
+      return [await rowOf(vault), rows, (await env.FILES.list({ prefix: `${vault}/` })).objects.map(({ key }) => key)];
+    };
+    const before = await state();
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+    for (let calls = 5; ; calls += 2) {
+      let left = calls;
+      const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
+      const { status } = await restoreOnce({ vault }, { DB: db });
+      if (status === 200) break;
+      await verifyAll({ repair: true });
+      await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
+      await cleanUp(env, Date.now());
+    }
+    expect(await state()).toEqual(before);
+  });
+});
