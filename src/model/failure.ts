@@ -35,7 +35,8 @@ const failures = {
     // In: what the token may not do, when the vault is in its scope.
     ({ vault }, lacks) => (lacks ? `the token may not ${lacks} vault ${echo(vault)}` : `vault ${echo(vault)} is not in scope`),
   ],
-  vault_not_found: [404, (names) => `vault ${echo(names.vault)} not found`],
+  // In: the id, when the path does not have it.
+  vault_not_found: [404, (names, id) => `vault ${echo(names.vault || id)} not found`],
   item_not_found: [404, (names) => `item ${echo(names.item)} not found`],
   file_not_found: [404, (names) => `file ${echo(names.file)} not found`],
   version_not_found: [404, (names, version) => `version ${echo(names.version ?? version)} of item ${echo(names.item)} not found`],

@@ -37,7 +37,7 @@ export const verify = {
     if (!ports.ok) return ports;
     const found = vault !== undefined && text === undefined ? await hasVault(ports.value, vault, backup) : ok(true);
     if (!found.ok) return found;
-    if (!found.value) return fail(backup ? "backup_not_found" : "vault_not_found");
+    if (!found.value) return backup ? fail("backup_not_found") : fail("vault_not_found", vault);
     const done = await runSlices(ports.value, planOf(ports.value, vault), position, repair);
     if (!done.ok) return done;
     const { findings, checked, next } = done.value;

@@ -18,6 +18,10 @@ const MANIFEST = 16 * 1024 * 1024;
 
 type Put = (bucket: R2Bucket, key: string, incoming: Incoming, store: BackupStore) => Promise<Result<R2Object | null>>;
 
+/** A content of another length is damaged: a copy was cut off. A part or a manifest of the bucket was checked when it was stored. */
+const isReplaced = (key: string, there: R2Object, { length }: Incoming): boolean =>
+  key.startsWith("contents/") && there.size !== length;
+
 /** Creates and never overwrites: R2 compares the ETag of what is there (RFC 9110 section 13.1.2). Out: `null` when there is an object. */
 const create = (bucket: R2Bucket, key: string, body: ReadableStream | Uint8Array, sha256?: string): Promise<R2Object | null> =>
   bucket.put(key, body, { onlyIf: { etagDoesNotMatch: "*" }, ...(sha256 !== undefined && { sha256 }) });
@@ -30,7 +34,7 @@ const PLACES: readonly (readonly [pattern: RegExp, put: Put])[] = [
 ];
 
 /**
- * Stores an object unless the bucket has it. Out: whether it was stored. Errors: 400, for a key that is none of a backup;
+ * Stores an object unless the bucket has it; a content of another length is replaced. Out: whether it was stored. Errors: 400, for a key that is none of a backup;
  * `backup_damaged`, for a part that is not the one of its name and a manifest that is not authentic; `unavailable`.
  */
 export async function storeObject(store: BackupStore, key: string, incoming: Incoming): Promise<Result<boolean>> {
@@ -38,7 +42,9 @@ export async function storeObject(store: BackupStore, key: string, incoming: Inc
   const place = isBackupKey(key) ? PLACES.find(([pattern]) => pattern.test(key)) : undefined;
   if (!place) return invalid("key: is not the key of an object of a backup");
   try {
-    if (await bucket.head(key)) return ok(false);
+    const there = await bucket.head(key);
+    if (there && !isReplaced(key, there, incoming)) return ok(false);
+    if (there) return ok((await bucket.put(key, incoming.body, { onlyIf: { etagMatches: there.etag } })) !== null);
     const stored = await place[1](bucket, key, incoming, store);
     return stored.ok ? ok(stored.value !== null) : stored;
   } catch (error) {

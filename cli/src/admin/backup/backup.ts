@@ -2,6 +2,7 @@ import type { Client } from "@item-vault/client";
 import { request } from "../../api/answers.ts";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
+import { CliError, failureOf } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
@@ -23,6 +24,8 @@ export async function backup({ io, options, admin: connect }: Call<typeof BACKUP
   }
   if (options.to !== undefined) await mirror(io, client, options.to, options["dry-run"]);
 }
+
+const AGAIN = { exit: "unavailable", hint: "Run the command again: the others are backed up." } as const;
 
 interface Snapshot {
   readonly number: number;
@@ -49,7 +52,10 @@ async function list(io: Io, client: Client, vault: string | undefined, format: s
   await show(io, format, { json: snapshots, table });
 }
 
-/** Backs up one vault or all, one after another. Out: the last answer for each that still exists. */
+/**
+ * Backs up one vault or all, one after another. Out: the last answer for each that still exists. A vault that fails does not keep the others
+ * waiting: at the end the command fails and names it.
+ */
 async function backUpVaults(
   io: Io,
   client: Client,
@@ -60,11 +66,20 @@ async function backUpVaults(
   const progress = startProgress(io, "backed up", vaults.length, (done, total) => `${done} of ${total} vaults`);
   try {
     const steps: VaultStep[] = [];
+    const failed: string[] = [];
     for (const [index, { id }] of vaults.entries()) {
       progress.set(index, vaults.length);
-      const step = await backUpVault(client, id, options, () => progress.set(index, vaults.length));
-      if (step) steps.push(step);
+      try {
+        const step = await backUpVault(client, id, options, () => progress.set(index, vaults.length));
+        if (step) steps.push(step);
+      } catch (error) {
+        const failure = failureOf(error);
+        if (!failure || failure.exit === "denied" || vaults.length === 1) throw error;
+        failed.push(`${id}: ${failure.message}`);
+      }
     }
+    if (failed.length > 0)
+      throw new CliError(`Of ${vaults.length} vaults these were not backed up:\n${failed.join("\n")}`, AGAIN);
     return steps;
   } finally {
     progress.end();
