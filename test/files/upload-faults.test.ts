@@ -45,12 +45,14 @@ const replace = (body: Body, { env: bindings = {}, headers }: Options = {}): Pro
   at.call("PUT", `${at.files}/${file}/content`, { body, env: bindings, headers: { ...lengthOf(body), ...headers } });
 
 /** Both kinds of upload, with and without a known length. */
-const UPLOADS = [
+const ALL_UPLOADS = [
   ["POST with Content-Length", add, (bytes: Uint8Array) => bytes],
   ["POST without Content-Length", add, (bytes: Uint8Array) => byteStream(bytes)],
   ["PUT with Content-Length", replace, (bytes: Uint8Array) => bytes],
   ["PUT without Content-Length", replace, (bytes: Uint8Array) => byteStream(bytes)],
 ] as const;
+/** The short run has each kind once, and each length once. */
+const UPLOADS = isLong ? ALL_UPLOADS : [ALL_UPLOADS[0], ALL_UPLOADS[3]];
 
 const item = async () => (await at.call("GET", at.path)).body;
 

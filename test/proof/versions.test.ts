@@ -27,7 +27,7 @@ const KEPT: readonly Kept[] = [
   { versions: 3, days: 30 },
 ];
 
-const STEPS = runs(18, 60);
+const STEPS = runs(14, 60);
 /** The canaries that are searched at the end: the last ones. */
 const SEARCHED = 300;
 

@@ -272,13 +272,26 @@ const titles = times(LIMITS.references, (index) => `ITEM ${index}`);
 
 const resolving = (token: string, references: readonly string[]): Sent => ({ path: "/v1/resolve", token, body: { references } });
 
+const NAMES = times(10, (index) => `Item ${index}`);
+
+/** `tokenOfManyVaults`, each with an Item of the title `Same`, and with one of each of the names. */
+async function tokenOfNamedItems(world: World) {
+  const made = await shareIn(world, tokenOfManyVaults);
+  for (const vault of made.vaults)
+    await seedItems(
+      world.env,
+      vault,
+      ["Same", ...NAMES].map((name) => login(vault, name)),
+    );
+  return made;
+}
+
 const resolves: readonly WorstRequest[] = [
   {
     endpoint: RESOLVE,
     why: "100 references by name to 100 vaults",
     prepare: async (world) => {
-      const { token, vaults } = await shareIn(world, tokenOfManyVaults);
-      for (const vault of vaults) await seedItems(world.env, vault, [login(vault, "Same")]);
+      const { token, vaults } = await shareIn(world, tokenOfNamedItems);
       return resolving(
         token,
         vaults.map((_, index) => `op://VAULT ${index}/same/x`),
@@ -289,18 +302,11 @@ const resolves: readonly WorstRequest[] = [
     endpoint: RESOLVE,
     why: "10 references by name to each of 100 vaults that have such an Item",
     prepare: async (world) => {
-      const { token, vaults } = await shareIn(world, tokenOfManyVaults);
-      const names = times(10, (index) => `Item ${index}`);
-      for (const vault of vaults)
-        await seedItems(
-          world.env,
-          vault,
-          names.map((name) => login(vault, name)),
-        );
+      const { token } = await shareIn(world, tokenOfNamedItems);
       await world.ask("POST", "/v1/resolve", token, { references: ["op://vault 0/item 0/x"] });
       return resolving(
         token,
-        names.map((name) => `op://vault 99/${name}/x`),
+        NAMES.map((name) => `op://vault 99/${name}/x`),
       );
     },
   },
