@@ -11,11 +11,19 @@ import type { Ran, RunOptions } from "./process.ts";
  * Runs the command line in this process, from its sources: for commands that need neither a folder, a signal nor a process of
  * their own. A process takes a fifth of a second of the processor.
  */
-export async function runHere(args: readonly string[], { env = {} }: Omit<RunOptions, "cwd"> = {}): Promise<Ran> {
+export async function runHere(
+  args: readonly string[],
+  { env = {}, input = "" }: Pick<RunOptions, "env"> & { readonly input?: string | Uint8Array } = {},
+): Promise<Ran> {
   const [stdout, stderr] = [collect(), collect()];
   const HOME = mkdtempSync(join(tmpdir(), "item-vault-home-"));
   const base = { PATH: process.env["PATH"]!, HOME, ITEM_VAULT_HOST: inject("url") };
-  const io = { stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream, env: { ...base, ...env } };
+  const io = {
+    stdin: Readable.from([Buffer.from(input)]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: { ...base, ...env },
+  };
   const code = await runCli(COMMANDS, args, io);
   return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
 }
