@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { makeVault } from "../sdk/support/vault.ts";
 import { startFewVaults } from "./support/few-vaults.ts";
 import type { Interceptor } from "./support/interceptor.ts";
-import { runCli } from "./support/process.ts";
+import { runHere } from "./support/here.ts";
 
 /** `admin backup` as a process (contract 21). */
 
@@ -21,7 +21,7 @@ afterAll(() => service.close());
 const hash = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 const run = (...args: string[]) => {
   const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: service.url };
-  return runCli(["admin", "backup", ...args], { env });
+  return runHere(["admin", "backup", ...args], { env });
 };
 
 it("admin backup --to fills a folder that mirrors the bucket, and then copies only what it lacks", async () => {

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
+import { runHere } from "./support/here.ts";
 import { runCli, type Running, startCli } from "./support/process.ts";
 import { startInterceptor } from "./support/interceptor.ts";
 
@@ -60,7 +61,7 @@ describe("item get", () => {
     await rename("\u001B[2Jevil");
     const [hidden, revealed] = await Promise.all(
       [[], ["--reveal"]].map((options) =>
-        runCli(["item", "get", id, "--vault", from, ...options], { env: { ITEM_VAULT_TOKEN: token } }),
+        runHere(["item", "get", id, "--vault", from, ...options], { env: { ITEM_VAULT_TOKEN: token } }),
       ),
     );
     expect(hidden!.stdout).toContain(String.raw`Title     \x1b[2Jevil`);
@@ -70,7 +71,7 @@ describe("item get", () => {
 
 describe("item create", () => {
   it("refuses a value on the command line without a request, and does not repeat it", async () => {
-    const ran = await runCli(["item", "create", "--title", "x", "--field", "password=hunter2"]);
+    const ran = await runHere(["item", "create", "--title", "x", "--field", "password=hunter2"]);
     expect(ran).toMatchObject({ code: 2, stdout: "" });
     expect(ran.stderr).not.toContain("hunter2");
   });
@@ -162,7 +163,7 @@ describe("item move", () => {
     const [{ id: base32 }] = (await sendRequest("GET", "v1/vaults", connect)) as [Item];
     const env = { ITEM_VAULT_TOKEN: token };
     const [refused, same] = await Promise.all(
-      [to, base32].map((vault) => runCli(["item", "move", id, "--vault", from, "--to", vault], { env })),
+      [to, base32].map((vault) => runHere(["item", "move", id, "--vault", from, "--to", vault], { env })),
     );
     expect([refused!.code, same!.code]).toEqual([3, 2]);
     expect({ source: await listOf(from), copies: await listOf(to) }).toMatchObject({ source: [{ id }], copies: [] });
@@ -200,7 +201,7 @@ describe("item move", () => {
       },
     });
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
-    const ran = await runCli(["item", "move", id, "--vault", from, "--to", to], { env });
+    const ran = await runHere(["item", "move", id, "--vault", from, "--to", to], { env });
     expect(ran).toMatchObject({ code: 5, stdout: "" });
     expect({ source: await listOf(from), copies: await listOf(to) }).toMatchObject({
       source: [{ id, title: "Changed" }],
@@ -212,7 +213,7 @@ describe("item move", () => {
     const { from, to, id, token, listOf } = await twoVaults("x".repeat(300_000));
     const proxy = await startInterceptor({ cutAfter: (name) => (name.endsWith("/content") ? 100_000 : undefined) });
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
-    const ran = await runCli(["item", "move", id, "--vault", from, "--to", to], { env });
+    const ran = await runHere(["item", "move", id, "--vault", from, "--to", to], { env });
     expect({ code: ran.code, source: await listOf(from), copies: await listOf(to) }).toMatchObject({
       code: 6,
       source: [{ id }],
@@ -228,7 +229,7 @@ describe("file", () => {
     const path = join(mkdtempSync(join(tmpdir(), "item-vault-put-")), "large");
     writeFileSync(path, Buffer.alloc(3_000_000));
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
-    expect((await runCli(["file", "put", id, path, "--vault", from], { env })).code).toBe(0);
+    expect((await runHere(["file", "put", id, path, "--vault", from], { env })).code).toBe(0);
     expect(proxy.headers[proxy.requests.indexOf(`POST /v1/vaults/${from}/items/${id}/files`)]).toMatchObject({
       "content-length": "3000000",
     });
@@ -242,7 +243,7 @@ describe("file", () => {
       writeFileSync(path, Buffer.alloc(3_000_000));
       const proxy = await startInterceptor({ before: (name) => void (name.startsWith("GET") && change(path)) });
       const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
-      return runCli(["file", "put", TITLE, path, "--vault", from], { env });
+      return runHere(["file", "put", TITLE, path, "--vault", from], { env });
     };
     const ran = await Promise.all([put((path) => appendFileSync(path, "more")), put((path) => truncateSync(path, 5))]);
     const changed = { code: 5, stderr: expect.stringContaining("changed while it was read") as string };

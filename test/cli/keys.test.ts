@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text as textIn } from "node:stream/consumers";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { parseDocument, publicKeyOf, textOf } from "../../cli/src/admin/keys/document.ts";
+import { runHere } from "./support/here.ts";
 import { runCli } from "./support/process.ts";
 
 /** `admin keys` (docs/cli.md). What the service answers after an upload comes from a server of the test: its ROOT_KEYS change. */
@@ -49,8 +50,11 @@ async function serve(
   return { env: { ...ADMIN, ITEM_VAULT_HOST: `http://127.0.0.1:${port}` }, asked };
 }
 
+const commandOf = (args: string) => ["admin", "keys", ...args.split(" ").filter(Boolean)];
+
+/** `cwd`: the folder with the file of secrets. */
 const keys = (args: string, { env, cwd }: { env: Record<string, string>; cwd?: string }) =>
-  runCli(["admin", "keys", ...args.split(" ").filter(Boolean)], { env, ...(cwd && { cwd }) });
+  runHere([...commandOf(args), ...(cwd ? ["--file", join(cwd, "production.vars")] : [])], { env });
 
 describe("admin keys", () => {
   it("lists the keys of the service, and refuses an unknown action and a missing id", async () => {
@@ -94,15 +98,14 @@ describe("admin keys stage", () => {
   it("says to restart a local service, and never uploads its keys to the deployed one", async () => {
     const { folder, path } = fileOf(K1);
     renameSync(path, join(folder, ".dev.vars"));
-    const uploaded = await keys("stage --upload --file .dev.vars", { env: ADMIN, cwd: folder });
+    const inFolder = (args: string) => runCli(commandOf(args), { env: ADMIN, cwd: folder });
+    const uploaded = await inFolder("stage --upload --file .dev.vars");
     expect([uploaded.code, uploaded.stderr]).toEqual([2, expect.stringContaining("has the keys of a local service")]);
     expect(readFileSync(join(folder, ".dev.vars"), "utf8")).not.toContain("k2");
-    const { stderr } = await keys("stage --file .dev.vars", { env: ADMIN, cwd: folder });
+    const { stderr } = await inFolder("stage --file .dev.vars");
     expect(stderr).toContain("Restart the local service, which reads .dev.vars");
     expect(stderr).not.toContain("wrangler");
-    expect((await keys("activate k2 --file .dev.vars", { env: ADMIN, cwd: folder })).stderr).toContain(
-      "Restart the local service",
-    );
+    expect((await inFolder("activate k2 --file .dev.vars")).stderr).toContain("Restart the local service");
   });
 
   it("refuses a file that others may read", async () => {
@@ -116,7 +119,7 @@ describe("admin keys stage", () => {
     mkdirSync(bin);
     writeFileSync(join(bin, "npx"), `#!/bin/sh\necho "$@" > ${folder}/args\ncat > ${folder}/input\n`, { mode: 0o755 });
     const env = { ...ADMIN, PATH: `${bin}:${process.env["PATH"]!}` };
-    expect(await keys("stage --upload", { env, cwd: folder })).toMatchObject({ code: 0, stdout: "" });
+    expect(await runCli(commandOf("stage --upload"), { env, cwd: folder })).toMatchObject({ code: 0, stdout: "" });
     expect(readFileSync(join(folder, "args"), "utf8")).toBe("wrangler secret put ROOT_KEYS\n");
     expect(JSON.parse(readFileSync(join(folder, "input"), "utf8"))).toEqual(document());
   });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sendRequest } from "../sdk/support/vault.ts";
 import { vaultWithLogin } from "./support/login.ts";
-import { runCli } from "./support/process.ts";
+import { runHere } from "./support/here.ts";
 
 let made: Awaited<ReturnType<typeof vaultWithLogin>>;
 let folder: string;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "item-vault-"));
 });
 const run = (args: string[], input?: string, env: Record<string, string> = {}) =>
-  runCli(args, { env: { ...made.env, ...env }, cwd: folder, ...(input === undefined ? {} : { input }) });
+  runHere(args, { env: { ...made.env, ...env }, ...(input === undefined ? {} : { input }) });
 const success = (stdout: string) => ({ code: 0, signal: null, stdout, stderr: "" });
 
 describe("read", () => {
@@ -63,7 +63,7 @@ describe("the exit code", () => {
   });
 
   it("is 3 without a token, with the name of the variable to set", async () => {
-    expect(await runCli(["read", "op://a/b/c"])).toMatchObject({ code: 3, stderr: expect.stringContaining("ITEM_VAULT_TOKEN") });
+    expect(await runHere(["read", "op://a/b/c"])).toMatchObject({ code: 3, stderr: expect.stringContaining("ITEM_VAULT_TOKEN") });
   });
 });
 

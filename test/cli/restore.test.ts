@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
-import { runCli } from "./support/process.ts";
+import { runHere } from "./support/here.ts";
 
 /** `admin restore --from` as a process (docs/cli.md). The service is a server of the test: its bucket of backups has the objects `known`. */
 
@@ -55,7 +55,7 @@ describe("admin restore --from", () => {
       [REGISTRY, 2, "k2"],
       [VAULT, 1, "k2"],
     ]);
-    const ran = await runCli(["admin", "restore", "--from", folder, "--yes"], { env });
+    const ran = await runHere(["admin", "restore", "--from", folder, "--yes"], { env });
     expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Left out 1 older snapshots") });
     expect(stored).toEqual([nameOf(REGISTRY, 2), nameOf(VAULT, 1)]);
   });
@@ -82,7 +82,7 @@ describe("admin restore --from", () => {
       [[], nameOf(REGISTRY, 2)],
       [["--vault", VAULT], nameOf(VAULT, 3)],
     ] as const) {
-      const ran = await runCli(["admin", "restore", "--from", folder, "--yes", ...args], { env });
+      const ran = await runHere(["admin", "restore", "--from", folder, "--yes", ...args], { env });
       expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(`${name} needs the root key k1`)]);
     }
     expect(stored).toEqual([]);
@@ -91,7 +91,7 @@ describe("admin restore --from", () => {
   it("tells with --dry-run what would be restored, although the bucket does not have it yet", async () => {
     const { env, stored } = await serve();
     const folder = folderOf([[REGISTRY, 2, "k2"]]);
-    const ran = await runCli(["admin", "restore", "--from", folder, "--dry-run"], { env });
+    const ran = await runHere(["admin", "restore", "--from", folder, "--dry-run"], { env });
     expect(ran).toMatchObject({
       code: 0,
       stderr: expect.stringContaining("Would then restore backup 2 with 1 vaults, made 1970"),

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, it } from "vitest";
 import { makeVault } from "../sdk/support/vault.ts";
-import { runCli } from "./support/process.ts";
+import { runHere } from "./support/here.ts";
 
 const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
 
 it("admin verify checks a vault and ends with code 0", async () => {
   const vault = await makeVault("Verified");
-  const ran = await runCli(["admin", "verify", "--vault", vault], { env });
+  const ran = await runHere(["admin", "verify", "--vault", vault], { env });
   expect(ran).toMatchObject({
     code: 0,
     stdout: "",
@@ -19,7 +19,7 @@ it("admin verify checks a vault and ends with code 0", async () => {
 });
 
 it("admin verify repairs no backup", async () => {
-  expect(await runCli(["admin", "verify", "--backup", "--repair"], { env })).toMatchObject({ code: 2 });
+  expect(await runHere(["admin", "verify", "--backup", "--repair"], { env })).toMatchObject({ code: 2 });
 });
 
 const VAULT = "5f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09";
@@ -43,7 +43,7 @@ function writeFolder(): { readonly folder: string; readonly path: (name: string)
 }
 
 const verifyFolder = async (folder: string) => {
-  const ran = await runCli(["admin", "verify", "--folder", folder, "--format", "json"]);
+  const ran = await runHere(["admin", "verify", "--folder", folder, "--format", "json"]);
   return { ...ran, kinds: (JSON.parse(ran.stdout) as { findings: { kind: string }[] }).findings.map(({ kind }) => kind) };
 };
 

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { admin, makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
-import { type Ran, runCli, startCli } from "../support/process.ts";
+import { runHere } from "../support/here.ts";
+import { type Ran, startCli } from "../support/process.ts";
 import { EVERYTHING, makeOnePux, otherItem } from "./support/onepux.ts";
 
 /** The commands as processes, against the Worker. */
@@ -41,7 +42,7 @@ let full: Made;
 let first: Ran;
 beforeAll(async () => {
   full = await emptyVault();
-  first = await runCli(["import", all, "--vault", full.name], { env: full.env });
+  first = await runHere(["import", all, "--vault", full.name], { env: full.env });
 }, 60_000);
 
 describe("import of 1PUX", () => {
@@ -69,14 +70,14 @@ describe("import of 1PUX", () => {
       "4 Login “with” \u0000 everything 🔑", // two earlier passwords, a File
     ]);
     const before = await get<{ contentVersion: number }>(made, "");
-    const second = await runCli(["import", all, "--vault", made.name], { env: made.env });
+    const second = await runHere(["import", all, "--vault", made.name], { env: made.env });
     expect(second.stdout).toContain("Imported: 3 already there\n");
     expect((await get<{ contentVersion: number }>(made, "")).contentVersion).toBe(before.contentVersion);
   });
 
   it("writes nothing with --dry-run, and needs no service then", async () => {
     const path = fileWith("all.1pux", makeOnePux());
-    const { code, stdout } = await runCli(["import", path, "--dry-run", "--vault", "x"], {
+    const { code, stdout } = await runHere(["import", path, "--dry-run", "--vault", "x"], {
       env: { ITEM_VAULT_HOST: "http://127.0.0.1:9", ITEM_VAULT_TOKEN: "t" },
     });
     expect(code).toBe(0);
@@ -87,11 +88,11 @@ describe("import of 1PUX", () => {
     const made = await emptyVault();
     const long = otherItem("long", { overview: { title: "Long", url: "", tags: Array.from({ length: 1001 }, () => "t") } });
     const path = fileWith("long.1pux", makeOnePux([...EVERYTHING, long]));
-    const refused = await runCli(["import", path, "--vault", made.name], { env: made.env });
+    const refused = await runHere(["import", path, "--vault", made.name], { env: made.env });
     expect(refused).toMatchObject({ code: 2 });
     expect(refused.stderr).toContain("“Long” has more than 1000 tags");
     expect(await get(made, "/items")).toEqual([]);
-    const skipped = await runCli(["import", path, "--vault", made.name, "--skip-invalid"], { env: made.env });
+    const skipped = await runHere(["import", path, "--vault", made.name, "--skip-invalid"], { env: made.env });
     expect(skipped.stdout).toContain("Imported: 3 created\n");
   });
 
@@ -99,11 +100,11 @@ describe("import of 1PUX", () => {
     const vault = `Made ${crypto.randomUUID()}`;
     const path = fileWith("vaults.1pux", makeOnePux(EVERYTHING, {}, vault));
     const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
-    const refused = await runCli(["import", path], { env: (await emptyVault()).env });
+    const refused = await runHere(["import", path], { env: (await emptyVault()).env });
     expect(refused).toMatchObject({ code: 4 });
     expect(refused.stderr).toContain("--create-vaults");
-    expect((await runCli(["import", path, "--create-vaults"], { env })).stdout).toContain("Imported: 3 created\n");
-    expect((await runCli(["import", path, "--create-vaults"], { env })).stdout).toContain("Imported: 3 already there\n");
+    expect((await runHere(["import", path, "--create-vaults"], { env })).stdout).toContain("Imported: 3 created\n");
+    expect((await runHere(["import", path, "--create-vaults"], { env })).stdout).toContain("Imported: 3 already there\n");
     const vaults = (await admin("GET", "vaults")) as unknown as { name: string; items: number }[];
     expect(vaults.filter(({ name }) => name === vault).map(({ items }) => items)).toEqual([3]);
     const tokens = (await admin("GET", "tokens")) as unknown as { name: string }[];
@@ -126,7 +127,7 @@ describe("import after Ctrl-C", () => {
     const created = Number(/Imported: (\d+) created/.exec(stdout)![1]);
     expect((await get<{ items: number }>(made, "")).items).toBe(created);
     expect(created).toBeLessThan(80);
-    expect((await runCli(args, { env: made.env })).stdout).toContain(
+    expect((await runHere(args, { env: made.env })).stdout).toContain(
       `Imported: ${80 - created} created, ${created} already there`,
     );
   });
@@ -136,11 +137,11 @@ describe("export", () => {
   it("gives a backup that a second vault takes and gives back the same", async () => {
     const [one, two] = [full, await emptyVault()];
     const [ofOne, ofTwo] = [join(folder, "one.json"), join(folder, "two.json")];
-    const exported = await runCli(["export", "--format", "item-vault", "-o", ofOne], { env: one.env });
+    const exported = await runHere(["export", "--format", "item-vault", "-o", ofOne], { env: one.env });
     expect(exported).toMatchObject({ code: 0, stdout: "" });
     expect((await stat(ofOne)).mode & 0o777).toBe(0o600);
-    expect((await runCli(["import", ofOne, "--vault", two.name], { env: two.env })).stdout).toContain("Imported: 3 created\n");
-    await runCli(["export", "--format", "item-vault", "-o", ofTwo], { env: two.env });
+    expect((await runHere(["import", ofOne, "--vault", two.name], { env: two.env })).stdout).toContain("Imported: 3 created\n");
+    await runHere(["export", "--format", "item-vault", "-o", ofTwo], { env: two.env });
     const [before, after] = await Promise.all([ofOne, ofTwo].map(async (path) => withoutDates(await readFile(path, "utf8"))));
     expect(after).toEqual(before);
   });
@@ -148,7 +149,7 @@ describe("export", () => {
   it("does not write in clear what should be encrypted", async () => {
     const path = join(folder, "clear.1pux");
     const args = ["export", "--format", "1pux", "-o", path, "--password-file", fileWith("password", Buffer.from("p"))];
-    const { code, stderr } = await runCli(args, { env: { ITEM_VAULT_TOKEN: "none" } });
+    const { code, stderr } = await runHere(args, { env: { ITEM_VAULT_TOKEN: "none" } });
     expect(code).toBe(2);
     expect(stderr).toContain("The format 1pux does not encrypt");
     await expect(stat(path)).rejects.toThrow("ENOENT");
@@ -157,7 +158,7 @@ describe("export", () => {
   it("keeps a file that exists", async () => {
     const { env } = await emptyVault();
     const path = fileWith("kept", Buffer.from("kept"));
-    expect(await runCli(["export", "--format", "1pux", "-o", path], { env })).toMatchObject({ code: 2 });
+    expect(await runHere(["export", "--format", "1pux", "-o", path], { env })).toMatchObject({ code: 2 });
     expect(await readFile(path, "utf8")).toBe("kept");
   });
 });
@@ -177,8 +178,8 @@ describe("import --from-connect", () => {
     const { token } = await makeToken({ [one.vault]: "r" }, "connect");
     const args = ["import", "--from-connect", inject("url"), "--vault", two.name];
     const env = { ...two.env, OP_CONNECT_TOKEN: token };
-    expect((await runCli(args, { env })).stdout).toContain("Imported: 3 created\n");
+    expect((await runHere(args, { env })).stdout).toContain("Imported: 3 created\n");
     expect(await idsOf(two)).toEqual(await idsOf(one));
-    expect((await runCli(args, { env })).stdout).toContain("Imported: 3 already there\n");
+    expect((await runHere(args, { env })).stdout).toContain("Imported: 3 already there\n");
   });
 });
