@@ -67,7 +67,7 @@ describe("admin restore --from", () => {
       [REGISTRY, 2, "k2"],
       [VAULT, 1, "k2"],
     ]);
-    expect(await runCli(["admin", "restore", "--from", folder, "--yes"], { env })).toMatchObject({ code: 0 });
+    expect(await runHere(["admin", "restore", "--from", folder, "--yes"], { env })).toMatchObject({ code: 0 });
     expect(stored).toEqual([nameOf(VAULT, 1)]);
   });
 
