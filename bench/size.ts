@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { atMost, type TargetResult } from "./tables.ts";
 
 /** KiB of gzip, as in scripts/bundle.ts. */
-const BUDGET = 135;
+const BUDGET = 190;
 
 /** Throws when wrangler does not print one of the two. */
 export function measureSize(): { bundle: TargetResult; startUp: string } {

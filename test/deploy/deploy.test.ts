@@ -200,7 +200,7 @@ it("the command line without a checkout starts the wrangler that package.json pi
 });
 
 // It starts wrangler a dozen times.
-describe.runIf(process.env["LONG_RUN"] === "1")("the runbook of a D1 restore", () => {
+describe("the runbook of a D1 restore", () => {
   it("refuses the tokens of before, restores the minute, and applies the migrations that it lacks; secrets stay as they are", async () => {
     const kept = REQUIRED.map(secretOf);
     const [time] = [new Date(), await bookmarkDatabase(database())];
