@@ -70,7 +70,8 @@ async function derive(id: string, root: Uint8Array): Promise<RootKey> {
   return { id, wrapping, registry, base, ...(await signatureKeys(new Uint8Array(seed))) };
 }
 
-const deriveBits = (base: CryptoKey, use: string): Promise<ArrayBuffer> =>
+/** 32 bytes for one use. In: as `deriveKey`. */
+export const deriveBits = (base: CryptoKey, use: string): Promise<ArrayBuffer> =>
   crypto.subtle.deriveBits(
     { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: new TextEncoder().encode(INFO + use) },
     base,

@@ -1,16 +1,14 @@
-import type { RootKey } from "./keyring.ts";
+import { deriveBits, type RootKey } from "./keyring.ts";
 
 /** The MAC of the manifests of backups: HMAC-SHA-256 (RFC 2104) under a key that HKDF derives from a root key for this use. */
 
-const INFO = "item-vault/v1/backup-manifest";
-
 const derived = new WeakMap<CryptoKey, Promise<CryptoKey>>();
 
-async function macKey({ base }: RootKey): Promise<CryptoKey> {
-  const info = new TextEncoder().encode(INFO);
-  const bits = await crypto.subtle.deriveBits({ name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info }, base, 256);
-  return crypto.subtle.importKey("raw", bits, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
-}
+const macKey = async ({ base }: RootKey): Promise<CryptoKey> =>
+  crypto.subtle.importKey("raw", await deriveBits(base, "backup-manifest"), { name: "HMAC", hash: "SHA-256" }, false, [
+    "sign",
+    "verify",
+  ]);
 
 const keyOf = (root: RootKey): Promise<CryptoKey> => {
   const key = derived.get(root.base) ?? macKey(root);
