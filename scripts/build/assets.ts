@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Document } from "../../openapi/types.ts";
+import { consoleFiles } from "./console.ts";
 import { referencePage } from "./reference/page.ts";
 import { writeFolder } from "./write.ts";
 
@@ -20,5 +21,6 @@ export function assetFiles(document: Document): Record<string, string | Uint8Arr
     ...Object.fromEntries(paths.map((path) => [relative(STATIC, path), readFileSync(path)])),
     "openapi.json": `${JSON.stringify(document, undefined, 2)}\n`,
     "docs/index.html": referencePage(document),
+    ...consoleFiles(),
   };
 }

@@ -1,0 +1,54 @@
+import { useEffect } from "preact/hooks";
+import { canOpen, Navigation } from "./navigation.tsx";
+import { type ViewName, VIEWS } from "./routes.ts";
+import { SignInForm, SignInPage } from "./sign-in.tsx";
+import { loadItems } from "./state/items.ts";
+import { route } from "./state/route.ts";
+import { session, sessionState } from "./state/session.ts";
+import { Dialog } from "./ui/dialog.tsx";
+import { Toasts } from "./ui/toasts.tsx";
+import { VIEW_COMPONENTS } from "./views.tsx";
+
+/** The page: the sign-in form, or the navigation and the view that the address names. */
+
+export function App({ message }: { readonly message?: string | undefined }) {
+  const state = sessionState.value;
+  if (state === "starting") return <p class="alone quiet">Loading…</p>;
+  if (!session.value) return <SignInPage message={message} />;
+  return (
+    <>
+      <Navigation />
+      <main>
+        <View name={shownView(route.value.view)} />
+      </main>
+      {state === "ended" && (
+        <Dialog title="Your session has ended">
+          <p>Sign in again to continue. What you have typed is still here.</p>
+          <SignInForm />
+        </Dialog>
+      )}
+      <Toasts />
+    </>
+  );
+}
+
+/** A session opens the first view that it may, where the address names another one. */
+function shownView(name: ViewName): ViewName {
+  const names = Object.keys(VIEWS) as ViewName[];
+  return isPossible(name) ? name : (names.find(isPossible) ?? "items");
+}
+
+const isPossible = (name: ViewName): boolean => VIEW_COMPONENTS[name] !== undefined && canOpen(name, session.value!);
+
+function View({ name }: { readonly name: ViewName }) {
+  const Shown = VIEW_COMPONENTS[name]!;
+  const token = session.value?.token;
+  useEffect(() => {
+    document.title = `${VIEWS[name].label} · Item Vault`;
+  }, [name]);
+  // Another token has other vaults.
+  useEffect(() => {
+    if (token) void loadItems();
+  }, [token]);
+  return <Shown />;
+}

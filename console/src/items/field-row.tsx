@@ -1,0 +1,69 @@
+import type { Field, Item } from "@item-vault/client";
+import { Icon } from "../ui/icon.tsx";
+import { useReveal } from "../ui/reveal.ts";
+import { copy } from "./clipboard.ts";
+import { displayOf, labelOf } from "./field-types.ts";
+import { FIELD_VALUES } from "./field-values.ts";
+
+/** One field: its label, its value or dots in place of it, and the buttons to reveal and to copy it. */
+
+export interface FieldProps {
+  readonly field: Field;
+  readonly item: Item;
+}
+
+/** As many for every value: their number must not tell the length of the value. */
+const DOTS = "••••••••••";
+
+export function FieldRow({ field, item }: FieldProps) {
+  const Special = FIELD_VALUES[field.type];
+  const label = labelOf(field);
+  return (
+    <div class="field-row">
+      <dt>{label}</dt>
+      <dd>{Special ? <Special field={field} item={item} /> : <Value field={field} />}</dd>
+    </div>
+  );
+}
+
+function Value({ field }: { readonly field: Field }) {
+  const { concealed = false, block = false } = displayOf(field);
+  const { revealed, toggle } = useReveal(field.value);
+  const label = labelOf(field);
+  const shown = !concealed || revealed;
+  return (
+    <>
+      {shown ? (
+        <span class={`value ${block ? "block" : ""} ${concealed ? "secret" : ""}`}>{field.value}</span>
+      ) : (
+        <span class="value">
+          <span class="dots" aria-hidden="true">
+            {DOTS}
+          </span>
+          <span class="unseen">hidden</span>
+        </span>
+      )}
+      {concealed && (
+        <button
+          type="button"
+          class="plain"
+          aria-pressed={revealed}
+          aria-label={`Reveal ${label}`}
+          title="Reveal"
+          onClick={toggle}
+        >
+          <Icon name="eye" />
+        </button>
+      )}
+      <button
+        type="button"
+        class="plain"
+        aria-label={`Copy ${label}`}
+        title="Copy"
+        onClick={() => void copy(label, field.value, { secret: concealed })}
+      >
+        <Icon name="copy" />
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,6 @@
+import type { Field } from "@item-vault/client";
+import type { ComponentType } from "preact";
+import type { FieldProps } from "./field-row.tsx";
+
+/** The types of fields whose value is not shown as a text, with what shows it. */
+export const FIELD_VALUES: Partial<Readonly<Record<Field["type"], ComponentType<FieldProps>>>> = {};

@@ -1,0 +1,14 @@
+import type { ComponentType } from "preact";
+import type { Opened } from "../state/opened.ts";
+import { Details } from "./details.tsx";
+import { Urls } from "./urls.tsx";
+
+/** What an Item shows besides its title and fields. */
+
+export type Part = ComponentType<{ readonly opened: Opened }>;
+
+/** The buttons below the title, in their order. */
+export const ITEM_ACTIONS: readonly Part[] = [];
+
+/** The parts below the fields, in their order. */
+export const ITEM_PARTS: readonly Part[] = [Urls, Details];

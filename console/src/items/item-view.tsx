@@ -1,0 +1,69 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Field, Item } from "@item-vault/client";
+import { formatRoute } from "../routes.ts";
+import { vaultName } from "../state/items.ts";
+import { open, openItem, type Opened } from "../state/opened.ts";
+import { Failure } from "../ui/failure.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { categoryOf, titleOf } from "./categories.ts";
+import { FieldRow } from "./field-row.tsx";
+import { ITEM_ACTIONS, ITEM_PARTS } from "./item-parts.ts";
+
+/** One Item as it is read: its fields by section, and the parts of the table in item-parts.ts. */
+
+export function ItemView({ vault, id }: { readonly vault: string; readonly id: string }) {
+  const { value } = open;
+  if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, id)} />;
+  if (value.state !== "loaded" || value.id !== id) return <p class="quiet">Loading…</p>;
+  return <Content key={id} opened={value.opened} />;
+}
+
+function Content({ opened }: { readonly opened: Opened }) {
+  const { item } = opened;
+  const heading = useRef<HTMLHeadingElement>(null);
+  // A screen reader then reads the Item that was opened.
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <article class="item">
+      <header>
+        <a class="back button plain" href={formatRoute({ view: "items" })}>
+          <Icon name="back" />
+          Items
+        </a>
+        <h1 ref={heading} tabIndex={-1}>
+          {titleOf(item)}
+        </h1>
+        <p class="quiet">
+          {categoryOf(item.category).label} in {vaultName(item.vault.id)}
+          {item.state === "ARCHIVED" && " · archived"}
+        </p>
+        <div class="actions">
+          {ITEM_ACTIONS.map((Action, index) => (
+            <Action key={index} opened={opened} />
+          ))}
+        </div>
+      </header>
+      {sectionsOf(item).map(({ id, label, fields }) => (
+        <section key={id} class="fields" aria-label={label || "Fields"}>
+          {label !== "" && <h2>{label}</h2>}
+          <dl>
+            {fields.map((field) => (
+              <FieldRow key={field.id} field={field} item={item} />
+            ))}
+          </dl>
+        </section>
+      ))}
+      {ITEM_PARTS.map((Part, index) => (
+        <Part key={index} opened={opened} />
+      ))}
+    </article>
+  );
+}
+
+/** The sections that have fields, first the fields without a section. Empty fields are not shown. */
+function sectionsOf({ sections, fields }: Item): { id: string; label: string; fields: Field[] }[] {
+  const shown = fields.filter(({ value }) => value !== "");
+  return [{ id: "", label: "" }, ...sections]
+    .map(({ id, label }) => ({ id, label, fields: shown.filter(({ section }) => (section?.id ?? "") === id) }))
+    .filter((section) => section.fields.length > 0);
+}

@@ -1,0 +1,32 @@
+import { useEffect } from "preact/hooks";
+import { ITEM_PAGES } from "./pages.ts";
+import { closeItem, openItem } from "../state/opened.ts";
+import { route } from "../state/route.ts";
+import { ItemList } from "./item-list.tsx";
+import { ItemView } from "./item-view.tsx";
+
+/** The main view: the list, and beside it what the address names. On a narrow screen one of the two. */
+export function ItemsView() {
+  const { vault, item, page } = route.value;
+  useEffect(() => {
+    if (vault === undefined || item === undefined) return undefined;
+    void openItem(vault, item);
+    return closeItem;
+  }, [vault, item]);
+  const Page = page === undefined ? undefined : ITEM_PAGES[page];
+  const shown = Page !== undefined || item !== undefined;
+  return (
+    <div class={`panes ${shown ? "has-item" : ""}`}>
+      <ItemList />
+      <section class="pane content" aria-label="Item">
+        {Page ? (
+          <Page key={`${vault}/${item}/${page}`} />
+        ) : vault !== undefined && item !== undefined ? (
+          <ItemView vault={vault} id={item} />
+        ) : (
+          <p class="empty">Choose an Item, or type to search.</p>
+        )}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,5 @@
+import type { ComponentType } from "preact";
+import type { ItemPage } from "../routes.ts";
+
+/** What is shown of an Item in place of the Item itself, by the last part of the address. */
+export const ITEM_PAGES: Partial<Readonly<Record<ItemPage, ComponentType>>> = {};

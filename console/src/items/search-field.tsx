@@ -1,0 +1,74 @@
+import { useEffect, useRef } from "preact/hooks";
+import { found, query, type Scope, scope, vaultFilter, vaults } from "../state/items.ts";
+import { Icon } from "../ui/icon.tsx";
+
+/** The search field, and the choice of what is listed. Ctrl+K (⌘K) moves the focus to the field from everywhere. */
+
+const SCOPE_LABELS: Readonly<Record<Scope, string>> = { all: "All", favorites: "Favourites", archived: "Archived" };
+
+export function SearchField() {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      field.current?.focus();
+      field.current?.select();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, []);
+  return (
+    <search class="search">
+      <label class="field">
+        <Icon name="search" />
+        <input
+          ref={field}
+          type="search"
+          aria-label="Search Items"
+          placeholder="Search titles, tags, user names, URLs"
+          autocomplete="off"
+          spellcheck={false}
+          autofocus
+          value={query.value}
+          onInput={(event) => (query.value = event.currentTarget.value)}
+          onKeyDown={leaveField}
+        />
+      </label>
+      <div class="filters">
+        <select
+          aria-label="Vault"
+          value={vaultFilter.value ?? ""}
+          onChange={(event) => (vaultFilter.value = event.currentTarget.value || undefined)}
+        >
+          <option value="">All vaults</option>
+          {vaults.value.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <select aria-label="Show" value={scope.value} onChange={(event) => (scope.value = event.currentTarget.value as Scope)}>
+          {Object.entries(SCOPE_LABELS).map(([name, label]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+        <output class="quiet count">
+          {found.value.length.toLocaleString("en")} {found.value.length === 1 ? "Item" : "Items"}
+        </output>
+      </div>
+    </search>
+  );
+}
+
+/** The arrow moves the focus into the list, and Enter opens the first result. */
+function leaveField(event: KeyboardEvent): void {
+  if (event.key === "Escape") query.value = "";
+  if (event.key !== "ArrowDown" && event.key !== "Enter") return;
+  const first = document.querySelector<HTMLElement>(".rows a[tabindex='0']");
+  event.preventDefault();
+  first?.focus();
+  if (event.key === "Enter") first?.click();
+}

@@ -1,0 +1,29 @@
+import type { Opened } from "../state/opened.ts";
+
+/** The URLs of an Item. Only those of the web are links: a `javascript:` URL must not run in this page. */
+
+export const isWebUrl = (href: string): boolean => URL.canParse(href) && /^https?:$/.test(new URL(href).protocol);
+
+export function Urls({ opened: { item } }: { readonly opened: Opened }) {
+  if (item.urls.length === 0) return null;
+  return (
+    <section class="fields" aria-label="URLs">
+      <dl>
+        {item.urls.map(({ href, label }, index) => (
+          <div key={index} class="field-row">
+            <dt>{label || "URL"}</dt>
+            <dd>
+              {isWebUrl(href) ? (
+                <a href={href} target="_blank" rel="noopener noreferrer">
+                  {href}
+                </a>
+              ) : (
+                <span>{href}</span>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,57 @@
+import { explain } from "./api/explain.ts";
+import { signOut } from "./api/session.ts";
+import { formatRoute, VIEWS, type ViewName } from "./routes.ts";
+import { route } from "./state/route.ts";
+import { type Session, session } from "./state/session.ts";
+import { showToast } from "./state/toasts.ts";
+import { Icon } from "./ui/icon.tsx";
+
+/** The navigation: the views that the session may open, who is signed in, and signing out. */
+
+/** Whether a session may open a view. */
+export function canOpen(view: ViewName, { token, admin }: Session): boolean {
+  const { needs } = VIEWS[view];
+  return needs === "any" || (needs === "admin" ? admin : token !== undefined);
+}
+
+const nameOf = ({ person, token, admin }: Session): string =>
+  [person?.email ?? token?.name, admin ? "admin" : ""].filter(Boolean).join(", ");
+
+export function Navigation() {
+  const current = session.value!;
+  const names = (Object.keys(VIEWS) as ViewName[]).filter((name) => VIEWS[name].listed && canOpen(name, current));
+  return (
+    <header class="top">
+      <a class="brand" href="#/items">
+        <Icon name="vault" />
+        Item Vault
+      </a>
+      <button type="button" class="plain menu" popovertarget="navigation" aria-label="Menu">
+        <Icon name="menu" />
+      </button>
+      <nav id="navigation" popover="auto" aria-label="Views">
+        {names.map((name) => (
+          <a
+            key={name}
+            href={formatRoute({ view: name })}
+            aria-current={route.value.view === name ? "page" : undefined}
+            onClick={closeMenu}
+          >
+            {VIEWS[name].label}
+          </a>
+        ))}
+        <p class="who">
+          <span class="quiet" title={nameOf(current)}>
+            {nameOf(current)}
+          </span>
+          <button type="button" onClick={() => void signOut().catch((error: unknown) => showToast(explain(error), "failed"))}>
+            Sign out
+          </button>
+        </p>
+      </nav>
+    </header>
+  );
+}
+
+/** On a narrow screen the navigation is a popover; on a wide one it always shows, and there is nothing to hide. */
+const closeMenu = () => document.getElementById("navigation")?.hidePopover();

@@ -1,0 +1,54 @@
+/** The addresses of the views: the fragment of the URL. It holds ids only, because browsers keep it in their history. */
+
+export type ViewName = keyof typeof VIEWS;
+
+/** What a view needs of the session. */
+type Need = "token" | "admin" | "any";
+
+interface ViewRow {
+  readonly label: string;
+  readonly needs: Need;
+  /** The ids that may follow the name in the address, in their order. */
+  readonly parts: readonly ("vault" | "item" | "page")[];
+  /** Whether the navigation has a link to it. */
+  readonly listed: boolean;
+}
+
+/** The table of views, in the order of the navigation. */
+export const VIEWS = {
+  items: { label: "Items", needs: "token", parts: ["vault", "item", "page"], listed: true },
+  deleted: { label: "Deleted", needs: "token", parts: ["vault", "item"], listed: true },
+  import: { label: "Import", needs: "token", parts: [], listed: true },
+  vaults: { label: "Vaults", needs: "admin", parts: [], listed: true },
+  tokens: { label: "Tokens", needs: "admin", parts: [], listed: true },
+  people: { label: "People", needs: "admin", parts: [], listed: true },
+  activity: { label: "Activity", needs: "any", parts: [], listed: true },
+  health: { label: "Health", needs: "any", parts: [], listed: true },
+} as const satisfies Readonly<Record<string, ViewRow>>;
+
+/** A place in the console. `page` is what is shown of an Item: nothing is the Item itself. */
+export interface Route {
+  readonly view: ViewName;
+  readonly vault?: string | undefined;
+  readonly item?: string | undefined;
+  readonly page?: ItemPage | undefined;
+}
+
+const ITEM_PAGES = ["edit", "new", "versions"] as const;
+export type ItemPage = (typeof ITEM_PAGES)[number];
+
+const isView = (name: string): name is ViewName => Object.hasOwn(VIEWS, name);
+const isPage = (name: string | undefined): name is ItemPage => ITEM_PAGES.some((page) => page === name);
+
+/** Parses a fragment such as `#/items/<vault>/<item>/edit`. An address that names nothing is that of the Items. */
+export function parseRoute(hash: string): Route {
+  const [name = "", ...ids] = hash.replace(/^#?\/?/, "").split("/");
+  if (!isView(name)) return { view: "items" };
+  const parts: readonly string[] = VIEWS[name].parts;
+  const [vault, item, page] = parts.map((_, index) => (/^[\w-]{1,64}$/.test(ids[index] ?? "") ? ids[index] : undefined));
+  return { view: name, vault, item, page: isPage(page) ? page : undefined };
+}
+
+/** The fragment of a place. */
+export const formatRoute = ({ view, vault, item, page }: Route): string =>
+  `#/${[view, vault, item, page].filter((part) => part !== undefined).join("/")}`;

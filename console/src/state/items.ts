@@ -1,0 +1,78 @@
+import { computed, signal } from "@preact/signals";
+import { ItemVaultError, type ItemSummary, type Vault } from "@item-vault/client";
+import { call } from "../api/client.ts";
+import { type Entry, entryOf, search } from "../items/search.ts";
+import { session } from "./session.ts";
+
+/** The vaults of the session and the summaries of their Items: no value of a field is among them. */
+
+export const vaults = signal<readonly Vault[]>([]);
+export const entries = signal<readonly Entry[]>([]);
+/** `loading` only until the first list is there: a later one replaces it when it has arrived. */
+export const listState = signal<"loading" | "loaded" | "failed">("loading");
+export const listError = signal<unknown>(undefined);
+
+/** What the list shows: all vaults or one, and which Items of them. */
+export type Scope = "all" | "favorites" | "archived";
+export const scope = signal<Scope>("all");
+export const vaultFilter = signal<string | undefined>(undefined);
+export const query = signal("");
+
+const SCOPES: Readonly<Record<Scope, (item: ItemSummary) => boolean>> = {
+  all: ({ state }) => state === undefined,
+  favorites: ({ state, favorite }) => state === undefined && favorite,
+  archived: ({ state }) => state === "ARCHIVED",
+};
+
+const inScope = computed(() => {
+  const [chosen, vault] = [SCOPES[scope.value], vaultFilter.value];
+  return entries.value.filter(({ item }) => chosen(item) && (vault === undefined || item.vault.id === vault));
+});
+export const found = computed(() => search(inScope.value, query.value));
+
+/** The ids of the vaults that the session reads: known before any request, so the lists of all vaults are one round trip. */
+const readable = (): string[] =>
+  Object.entries(session.value?.token?.vaults ?? {}).flatMap(([id, permission]) => (permission.includes("r") ? [id] : []));
+
+/** Whether the session has a permission in a vault. */
+export const may = (vault: string, permission: "r" | "w" | "d"): boolean =>
+  session.value?.token?.vaults[vault]?.includes(permission) ?? false;
+
+export const vaultName = (id: string): string => vaults.value.find((vault) => vault.id === id)?.name ?? "";
+
+/** Loads the vaults and the lists of their Items, all at the same time. */
+export async function loadItems(): Promise<void> {
+  try {
+    const [loaded, ...lists] = await Promise.all([call("GET /v1/vaults"), ...readable().map(loadList)]);
+    vaults.value = loaded.data.toSorted((a, b) => a.name.localeCompare(b.name));
+    setItems(lists.flat());
+    listState.value = "loaded";
+  } catch (error) {
+    listError.value = error;
+    listState.value = "failed";
+  }
+}
+
+/** A vault that was deleted since the session began has no list. */
+async function loadList(vault: string): Promise<ItemSummary[]> {
+  try {
+    const options = { path: { vault }, query: { archived: true, include: "username" } } as const;
+    return (await call("GET /v1/vaults/{vault}/items", options)).data;
+  } catch (error) {
+    if (error instanceof ItemVaultError && error.kind === "vault_not_found") return [];
+    throw error;
+  }
+}
+
+function setItems(items: readonly ItemSummary[]): void {
+  entries.value = items.map(entryOf).toSorted((a, b) => (a.title < b.title ? -1 : Number(a.title > b.title)));
+}
+
+/** Puts an Item that was written into the list, in place of its older version. */
+export function putItem(item: ItemSummary): void {
+  setItems([...entries.value.flatMap((entry) => (entry.item.id === item.id ? [] : [entry.item])), item]);
+}
+
+export function dropItem(id: string): void {
+  setItems(entries.value.flatMap((entry) => (entry.item.id === id ? [] : [entry.item])));
+}

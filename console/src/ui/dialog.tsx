@@ -1,0 +1,36 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+interface Props {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  /** Called when the dialog was closed, also by Escape. Absent: it cannot be dismissed. */
+  readonly onClose?: () => void;
+}
+
+/** A modal dialog that is open as long as it is rendered. The browser keeps the focus inside, and gives it back afterwards. */
+export function Dialog({ title, children, onClose }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const element = dialog.current!;
+    element.showModal();
+    return () => element.close();
+  }, []);
+  const onCancel = (event: Event) => {
+    event.preventDefault();
+    onClose?.();
+  };
+  return (
+    <dialog ref={dialog} aria-label={title} onCancel={onCancel}>
+      <header>
+        <h2>{title}</h2>
+        {onClose && (
+          <button type="button" class="plain" aria-label="Close" onClick={onClose}>
+            ×
+          </button>
+        )}
+      </header>
+      {children}
+    </dialog>
+  );
+}

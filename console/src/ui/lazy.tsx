@@ -1,0 +1,22 @@
+import { type ComponentType, h } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Failure } from "./failure.tsx";
+
+/** A component whose script is loaded when it is shown first. */
+export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let loaded: ComponentType<Props> | undefined;
+  return function Lazy(props: Props) {
+    const [component, setComponent] = useState<{ readonly type?: ComponentType<Props>; readonly error?: unknown }>({
+      type: loaded,
+    });
+    useEffect(() => {
+      if (component.type) return;
+      load().then(
+        (type) => setComponent({ type: (loaded = type) }),
+        (error: unknown) => setComponent({ error }),
+      );
+    }, []);
+    if (component.type) return h(component.type, props);
+    return component.error === undefined ? <p class="quiet">Loading…</p> : <Failure error={component.error} />;
+  };
+}

@@ -1,0 +1,15 @@
+/** Times and sizes for people. English, as all texts of the console, in the time zone of the browser. */
+
+const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+/** In: an ISO 8601 time. */
+export const formatTime = (time: string): string => TIME.format(new Date(time));
+
+const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
+
+/** In: bytes. Out: with three digits, in powers of 1,000. */
+export function formatSize(bytes: number): string {
+  const power = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const digits = power === 0 ? String(bytes) : (bytes / 1000 ** power).toPrecision(3);
+  return `${digits} ${bytes === 1 ? "byte" : UNITS[power]}`;
+}

@@ -1,0 +1,94 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+/** A list of rows of one height, of which only those in view are in the page: 10,000 rows cost no more than 20. */
+
+interface Props<T> {
+  readonly label: string;
+  readonly rows: readonly T[];
+  readonly keyOf: (row: T) => string;
+  /** Pixels. */
+  readonly height: number;
+  /** The content of a row: one link, whose `tabIndex` is given. */
+  readonly row: (row: T, tabIndex: number) => ComponentChildren;
+  /** The key of the row that is shown as current, which is scrolled into view. */
+  readonly current?: string | undefined;
+}
+
+/** Rows beyond the view, so that a fast scroll shows no gap. */
+const MARGIN = 8;
+
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: -Infinity,
+  End: Infinity,
+};
+
+/** The range of rows in view. In: pixels. Out: the first row, and the row after the last. */
+export const rowsInView = (top: number, view: number, height: number, count: number): [number, number] => [
+  Math.max(0, Math.floor(top / height) - MARGIN),
+  Math.min(count, Math.ceil((top + view) / height) + MARGIN),
+];
+
+export function VirtualList<T>({ label, rows, keyOf, height, row, current }: Props<T>) {
+  const list = useRef<HTMLUListElement>(null);
+  const [scroll, setScroll] = useState({ top: 0, view: 800 });
+  const [active, setActive] = useState(0);
+  const chosen = Math.min(active, Math.max(0, rows.length - 1));
+  const measure = () => setScroll({ top: list.current!.scrollTop, view: list.current!.clientHeight });
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(measure);
+    observer.observe(list.current!);
+    return () => observer.disconnect();
+  }, []);
+  // Another set of rows begins at its top, which is where the best results of a search are.
+  useEffect(() => {
+    const index = current === undefined ? -1 : rows.findIndex((one) => keyOf(one) === current);
+    setActive(Math.max(0, index));
+    if (index < 0) list.current!.scrollTop = 0;
+  }, [rows]);
+
+  /** Moves the focus to a row, which may have to be rendered first. */
+  const focusRow = (index: number) => {
+    setActive(index);
+    const element = list.current!;
+    if (index * height < element.scrollTop) element.scrollTop = index * height;
+    if ((index + 1) * height > element.scrollTop + element.clientHeight)
+      element.scrollTop = (index + 1) * height - element.clientHeight;
+    measure();
+    requestAnimationFrame(() => element.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    if (step === undefined || rows.length === 0) return;
+    event.preventDefault();
+    focusRow(Math.min(rows.length - 1, Math.max(0, chosen + step)));
+  };
+
+  const [from, until] = rowsInView(scroll.top, scroll.view, height, rows.length);
+  const shown = rows.slice(from, until).map((one, index) => ({ one, index: from + index }));
+  // The row with the focus stays in the page when it is scrolled out of view, so that the focus is not lost.
+  if (rows[chosen] !== undefined && (chosen < from || chosen >= until)) shown.push({ one: rows[chosen], index: chosen });
+  return (
+    // The links in the rows are interactive; the list handles their keys, which bubble.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <ul ref={list} class="rows" aria-label={label} onScroll={measure} onKeyDown={onKeyDown}>
+      <li role="presentation" class="spacer" style={{ height: `${rows.length * height}px` }} />
+      {shown.map(({ one, index }) => (
+        <li
+          key={keyOf(one)}
+          data-index={index}
+          aria-setsize={rows.length}
+          aria-posinset={index + 1}
+          class="row"
+          style={{ height: `${height}px`, transform: `translateY(${index * height}px)` }}
+        >
+          {row(one, index === chosen ? 0 : -1)}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,8 @@
+import type { ComponentType } from "preact";
+import { ItemsView } from "./items/items-view.tsx";
+import type { ViewName } from "./routes.ts";
+
+/** What shows each view. All but the first are loaded when they are opened. */
+export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>> = {
+  items: ItemsView,
+};

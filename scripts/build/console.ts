@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { buildSync } from "esbuild";
+import { licencesOf } from "./licences.ts";
+
+/** The files of the web console, which is served under /console/. The Worker works without them. */
+
+const SOURCE = "console/src";
+const FOLDER = "console";
+
+/** The files by their paths below the assets. Scripts and styles have a hash of their content in their name, so they are cached for ever. */
+export function consoleFiles(): Record<string, string | Uint8Array> {
+  const { outputFiles, metafile } = buildSync({
+    entryPoints: [join(SOURCE, "main.tsx"), join(SOURCE, "style/main.css")],
+    outbase: SOURCE,
+    outdir: join(FOLDER, "assets"),
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: ["chrome123", "firefox120", "safari17.5"], // the first with light-dark() of CSS
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    conditions: ["source"],
+    charset: "utf8",
+    legalComments: "none",
+    minify: true,
+    metafile: true,
+    write: false,
+    logLevel: "warning",
+  });
+  const names = outputFiles.map(({ path }) => basename(path));
+  const [script, style] = [".js", ".css"].map((extension) =>
+    names.find((name) => name.startsWith("main-") && name.endsWith(extension)),
+  );
+  if (script === undefined || style === undefined) throw new Error("The build of the console has no script or no style");
+  const entry = Object.entries(metafile.outputs).find(([path]) => basename(path) === script)![1];
+  const preloaded = entry.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => basename(path));
+  return {
+    ...Object.fromEntries(outputFiles.map(({ path, contents }) => [join(FOLDER, "assets", basename(path)), contents])),
+    [join(FOLDER, "index.html")]: page(script, style, preloaded),
+    [join(FOLDER, "LICENSES.txt")]: licencesOf(Object.keys(metafile.inputs)),
+  };
+}
+
+/** The page. In: the names of its script, its style and the scripts that its script imports. */
+function page(script: string, style: string, preloaded: readonly string[]): string {
+  const preloads = preloaded.map((name) => `<link rel="modulepreload" href="/console/assets/${name}" />`).join("\n    ");
+  return readFileSync(join(SOURCE, "index.html"), "utf8")
+    .replace("<!-- preload -->", preloads)
+    .replace("SCRIPT", `/console/assets/${script}`)
+    .replace("STYLE", `/console/assets/${style}`);
+}
