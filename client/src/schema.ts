@@ -999,6 +999,10 @@ export interface Dependency {
   status: "ACTIVE" | "WARNING" | "ERROR";
   /** What works or what is wrong. It contains no secret. */
   message: string;
+  /** Bytes of the database; only of `capacity` (contract 13.3). */
+  used?: number;
+  /** Bytes that the database may hold; only of `capacity`. */
+  limit?: number;
 }
 
 /** An id in the form of the token's dialect: a canonical UUID, or the 26 characters of unpadded lower-case base32 of the same 128 bits (contract 3.2, 3.5). */
