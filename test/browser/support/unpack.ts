@@ -24,6 +24,7 @@ const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
   <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
   ${["sans-serif", "system-ui"].map((generic) => prefer(generic, "Open Sans")).join("")}
   ${["monospace", "ui-monospace"].map((generic) => prefer(generic, "DejaVu Sans Mono")).join("")}
 </fontconfig>
@@ -50,7 +51,7 @@ export async function unpackChromium(packageFolder: string): Promise<Browser> {
   }
   return {
     executablePath: join(folder, "chromium"),
-    env: { LD_LIBRARY_PATH: join(folder, "lib"), FONTCONFIG_PATH: folder },
+    env: { LD_LIBRARY_PATH: join(folder, "lib"), FONTCONFIG_PATH: folder, XDG_CACHE_HOME: folder },
   };
 }
 
