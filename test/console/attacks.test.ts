@@ -86,24 +86,24 @@ describe("a cookie", () => {
   });
 });
 
-describe("a row in D1", () => {
-  /** Changes the row of a new session, as whoever writes to D1 can. Out: the statuses of its requests before and after. */
-  async function afterChange(change: (row: string, other: string) => Promise<void>): Promise<number[][]> {
-    const session = await signIn({ token });
-    const before = await statusesOf(session);
-    const other = await signIn({ token: env.ADMIN_TOKEN });
-    await change(await idOf(session), await idOf(other));
-    return [before, await statusesOf(session)];
-  }
-  const run = async (sql: string, ...values: (string | number)[]) =>
-    void (await env.DB.prepare(sql)
-      .bind(...values)
-      .run());
-  const SEALED = "UPDATE sessions SET sealed = ?2 WHERE id = ?1";
+/** Changes the row of a new session, as whoever writes to D1 can. Out: the statuses of its requests before and after. */
+async function afterChange(change: (row: string, other: string) => Promise<void>): Promise<number[][]> {
+  const session = await signIn({ token });
+  const before = await statusesOf(session);
+  const other = await signIn({ token: env.ADMIN_TOKEN });
+  await change(await idOf(session), await idOf(other));
+  return [before, await statusesOf(session)];
+}
+const run = async (sql: string, ...values: (string | number)[]) =>
+  void (await env.DB.prepare(sql)
+    .bind(...values)
+    .run());
+const SEALED = "UPDATE sessions SET sealed = ?2 WHERE id = ?1";
+const copy = (row: string, other: string) =>
+  run("UPDATE sessions SET sealed = (SELECT sealed FROM sessions WHERE id = ?2) WHERE id = ?1", row, other);
 
+describe("a row in D1", () => {
   it("does not open under the id of another session", async () => {
-    const copy = (row: string, other: string) =>
-      run("UPDATE sessions SET sealed = (SELECT sealed FROM sessions WHERE id = ?2) WHERE id = ?1", row, other);
     // The isolate remembers the opened session for a minute, and reads as its token: that is what it was.
     expect(await afterChange(copy)).toEqual([
       [200, 200, 401],

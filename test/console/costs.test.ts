@@ -75,12 +75,15 @@ describe("the end of a session", () => {
     const { text, id } = await createConsoleSecret(keyring, "session");
     const expiresAt = Date.now() + 60_000;
     const { token } = await freshVault();
-    const { admin: fingerprint } = { admin: new Uint8Array(await digest(env.ADMIN_TOKEN)).toHex() };
+    const fingerprint = new Uint8Array(await digest(env.ADMIN_TOKEN)).toHex();
     const sealed = await sealGrants(keyring.active, "session", id, { createdAt: Date.now(), expiresAt, admin: fingerprint });
     await env.DB.prepare("INSERT INTO sessions VALUES (?, NULL, ?, 'k1', ?)").bind(id, expiresAt, sealed).run();
     const merged = await signIn({ token }, text);
-    const read = async (cookie: string) => (await browser(cookie)("GET", "/console/session")).body;
-    expect(await read(merged)).toMatchObject({ expiresAt: new Date(expiresAt).toISOString(), admin: true, token: {} });
+    expect((await browser(merged)("GET", "/console/session")).body).toMatchObject({
+      expiresAt: new Date(expiresAt).toISOString(),
+      admin: true,
+      token: {},
+    });
   });
 
   it("deletes its row within an hour", async () => {
