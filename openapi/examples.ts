@@ -83,6 +83,9 @@ export const token = { id: TOKEN, ...issued, createdAt: WRITTEN, expiresAt: "202
 export const issuedToken = { ...token, token: "eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl" };
 export const newToken = { name: "deploy", vaults: { [VAULT]: "rw" }, expiresIn: 7_776_000 };
 
+export const newPerson = { email: "ada@example.com", vaults: { [VAULT]: "rw" } };
+export const person = { id: TOKEN, ...newPerson, createdAt: WRITTEN };
+
 export const resolveRequest = { references: ["op://Production/Production database/password", "op://Production/none/password"] };
 export const resolveAnswer = {
   values: [
