@@ -534,6 +534,35 @@ export interface PersonChange {
   vaults: Record<string, Permission>;
 }
 
+/** A session of the console (contract 24.4). */
+export interface Session {
+  expiresAt: Time;
+  /** Whether it opens the routes of the admin. */
+  admin: boolean;
+  /** The token that it acts as, or the person; absent without one. */
+  token?: Token;
+  /** Who has signed in with Cloudflare Access (contract 25.6); absent for a token. */
+  person?: {
+    id: Uuid;
+    email: string;
+  };
+}
+
+/** What signs in: one of the two; with neither, Cloudflare Access does (contract 24.3, 25.6). */
+export interface SignIn {
+  /** A one-time code. */
+  code?: string | null;
+  /** The text of a token, or ADMIN_TOKEN. */
+  token?: string | null;
+}
+
+/** A one-time code (contract 24.9). */
+export interface SignInCode {
+  /** The code. Only this answer contains it. */
+  code: string;
+  expiresAt: Time;
+}
+
 /** Who sent the request, and from where. */
 export interface Actor {
   /** A token's id, or what has none. */
@@ -574,7 +603,7 @@ export interface ActivityEntry {
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
-  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP" | "PERSON";
+  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP" | "SESSION" | "PERSON";
   /** Its id. */
   vault?: {
     id: Uuid;
@@ -593,6 +622,10 @@ export interface AdminActivityResource {
   };
   /** Its id. */
   backup?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  session?: {
     id: Uuid;
   };
   /** Its id. */
@@ -1135,6 +1168,7 @@ export type ErrorKind =
   | "unauthorized"
   | "out_of_scope"
   | "not_invited"
+  | "cross_site"
   | "vault_not_found"
   | "item_not_found"
   | "file_not_found"
@@ -2130,6 +2164,51 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: BackupObjects;
+  };
+  /** Read the session of the request */
+  "GET /console/session": {
+    id: "getSession";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Session;
+  };
+  /** Sign in */
+  "POST /console/session": {
+    id: "signIn";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: SignIn;
+    answer: Session;
+  };
+  /** Sign out */
+  "DELETE /console/session": {
+    id: "signOut";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: undefined;
+  };
+  /** Make a one-time code */
+  "POST /v1/sign-in-codes": {
+    id: "createSignInCode";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: SignInCode;
+  };
+  /** Make a one-time code of the admin */
+  "POST /v1/admin/sign-in-codes": {
+    id: "createAdminSignInCode";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: SignInCode;
   };
   /** Check that the service runs */
   "GET /heartbeat": {

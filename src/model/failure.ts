@@ -41,6 +41,10 @@ const failures = {
     403,
     text("Cloudflare Access knows you, and this service does not: ask its administrator to add your email address"),
   ],
+  cross_site: [
+    403,
+    text("Only the console of this origin may send this request: over https, or http to 127.0.0.1, [::1] or localhost"),
+  ],
   // In: the id, when the path does not have it.
   vault_not_found: [404, (names, id) => `vault ${echo(names.vault || id)} not found`],
   item_not_found: [404, (names) => `item ${echo(names.item)} not found`],
