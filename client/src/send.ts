@@ -6,8 +6,10 @@ import { wait } from "./wait.ts";
 export interface ClientOptions {
   /** The URL of the service without `/v1`, for example `https://vault.example.com`. */
   readonly host: string;
-  /** The text of a token, or of ADMIN_TOKEN for the admin routes. */
-  readonly token: string;
+  /** The text of a token, or of ADMIN_TOKEN for the admin routes. Absent: no `Authorization` is sent, for a page with a session. */
+  readonly token?: string;
+  /** Are sent with every request. Those of a request replace them. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** How often a request is sent at most. Default 4. */
@@ -36,18 +38,26 @@ const REPEATED = new Set([429, 502, 503, 504]);
  * 504, with exponential backoff and jitter, at least as long as `Retry-After` says. Each write carries an `Idempotency-Key`
  * (contract 10.7), so a repetition takes effect once. Errors: throws an ItemVaultError, or the reason of an aborted `signal`.
  */
-export function createSend({ host, token, fetch: send = globalThis.fetch.bind(globalThis), attempts = 4 }: ClientOptions): Send {
+export function createSend({
+  host,
+  token,
+  headers: always,
+  fetch: send = globalThis.fetch.bind(globalThis),
+  attempts = 4,
+}: ClientOptions): Send {
   const origin = originOf(host);
   // A character that no header can have: fetch would throw an error that contains the token.
-  if (!/^[\x20-\x7e]*$/.test(token)) throw new ItemVaultError("The token is malformed", { kind: "unauthorized", status: 401 });
+  if (!/^[\x20-\x7e]*$/.test(token ?? ""))
+    throw new ItemVaultError("The token is malformed", { kind: "unauthorized", status: 401 });
   return async (method, path, { query, headers, json, body, signal } = {}) => {
     const url = origin + path + queryOf(query);
     const init: RequestInit = {
       method,
       headers: definedOf({
-        Authorization: `Bearer ${token}`,
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
         ...(method === "GET" || method === "HEAD" ? {} : { "Idempotency-Key": crypto.randomUUID() }),
         ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+        ...always,
         ...headers,
       }),
       // Never followed: the answer to a redirect is an error. Workers do not have the mode `error`.

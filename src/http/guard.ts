@@ -7,7 +7,7 @@ import { checkRootKeys, explainFailure } from "../store/root-keys.ts";
 import { checkSchema } from "../store/schema.ts";
 import type { ConsoleSession } from "../store/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";
-import { sessionOf } from "./console.ts";
+import { sessionOf } from "./console-session.ts";
 import { addressOf, type Context } from "./context.ts";
 import { expiryOf } from "./present-token.ts";
 import type { Access, Caller, Route, Target } from "./route.ts";

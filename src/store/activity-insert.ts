@@ -18,12 +18,13 @@ export const isCounted = ({ action, result }: ActivityRow): boolean => action ==
 /** A log without a count starts with that of so many of its newest entries; older ones stay uncounted. */
 const COUNTED_AT_FIRST = 1_000;
 
-/** The rows of a batch whose log exists: that of a vault or token that was not deleted, and the admin's. */
+/** The rows of a batch whose log exists: that of a vault or token that was not deleted, and the admin's, where tokens sign in too. */
 const ROWS = `
   SELECT value, value ->> 'log' AS log, value ->> 'id' AS id, value ->> 'action' AS action, value ->> 'result' AS result
   FROM json_each(?1)
   WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'log') OR EXISTS (SELECT 1 FROM tokens WHERE id = value ->> 'log')
-    OR (value ->> 'log' = '${NOWHERE}' AND value ->> 'actor' = '${ADMIN}')`;
+    OR (value ->> 'log' = '${NOWHERE}'
+      AND (value ->> 'actor' = '${ADMIN}' OR EXISTS (SELECT 1 FROM tokens WHERE id = value ->> 'actor')))`;
 
 const NEWEST = "SELECT id, action, result FROM activity WHERE vault_id = log ORDER BY id DESC";
 
@@ -71,9 +72,7 @@ interface FullLog {
 export async function insertActivity(db: D1Database, rows: readonly ActivityRow[], most: number): Promise<void> {
   const all = JSON.stringify(rows);
   // Apart from the rows, so that two of the four statements do not read the rows again.
-  const logs = JSON.stringify([
-    ...new Set(rows.filter(({ log, actor }) => log !== NOWHERE || actor === ADMIN).map(({ log }) => log)),
-  ]);
+  const logs = JSON.stringify([...new Set(rows.map(({ log }) => log))]);
   const done = await runBatch<[never, never, never, FullLog]>(
     db,
     db.prepare(SQL.begin).bind(logs),

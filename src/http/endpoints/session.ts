@@ -7,18 +7,18 @@ import { openStore, type Store } from "../../store/database.ts";
 import type { Grants } from "../../store/session-rows.ts";
 import { deleteSession, insertSession, loadSession } from "../../store/sessions.ts";
 import { adminEntry } from "../audit.ts";
-import { adminFingerprint, requireConsole, requireSession, sessionIdOf, setCookie } from "../console.ts";
+import { adminFingerprint, requireConsole, requireSession, sessionIdOf, setCookie } from "../console-session.ts";
 import type { Context } from "../context.ts";
 import { presentSession } from "../present-session.ts";
-import type { Granted } from "../sign-in-access.ts";
-import { authenticateSignIn } from "../sign-in.ts";
+import type { Granted } from "./sign-in-access.ts";
+import { authenticateSignIn } from "./sign-in.ts";
 
 /** /console/session: the session of the console (contract 24). Only the console sends these requests, so they have no row of a token. */
 
 /** Errors: `cross_site`, `misconfigured`. */
 async function openForConsole(c: Context): Promise<Result<Store>> {
-  const console = requireConsole(c);
-  return console.ok ? openStore(c.env, Date.now()) : console;
+  const allowed = requireConsole(c);
+  return allowed.ok ? openStore(c.env, Date.now()) : allowed;
 }
 
 /** Errors: those of `openForConsole` and `requireSession`. */

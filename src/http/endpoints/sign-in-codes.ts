@@ -2,7 +2,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../../store/authorized.ts";
 import type { Grants } from "../../store/session-rows.ts";
 import { insertCode } from "../../store/sessions.ts";
-import { adminFingerprint } from "../console.ts";
+import { adminFingerprint } from "../console-session.ts";
 import { presentTime } from "../present.ts";
 import type { Call, Reply } from "../route.ts";
 

@@ -1,13 +1,13 @@
-import { verifyAccessToken } from "../crypto/access-token.ts";
+import { verifyAccessToken } from "../../crypto/access-token.ts";
 import { logFailure } from "../log.ts";
-import { fail, ok, type Result } from "../model/result.ts";
-import { SECOND } from "../model/time.ts";
-import { limitToken } from "../requests/rate-limit.ts";
-import type { Store } from "../store/database.ts";
-import { checkSchema } from "../store/schema.ts";
-import type { Grants } from "../store/session-rows.ts";
-import { loadPersonByEmail } from "../store/sign-in-person.ts";
-import type { Context } from "./context.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { SECOND } from "../../model/time.ts";
+import { limitToken } from "../../requests/rate-limit.ts";
+import type { Store } from "../../store/database.ts";
+import { checkSchema } from "../../store/schema.ts";
+import type { Grants } from "../../store/session-rows.ts";
+import { loadPersonByEmail } from "../../store/sign-in-person.ts";
+import type { Context } from "../context.ts";
 
 /** What a request signs in as. */
 export interface Granted extends Grants {

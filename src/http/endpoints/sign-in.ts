@@ -1,19 +1,19 @@
 import * as z from "zod";
-import { parseConsoleSecret } from "../crypto/console-secret.ts";
-import { verifyToken } from "../crypto/token.ts";
-import { LIMITS } from "../model/limits.ts";
-import { invalid, ok, type Result } from "../model/result.ts";
-import { explain, optional } from "../model/text.ts";
-import { countFailure, limitToken } from "../requests/rate-limit.ts";
-import { loadForToken } from "../store/authorized.ts";
-import type { Store } from "../store/database.ts";
-import { explainFailure } from "../store/root-keys.ts";
-import { checkSchema } from "../store/schema.ts";
-import { takeCode } from "../store/sessions.ts";
-import { parseBody } from "./body.ts";
-import { adminFingerprint } from "./console.ts";
-import { addressOf, type Context } from "./context.ts";
-import { sameText } from "./secret.ts";
+import { parseConsoleSecret } from "../../crypto/console-secret.ts";
+import { verifyToken } from "../../crypto/token.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
+import { explain, optional } from "../../model/text.ts";
+import { countFailure, limitToken } from "../../requests/rate-limit.ts";
+import { loadForToken } from "../../store/authorized.ts";
+import type { Store } from "../../store/database.ts";
+import { explainFailure } from "../../store/root-keys.ts";
+import { checkSchema } from "../../store/schema.ts";
+import { takeCode } from "../../store/sessions.ts";
+import { parseBody } from "../body.ts";
+import { adminFingerprint } from "../console-session.ts";
+import { addressOf, type Context } from "../context.ts";
+import { sameText } from "../secret.ts";
 import { type Granted, signInWithAccess } from "./sign-in-access.ts";
 
 /** What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, or else Cloudflare Access. */

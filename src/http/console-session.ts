@@ -69,8 +69,8 @@ export const adminFingerprint = async ({ env }: Context): Promise<string | undef
  */
 export async function sessionOf(c: Context, store: Store, known: boolean): Promise<Result<ConsoleSession> | undefined> {
   if (c.req.header("Authorization") !== undefined || !namesCookie(c)) return undefined;
-  const console = requireConsole(c);
-  return console.ok ? requireSession(c, store, known) : console;
+  const allowed = requireConsole(c);
+  return allowed.ok ? requireSession(c, store, known) : allowed;
 }
 
 /** As `sessionOf`, for a request that needs a session and was made by the console. */
