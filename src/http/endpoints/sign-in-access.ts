@@ -1,5 +1,5 @@
 import { verifyAccessToken } from "../../crypto/access-token.ts";
-import { logFailure } from "../log.ts";
+import { logFailure } from "../../log.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
 import { limitToken } from "../../requests/rate-limit.ts";
