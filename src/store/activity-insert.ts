@@ -77,7 +77,7 @@ interface FullLog {
 export async function insertActivity(db: D1Database, rows: readonly ActivityRow[], most: number): Promise<void> {
   const all = JSON.stringify(rows);
   // Apart from the rows, so that two of the four statements do not read the rows again.
-  const logs = JSON.stringify([...new Set(rows.map(({ log }) => log))]);
+  const logs = JSON.stringify([...new Set(rows.filter((row) => row.log !== NOWHERE || isOfAdminLog(row)).map(({ log }) => log))]);
   const done = await runBatch<[never, never, never, FullLog]>(
     db,
     db.prepare(SQL.begin).bind(logs),
