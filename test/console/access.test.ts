@@ -118,6 +118,8 @@ describe("ACCESS_TEAM", () => {
   });
 });
 
+const network = () => Promise.reject(new TypeError("Network connection lost."));
+
 describe("the keys of the team", () => {
   it("are fetched once for many sign-ins", async () => {
     const team = newTeam(...keys);
@@ -167,7 +169,6 @@ describe("the keys of the team", () => {
     expect((await signInWith(newTeam(weak), weak)).status).toBe(401);
   });
 
-  const network = () => Promise.reject(new TypeError("Network connection lost."));
   it.each([
     ["a 500", () => new Response("", { status: 500 })],
     ["a redirect", () => new Response("", { status: 302, headers: { Location: "https://attacker.test/" } })],
@@ -208,13 +209,13 @@ describe("the keys of the team", () => {
   });
 });
 
-describe("the session", () => {
-  const sessionOf = async (changes: object): Promise<Reply> => {
-    const team = newTeam(keys[0]!);
-    return signInByAccess(team, await tokenOf(team, keys[0]!, email, { ...changes }));
-  };
-  const secondsOf = ({ body }: Reply) => Math.round((Date.parse(body.expiresAt) - Date.now()) / 1000);
+const sessionOf = async (changes: object): Promise<Reply> => {
+  const team = newTeam(keys[0]!);
+  return signInByAccess(team, await tokenOf(team, keys[0]!, email, { ...changes }));
+};
+const secondsOf = ({ body }: Reply) => Math.round((Date.parse(body.expiresAt) - Date.now()) / 1000);
 
+describe("the session", () => {
   it("ends with the token of Access, or after 12 hours", async () => {
     const short = await sessionOf({ exp: now() + 600 });
     const long = await sessionOf({ exp: now() + 7 * 24 * 3600 });

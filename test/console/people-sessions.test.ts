@@ -194,11 +194,12 @@ describe("a row that was altered in D1 signs nobody in", () => {
   it("two rows that have exchanged their indexes: neither email gets the vaults of the other", async () => {
     const [one, other] = [await addPerson(), await addPerson()];
     const rows = await Promise.all([one, other].map(({ id }) => rowOf(id)));
-    const set = (id: string, index: string) => env.DB.prepare("UPDATE tokens SET person = ? WHERE id = ?").bind(index, id);
-    await env.DB.batch([set(one.id, "x"), set(other.id, rows[0]!.person!), set(one.id, rows[1]!.person!)]);
+    await env.DB.batch([setIndex(one.id, "x"), setIndex(other.id, rows[0]!.person!), setIndex(one.id, rows[1]!.person!)]);
     for (const { email } of [one, other]) expect(kindOf(await signInAs(email))).toEqual([403, "not_invited"]);
   });
 });
+
+const setIndex = (id: string, index: string) => env.DB.prepare("UPDATE tokens SET person = ? WHERE id = ?").bind(index, id);
 
 const rowOf = async (id: string): Promise<TokenRow> =>
   (await env.DB.prepare("SELECT * FROM tokens WHERE id = ?").bind(id).first<TokenRow>())!;

@@ -79,7 +79,7 @@ describe("POST /v1/admin/people", () => {
 
   it("adds one person when the same email comes several times at the same moment", async () => {
     const replies = await Promise.all(["a@x.test", "A@x.test", "a@X.test"].map((email) => add({ email, vaults: {} })));
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
     expect(await emails()).toEqual(["a@x.test"]);
   });
 
@@ -101,7 +101,7 @@ describe("POST /v1/admin/people", () => {
   it(`accepts ${LIMITS.people} people and refuses another one, also of two at the same moment`, async () => {
     await seedPeople(env, LIMITS.people - 1, {});
     const replies = await Promise.all([add({ email: newEmail(), vaults: {} }), add({ email: newEmail(), vaults: {} })]);
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 507]);
+    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 507]);
     expect(replies.find(({ status }) => status === 507)!.body.message).toBe("The service has reached its quota of 1000 people");
   });
 
@@ -113,7 +113,7 @@ describe("POST /v1/admin/people", () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
     expect(await emails()).toEqual(["ada@example.com"]);
     expect(kindOf(await add({ ...body, vaults: {} }, headers))).toEqual([409, "idempotency"]);
-    await admin("DELETE", `${PEOPLE}/${replies[0]!.body.id}`);
+    await admin("DELETE", `${PEOPLE}/${replies[0].body.id}`);
     expect(kindOf(await add(body, headers))).toEqual([409, "idempotency"]);
   });
 
@@ -203,8 +203,8 @@ describe("the routes of a person", () => {
 describe("the routes of tokens", () => {
   it("do not list people", async () => {
     const [{ id }, token] = [await addOne(), await makeToken({})];
-    const ids = (await admin("GET", "/v1/admin/tokens")).body.map((listed: { id: string }) => listed.id);
-    expect([ids.includes(token.id), ids.includes(id)]).toEqual([true, false]);
+    const ids = new Set((await admin("GET", "/v1/admin/tokens")).body.map((listed: { id: string }) => listed.id));
+    expect([ids.has(token.id), ids.has(id)]).toEqual([true, false]);
   });
 
   it("name a person, also one who was removed, so that an actor of the log has a name", async () => {
@@ -225,15 +225,16 @@ describe("the routes of tokens", () => {
   });
 });
 
+const tokenMetrics = async () => {
+  const { text } = await admin("GET", "/metrics", { headers: { Authorization: `Bearer ${env.METRICS_TOKEN}` } });
+  return text.split("\n").filter((line) => /^item_vault_(tokens|next_token)/.test(line));
+};
+
 describe("/metrics", () => {
   it("does not count people as tokens", async () => {
-    const count = async () => {
-      const { text } = await admin("GET", "/metrics", { headers: { Authorization: `Bearer ${env.METRICS_TOKEN}` } });
-      return text.split("\n").filter((line) => /^item_vault_(tokens|next_token)/.test(line));
-    };
-    const before = await count();
+    const before = await tokenMetrics();
     await addOne();
-    expect(await count()).toEqual(before);
+    expect(await tokenMetrics()).toEqual(before);
   });
 });
 

@@ -58,7 +58,8 @@ export function serveTeams(): void {
   beforeAll(() => {
     const send = globalThis.fetch;
     vi.stubGlobal("fetch", async (...request: Parameters<typeof fetch>) => {
-      const team = teams.get(String(request[0]));
+      const [input] = request;
+      const team = teams.get(input instanceof Request ? input.url : input.toString());
       if (!team) return send(...request);
       team.fetches++;
       return team.answer();
