@@ -85,7 +85,7 @@ type Side = readonly [Item, Field | undefined];
 
 function compareField(id: string, before: Side, after: Side): Difference[] {
   const [old, now] = [before[1], after[1]];
-  const name = nameOf(...(now ? after : before));
+  const name = fieldNameOf(...(now ? after : before));
   const key = `fields/${id}`;
   const concealed = [old, now].some((field) => field !== undefined && displayOf(field).concealed === true);
   const value = compare(key, name, old?.value, now?.value, concealed);
@@ -98,7 +98,7 @@ function compareField(id: string, before: Side, after: Side): Difference[] {
   ];
 }
 
-const nameOf = (item: Item, field: Field | undefined): string => {
+const fieldNameOf = (item: Item, field: Field | undefined): string => {
   const section = item.sections.find(({ id }) => id === field!.section?.id)?.label ?? "";
   return section === "" ? labelOf(field!) : `${section} · ${labelOf(field!)}`;
 };
