@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { DeletedItem, File } from "@item-vault/client";
-import { send } from "../api/client.ts";
+import { loadContent } from "../api/content.ts";
 import { explain } from "../api/explain.ts";
 import { showToast } from "../state/toasts.ts";
 import { saveFile } from "../ui/save-file.ts";
@@ -33,7 +33,7 @@ function Download({ item, file }: { readonly item: DeletedItem; readonly file: F
     busy.value = true;
     try {
       const path = `/v1/vaults/${item.vault.id}/deleted-items/${item.id}/files/${encodeURIComponent(file.id)}/content`;
-      saveFile(file.name, await (await send("GET", path)).blob());
+      saveFile(file.name, await loadContent(path));
     } catch (error) {
       showToast(explain(error), "failed");
     }
