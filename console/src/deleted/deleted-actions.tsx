@@ -33,7 +33,6 @@ export function DeletedActions({ item }: { readonly item: DeletedItem }) {
     asking.value = false;
     dropDeleted(item.id);
     navigate({ view: "deleted" }, { replace: true });
-    document.querySelector<HTMLElement>(".deleted-header h1")?.focus();
     showToast("The Item is destroyed.");
   };
   return (

@@ -17,9 +17,11 @@ const ROW_HEIGHT = 56; // pixels, as in style/items.css
 
 export function DeletedList() {
   const heading = useRef<HTMLHeadingElement>(null);
+  const { item } = route.value;
+  // Also when an Item was closed or destroyed: what had the focus is gone.
   useEffect(() => {
-    if (route.value.item === undefined) heading.current?.focus({ preventScroll: true });
-  }, []);
+    if (item === undefined) heading.current?.focus({ preventScroll: true });
+  }, [item]);
   return (
     <section class="pane list" aria-label="Deleted Items">
       <header class="deleted-header">

@@ -24,8 +24,9 @@ function Versions({ opened }: { readonly opened: Opened }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const chosen = useSignal<number | undefined>(undefined);
   const { versions, hasMore, loading, error, load, drop } = useVersions(item, etag);
-  const focusHeading = () => heading.current?.focus({ preventScroll: true });
-  useEffect(focusHeading, []);
+  const destroyed = useSignal(0);
+  // Also when a version was destroyed: the button that had the focus is gone.
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [destroyed.value]);
   const earlier = versions.filter(({ version }) => version !== item.version);
   return (
     <article class="item history">
@@ -49,7 +50,7 @@ function Versions({ opened }: { readonly opened: Opened }) {
             onChoose={() => (chosen.value = chosen.value === version.version ? undefined : version.version)}
             onDestroyed={() => {
               drop(version.version);
-              focusHeading();
+              destroyed.value++;
             }}
           />
         ))}

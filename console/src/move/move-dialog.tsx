@@ -59,7 +59,7 @@ export function MoveDialog({ item, onClose }: Props) {
       <form onSubmit={(event) => event.preventDefault()}>
         <label>
           To the vault
-          <select value={target.value} autofocus onChange={(event) => (target.value = event.currentTarget.value)}>
+          <select value={target.value} onChange={(event) => (target.value = event.currentTarget.value)}>
             {targets.map(({ id, name }) => (
               <option key={id} value={id}>
                 {id === from ? `${name} (where it is)` : name}

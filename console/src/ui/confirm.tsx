@@ -33,7 +33,7 @@ export function Confirm({ title, action, children, onConfirm, onClose }: Props) 
       {children}
       {error.value !== undefined && <Failure error={error.value} />}
       <p class="dialog-buttons">
-        <button type="button" autofocus onClick={onClose}>
+        <button type="button" onClick={onClose}>
           Cancel
         </button>
         <button type="button" class="danger" disabled={busy.value} onClick={() => void confirm()}>
