@@ -48,6 +48,7 @@ describe("the versions of an Item", () => {
     await goto();
     await chooseVersion(page, 1);
     const row = (name: string) => page.getByRole("row", { name });
+    await row("Title").waitFor();
     expect(await row("Title").getByRole("cell").allInnerTexts()).toEqual(["Old title", MARKUP]);
     expect(await row("Tag").getByRole("cell").allInnerTexts()).toEqual(["none", "prod"]);
     expect(await html(page)).not.toMatch(/old-secret|new-secret/);

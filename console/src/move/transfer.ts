@@ -100,14 +100,15 @@ export async function removeSource({ source: { item, etag } }: Transfer): Promis
   return "deleted";
 }
 
-/** Deletes a copy that is not wanted. Errors: throws an ItemVaultError when it may still be there. */
-export async function discard({ begun, target, id }: Transfer): Promise<void> {
-  if (!begun) return;
+/** Deletes a copy that is not wanted. Out: whether there was one. Errors: throws an ItemVaultError when it may still be there. */
+export async function discard({ target, id }: Transfer): Promise<boolean> {
   try {
     await call("DELETE /v1/vaults/{vault}/items/{item}", { path: { vault: target, item: id } });
   } catch (error) {
     if (!isKind(error, "item_not_found")) throw error;
+    return false;
   }
+  return true;
 }
 
 const isKind = (error: unknown, kind: string): boolean => error instanceof ItemVaultError && error.kind === kind;

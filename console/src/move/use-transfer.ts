@@ -64,7 +64,7 @@ export function useTransfer(item: Item, onDone: (copy: Item, deleted: boolean) =
     const { current } = transfer;
     if (!current?.begun || current.copy) return;
     await discard(current).then(
-      () => showToast(DISCARDED),
+      (deleted) => deleted && showToast(DISCARDED),
       () => showToast(LEFT, "failed"),
     );
   };
