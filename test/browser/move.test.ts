@@ -39,14 +39,23 @@ const FILES = [
   ["empty", undefined, new Uint8Array()],
 ] as const;
 
+const SMALL = FILES.slice(1, 2);
+
+interface Options extends PageOptions {
+  /** What the session may do in the two vaults. */
+  readonly from?: Permission;
+  readonly to?: Permission;
+}
+
 /** An Item with Files in one vault, another vault, and a page that shows the Item. */
-async function openItem(from: Permission = "rw", to: Permission = "rw", options: PageOptions = {}) {
+async function openItem(files: readonly (typeof FILES)[number][] = SMALL, options: Options = {}) {
+  const { from = "rw", to = "rw" } = options;
   const { vault, token: writer, items } = await seed([ITEM], { name: "From", permission: "rwd" });
   const target = await makeVault("To");
   const { token: all } = await makeToken({ [vault]: "rwd", [target]: "rwd" }, "uuid");
   const id = items[0]!;
   const path = `v1/vaults/${vault}/items/${id}`;
-  for (const [name, section, bytes] of FILES)
+  for (const [name, section, bytes] of files)
     await sendRequest("POST", `${path}/files?name=${name}${section ? `&section=${section}` : ""}`, writer, bytes);
   const page = await openPage({ token: (await makeToken({ [vault]: from, [target]: to }, "uuid")).token, ...options });
   await page.goto(`/console/#/items/${vault}/${id}`);
@@ -74,7 +83,7 @@ async function contentOf(token: string, path: string): Promise<unknown> {
 
 describe("moving an Item", () => {
   it("takes all that it has, byte for byte, by the keyboard alone", async () => {
-    const { page, path, target, all, list, titles } = await openItem();
+    const { page, path, target, all, list, titles } = await openItem(FILES);
     const before = await contentOf(all, path);
     await page.getByRole("button", { name: "Move or copy…" }).focus();
     await page.keyboard.press("Enter");
@@ -92,7 +101,7 @@ describe("moving an Item", () => {
   });
 
   it("that stopped at a File leaves the Item, and continues without a second copy", async () => {
-    const { page, path, target, all, list, titles } = await openItem();
+    const { page, path, target, all, list, titles } = await openItem(FILES);
     const before = await contentOf(all, path);
     expectProblem(page, /Failed to load resource/);
     let uploads = 0;
@@ -174,7 +183,7 @@ describe("moving an Item", () => {
 
 describe("copying an Item", () => {
   it("is all that is offered to those who may not write to its vault, on a phone in the dark", async () => {
-    const { page, titles } = await openItem("r", "rw", { width: 390, height: 780, colorScheme: "dark" });
+    const { page, titles } = await openItem(SMALL, { from: "r", width: 390, height: 780, colorScheme: "dark" });
     await openDialog(page);
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("combobox").waitFor();
@@ -186,14 +195,11 @@ describe("copying an Item", () => {
     expect(await titles()).toEqual([["Key"], ["Key"]]);
   });
 
-  it("is offered in its own vault, and nothing to those who only read", async () => {
-    const { page, titles } = await openItem("rw", "r");
+  it("is offered in its own vault", async () => {
+    const { page, titles } = await openItem(SMALL, { to: "r" });
     await openDialog(page);
     await press(page, "Copy");
     await page.getByText("The Item is copied.").waitFor();
     expect(await titles()).toEqual([["Key", "Key"], []]);
-    const reader = await openItem("r", "r");
-    await reader.page.getByRole("link", { name: "Versions" }).waitFor();
-    expect(await reader.page.getByRole("button", { name: "Move or copy…" }).count()).toBe(0);
   });
 });

@@ -6,7 +6,8 @@ import { explain } from "../api/explain.ts";
 import type { Difference } from "../items/difference.ts";
 import { summaryOf } from "../items/summary.ts";
 import { may, putItem } from "../state/items.ts";
-import { openItem, type Opened, setOpened } from "../state/opened.ts";
+import { type Opened, setOpened } from "../state/opened.ts";
+import { refreshItem } from "../state/refresh.ts";
 import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -43,7 +44,8 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
     } catch (error) {
       const isConflict = error instanceof ItemVaultError && error.status === 412;
       showToast(isConflict ? CHANGED : explain(error), "failed");
-      if (isConflict) await openItem(item.vault.id, item.id);
+      if (isConflict)
+        await refreshItem(item.vault.id, item.id).catch((failure: unknown) => showToast(explain(failure), "failed"));
     }
     busy.value = false;
   };
