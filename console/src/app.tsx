@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { GrantDialog } from "./grants.tsx";
 import { canOpen, Navigation } from "./navigation.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { SignInForm, SignInPage } from "./sign-in.tsx";
@@ -21,6 +22,7 @@ export function App({ message }: { readonly message?: string | undefined }) {
       <main>
         <View name={shownView(route.value.view)} />
       </main>
+      <GrantDialog />
       {state === "ended" && (
         <Dialog title="Your session has ended">
           <p>Sign in again to continue. What you have typed is still here.</p>

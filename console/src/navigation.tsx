@@ -1,5 +1,6 @@
 import { explain } from "./api/explain.ts";
 import { signOut } from "./api/session.ts";
+import { AdminOffer } from "./grants.tsx";
 import { formatRoute, VIEWS, type ViewName } from "./routes.ts";
 import { route } from "./state/route.ts";
 import { type Session, session } from "./state/session.ts";
@@ -44,6 +45,7 @@ export function Navigation() {
           <span class="quiet" title={nameOf(current)}>
             {nameOf(current)}
           </span>
+          <AdminOffer />
           <button type="button" onClick={() => void signOut().catch((error: unknown) => showToast(explain(error), "failed"))}>
             Sign out
           </button>

@@ -6,18 +6,19 @@ const CLEARED_AFTER = 60; // seconds
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** In: what is copied, as the message names it. `secret`: the clipboard is cleared later. */
-export async function copy(name: string, value: string, { secret = true } = {}): Promise<void> {
+/** In: what is copied, as the message names it. `secret`: the clipboard is cleared later. Out: whether it was copied. */
+export async function copy(name: string, value: string, { secret = true } = {}): Promise<boolean> {
   clearTimeout(timer);
   timer = undefined;
   try {
     await navigator.clipboard.writeText(value);
   } catch {
     showToast("The browser did not allow to copy.", "failed");
-    return;
+    return false;
   }
   showToast(secret ? `${name} copied. The clipboard is cleared in ${CLEARED_AFTER} seconds.` : `${name} copied.`);
   if (secret) timer = setTimeout(() => void clear(value), CLEARED_AFTER * 1000);
+  return true;
 }
 
 /** A page without the focus may not write to the clipboard: it is cleared when the page has the focus again. */
