@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
 import { explain } from "./api/explain.ts";
 import { signIn } from "./api/session.ts";
@@ -22,8 +23,10 @@ interface Props {
 }
 
 export function SignInForm({ message = "", label = "Token", help = HELP, refuse, onDone }: Props) {
+  const field = useRef<HTMLInputElement>(null);
   const failure = useSignal(message);
   const waiting = useSignal(false);
+  useEffect(() => field.current?.focus(), []);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -47,7 +50,7 @@ export function SignInForm({ message = "", label = "Token", help = HELP, refuse,
     <form class="sign-in" onSubmit={(event) => void onSubmit(event)}>
       <label>
         {label}
-        <input name="token" type="password" required autocomplete="off" autofocus aria-describedby="sign-in-help" />
+        <input ref={field} name="token" type="password" required autocomplete="off" aria-describedby="sign-in-help" />
       </label>
       <p id="sign-in-help" class="quiet">
         {help}

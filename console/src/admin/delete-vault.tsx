@@ -45,7 +45,6 @@ export function DeleteVault({ vault, onClose, onDeleted }: Props) {
             required
             autocomplete="off"
             spellcheck={false}
-            autofocus
             value={typed.value}
             onInput={(event) => (typed.value = event.currentTarget.value)}
           />

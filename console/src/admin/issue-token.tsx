@@ -46,7 +46,6 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
             title="A text that is not only spaces"
             maxLength={LIMITS.title}
             autocomplete="off"
-            autofocus
             placeholder="The program or person that uses it"
           />
         </label>

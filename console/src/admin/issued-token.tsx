@@ -71,7 +71,7 @@ function Texts({
       <p>Copy it now: it is shown only here.</p>
       <pre class="token-text">{lines}</pre>
       <div class="buttons">
-        <button type="button" class="primary" autofocus onClick={() => void copyText("Token", token)}>
+        <button type="button" class="primary" onClick={() => void copyText("Token", token)}>
           <Icon name="copy" />
           Copy token
         </button>
@@ -91,7 +91,7 @@ function Binding({ id }: { readonly id: string }) {
       <p>A token for service bindings has no text. The binding of the other Worker names its id:</p>
       <pre class="token-text">{id}</pre>
       <div class="buttons">
-        <button type="button" class="primary" autofocus onClick={() => void copy("Id", id, { secret: false })}>
+        <button type="button" class="primary" onClick={() => void copy("Id", id, { secret: false })}>
           <Icon name="copy" />
           Copy id
         </button>

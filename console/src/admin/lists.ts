@@ -49,7 +49,8 @@ export interface BrokenPerson {
 }
 
 export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data);
-export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data);
+/** The newest first. */
+export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed());
 export const people = createList(async () => (await (await send("GET", "/v1/admin/people")).json()) as PersonRow[]);
 
 /** Why the record of a row does not open (contract 13.18), in words. */

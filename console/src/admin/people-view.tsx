@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Day } from "../ui/day.tsx";
 import { Page } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
-import { formatTime } from "../ui/time.ts";
 import { AccessHelp } from "./access-help.tsx";
 import { matches, shortId } from "./filter.ts";
 import { ListContent } from "./list-content.tsx";
@@ -81,7 +81,7 @@ export function PeopleView() {
 const COLUMNS = [
   { label: "Email", cell: (person: PersonRow) => <Name person={person} /> },
   { label: "Vaults", cell: (person: PersonRow) => ("broken" in person ? "unknown" : <ScopeCell scope={person.vaults} />) },
-  { label: "Invited", cell: ({ createdAt }: PersonRow) => <time dateTime={createdAt}>{formatTime(createdAt)}</time> },
+  { label: "Invited", cell: ({ createdAt }: PersonRow) => <Day time={createdAt} /> },
 ] as const;
 
 function Name({ person }: { readonly person: PersonRow }) {

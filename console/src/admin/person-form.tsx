@@ -35,7 +35,7 @@ export function PersonForm({ person, onClose }: Props) {
         ) : (
           <label>
             Email address
-            <input name="email" type="email" required maxLength={254} autocomplete="off" autofocus />
+            <input name="email" type="email" required maxLength={254} autocomplete="off" />
           </label>
         )}
         <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Day } from "../ui/day.tsx";
 import { Page } from "../ui/page.tsx";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { Table } from "../ui/table.tsx";
@@ -88,7 +89,7 @@ const COLUMNS = [
   { label: "Name", cell: (token: TokenRow) => <Name token={token} /> },
   { label: "Vaults", cell: (token: TokenRow) => ("broken" in token ? "unknown" : <ScopeCell scope={token.vaults} />) },
   { label: "Expires", cell: (token: TokenRow) => <Expiry token={token} /> },
-  { label: "Created", cell: ({ createdAt }: TokenRow) => <time dateTime={createdAt}>{formatTime(createdAt)}</time> },
+  { label: "Created", cell: ({ createdAt }: TokenRow) => <Day time={createdAt} /> },
 ] as const;
 
 /** The kinds of tokens that are told apart; the others are those of most programs. */

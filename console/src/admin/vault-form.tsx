@@ -36,7 +36,6 @@ export function VaultForm({ vault, onClose }: Props) {
             title="A text that is not only spaces"
             maxLength={LIMITS.title}
             autocomplete="off"
-            autofocus
             defaultValue={vault?.name ?? ""}
           />
         </label>
@@ -56,7 +55,7 @@ export function VaultForm({ vault, onClose }: Props) {
                   min={0}
                   step={1 / quota.unit}
                   aria-describedby="quota-help"
-                  placeholder={String(quota.standard / quota.unit)}
+                  placeholder={quota.format(quota.standard)}
                   defaultValue={vault ? presentQuota(quota, vault.quota[quota.name]) : ""}
                 />
               </label>

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { formatTime } from "../ui/time.ts";
+import { Day } from "../ui/day.tsx";
 import { focusTitle, Page } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
 import { DeleteVault } from "./delete-vault.tsx";
@@ -89,7 +89,7 @@ const COLUMNS = [
     label,
     cell: ({ usage, quota }: VaultRow) => <Used label={label} used={usage[name]} most={quota[name]} format={format} />,
   })),
-  { label: "Created", cell: ({ createdAt }: VaultRow) => <time dateTime={createdAt}>{formatTime(createdAt)}</time> },
+  { label: "Created", cell: ({ createdAt }: VaultRow) => <Day time={createdAt} /> },
 ] as const;
 
 function Name({ vault }: { readonly vault: VaultRow }) {

@@ -8,12 +8,17 @@ interface Props {
   readonly onClose?: () => void;
 }
 
+/** The first control below the title. */
+const FIRST = ":scope > :not(header) :is(input, select, textarea, button)";
+
 /** A modal dialog that is open as long as it is rendered. The browser keeps the focus inside, and gives it back afterwards. */
 export function Dialog({ title, children, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current!;
     element.showModal();
+    // The browser would choose the button that closes the dialog.
+    element.querySelector<HTMLElement>(FIRST)?.focus();
     return () => element.close();
   }, []);
   const onCancel = (event: Event) => {
