@@ -1,4 +1,5 @@
 import { call } from "../api/client.ts";
+import { reloadSession } from "../api/session.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -15,10 +16,12 @@ interface Props {
 }
 
 export function RevokeToken({ token, name, onClose }: Props) {
+  const isOwn = session.value?.token?.id === token.id;
   const action = async () => {
     await call("DELETE /v1/admin/tokens/{token}", { path: { token: token.id } });
     showToast("The token was revoked.");
     onClose();
+    if (isOwn) await reloadSession().catch(() => undefined);
     await tokens.load();
     focusTitle();
   };
@@ -29,7 +32,7 @@ export function RevokeToken({ token, name, onClose }: Props) {
           <strong class="name">{name}</strong> stops working for everybody who has it, by their next request. This cannot be
           undone.
         </p>
-        {session.value?.token?.id === token.id && <p>Your own session uses this token: it will no longer open vaults.</p>}
+        {isOwn && <p>Your own session uses this token: it will no longer open vaults.</p>}
       </Form>
     </Dialog>
   );

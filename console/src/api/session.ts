@@ -17,6 +17,12 @@ export async function signIn(credential: Credential): Promise<void> {
   setSession((await response.json()) as Session);
 }
 
+/** Finds out which grants the session has still. Errors: throws an ItemVaultError. */
+export async function reloadSession(): Promise<void> {
+  const response = await sendUnchecked("GET", PATH);
+  setSession((await response.json()) as Session);
+}
+
 export async function signOut(): Promise<void> {
   await sendUnchecked("DELETE", PATH);
   // The page is loaded again, so that nothing of the session stays in its memory.
@@ -47,8 +53,7 @@ export async function startSession(): Promise<string | undefined> {
 /** Without a session, Cloudflare Access may have authenticated the person: it adds its header to the request. */
 async function loadSession(): Promise<void> {
   try {
-    const response = await sendUnchecked("GET", PATH);
-    setSession((await response.json()) as Session);
+    await reloadSession();
   } catch (error) {
     if (!(error instanceof ItemVaultError) || error.status !== 401) throw error;
     await signIn({});
