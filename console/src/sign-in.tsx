@@ -90,8 +90,8 @@ export function SignInPage({ message }: { readonly message?: string | undefined 
 
 /** What somebody needs who comes here without a token. */
 const Help = () => (
-  <section class="sign-in-help" aria-label="Without a token">
-    <h2>Without a token</h2>
+  <section class="sign-in-help" aria-label="Other ways to sign in">
+    <h2>Other ways to sign in</h2>
     <ul>
       <li>
         You run the service on this computer: <code>npm start</code> prints a link that signs you in.

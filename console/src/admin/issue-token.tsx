@@ -12,27 +12,30 @@ import { OPERATIONS, type Scope, setOperation } from "./scope.ts";
 
 /** Issues a token, then shows its text. */
 
+type Kind = keyof typeof KINDS;
+
+/** What a token is for. A service binding only reads (contract 18.5). */
+const KINDS = {
+  uuid: { label: "Programs and the command line", dialect: "uuid", binding: false },
+  connect: { label: "Clients of 1Password Connect", dialect: "connect", binding: false },
+  binding: { label: "Service bindings of other Workers", dialect: "uuid", binding: true },
+} as const satisfies Readonly<Record<string, { label: string; dialect: Dialect; binding: boolean }>>;
+
 export function IssueToken({ onClose }: { readonly onClose: () => void }) {
   const issued = useSignal<IssuedToken | undefined>(undefined);
   const scope = useSignal<Scope>({});
-  const binding = useSignal(false);
+  const kind = useSignal<Kind>("uuid");
   if (issued.value) return <IssuedTokenText issued={issued.value} onClose={onClose} />;
   const action = async (data: FormData) => {
     if (Object.keys(scope.value).length === 0) throw new InputError("Choose at least one vault.");
-    const body = {
-      name: textOf(data, "name"),
-      vaults: scope.value,
-      dialect: textOf(data, "dialect") as Dialect,
-      expiresIn: parseLifetime(data),
-      binding: binding.value,
-    };
+    const { dialect, binding } = KINDS[kind.value];
+    const body = { name: textOf(data, "name"), vaults: scope.value, dialect, binding, expiresIn: parseLifetime(data) };
     issued.value = (await call("POST /v1/admin/tokens", { body })).data;
     void tokens.load();
   };
-  /** A service binding only reads (contract 18.5). */
-  const setBinding = (next: boolean) => {
-    binding.value = next;
-    if (next) scope.value = withoutWriting(scope.value);
+  const setKind = (next: Kind) => {
+    kind.value = next;
+    if (KINDS[next].binding) scope.value = withoutWriting(scope.value);
   };
   return (
     <Dialog title="Issue token" onClose={onClose}>
@@ -49,25 +52,22 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
             placeholder="The program or person that uses it"
           />
         </label>
+        <label>
+          For
+          <select value={kind.value} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
+            {Object.entries(KINDS).map(([name, { label }]) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
         <ScopeField
           value={scope.value}
           onChange={(next) => (scope.value = next)}
-          operations={binding.value ? ["r"] : OPERATIONS}
+          operations={KINDS[kind.value].binding ? ["r"] : OPERATIONS}
         />
         <LifetimeField />
-        <label>
-          For
-          <select name="dialect">
-            <option value="uuid">Item Vault’s command line and clients</option>
-            <option value="connect">Clients of 1Password Connect</option>
-          </select>
-        </label>
-        <label class="check">
-          <input type="checkbox" checked={binding.value} onChange={(event) => setBinding(event.currentTarget.checked)} />
-          <span>
-            Only for service bindings of other Workers <span class="quiet">– it reads, and has no text</span>
-          </span>
-        </label>
       </Form>
     </Dialog>
   );

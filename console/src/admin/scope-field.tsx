@@ -95,7 +95,9 @@ function Grid({ all, choices, value, onChange, operations }: GridProps) {
         <tbody>
           {rows.map(({ key, name, ids }, rowIndex) => (
             <tr key={key} class={key === "all" ? "all" : ""}>
-              <th scope="row">{name}</th>
+              <th scope="row">
+                <span class="name">{name}</span>
+              </th>
               {operations.map((operation, columnIndex) => {
                 const granted = ids.filter((id) => grants(value[id], operation)).length;
                 const place = `${rowIndex}/${columnIndex}`;

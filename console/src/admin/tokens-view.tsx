@@ -115,7 +115,7 @@ function Name({ token }: { readonly token: TokenRow }) {
 function Expiry({ token: { expiresAt, endedAt } }: { readonly token: TokenRow }) {
   const time = endedAt ?? expiresAt;
   return (
-    <time dateTime={time} title={formatTime(time)} class={endedAt ? "quiet" : ""}>
+    <time dateTime={time} title={formatTime(time)} class={endedAt ? "day quiet" : "day"}>
       {endedAt && "ended "}
       {formatFromNow(time, Date.now())}
     </time>
