@@ -3,6 +3,7 @@ import { call } from "../api/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/form.tsx";
+import { focusTitle } from "../ui/page.tsx";
 import { shortId } from "./filter.ts";
 import type { VaultRow } from "./lists.ts";
 import { refreshVaults } from "./vault-form.tsx";
@@ -13,7 +14,6 @@ import { nameOfVault } from "./vault-names.ts";
 interface Props {
   readonly vault: VaultRow;
   readonly onClose: () => void;
-  readonly onDeleted: () => void;
 }
 
 /** HTML shows white space as one space, so that is what people type. */
@@ -22,14 +22,15 @@ const normalize = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 /** What has to be typed: the name, or the start of the id where there is none. */
 const confirmationOf = (vault: VaultRow): string => ("broken" in vault ? "" : normalize(vault.name)) || shortId(vault.id);
 
-export function DeleteVault({ vault, onClose, onDeleted }: Props) {
+export function DeleteVault({ vault, onClose }: Props) {
   const typed = useSignal("");
   const confirmation = confirmationOf(vault);
   const action = async () => {
     await call("DELETE /v1/admin/vaults/{vault}", { path: { vault: vault.id } });
     showToast("The vault was deleted.");
-    refreshVaults();
-    onDeleted();
+    onClose();
+    await refreshVaults();
+    focusTitle();
   };
   return (
     <Dialog title="Delete vault" onClose={onClose}>

@@ -22,7 +22,7 @@ export function VaultForm({ vault, onClose }: Props) {
     await (vault ? changeVault(vault, data) : createVault(data));
     onClose();
     showToast(vault ? "The vault was changed." : "The vault was created.");
-    refreshVaults();
+    void refreshVaults();
   };
   return (
     <Dialog title={vault ? "Edit vault" : "Create vault"} onClose={onClose}>
@@ -93,7 +93,7 @@ async function changeVault({ id, name, description, quota }: AdminVault, data: F
 }
 
 /** Loads the vaults again; also those of the session, which has their names and Items. */
-export function refreshVaults(): void {
-  void adminVaults.load();
+export async function refreshVaults(): Promise<void> {
   if (session.value?.token) void loadItems();
+  await adminVaults.load();
 }

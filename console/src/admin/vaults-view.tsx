@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Day } from "../ui/day.tsx";
-import { focusTitle, Page } from "../ui/page.tsx";
+import { Page } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
 import { DeleteVault } from "./delete-vault.tsx";
 import { matches } from "./filter.ts";
@@ -69,16 +69,7 @@ export function VaultsView() {
       {shown.value?.dialog === "edit" && !("broken" in shown.value.vault) && (
         <VaultForm vault={shown.value.vault} onClose={close} />
       )}
-      {shown.value?.dialog === "delete" && (
-        <DeleteVault
-          vault={shown.value.vault}
-          onClose={close}
-          onDeleted={() => {
-            close();
-            focusTitle();
-          }}
-        />
-      )}
+      {shown.value?.dialog === "delete" && <DeleteVault vault={shown.value.vault} onClose={close} />}
     </Page>
   );
 }
