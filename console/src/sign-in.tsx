@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
 import { explain } from "./api/explain.ts";
 import { signIn } from "./api/session.ts";
-import { sessionState } from "./state/session.ts";
+import { sessionState, signInMessage } from "./state/session.ts";
 
 /** The form that signs in with a token: alone on the page, over it when the session has ended, or to add a grant (grants.tsx). */
 
@@ -13,8 +13,6 @@ const HELP =
   "not stored in the browser.";
 
 interface Props {
-  /** What the form says at first. */
-  readonly message?: string;
   readonly label?: string;
   readonly help?: string;
   /** Why a text is not sent, in words. */
@@ -22,9 +20,9 @@ interface Props {
   readonly onDone?: () => void;
 }
 
-export function SignInForm({ message = "", label = "Token", help = HELP, refuse, onDone }: Props) {
+export function SignInForm({ label = "Token", help = HELP, refuse, onDone }: Props) {
   const field = useRef<HTMLInputElement>(null);
-  const failure = useSignal(message);
+  const failure = useSignal(signInMessage.value);
   const waiting = useSignal(false);
   useEffect(() => field.current?.focus(), []);
   const onSubmit = async (event: SubmitEvent) => {
@@ -67,20 +65,20 @@ export function SignInForm({ message = "", label = "Token", help = HELP, refuse,
   );
 }
 
-export function SignInPage({ message }: { readonly message?: string | undefined }) {
+export function SignInPage() {
   return (
     <main class="alone">
       <h1>Item Vault</h1>
       {sessionState.value === "unreachable" ? (
         <div class="failure" role="alert">
-          <p>{message}</p>
+          <p>{signInMessage}</p>
           <button type="button" onClick={() => location.reload()}>
             Try again
           </button>
         </div>
       ) : (
         <>
-          <SignInForm message={message ?? ""} />
+          <SignInForm />
           <Help />
         </>
       )}

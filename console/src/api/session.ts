@@ -1,27 +1,26 @@
 import { ItemVaultError } from "@item-vault/client";
 import { explain } from "./explain.ts";
-import { type Session, sessionState, setSession } from "../state/session.ts";
-import { sendUnchecked } from "./client.ts";
+import { type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
+import { readSession, sendUnchecked, SESSION_PATH as PATH } from "./client.ts";
 
 /** Signing in and out (contract 24). */
 
-const PATH = "/console/session";
 const SIGN_IN = /^#sign-in=([\w-]+(?:\.[\w-]+)?)$/;
 
 /** What a session can be made of: a one-time code, the text of a token, or nothing but what Cloudflare Access adds. */
 type Credential = { readonly code: string } | { readonly token: string } | Record<string, never>;
 
 /** Signs in, or adds to the session that there is. Errors: throws an ItemVaultError. */
-export async function signIn(credential: Credential): Promise<void> {
+export const signIn = async (credential: Credential): Promise<void> => setSession(await exchange(credential));
+
+/** Out: the session, which the browser has a cookie for. Errors: throws an ItemVaultError. */
+async function exchange(credential: Credential): Promise<Session> {
   const response = await sendUnchecked("POST", PATH, { json: credential });
-  setSession((await response.json()) as Session);
+  return (await response.json()) as Session;
 }
 
 /** Finds out which grants the session has still. Errors: throws an ItemVaultError. */
-export async function reloadSession(): Promise<void> {
-  const response = await sendUnchecked("GET", PATH);
-  setSession((await response.json()) as Session);
-}
+export const reloadSession = async (): Promise<void> => setSession(await readSession());
 
 export async function signOut(): Promise<void> {
   await sendUnchecked("DELETE", PATH);
@@ -33,29 +32,29 @@ const LINK_REFUSED = "This link has been used, or is older than 10 minutes.";
 
 /**
  * Finds out at the start who is signed in. The codes of a sign-in link are removed from the address before they are used, so that
- * they are not in the history. Out: what the sign-in page says, if anything.
+ * they are not in the history.
  */
-export async function startSession(): Promise<string | undefined> {
+export async function startSession(): Promise<void> {
   const codes = SIGN_IN.exec(location.hash)?.[1]?.split(".") ?? [];
   if (codes.length > 0) history.replaceState(null, "", "/console/");
   try {
-    for (const code of codes) await signIn({ code });
-    if (codes.length === 0) await loadSession();
-    return undefined;
+    let session: Session | undefined;
+    // Each exchange ends the session before it, so no other request is sent until the last one.
+    for (const code of codes) session = await exchange({ code });
+    setSession(session ?? (await loadSession()));
   } catch (error) {
     if (!(error instanceof ItemVaultError)) throw error;
+    signInMessage.value = error.status !== 401 ? explain(error) : codes.length > 0 ? LINK_REFUSED : "";
     if (sessionState.value === "starting") sessionState.value = error.status === 0 ? "unreachable" : "signed-out";
-    if (error.status !== 401) return explain(error);
-    return codes.length > 0 ? LINK_REFUSED : undefined;
   }
 }
 
 /** Without a session, Cloudflare Access may have authenticated the person: it adds its header to the request. */
-async function loadSession(): Promise<void> {
+async function loadSession(): Promise<Session> {
   try {
-    await reloadSession();
+    return await readSession();
   } catch (error) {
     if (!(error instanceof ItemVaultError) || error.status !== 401) throw error;
-    await signIn({});
+    return exchange({});
   }
 }

@@ -67,8 +67,14 @@ export function VirtualList<T>({ label, rows, keyOf, height, row, current }: Pro
   return (
     // The links in the rows are interactive; the list handles their keys, which bubble.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <ul ref={list} class="rows" aria-label={label} onScroll={measure} onKeyDown={onKeyDown}>
-      <li role="presentation" class="spacer" style={{ height: `${rows.length * height}px` }} />
+    <ul
+      ref={list}
+      class="rows"
+      aria-label={label}
+      style={{ "--height": `${rows.length * height}px` }}
+      onScroll={measure}
+      onKeyDown={onKeyDown}
+    >
       {shown.map(({ one, index }) => (
         <li
           key={keyOf(one)}

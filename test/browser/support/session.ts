@@ -33,10 +33,14 @@ async function makeCode(token: string): Promise<string> {
   return code;
 }
 
-/** Signs in as a person does who opens the link that `npm start` prints: with a code for each token. */
+/** A link as `npm start` prints it: it signs in once, with a code for each token. */
+export const signInLink = async (...tokens: readonly string[]): Promise<string> =>
+  `/console/#sign-in=${(await Promise.all(tokens.map(makeCode))).join(".")}`;
+
+/**
+ * Signs in as a person does who opens such a link: with one token, or with one and ADMIN_TOKEN. Ends when the page shows the console.
+ */
 export async function signIn(page: Page, ...tokens: readonly string[]): Promise<void> {
-  const codes = await Promise.all(tokens.map(makeCode));
-  await page.goto(`/console/#sign-in=${codes.join(".")}`);
-  // The code leaves the address when the session exists.
-  await page.waitForURL((url) => !url.hash.startsWith("#sign-in="));
+  await page.goto(await signInLink(...tokens));
+  await page.getByRole("link", { name: "Item Vault" }).waitFor();
 }
