@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
-import { injectFault } from "./support/faults.ts";
+import { injectFault, revokeToken } from "./support/faults.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
@@ -91,6 +91,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   await press("Tab");
   expect(await focused(page)).toBe("Issue token");
   await press("Enter");
+  await dialogOf(page).waitFor();
   await page.keyboard.type("nightly job");
   const isCheckbox = () => page.evaluate(() => (document.activeElement as HTMLInputElement).type === "checkbox");
   while (!(await isCheckbox())) await press("Tab");
@@ -154,7 +155,7 @@ it("opens the vaults of an admin by a token that the log shows and the page does
 });
 
 it("adds the admin's grant to the session of a token, and a token to that of an admin", async () => {
-  const { token } = await seed([login("Stays open")], { name: "Granted" });
+  const { token, tokenId } = await seed([login("Stays open"), login("Not open")], { name: "Granted" });
   const page = await openPage({ token });
   await page.goto("/console/");
   await page.getByRole("link", { name: "Stays open" }).click();
@@ -174,6 +175,49 @@ it("adds the admin's grant to the session of a token, and a token to that of an 
   await dialogOf(other).getByLabel("Token").fill(token);
   await dialogOf(other).getByRole("button", { name: "Sign in" }).click();
   await other.getByRole("link", { name: "Stays open" }).waitFor();
+
+  // The session lives on as the admin's, but does not read any more.
+  await revokeToken(tokenId);
+  expectProblem(page, /401/);
+  await page.getByRole("link", { name: "Not open" }).click();
+  await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+});
+
+it("says that records are damaged, and offers only to end them", async () => {
+  const id = "00000000-0000-4000-8000-000000000001";
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  const amounts = { items: 1, bytes: 1, fileBytes: 1 };
+  const common = { id, createdAt: "2026-01-02T03:04:05Z", broken: "integrity" };
+  await page.route("**/v1/admin/vaults", (route) =>
+    route.fulfill({ json: [{ ...common, items: 1, quota: amounts, usage: amounts }] }),
+  );
+  const token = { ...common, broken: undefined, dialect: "uuid", vaults: { [id]: "rd" }, expiresAt: "2099-01-01T00:00:00Z" };
+  await page.route("**/v1/admin/tokens", (route) =>
+    route.fulfill({
+      json: [
+        { ...common, expiresAt: token.expiresAt },
+        { ...token, id: "2", name: "bound", binding: true },
+        { ...token, id: "3", name: "over", expiresAt: common.createdAt, endedAt: common.createdAt },
+      ],
+    }),
+  );
+  await page.goto("/console/#/vaults");
+  const vault = rowOf(page, "Damaged vault 00000000");
+  expect(await vault.textContent()).toContain("Its stored record is damaged. It can only be deleted.");
+  expect(await vault.getByRole("button").allTextContents()).toEqual(["Delete"]);
+  await vault.getByRole("button").click();
+  await dialogOf(page).getByRole("textbox", { name: "Type 00000000 to confirm" }).waitFor();
+  await page.keyboard.press("Escape");
+
+  await page.getByRole("link", { name: "Tokens" }).click();
+  expect(await rowOf(page, "Damaged token 00000000").textContent()).toContain("It can only be revoked.");
+  expect(await rowOf(page, "bound").textContent()).toContain("For service bindings");
+  expect(await rowOf(page, "bound").textContent()).toContain("Damaged vault 00000000 read, destroy");
+  expect(await rowOf(page, "over").count()).toBe(0);
+  await page.getByLabel("Show ended").check();
+  expect(await rowOf(page, "over").textContent()).toContain("ended");
+  await page.getByLabel("Search tokens").fill("OVER");
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["over"]);
 });
 
 const LOOKS = [
@@ -181,20 +225,24 @@ const LOOKS = [
   { colorScheme: "dark", width: 390, height: 780 },
 ] as const;
 
-it.each(LOOKS)("shows every view without a violation of accessibility: $colorScheme, $width pixels wide", async (look) => {
+it("shows every view without a violation of accessibility in both colour schemes, and without scrolling sideways", async () => {
   const names = [LONG, MARKUP, "Third", "Fourth"];
   const scope = Object.fromEntries(await Promise.all(names.map(async (name) => [await makeVault(name), "rwd"] as const)));
   for (const name of [LONG, MARKUP]) await admin("POST", "tokens", { name, vaults: scope });
-  const page = await openView("vaults", look);
-  for (const [view, action] of ACTIONS) {
-    await page.goto(`/console/#/${view}`);
-    await rowOf(page, MARKUP).first().waitFor();
-    expect(await checkAccessibility(page)).toBe("");
-    expect(await page.evaluate(() => document.querySelector("main")!.scrollWidth)).toBe(look.width);
-    await page.getByRole("button", { name: action }).click();
-    await dialogOf(page).waitFor();
-    expect(await checkAccessibility(page)).toBe("");
-    await page.keyboard.press("Escape");
+  const page = await openView("vaults");
+  for (const { colorScheme, ...size } of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(size);
+    for (const [view, action] of ACTIONS) {
+      await page.goto(`/console/#/${view}`);
+      await rowOf(page, MARKUP).first().waitFor();
+      expect(await checkAccessibility(page)).toBe("");
+      expect(await page.evaluate(() => document.querySelector("main")!.scrollWidth)).toBe(size.width);
+      await page.getByRole("button", { name: action }).click();
+      await dialogOf(page).waitFor();
+      expect(await checkAccessibility(page)).toBe("");
+      await page.keyboard.press("Escape");
+    }
   }
 });
 

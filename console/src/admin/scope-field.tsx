@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { matches } from "./filter.ts";
-import { moveInGrid } from "./grid-keys.ts";
+import { moveInGrid } from "./grid-focus.ts";
 import { adminVaults } from "./lists.ts";
 import { grants, type Operation, OPERATION_LABELS, OPERATIONS, type Scope, setOperation } from "./scope.ts";
 import { vaultLabel } from "./vault-names.ts";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
   readonly title: string;
@@ -14,7 +14,8 @@ const FIRST = ":scope > :not(header) :is(input, select, textarea, button)";
 /** A modal dialog that is open as long as it is rendered. The browser keeps the focus inside, and gives it back afterwards. */
 export function Dialog({ title, children, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key press, which belongs to the dialog.
+  useLayoutEffect(() => {
     const element = dialog.current!;
     element.showModal();
     // The browser would choose the button that closes the dialog.
