@@ -20,7 +20,7 @@ export function PersonForm({ person, onClose }: Props) {
   const action = async (data: FormData) => {
     const vaults = scope.value;
     if (person) await send("PATCH", `/v1/admin/people/${person.id}`, { json: { vaults } });
-    else await send("POST", "/v1/admin/people", { json: { email: textOf(data, "email").trim(), vaults } });
+    else await send("POST", "/v1/admin/people", { json: { email: textOf(data, "email"), vaults } });
     onClose();
     showToast(person ? "The vaults were changed." : "The person was invited.");
     void people.load();
@@ -35,7 +35,15 @@ export function PersonForm({ person, onClose }: Props) {
         ) : (
           <label>
             Email address
-            <input name="email" type="email" required maxLength={254} autocomplete="off" />
+            <input
+              name="email"
+              inputMode="email"
+              required
+              pattern="\s*[^@\s]+@[^@\s]+\s*"
+              title="An email address such as ada@example.com"
+              maxLength={254}
+              autocomplete="off"
+            />
           </label>
         )}
         <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
