@@ -220,6 +220,37 @@ it("says that records are damaged, and offers only to end them", async () => {
   await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["over"]);
 });
 
+it("invites a person, changes their vaults and removes them", async () => {
+  const vault = await makeVault("Shared with people");
+  const page = await openView("people");
+  const invite = async (email: string): Promise<void> => {
+    await page.getByRole("button", { name: "Invite person" }).click();
+    await dialogOf(page).getByLabel("Email address").fill(email);
+    await dialogOf(page).getByRole("checkbox", { name: "Read: Shared with people" }).check();
+    await dialogOf(page).getByRole("button", { name: "Invite" }).click();
+  };
+  await invite("Grace@Example.com ");
+  const row = rowOf(page, "grace@example.com");
+  await row.getByText("Shared with people read").waitFor();
+  expectProblem(page, /409/);
+  await invite("grace@example.com");
+  expect(await dialogOf(page).getByRole("alert").textContent()).toContain("There is a person with this email address already");
+  await page.keyboard.press("Escape");
+
+  await page.getByRole("button", { name: "Change vaults of grace@example.com" }).click();
+  await dialogOf(page).getByRole("checkbox", { name: "Write: Shared with people" }).check();
+  await dialogOf(page).getByRole("button", { name: "Save" }).click();
+  await row.getByText("read, write").waitFor();
+  const people = (await admin("GET", "people")) as unknown as { email: string; vaults: object }[];
+  expect(people.find(({ email }) => email === "grace@example.com")).toMatchObject({ vaults: { [vault]: "rw" } });
+
+  await page.getByRole("button", { name: "Remove grace@example.com" }).click();
+  expect(await dialogOf(page).textContent()).toContain("their sessions end by their next request");
+  await dialogOf(page).getByRole("button", { name: "Remove person" }).click();
+  await row.waitFor({ state: "detached" });
+  await expect.poll(() => focused(page)).toBe("People");
+});
+
 const LOOKS = [
   { colorScheme: "light", width: 1280, height: 800 },
   { colorScheme: "dark", width: 390, height: 780 },
@@ -229,13 +260,14 @@ it("shows every view without a violation of accessibility in both colour schemes
   const names = [LONG, MARKUP, "Third", "Fourth"];
   const scope = Object.fromEntries(await Promise.all(names.map(async (name) => [await makeVault(name), "rwd"] as const)));
   for (const name of [LONG, MARKUP]) await admin("POST", "tokens", { name, vaults: scope });
+  await admin("POST", "people", { email: `${"long".repeat(15)}@${"sub.".repeat(40)}example.com`, vaults: scope });
   const page = await openView("vaults");
   for (const { colorScheme, ...size } of LOOKS) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(size);
     for (const [view, action] of ACTIONS) {
       await page.goto(`/console/#/${view}`);
-      await rowOf(page, MARKUP).first().waitFor();
+      await page.getByRole("table").waitFor();
       expect(await checkAccessibility(page)).toBe("");
       expect(await page.evaluate(() => document.querySelector("main")!.scrollWidth)).toBe(size.width);
       await page.getByRole("button", { name: action }).click();
@@ -250,4 +282,5 @@ it("shows every view without a violation of accessibility in both colour schemes
 const ACTIONS = [
   ["vaults", "Create vault"],
   ["tokens", "Issue token"],
+  ["people", "Invite person"],
 ] as const;

@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
+import { ItemVaultError } from "@item-vault/client";
 import { send } from "../api/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Form, textOf } from "../ui/form.tsx";
+import { Form, InputError, textOf } from "../ui/form.tsx";
 import { people, type Person } from "./lists.ts";
 import { ScopeField } from "./scope-field.tsx";
 import type { Scope } from "./scope.ts";
@@ -20,7 +21,7 @@ export function PersonForm({ person, onClose }: Props) {
   const action = async (data: FormData) => {
     const vaults = scope.value;
     if (person) await send("PATCH", `/v1/admin/people/${person.id}`, { json: { vaults } });
-    else await send("POST", "/v1/admin/people", { json: { email: textOf(data, "email"), vaults } });
+    else await send("POST", "/v1/admin/people", { json: { email: textOf(data, "email"), vaults } }).catch(explainQuota);
     onClose();
     showToast(person ? "The vaults were changed." : "The person was invited.");
     void people.load();
@@ -50,4 +51,9 @@ export function PersonForm({ person, onClose }: Props) {
       </Form>
     </Dialog>
   );
+}
+
+/** The quota of people is none of a vault, which the general message is about. */
+function explainQuota(error: unknown): never {
+  throw error instanceof ItemVaultError && error.kind === "quota" ? new InputError(`${error.message}.`) : error;
 }
