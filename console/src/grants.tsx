@@ -32,6 +32,11 @@ const GRANTS = {
   },
 } as const satisfies Readonly<Record<Grant, object>>;
 
+/** Moves the focus to the new views, because the button that had it is gone. One of the two is hidden, and does not get it. */
+function focusNavigation(): void {
+  for (const place of [".top .menu", ".top a[href='#/vaults']"]) document.querySelector<HTMLElement>(place)?.focus();
+}
+
 /** The dialog, when a grant is asked for. It is outside of the navigation, whose popover closes when a dialog opens. */
 export function GrantDialog() {
   const grant = asked.value;
@@ -40,8 +45,9 @@ export function GrantDialog() {
   const close = () => (asked.value = undefined);
   const onDone = () => {
     close();
-    if (grant === "token") navigate({ view: "items" });
-    else showToast("You are signed in as admin.");
+    if (grant === "token") return navigate({ view: "items" });
+    showToast("You are signed in as admin.");
+    requestAnimationFrame(focusNavigation);
   };
   return (
     <Dialog title={title} onClose={close}>

@@ -168,6 +168,7 @@ it("adds the admin's grant to the session of a token, and a token to that of an 
   await field.press("Enter");
   await page.getByRole("link", { name: "Tokens" }).waitFor();
   expect(await page.getByRole("heading", { name: "Stays open" }).isVisible()).toBe(true);
+  await expect.poll(() => focused(page)).toBe("Vaults");
   expect(await page.getByRole("button", { name: "Sign in as admin" }).count()).toBe(0);
 
   const other = await openView("vaults");
