@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
   readonly title: string;
@@ -17,7 +17,8 @@ const FIRST = ":scope > :not(header) :is(input, select, textarea, button)";
  */
 export function Dialog({ title, children, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key press, which belongs to the dialog.
+  useLayoutEffect(() => {
     const element = dialog.current!;
     const focused = document.activeElement;
     element.showModal();
