@@ -140,6 +140,8 @@ export default defineConfig({
                 include: [`${BROWSER}/**/*.test.ts`],
                 globalSetup: [`./${BROWSER}/support/server.ts`],
                 hookTimeout: 30_000,
+                // As the timeout of Playwright's own waiting (support/page.ts).
+                expect: { poll: { timeout: 10_000 } },
                 provide: { secrets: SECRETS, found },
                 env: { no_proxy: "127.0.0.1" },
               },

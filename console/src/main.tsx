@@ -1,8 +1,13 @@
 import { render } from "preact";
-import { startSession } from "./api/session.ts";
+import { hasSignInCode, startSession } from "./api/session.ts";
 import { App } from "./app.tsx";
 
 /** The start of the console. */
+
+// A link that is opened in a tab with the console changes the fragment only.
+addEventListener("hashchange", () => {
+  if (hasSignInCode()) location.reload();
+});
 
 render(<App />, document.getElementById("app")!);
 await startSession();

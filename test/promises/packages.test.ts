@@ -38,7 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   logs: [...COMMON, "api", "items", "output"],
   read: [...COMMON, "fallback"],
   run: [...COMMON, "fallback", "read"],
-  settings: [...COMMON, "."],
+  settings: [...COMMON, ".", "api", "output"],
   tokens: [...COMMON, "api", "items", "output"],
   transfer: [...COMMON, "api", "output", "src/model", "fflate", "hash-wasm", "papaparse"],
   vaults: [...COMMON, "api", "items", "output"],

@@ -28,6 +28,9 @@ export async function signOut(): Promise<void> {
   location.replace("/console/");
 }
 
+/** Whether the address is that of a sign-in link. */
+export const hasSignInCode = (): boolean => SIGN_IN.test(location.hash);
+
 const LINK_REFUSED = "This link has been used, or is older than 10 minutes.";
 
 /**
