@@ -7,6 +7,7 @@ import { lazy } from "./ui/lazy.tsx";
 /** What shows each view. All but the first are loaded when they are opened. */
 export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>> = {
   items: ItemsView,
+  deleted: lazy(() => import("./deleted/deleted-view.tsx").then(({ DeletedView }) => DeletedView)),
   vaults: lazy(() => import("./admin/vaults-view.tsx").then(({ VaultsView }) => VaultsView)),
   tokens: lazy(() => import("./admin/tokens-view.tsx").then(({ TokensView }) => TokensView)),
   people: lazy(() => import("./admin/people-view.tsx").then(({ PeopleView }) => PeopleView)),

@@ -1,4 +1,6 @@
 import type { ComponentType } from "preact";
+import { VersionsAction } from "../history/versions-action.tsx";
+import { MoveAction } from "../move/move-action.tsx";
 import type { Opened } from "../state/opened.ts";
 import { Details } from "./details.tsx";
 import { Urls } from "./urls.tsx";
@@ -8,7 +10,7 @@ import { Urls } from "./urls.tsx";
 export type Part = ComponentType<{ readonly opened: Opened }>;
 
 /** The buttons below the title, in their order. */
-export const ITEM_ACTIONS: readonly Part[] = [];
+export const ITEM_ACTIONS: readonly Part[] = [VersionsAction, MoveAction];
 
 /** The parts below the fields, in their order. */
 export const ITEM_PARTS: readonly Part[] = [Urls, Details];
