@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import type { AdminVault, BrokenToken, BrokenVault, ListedToken, Permission } from "@item-vault/client";
-import { call, send } from "../api/client.ts";
+import type { AdminVault, BrokenPerson, BrokenToken, BrokenVault, ListedToken, Person } from "@item-vault/client";
+import { call } from "../api/client.ts";
 
 /** The lists of the admin: vaults, tokens and people. Each is loaded when a view that shows it opens, and after each change. */
 
@@ -34,24 +34,10 @@ export type VaultRow = AdminVault | BrokenVault;
 export type TokenRow = ListedToken | BrokenToken;
 export type PersonRow = Person | BrokenPerson;
 
-/** A person (contract 25.1). */
-export interface Person {
-  readonly id: string;
-  readonly email: string;
-  readonly vaults: Readonly<Record<string, Permission>>;
-  readonly createdAt: string;
-}
-
-export interface BrokenPerson {
-  readonly id: string;
-  readonly broken: "integrity" | "misconfigured";
-  readonly createdAt: string;
-}
-
 export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data);
 /** The newest first. */
 export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed());
-export const people = createList(async () => (await (await send("GET", "/v1/admin/people")).json()) as PersonRow[]);
+export const people = createList(async () => (await call("GET /v1/admin/people")).data);
 
 /** Why the record of a row does not open (contract 13.18), in words. */
 export const BROKEN: Readonly<Record<BrokenPerson["broken"], string>> = {

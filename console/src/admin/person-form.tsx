@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { ItemVaultError } from "@item-vault/client";
-import { send } from "../api/client.ts";
+import { ItemVaultError, type Person } from "@item-vault/client";
+import { call } from "../api/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
-import { people, type Person } from "./lists.ts";
+import { people } from "./lists.ts";
 import { ScopeField } from "./scope-field.tsx";
 import type { Scope } from "./scope.ts";
 
@@ -20,8 +20,8 @@ export function PersonForm({ person, onClose }: Props) {
   const scope = useSignal<Scope>(person?.vaults ?? {});
   const action = async (data: FormData) => {
     const vaults = scope.value;
-    if (person) await send("PATCH", `/v1/admin/people/${person.id}`, { json: { vaults } });
-    else await send("POST", "/v1/admin/people", { json: { email: textOf(data, "email"), vaults } }).catch(explainQuota);
+    if (person) await call("PATCH /v1/admin/people/{person}", { path: { person: person.id }, body: { vaults } });
+    else await call("POST /v1/admin/people", { body: { email: textOf(data, "email"), vaults } }).catch(explainQuota);
     onClose();
     showToast(person ? "The vaults were changed." : "The person was invited.");
     void people.load();

@@ -1,4 +1,4 @@
-import { send } from "../api/client.ts";
+import { call } from "../api/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/form.tsx";
@@ -15,7 +15,7 @@ interface Props {
 
 export function RemovePerson({ person, name, onClose }: Props) {
   const action = async () => {
-    await send("DELETE", `/v1/admin/people/${person.id}`);
+    await call("DELETE /v1/admin/people/{person}", { path: { person: person.id } });
     showToast("The person was removed.");
     onClose();
     await people.load();
