@@ -8,13 +8,26 @@ interface Props {
   readonly onClose?: () => void;
 }
 
-/** A modal dialog that is open as long as it is rendered. The browser keeps the focus inside, and gives it back afterwards. */
+/** The first control below the title. */
+const FIRST = ":scope > :not(header) :is(input, select, textarea, button)";
+
+/**
+ * A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is
+ * where it was before.
+ */
 export function Dialog({ title, children, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current!;
+    const focused = document.activeElement;
     element.showModal();
-    return () => element.close();
+    // The browser would choose the button that closes the dialog.
+    element.querySelector<HTMLElement>(FIRST)?.focus();
+    return () => {
+      element.close();
+      // The browser gives the focus back only for a dialog that is still in the page.
+      if (document.activeElement === document.body && focused instanceof HTMLElement) focused.focus();
+    };
   }, []);
   const onCancel = (event: Event) => {
     event.preventDefault();
