@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import type { Opened } from "../state/opened.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { Details } from "./details.tsx";
 import { Urls } from "./urls.tsx";
 
@@ -7,8 +8,10 @@ import { Urls } from "./urls.tsx";
 
 export type Part = ComponentType<{ readonly opened: Opened }>;
 
+const Files = lazy<{ readonly opened: Opened }>(() => import("../files/files.tsx").then((module) => module.Files));
+
 /** The buttons below the title, in their order. */
 export const ITEM_ACTIONS: readonly Part[] = [];
 
 /** The parts below the fields, in their order. */
-export const ITEM_PARTS: readonly Part[] = [Urls, Details];
+export const ITEM_PARTS: readonly Part[] = [Urls, Files, Details];
