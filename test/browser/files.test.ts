@@ -12,14 +12,17 @@ import { login, makeItems } from "./support/seed.ts";
 
 /** The tests share a page, which may write to one vault and read another one. */
 let page: Page;
+/** Writes to both vaults. */
 let token: string;
+/** The token of the session of the page. */
+let sessionToken: string;
 const vaults = { rw: "", r: "" };
 
 beforeAll(async () => {
   for (const permission of ["rw", "r"] as const) vaults[permission] = await makeVault(permission);
   token = (await makeToken({ [vaults.rw]: "rw", [vaults.r]: "rw" }, "uuid")).token;
-  const session = await makeToken({ [vaults.rw]: "rw", [vaults.r]: "r" }, "uuid");
-  const { page: opened, close } = await startPage({ token: session.token });
+  sessionToken = (await makeToken({ [vaults.rw]: "rw", [vaults.r]: "r" }, "uuid")).token;
+  const { page: opened, close } = await startPage({ token: sessionToken });
   page = opened;
   await page.goto("/console/");
   return close;
@@ -168,7 +171,7 @@ describe("adding", () => {
       /files$/,
       async (route) => {
         const { "idempotency-key": key, "content-disposition": name } = route.request().headers();
-        const headers = { Authorization: `Bearer ${token}`, "Idempotency-Key": key!, "Content-Disposition": name! };
+        const headers = { Authorization: `Bearer ${sessionToken}`, "Idempotency-Key": key!, "Content-Disposition": name! };
         await fetch(route.request().url(), { method: "POST", headers, body: "1" });
         await route.abort("connectionreset");
       },
