@@ -1,5 +1,6 @@
 import { isDate, isMonthYear } from "./dates.ts";
-import { currentCode, parseTotp } from "./totp.ts";
+import { parseTotp } from "./totp-parameters.ts";
+import { currentCode } from "./totp.ts";
 
 /** The types of fields (contract 2): what each accepts, and how it is written. */
 

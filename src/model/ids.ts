@@ -40,6 +40,21 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? out + BASE32[(buffer << (5 - bits)) & 31] : out;
 }
 
+/** The bytes of lower-case base32 without padding. Bits of the last digit that make no byte are dropped. Throws on other digits. */
+export function base32Bytes(digits: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.floor((digits.length * 5) / 8));
+  let [buffer, bits, length] = [0, 0, 0];
+  for (const digit of digits) {
+    const value = BASE32.indexOf(digit);
+    if (value < 0) throw new Error("not a digit of base32");
+    buffer = (buffer << 5) | value;
+    bits += 5;
+    if (bits >= 8) bytes[length++] = buffer >> (bits -= 8);
+    buffer &= (1 << bits) - 1;
+  }
+  return bytes;
+}
+
 /** The 32 digits of a canonical UUID. Throws on any other spelling: two texts must not give the same bytes. */
 export function idDigits(id: string): string {
   if (!isId(id)) throw new Error("not a canonical id");

@@ -1,6 +1,5 @@
 import { fold } from "./fold.ts";
 import { base32, idBytes } from "./ids.ts";
-import type { File } from "./file.ts";
 import type { Field, Section } from "./item.ts";
 import { namesNone, namesSeveral, type Reference } from "./reference.ts";
 import { ok, type Result } from "./result.ts";
@@ -17,6 +16,21 @@ interface Named<T> {
   readonly value: T;
 }
 
+/** What a reference needs to know of a field. */
+export interface NamedField {
+  readonly id: string;
+  readonly label: string;
+  /** The id of its section. */
+  readonly section?: string | undefined;
+}
+
+/** What a reference needs to know of a File. `id`: a canonical UUID. */
+export interface NamedFile {
+  readonly id: string;
+  readonly name: string;
+  readonly section?: string | undefined;
+}
+
 const nameSection = (value: Section): Named<Section> => ({
   ids: [value.id],
   section: undefined,
@@ -24,14 +38,14 @@ const nameSection = (value: Section): Named<Section> => ({
   value,
 });
 
-const nameField = (value: Field): Named<Field> => ({
+const nameField = <F extends NamedField>(value: F): Named<F> => ({
   ids: [value.id],
   section: value.section,
   name: fold(value.label),
   value,
 });
 
-const nameFile = <F extends File>(value: F): Named<F> => ({
+const nameFile = <F extends NamedFile>(value: F): Named<F> => ({
   ids: [value.id, base32(idBytes(value.id))],
   section: value.section,
   name: fold(value.name),
@@ -55,17 +69,23 @@ function firstMatches<T>(entries: readonly Named<T>[], part: string): readonly T
   return [];
 }
 
+/** The part of a reference that is looked up within an Item. */
+export type ReferenceInItem = Pick<Reference, "section" | "field">;
+
 /** The ids of the sections that a reference allows; absent: it has no section. */
 type Within = readonly string[] | undefined;
 
 /** A field, when the Item has it, and where a File may be else. */
-export interface FoundField {
-  readonly field: Field | undefined;
+export interface FoundField<F extends NamedField = Field> {
+  readonly field: F | undefined;
   readonly within: Within;
 }
 
 /** Finds fields of an Item. In: its sections and fields. Errors: `reference_not_found` (the section), `ambiguous`. */
-export function fieldFinder(sections: readonly Section[], fields: readonly Field[]): (one: Reference) => Result<FoundField> {
+export function fieldFinder<F extends NamedField>(
+  sections: readonly Section[],
+  fields: readonly F[],
+): (one: ReferenceInItem) => Result<FoundField<F>> {
   const [namedSections, namedFields] = [sections.map(nameSection), fields.map(nameField)];
   return ({ section, field }) => {
     // Several sections may have one label: what is in any of them counts.
@@ -77,8 +97,11 @@ export function fieldFinder(sections: readonly Section[], fields: readonly Field
 }
 
 /** Finds a File of an Item. Out: `undefined` when there is none. Errors: `ambiguous`. */
-export const findFile = <F extends File>(files: readonly F[], { field }: Reference, within: Within): Result<F | undefined> =>
-  findOne(files.map(nameFile), field, within, "Files");
+export const findFile = <F extends NamedFile>(
+  files: readonly F[],
+  { field }: ReferenceInItem,
+  within: Within,
+): Result<F | undefined> => findOne(files.map(nameFile), field, within, "Files");
 
 function findOne<T>(entries: readonly Named<T>[], part: string, within: Within, what: string): Result<T | undefined> {
   const allowed = within ? entries.filter(({ section }) => section !== undefined && within.includes(section)) : entries;

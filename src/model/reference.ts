@@ -1,6 +1,3 @@
-import { type Dialect, DIALECTS } from "./dialect.ts";
-import { typeRules } from "./field-types.ts";
-import type { Field } from "./item.ts";
 import { fail, invalid, ok, type Refusal, type Result } from "./result.ts";
 
 /**
@@ -17,31 +14,16 @@ export interface Reference {
   readonly attribute: Attribute;
 }
 
-/** What the answer to a reference depends on besides the field. */
-export interface ReferenceContext {
-  readonly dialect: Dialect;
-  /** Unix milliseconds. */
-  readonly now: number;
-}
+/** What `?attribute=` may ask for; reference-attributes.ts says what it is of a field. */
+const ATTRIBUTES = ["value", "type", "label", "otp"] as const;
 
-/** What `?attribute=` asks for. Out: `undefined` when the field has no such attribute. */
-const ATTRIBUTES = {
-  value: ({ type, value }, { dialect }) => DIALECTS[dialect].fieldValue(type, value),
-  type: ({ type }) => type,
-  label: ({ label }) => label,
-  otp: ({ type, value }, { now }) => typeRules(type).code?.(value, now),
-} as const satisfies Readonly<Record<string, (field: Field, context: ReferenceContext) => string | undefined>>;
-
-export type Attribute = keyof typeof ATTRIBUTES;
-
-/** The attribute of a field that a reference asks for. Errors: 400, for the one-time password of a field that has none. */
-export function attributeOf(field: Field, { attribute }: Reference, context: ReferenceContext): Result<string> {
-  const value = ATTRIBUTES[attribute](field, context);
-  return value === undefined ? invalid("the field has no one-time password") : ok(value);
-}
+export type Attribute = (typeof ATTRIBUTES)[number];
 
 const SCHEME = /^op:\/\//i;
 const PART = /^[A-Za-z0-9\-_. ]+$/;
+
+/** Whether a name or an id can be a part of a reference as it is. */
+export const isReferencePart = (text: string): boolean => PART.test(text);
 
 /** Parses a reference. Errors: 400 with the fault and its part, which repeats nothing of the text. */
 export function parseReference(text: string): Result<Reference> {
@@ -51,7 +33,7 @@ export function parseReference(text: string): Result<Reference> {
   const parts = (mark < 0 ? rest : rest.slice(0, mark)).split("/");
   const names = NAMES[parts.length];
   if (!names) return invalid("the reference is not op://vault/item/field or op://vault/item/section/field");
-  const wrong = parts.findIndex((part) => !PART.test(part));
+  const wrong = parts.findIndex((part) => !isReferencePart(part));
   if (wrong >= 0) return invalid(`the ${names[wrong]} ${parts[wrong] === "" ? "is empty" : UNSUPPORTED}`);
   const attribute = parseAttribute(mark < 0 ? "" : rest.slice(mark + 1));
   if (!attribute.ok) return attribute;
@@ -79,7 +61,7 @@ function parseAttribute(query: string): Result<Attribute> {
   return isAttribute(attribute) ? ok(attribute) : invalid("the attribute is none of value, type, label and otp");
 }
 
-const isAttribute = (text: string): text is Attribute => Object.hasOwn(ATTRIBUTES, text);
+const isAttribute = (text: string): text is Attribute => ATTRIBUTES.some((attribute) => attribute === text);
 
 /** A 404. In: the part that names nothing. */
 export const namesNone = (part: string): Refusal => fail("reference_not_found", part);

@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Field } from "../../src/model/item.ts";
 import { fieldFinder, findFile } from "../../src/model/named.ts";
-import { attributeOf, parseReference, type Reference } from "../../src/model/reference.ts";
+import { attributeOf } from "../../src/model/reference-attributes.ts";
+import { parseReference, type Reference } from "../../src/model/reference.ts";
 
 /** Contract 16: the syntax of references, and which field or File one names. */
 

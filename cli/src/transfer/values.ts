@@ -1,5 +1,5 @@
 import { isDate, isMonthYear } from "../../../src/model/dates.ts";
-import { parseTotp } from "../../../src/model/totp.ts";
+import { parseTotp } from "../../../src/model/totp-parameters.ts";
 import type { TransferField } from "./model.ts";
 
 /** Values of fields in the forms that the service accepts (contract 2.10, 2.11). */

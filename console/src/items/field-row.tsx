@@ -2,10 +2,11 @@ import type { Field, Item } from "@item-vault/client";
 import { Icon } from "../ui/icon.tsx";
 import { useReveal } from "../ui/reveal.ts";
 import { copy } from "./clipboard.ts";
+import { FieldMenu } from "./field-menu.tsx";
 import { displayOf, labelOf } from "./field-types.ts";
 import { FIELD_VALUES } from "./field-values.ts";
 
-/** One field: its label, its value or dots in place of it, and the buttons to reveal and to copy it. */
+/** One field: its label, its value or dots in place of it, and the buttons to reveal it, to copy it, and for more. */
 
 export interface FieldProps {
   readonly field: Field;
@@ -21,12 +22,12 @@ export function FieldRow({ field, item }: FieldProps) {
   return (
     <div class="field-row">
       <dt>{label}</dt>
-      <dd>{Special ? <Special field={field} item={item} /> : <Value field={field} />}</dd>
+      <dd>{Special ? <Special field={field} item={item} /> : <Value field={field} item={item} />}</dd>
     </div>
   );
 }
 
-function Value({ field }: { readonly field: Field }) {
+function Value({ field, item }: FieldProps) {
   const { concealed = false, block = false } = displayOf(field);
   const { revealed, toggle } = useReveal(field.value);
   const label = labelOf(field);
@@ -64,6 +65,7 @@ function Value({ field }: { readonly field: Field }) {
       >
         <Icon name="copy" />
       </button>
+      <FieldMenu field={field} item={item} />
     </>
   );
 }

@@ -2,6 +2,7 @@ import type { ComponentType } from "preact";
 import { VersionsAction } from "../history/versions-action.tsx";
 import { MoveAction } from "../move/move-action.tsx";
 import type { Opened } from "../state/opened.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { Details } from "./details.tsx";
 import { Urls } from "./urls.tsx";
 
@@ -9,8 +10,10 @@ import { Urls } from "./urls.tsx";
 
 export type Part = ComponentType<{ readonly opened: Opened }>;
 
+const Files = lazy<{ readonly opened: Opened }>(() => import("../files/files.tsx").then((module) => module.Files));
+
 /** The buttons below the title, in their order. */
 export const ITEM_ACTIONS: readonly Part[] = [VersionsAction, MoveAction];
 
 /** The parts below the fields, in their order. */
-export const ITEM_PARTS: readonly Part[] = [Urls, Details];
+export const ITEM_PARTS: readonly Part[] = [Urls, Files, Details];

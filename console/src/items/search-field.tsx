@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { found, query, type Scope, scope, vaultFilter, vaults } from "../state/items.ts";
+import { route } from "../state/route.ts";
 import { Icon } from "../ui/icon.tsx";
 
 /** The search field, and the choice of what is listed. Ctrl+K (⌘K) moves the focus to the field from everywhere. */
@@ -29,7 +30,8 @@ export function SearchField() {
           placeholder="Search titles, tags, user names, URLs"
           autocomplete="off"
           spellcheck={false}
-          autofocus
+          // An Item that is open has the focus.
+          autofocus={route.value.item === undefined}
           value={query.value}
           onInput={(event) => (query.value = event.currentTarget.value)}
           onKeyDown={leaveField}

@@ -14,7 +14,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** The second step before something is destroyed. The focus is on the button that does nothing. */
+/** The second step before something is destroyed. The focus is on the button that cancels. */
 export function Confirm({ title, action, children, onConfirm, onClose }: Props) {
   const error = useSignal<unknown>(undefined);
   const busy = useSignal(false);

@@ -1,0 +1,37 @@
+import { type File as StoredFile, type Item, ItemVaultError } from "@item-vault/client";
+import { call } from "../api/client.ts";
+import { refreshItem } from "../state/refresh.ts";
+import { showToast } from "../state/toasts.ts";
+import { Confirm } from "../ui/confirm.tsx";
+import { quoted } from "./names.ts";
+
+interface Props {
+  readonly item: Item;
+  readonly file: StoredFile;
+  readonly onClose: () => void;
+}
+
+/** Asks whether a File is to be deleted, and deletes it. */
+export function DeleteDialog({ item, file, onClose }: Props) {
+  const onConfirm = async () => {
+    await deleteFile(item, file);
+    showToast(`${quoted(file.name)} deleted.`);
+    onClose();
+  };
+  return (
+    <Confirm title="Delete file" action="Delete" onConfirm={onConfirm} onClose={onClose}>
+      <p class="file-question">
+        Delete <bdi>{file.name}</bdi>? Earlier versions of the Item still have it.
+      </p>
+    </Confirm>
+  );
+}
+
+/** A File that somebody else has deleted is deleted. */
+async function deleteFile({ id, vault }: Item, file: StoredFile): Promise<void> {
+  const path = { vault: vault.id, item: id, file: file.id };
+  await call("DELETE /v1/vaults/{vault}/items/{item}/files/{file}", { path }).catch((error: unknown) => {
+    if (!(error instanceof ItemVaultError) || error.kind !== "file_not_found") throw error;
+  });
+  await refreshItem(vault.id, id);
+}

@@ -1,0 +1,47 @@
+import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { showToast } from "../state/toasts.ts";
+
+/**
+ * Lets files be dropped onto the Item that has an element. Out: whether files are held over it. Files that are dropped elsewhere are
+ * ignored, because the browser would open them in place of the console.
+ */
+export function useDrop(element: RefObject<HTMLElement | null>, onFiles: (files: readonly File[]) => void): boolean {
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    const isInside = ({ target }: DragEvent): boolean =>
+      element.current?.closest("article")?.contains(target as Node) === true && !document.querySelector("dialog[open]");
+    const onDragOver = (event: DragEvent) => {
+      const { dataTransfer } = event;
+      if (!dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      dataTransfer.dropEffect = isInside(event) ? "copy" : "none";
+      setOver(isInside(event));
+    };
+    // Without a related target the pointer has left the window.
+    const onDragLeave = ({ relatedTarget }: DragEvent) => relatedTarget === null && setOver(false);
+    const onDrop = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      setOver(false);
+      if (isInside(event)) onFiles(filesOf(event.dataTransfer));
+    };
+    addEventListener("dragover", onDragOver);
+    addEventListener("dragleave", onDragLeave);
+    addEventListener("drop", onDrop);
+    return () => {
+      removeEventListener("dragover", onDragOver);
+      removeEventListener("dragleave", onDragLeave);
+      removeEventListener("drop", onDrop);
+    };
+  }, [onFiles]);
+  return over;
+}
+
+/** The files that were dropped. A folder has no content. */
+function filesOf({ items }: DataTransfer): File[] {
+  const all = [...items].filter(({ kind }) => kind === "file");
+  const files = all.filter((item) => !item.webkitGetAsEntry()?.isDirectory);
+  if (files.length < all.length) showToast("Folders cannot be added. Add their files.", "failed");
+  return files.flatMap((item) => item.getAsFile() ?? []);
+}

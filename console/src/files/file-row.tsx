@@ -1,0 +1,85 @@
+import { useRef, useState } from "preact/hooks";
+import type { File as StoredFile, Item } from "@item-vault/client";
+import { explain } from "../api/explain.ts";
+import { loadReferences, referenceActions } from "../references/actions.ts";
+import { Icon } from "../ui/icon.tsx";
+import { Menu, type MenuAction } from "../ui/menu.tsx";
+import { saveFile } from "../ui/save-file.ts";
+import { formatSize } from "../ui/time.ts";
+import { savedName } from "./names.ts";
+import { loadContent } from "./load-content.ts";
+import { Transfer } from "./transfer.tsx";
+
+interface Props {
+  readonly item: Item;
+  readonly file: StoredFile;
+  readonly onPreview: () => void;
+  /** What a session that may write can do. */
+  readonly changes: readonly MenuAction[];
+}
+
+/** A download of this size is there before its progress could be read. */
+const QUICK = 1_000_000; // bytes
+
+type Download =
+  | { readonly state: "none" }
+  | { readonly state: "running"; readonly received: number }
+  | { readonly state: "failed"; readonly error: unknown };
+
+const NONE: Download = { state: "none" };
+
+/** One File: its name, size and section, and what can be done with it. */
+export function FileRow({ item, file, onPreview, changes }: Props) {
+  const { name, size } = file;
+  const [download, setDownload] = useState<Download>(NONE);
+  const controller = useRef<AbortController | undefined>(undefined);
+  const section = item.sections.find(({ id }) => id === file.section?.id)?.label;
+  const start = async () => {
+    const { signal } = (controller.current = new AbortController());
+    try {
+      if (size > QUICK) setDownload({ state: "running", received: 0 });
+      const onProgress = (received: number) => size > QUICK && setDownload({ state: "running", received });
+      saveFile(savedName(name), await loadContent(item, file, { signal, onProgress }));
+      setDownload(NONE);
+    } catch (error) {
+      setDownload(signal.aborted ? NONE : { state: "failed", error });
+    }
+  };
+  return (
+    <li>
+      <div class="file">
+        <span class="name">
+          <bdi>{name}</bdi>
+          <span class="quiet">{[formatSize(size), section].filter(Boolean).join(" · ")}</span>
+        </span>
+        <button type="button" class="plain" aria-label={`Preview ${name}`} title="Preview" onClick={onPreview}>
+          <Icon name="eye" />
+        </button>
+        <button type="button" class="plain" aria-label={`Download ${name}`} title="Download" onClick={() => void start()}>
+          <Icon name="download" />
+        </button>
+        <Menu
+          label={`More actions for ${name}`}
+          actions={[...referenceActions({ file }, item), ...changes]}
+          onOpen={() => void loadReferences()}
+        />
+      </div>
+      {download.state === "running" && (
+        <Transfer
+          label={`Download of ${name}`}
+          done={download.received}
+          size={size}
+          onCancel={() => controller.current?.abort()}
+        />
+      )}
+      {download.state === "failed" && (
+        <div class="failure" role="alert">
+          <p>{explain(download.error)}</p>
+          <button type="button" onClick={() => void start()}>
+            Try again
+          </button>
+        </div>
+      )}
+    </li>
+  );
+}

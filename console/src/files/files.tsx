@@ -1,0 +1,93 @@
+import { useCallback, useRef, useState } from "preact/hooks";
+import type { File as StoredFile } from "@item-vault/client";
+import { LIMITS } from "../../../src/model/limits.ts";
+import { may } from "../state/items.ts";
+import type { Opened } from "../state/opened.ts";
+import { Icon } from "../ui/icon.tsx";
+import type { MenuAction } from "../ui/menu.tsx";
+import { formatSize } from "../ui/time.ts";
+import { DeleteDialog } from "./delete-dialog.tsx";
+import { useDrop } from "./drop.ts";
+import { FileRow } from "./file-row.tsx";
+import { PreviewDialog } from "./preview.tsx";
+import { UploadRow } from "./upload-row.tsx";
+import { addUploads, uploads } from "./uploads.ts";
+
+/** The Files of an Item, and those that are being added to it. */
+export function Files({ opened: { item } }: { readonly opened: Opened }) {
+  const [preview, setPreview] = useState<StoredFile>();
+  const [deletion, setDeletion] = useState<StoredFile>();
+  const section = useRef<HTMLElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  /** The File whose content the next choice of a file replaces. */
+  const replaced = useRef<StoredFile | undefined>(undefined);
+  const target = { vault: item.vault.id, item: item.id };
+  const mayWrite = may(target.vault, "w") && item.state !== "DELETED";
+  const add = useCallback((files: readonly File[]) => mayWrite && addUploads(target, files), [item.id, mayWrite]);
+  const over = useDrop(section, add);
+
+  const choose = (file?: StoredFile) => {
+    replaced.current = file;
+    input.current!.multiple = file === undefined;
+    input.current!.click();
+  };
+  const onChoose = () => {
+    const { current } = replaced;
+    addUploads({ ...target, ...(current && { replaces: current }) }, [...input.current!.files!]);
+    input.current!.value = ""; // The same file can be chosen again.
+  };
+  const changesOf = (file: StoredFile): MenuAction[] =>
+    mayWrite
+      ? [
+          { label: "Replace the content…", run: () => choose(file) },
+          { label: "Delete…", run: () => setDeletion(file), danger: true },
+        ]
+      : [];
+  const closeDeletion = () => {
+    setDeletion(undefined);
+    // The button that had the focus has gone with its File.
+    requestAnimationFrame(() => document.activeElement === document.body && heading.current?.focus());
+  };
+
+  const own = uploads.value.filter((upload) => upload.item === item.id && upload.vault === item.vault.id);
+  if (item.files.length + own.length === 0 && !mayWrite) return null;
+  return (
+    <section ref={section} class="files" aria-label="Files">
+      <header>
+        <h2 ref={heading} tabIndex={-1}>
+          Files
+        </h2>
+        {mayWrite && (
+          <button type="button" onClick={() => choose()}>
+            <Icon name="plus" />
+            Add files
+          </button>
+        )}
+      </header>
+      {item.files.length + own.length > 0 && (
+        <ul>
+          {item.files.map((file) => (
+            <FileRow key={file.id} item={item} file={file} changes={changesOf(file)} onPreview={() => setPreview(file)} />
+          ))}
+          {own.map((upload) => (
+            <UploadRow key={upload.id} upload={upload} />
+          ))}
+        </ul>
+      )}
+      {mayWrite && (
+        <p class="quiet">
+          Up to {formatSize(LIMITS.file)} each. <span class="drop-hint">Files can be dropped anywhere on the Item.</span>
+        </p>
+      )}
+      <input ref={input} type="file" hidden aria-label="Files to add" onChange={onChoose} />
+      {over && mayWrite && (
+        <p class="drop-here">
+          <span>Drop to add to this Item</span>
+        </p>
+      )}
+      {preview && <PreviewDialog item={item} file={preview} onClose={() => setPreview(undefined)} />}
+      {deletion && <DeleteDialog item={item} file={deletion} onClose={closeDeletion} />}
+    </section>
+  );
+}

@@ -1,0 +1,85 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { parseTotp, type TotpParameters } from "../../../src/model/totp-parameters.ts";
+import { copy } from "../items/clipboard.ts";
+import { FieldMenu } from "../items/field-menu.tsx";
+import type { FieldProps } from "../items/field-row.tsx";
+import { labelOf } from "../items/field-types.ts";
+import { Icon } from "../ui/icon.tsx";
+import { useReveal } from "../ui/reveal.ts";
+import { useNow } from "./clock.ts";
+import { codeOf, groupCode, secondsLeft, stepAt } from "./code.ts";
+
+/** A field of type OTP: its current code. The key from which it is computed shows only when it is asked for. */
+export function OneTimePassword({ field, item }: FieldProps) {
+  const label = labelOf(field);
+  const parameters = useMemo(() => parseTotp(field.value), [field.value]);
+  const { revealed, toggle } = useReveal(field.value);
+  const keyActions = [
+    { label: revealed ? "Hide the key" : "Reveal the key", run: toggle },
+    { label: "Copy the key", run: () => void copy(`The key of ${label}`, field.value) },
+  ];
+  return (
+    <>
+      <div class="otp">
+        {parameters ? <Code parameters={parameters} /> : <span class="quiet">This value gives no one-time code.</span>}
+        {revealed && <span class="value secret">{field.value}</span>}
+      </div>
+      {parameters && (
+        <button
+          type="button"
+          class="plain"
+          aria-label={`Copy ${label}`}
+          title="Copy"
+          onClick={() => void copyCode(label, parameters)}
+        >
+          <Icon name="copy" />
+        </button>
+      )}
+      <FieldMenu field={field} item={item} actions={keyActions} />
+    </>
+  );
+}
+
+/** Copies the code of this moment. */
+const copyCode = async (label: string, parameters: TotpParameters): Promise<void> =>
+  copy(label, await codeOf(parameters, stepAt(Date.now(), parameters)));
+
+interface Computed {
+  readonly parameters: TotpParameters;
+  readonly code: string;
+}
+
+function Code({ parameters }: { readonly parameters: TotpParameters }) {
+  const now = useNow();
+  const step = now === 0 ? undefined : stepAt(now, parameters);
+  const [computed, setComputed] = useState<Computed>();
+  useEffect(() => {
+    let current = true;
+    if (step !== undefined) void codeOf(parameters, step).then((code) => current && setComputed({ parameters, code }));
+    return () => {
+      current = false;
+    };
+  }, [parameters, step]);
+  if (computed?.parameters !== parameters) return <span class="code">…</span>;
+  const left = secondsLeft(now, parameters);
+  return (
+    <>
+      <span class="code">{groupCode(computed.code)}</span>
+      <span class="left quiet">
+        <Ring left={left} period={parameters.period} />
+        {/* A timer is announced when a screen reader comes to it, and not at each change (WAI-ARIA 1.2, role timer). */}
+        <span role="timer" aria-label={`${left} ${left === 1 ? "second" : "seconds"} left`}>
+          {left} s
+        </span>
+      </span>
+    </>
+  );
+}
+
+/** A ring that empties in the course of a period. */
+const Ring = ({ left, period }: { readonly left: number; readonly period: number }) => (
+  <svg class="ring" viewBox="0 0 24 24" aria-hidden="true">
+    <circle cx="12" cy="12" r="9" />
+    <circle cx="12" cy="12" r="9" pathLength={period} stroke-dasharray={`${left} ${period}`} />
+  </svg>
+);

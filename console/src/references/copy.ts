@@ -1,0 +1,15 @@
+import type { Item } from "@item-vault/client";
+import { copy } from "../items/clipboard.ts";
+import { entries, vaults } from "../state/items.ts";
+import { showToast } from "../state/toasts.ts";
+import { referenceTo, type Target } from "./build.ts";
+
+const NONE = "There is no reference to this: its name and its id have characters that references cannot have.";
+
+/** Copies a reference. `attribute`: what it asks for instead of the value. */
+export function copyReference(target: Target, item: Item, attribute?: "otp"): void {
+  const items = entries.value.map((entry) => entry.item);
+  const reference = referenceTo(target, item, { vaults: vaults.value, items });
+  if (reference === undefined) showToast(NONE, "failed");
+  else void copy("Reference", reference + (attribute === undefined ? "" : `?attribute=${attribute}`), { secret: false });
+}
