@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import type { Opened } from "../state/opened.ts";
+import { ArchiveAction, DeleteAction, EditAction, FavoriteAction } from "./actions.tsx";
 import { Details } from "./details.tsx";
 import { Urls } from "./urls.tsx";
 
@@ -8,7 +9,7 @@ import { Urls } from "./urls.tsx";
 export type Part = ComponentType<{ readonly opened: Opened }>;
 
 /** The buttons below the title, in their order. */
-export const ITEM_ACTIONS: readonly Part[] = [];
+export const ITEM_ACTIONS: readonly Part[] = [EditAction, FavoriteAction, ArchiveAction, DeleteAction];
 
 /** The parts below the fields, in their order. */
 export const ITEM_PARTS: readonly Part[] = [Urls, Details];

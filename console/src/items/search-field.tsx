@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { found, query, type Scope, scope, vaultFilter, vaults } from "../state/items.ts";
+import { NewItemButton } from "./new-item.tsx";
 import { Icon } from "../ui/icon.tsx";
 
 /** The search field, and the choice of what is listed. Ctrl+K (⌘K) moves the focus to the field from everywhere. */
@@ -20,21 +21,24 @@ export function SearchField() {
   }, []);
   return (
     <search class="search">
-      <label class="field">
-        <Icon name="search" />
-        <input
-          ref={field}
-          type="search"
-          aria-label="Search Items"
-          placeholder="Search titles, tags, user names, URLs"
-          autocomplete="off"
-          spellcheck={false}
-          autofocus
-          value={query.value}
-          onInput={(event) => (query.value = event.currentTarget.value)}
-          onKeyDown={leaveField}
-        />
-      </label>
+      <div class="first">
+        <label class="field">
+          <Icon name="search" />
+          <input
+            ref={field}
+            type="search"
+            aria-label="Search Items"
+            placeholder="Search titles, tags, user names, URLs"
+            autocomplete="off"
+            spellcheck={false}
+            autofocus
+            value={query.value}
+            onInput={(event) => (query.value = event.currentTarget.value)}
+            onKeyDown={leaveField}
+          />
+        </label>
+        <NewItemButton label={false} />
+      </div>
       <div class="filters">
         <select
           aria-label="Vault"
