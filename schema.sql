@@ -45,8 +45,11 @@ CREATE TABLE IF NOT EXISTS tokens (
   created_at  INTEGER NOT NULL, -- Unix milliseconds
   expires_at  INTEGER NOT NULL,
   claims      TEXT,             -- a hash of the token, and so of its claims; NULL: a row of schema 1 that was not used since
-  signed_by   TEXT              -- the root key that signed the token; NULL: root_key_id
+  signed_by   TEXT,             -- the root key that signed the token; NULL: root_key_id
+  person      INTEGER           -- 1: the row of a person, whose token nobody has the text of
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS tokens_of_people ON tokens (created_at) WHERE person = 1;
 
 -- Tokens that were revoked or have expired: Items and the log may still name them.
 CREATE TABLE IF NOT EXISTS ended_tokens (
@@ -58,6 +61,18 @@ CREATE TABLE IF NOT EXISTS ended_tokens (
   ended_at    INTEGER NOT NULL,
   signed_by   TEXT
 ) STRICT, WITHOUT ROWID;
+
+-- Sessions of the console, and one-time codes that sign in. No rotation seals them again: they end with their root key.
+CREATE TABLE IF NOT EXISTS sessions (
+  id          TEXT    NOT NULL PRIMARY KEY, -- the SHA-256 of the cookie's 32 bytes, or of the code's, in hexadecimal
+  token_id    TEXT,                         -- the token that it acts as; NULL: it is of the admin alone
+  expires_at  INTEGER NOT NULL,             -- Unix milliseconds
+  root_key_id TEXT    NOT NULL,             -- seals the row
+  sealed      TEXT    NOT NULL              -- what it grants, and when it expires
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS sessions_by_expiry ON sessions (expires_at);
+CREATE INDEX IF NOT EXISTS sessions_by_token ON sessions (token_id, expires_at);
 
 -- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/write/fence.ts.
 CREATE TABLE IF NOT EXISTS vaults (

@@ -2,6 +2,7 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-worker
 import { configDefaults, defineConfig } from "vitest/config";
 import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
+import { type Found, findChromium } from "./test/browser/support/chromium.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 import { useTemporaryFolder } from "./vitest.temporary.ts";
 
@@ -12,6 +13,7 @@ const UPGRADE = "test/upgrade";
 const DEPLOY = "test/deploy";
 const SIMULATOR = "test/proof/simulator";
 const OPENAPI = "test/openapi/node";
+const BROWSER = "test/browser";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
 /** The secrets of the Worker in every project. */
 const SECRETS = {
@@ -32,10 +34,20 @@ const shuffled = process.argv.some((argument) => argument.startsWith("--sequence
 const MIGRATIONS = await readD1Migrations("migrations");
 /** A server of this process to which webhooks deliver. */
 const WEBHOOK_TEST_ORIGIN = await startReceiver();
+/** The browser of the browser tests. A machine may have none. */
+const found = findChromium();
+if (found === undefined) {
+  const message =
+    "The browser tests need Chrome or Chromium: install one, or set CHROME_PATH (docs/decisions/0042-browser-for-tests.md)";
+  if ((process.env["CI"] ?? "") !== "") throw new Error(message);
+  console.warn(`SKIPPED: all tests of test/browser. ${message}`);
+}
 
 declare module "vitest" {
   interface ProvidedContext {
     readonly secrets: typeof SECRETS;
+    /** Of the project `browser`. */
+    readonly found: Found;
   }
 }
 
@@ -74,7 +86,7 @@ export default defineConfig({
           isolate: false,
           exclude: [
             ...configDefaults.exclude,
-            ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, OPENAPI].map((folder) => `${folder}/**`),
+            ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, OPENAPI, BROWSER].map((folder) => `${folder}/**`),
           ],
           setupFiles: ["./test/support/setup.ts"],
         },
@@ -118,6 +130,22 @@ export default defineConfig({
           env: { ...LOCAL, WRANGLER_LOG: "warn", no_proxy: "127.0.0.1" },
         },
       },
+      ...(found === undefined
+        ? []
+        : [
+            {
+              // In Node, with a real Chromium and the Worker on a real port.
+              test: {
+                name: "browser",
+                isolate: false,
+                include: [`${BROWSER}/**/*.test.ts`],
+                globalSetup: [`./${BROWSER}/support/server.ts`],
+                hookTimeout: 30_000,
+                provide: { secrets: SECRETS, found },
+                env: { no_proxy: "127.0.0.1" },
+              },
+            },
+          ]),
     ],
   },
 });

@@ -14,6 +14,7 @@ import { itemRows } from "./paths/items.ts";
 import { keyRows } from "./paths/keys.ts";
 import { restoreRows } from "./paths/restores.ts";
 import { serviceRows } from "./paths/service.ts";
+import { sessionRows } from "./paths/sessions.ts";
 import { tokenRows } from "./paths/tokens.ts";
 import { verifyRows } from "./paths/verify.ts";
 import { webhookMessages, webhookRows } from "./paths/webhooks.ts";
@@ -25,6 +26,7 @@ import { itemSchemas } from "./schemas/items.ts";
 import { keySchemas } from "./schemas/keys.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
 import { restoreSchemas } from "./schemas/restores.ts";
+import { sessionSchemas } from "./schemas/sessions.ts";
 import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
 import { resealSchemas } from "./schemas/reseal.ts";
@@ -50,6 +52,7 @@ export const ROWS: readonly Row[] = [
   ...restoreRows,
   ...verifyRows,
   ...backupRows,
+  ...sessionRows,
   ...serviceRows,
 ];
 
@@ -98,6 +101,7 @@ export const document: Document = {
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
     { name: "Admin: backups", description: "Backups, and restores from them (contract 21)." },
     { name: "Admin: checks", description: "Checks what is stored (contract 22)." },
+    { name: "Sessions", description: "Sessions of the console (contract 24)." },
     { name: "Service", description: "The state of the service (contract 13)." },
   ],
   paths,
@@ -109,6 +113,7 @@ export const document: Document = {
       ...vaultSchemas,
       ...resealSchemas,
       ...tokenSchemas,
+      ...sessionSchemas,
       ...activitySchemas,
       ...keySchemas,
       ...resolveSchemas,
@@ -130,6 +135,12 @@ export const document: Document = {
         description: "A token of this service. Clients treat it as opaque text (contract 8.1, 8.2).",
       },
       admin: { type: "http", scheme: "bearer", description: "The secret `ADMIN_TOKEN` of the operator (contract 8.9)." },
+      session: {
+        type: "apiKey",
+        in: "cookie",
+        name: "__Host-item-vault-session",
+        description: "A session of the console, for requests of its own origin only (contract 24.1, 24.2).",
+      },
       metrics: { type: "http", scheme: "bearer", description: "The secret `METRICS_TOKEN` of the operator (contract 13.4)." },
     },
   },

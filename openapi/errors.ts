@@ -23,7 +23,7 @@ export const statusOf = (kind: FailureKind): number => describe({ kind }).status
 const lineOf = (kind: FailureKind): string => `- \`${kind}\`: ${describe({ kind, detail: DETAILS[kind] ?? "" }, NAMES).message}`;
 
 /** The statuses at which the token of the request was verified as a rule, but not always. */
-const EARLY: ReadonlySet<number> = new Set([429, 500, 503]);
+const EARLY: ReadonlySet<number> = new Set([403, 429, 500, 503]);
 
 const SPECIAL: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ["Authenticate"],
@@ -54,7 +54,8 @@ export function errorResponse(status: number, kinds: readonly FailureKind[], aud
 /** Sets of kinds that many operations have in common, by the names of their components. */
 const SHARED: Readonly<Record<string, readonly FailureKind[]>> = {
   Unauthorized: ["unauthorized"],
-  OutOfScope: ["out_of_scope"],
+  CrossSite: ["cross_site"],
+  OutOfScope: ["out_of_scope", "cross_site"],
   KeyConflict: ["idempotency"],
   WriteConflict: ["idempotency", "overtaken"],
   PreconditionFailed: ["precondition"],

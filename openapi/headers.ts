@@ -73,6 +73,10 @@ export const headers = {
   RetryAfterIfUseful: text("Seconds; absent where a retry does not help, or is not safe (contract 4.9, 10.15).", {
     pattern: String.raw`^\d+$`,
   }),
+  SetCookie: text("The cookie of the session (contract 24.1). A value that is empty removes it.", {
+    required: true,
+    pattern: "^(__Host-)?item-vault-session=[A-Za-z0-9_-]*; Max-Age=[0-9]+; Path=/; HttpOnly; SameSite=Strict(; Secure)?$",
+  }),
   Allow: text("The methods that the path serves (contract 1.6).", { required: true }),
 } as const satisfies Readonly<Record<string, Header>>;
 
@@ -99,6 +103,7 @@ const NAMES: Readonly<Record<HeaderName, string>> = {
   Authenticate: "WWW-Authenticate",
   RetryAfter: "Retry-After",
   RetryAfterIfUseful: "Retry-After",
+  SetCookie: "Set-Cookie",
   Allow: "Allow",
 };
 

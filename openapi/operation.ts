@@ -9,17 +9,25 @@ import type { MediaType, Method, Operation, Reference, RequestBody, Response } f
 
 export type Access =
   /** Everybody; nothing of the request is refused. */
-  | { readonly by: "everybody" }
-  /** The holder of METRICS_TOKEN, or of ADMIN_TOKEN. */
-  | { readonly by: "metrics" | "admin" }
-  /** The holder of any token. */
-  | { readonly by: "token"; readonly permission?: undefined }
-  /** The holder of a token with this permission in the vault of the path; `hides`: without it a 404 in place of a 403. */
-  | { readonly by: "token"; readonly permission: Permission; readonly hides?: true };
+  (
+    | { readonly by: "everybody" }
+    /** The holder of METRICS_TOKEN, or of ADMIN_TOKEN. */
+    | { readonly by: "metrics" | "admin" }
+    /** The console of the same origin. */
+    | { readonly by: "console" }
+    /** The holder of any token. */
+    | { readonly by: "token"; readonly permission?: undefined }
+    /** The holder of a token with this permission in the vault of the path; `hides`: without it a 404 in place of a 403. */
+    | { readonly by: "token"; readonly permission: Permission; readonly hides?: true }
+  ) & {
+    /** Only by `Authorization`, not by a session of the console. */
+    readonly direct?: true;
+  };
 
 export const EVERYBODY: Access = { by: "everybody" };
 export const METRICS: Access = { by: "metrics" };
 export const ADMIN: Access = { by: "admin" };
+export const CONSOLE: Access = { by: "console" };
 export const ANY_TOKEN: Access = { by: "token" };
 export const may = (permission: Permission): Access => ({ by: "token", permission });
 /** Reads with a 404 outside of the scope (contract 4.7). */
@@ -71,6 +79,7 @@ const BY: Readonly<Record<Access["by"], readonly FailureKind[]>> = {
   metrics: ["unauthorized", "route_not_found", "rate", "internal", "misconfigured", "unavailable"],
   admin: ["unauthorized", "route_not_found", "rate", ...VALUES],
   token: ["unauthorized", "rate", ...VALUES],
+  console: ["cross_site", "unauthorized", "rate", "internal", "misconfigured", "schema", "unavailable"],
 };
 
 /** The failures that a part of the path implies. */
@@ -104,6 +113,7 @@ export function failuresOf(row: Row): ReadonlySet<FailureKind> {
   const kinds = new Set<FailureKind>([
     ...BY[access.by],
     ...partsOf(row.path).flatMap((name) => OF_PATH[name]),
+    ...(access.by !== "everybody" && access.by !== "metrics" && !access.direct ? (["cross_site"] as const) : []),
     ...(scoped ? (["out_of_scope"] as const) : []),
     ...implied,
     ...(row.errors ?? []),
@@ -111,7 +121,13 @@ export function failuresOf(row: Row): ReadonlySet<FailureKind> {
   return kinds.difference(new Set(row.never));
 }
 
-const SECURITY = { everybody: [], metrics: [{ metrics: [] }], admin: [{ admin: [] }], token: [{ token: [] }] };
+/** A session opens what a token and the admin may do, and its own routes. */
+const SESSION = { session: [] };
+const securityOf = ({ by, direct }: Access): readonly Readonly<Record<string, readonly never[]>>[] => {
+  if (by === "everybody") return [];
+  if (by === "console") return [SESSION];
+  return [{ [by]: [] }, ...(by === "metrics" || direct ? [] : [SESSION])];
+};
 
 function responseOf({ access }: Row, { description, content, headers = [] }: Answer): Response {
   const names: readonly HeaderName[] = [...EVERYWHERE, ...(access.by === "token" ? ["TokenExpires" as const] : []), ...headers];
@@ -137,7 +153,7 @@ export function operationOf(row: Row): Operation {
     tags: [tag],
     summary,
     description,
-    security: SECURITY[access.by],
+    security: securityOf(access),
     ...(access.by === "token" && access.permission !== undefined && { "x-permission": access.permission }),
     ...(used.length > 0 && { parameters: used }),
     ...(body && { requestBody: body }),

@@ -95,12 +95,10 @@ export const METHODS = ["get", "put", "post", "delete", "patch"] as const;
 export type Method = (typeof METHODS)[number];
 export type PathItem = Readonly<Partial<Record<Method, Operation>>>;
 
-export interface SecurityScheme {
-  readonly type: "http";
-  readonly scheme: "bearer";
-  readonly bearerFormat?: string;
-  readonly description: string;
-}
+export type SecurityScheme = { readonly description: string } & (
+  | { readonly type: "http"; readonly scheme: "bearer"; readonly bearerFormat?: string }
+  | { readonly type: "apiKey"; readonly in: "cookie"; readonly name: string }
+);
 
 export interface Components {
   readonly schemas: Readonly<Record<string, Schema>>;

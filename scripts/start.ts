@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { build } from "./build.ts";
-import { createDemo, loadLogin } from "./demo.ts";
+import { createDemo, createSignInLink, loadLogin } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
 import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
 
@@ -48,7 +48,7 @@ const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json").catch(as
     `The demo could not be created: ${error.message}\nThe data in .wrangler/state needs the .dev.vars that it was created with. If that file is lost, delete .wrangler.`,
   );
 });
-console.log(greeting(await loadLogin(base, demo)));
+console.log(greeting(await loadLogin(base, demo), await createSignInLink(base, ADMIN_TOKEN, demo)));
 
 function isPortFree(candidate: number): Promise<boolean> {
   const probe = createServer();
@@ -97,20 +97,20 @@ function exit(message: string): never {
 }
 
 /**
- * The text must fit into a terminal: at most 24 lines of 100 columns. No comment follows a command, because an interactive
+ * The text must fit into a terminal: at most 24 lines of 100 columns, but for the link and the token. No comment follows a command, because an interactive
  * zsh passes it to the command as arguments.
  */
-function greeting({ title, version }: { readonly title: string; readonly version: number }): string {
+function greeting({ title, version }: { readonly title: string; readonly version: number }, link: string): string {
   const { token, vault, item, file } = demo;
   const reference = `"op://Demo/${title}/password"`;
   return `Item Vault runs at ${base}. Ctrl-C stops it; the data stays in .wrangler/state.
-Its API is described at ${base}/docs/, the command line in docs/cli.md.
-Paste into another terminal in this folder. The token is valid for this demo Vault only.
+${link}
+The link opens the console, once and within 10 minutes; npx item-vault console makes another.
+Its API: ${base}/docs/. The command line: docs/cli.md. In another terminal, here:
 
 export ITEM_VAULT_HOST=${base}
 export ITEM_VAULT_TOKEN=${token}
 
-Read the password, run a command with it, import a file, list the Items:
 npx item-vault read ${reference}
 PASSWORD=${reference} npx item-vault run -- sh -c 'echo "\${#PASSWORD}: $PASSWORD"'
 npx item-vault import docs/examples/passwords.csv --vault Demo

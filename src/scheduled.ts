@@ -11,6 +11,7 @@ import { openStore } from "./store/database.ts";
 import { findDueVaults } from "./store/due-vaults.ts";
 import { moveExpiredTokens } from "./store/ended-tokens.ts";
 import { recordRootKeys } from "./store/root-keys.ts";
+import { deleteExpiredSessions } from "./store/sessions.ts";
 import { deleteRowsOfDeletedVaults } from "./store/write/deleted-vaults.ts";
 import { foldVaults } from "./store/write/folded-titles.ts";
 import { deleteOldRecords } from "./store/write/idempotency.ts";
@@ -19,7 +20,7 @@ import type { Expired, Expiry } from "./vault/expiry.ts";
 
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends
- * expired tokens; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions,
+ * expired tokens, sessions and codes; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions,
  * index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys; begins the nightly
  * backup. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed.
  * A malformed setting fails the part that needs a setting.
@@ -30,6 +31,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     cleanLog(env, now),
     cleanArchive(env, now),
     moveExpiredTokens(env.DB, now).then((count) => ({ token: count })),
+    deleteExpiredSessions(env.DB, now).then((count) => ({ session: count })),
     deleteRowsOfDeletedVaults(env.DB, now),
     countSealedBytes(env.DB),
     expireVaults(env, now),

@@ -497,6 +497,30 @@ export interface NewToken {
   binding?: boolean | null;
 }
 
+/** A session of the console (contract 24.4). */
+export interface Session {
+  expiresAt: Time;
+  /** Whether it opens the routes of the admin. */
+  admin: boolean;
+  /** The token that it acts as; absent without one. */
+  token?: Token;
+}
+
+/** What signs in: one of the two, or neither (contract 24.3). */
+export interface SignIn {
+  /** A one-time code. */
+  code?: string | null;
+  /** The text of a token, or ADMIN_TOKEN. */
+  token?: string | null;
+}
+
+/** A one-time code (contract 24.9). */
+export interface SignInCode {
+  /** The code. Only this answer contains it. */
+  code: string;
+  expiresAt: Time;
+}
+
 /** Who sent the request, and from where. */
 export interface Actor {
   /** A token's id, or what has none. */
@@ -537,7 +561,7 @@ export interface ActivityEntry {
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
-  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP";
+  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP" | "SESSION";
   /** Its id. */
   vault?: {
     id: Uuid;
@@ -556,6 +580,10 @@ export interface AdminActivityResource {
   };
   /** Its id. */
   backup?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  session?: {
     id: Uuid;
   };
 }
@@ -999,6 +1027,10 @@ export interface Dependency {
   status: "ACTIVE" | "WARNING" | "ERROR";
   /** What works or what is wrong. It contains no secret. */
   message: string;
+  /** Bytes of the database; only of `capacity` (contract 13.3). */
+  used?: number;
+  /** Bytes that the database may hold; only of `capacity`. */
+  limit?: number;
 }
 
 /** An id in the form of the token's dialect: a canonical UUID, or the 26 characters of unpadded lower-case base32 of the same 128 bits (contract 3.2, 3.5). */
@@ -1092,6 +1124,7 @@ export type ErrorKind =
   | "filter"
   | "unauthorized"
   | "out_of_scope"
+  | "cross_site"
   | "vault_not_found"
   | "item_not_found"
   | "file_not_found"
@@ -2027,6 +2060,51 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: BackupObjects;
+  };
+  /** Read the session of the request */
+  "GET /console/session": {
+    id: "getSession";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Session;
+  };
+  /** Sign in */
+  "POST /console/session": {
+    id: "signIn";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: SignIn;
+    answer: Session;
+  };
+  /** Sign out */
+  "DELETE /console/session": {
+    id: "signOut";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: undefined;
+  };
+  /** Make a one-time code */
+  "POST /v1/sign-in-codes": {
+    id: "createSignInCode";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: SignInCode;
+  };
+  /** Make a one-time code of the admin */
+  "POST /v1/admin/sign-in-codes": {
+    id: "createAdminSignInCode";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: SignInCode;
   };
   /** Check that the service runs */
   "GET /heartbeat": {

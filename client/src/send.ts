@@ -6,9 +6,9 @@ import { wait } from "./wait.ts";
 export interface ClientOptions {
   /** The URL of the service without `/v1`, for example `https://vault.example.com`. */
   readonly host: string;
-  /** The text of a token, or of ADMIN_TOKEN for the admin routes. Absent: requests carry the cookie of a session (contract 24). */
+  /** The text of a token, or of ADMIN_TOKEN for the admin routes. Absent: no `Authorization` is sent, for a page with a session. */
   readonly token?: string;
-  /** Further headers of every request. */
+  /** Are sent with every request. Those of a request replace them. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
@@ -55,9 +55,9 @@ export function createSend({
       method,
       headers: definedOf({
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-        ...always,
         ...(method === "GET" || method === "HEAD" ? {} : { "Idempotency-Key": crypto.randomUUID() }),
         ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+        ...always,
         ...headers,
       }),
       // Never followed: the answer to a redirect is an error. Workers do not have the mode `error`.

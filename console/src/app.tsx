@@ -11,10 +11,10 @@ import { VIEW_COMPONENTS } from "./views.tsx";
 
 /** The page: the sign-in form, or the navigation and the view that the address names. */
 
-export function App({ message }: { readonly message?: string | undefined }) {
+export function App() {
   const state = sessionState.value;
   if (state === "starting") return <p class="alone quiet">Loading…</p>;
-  if (!session.value) return <SignInPage message={message} />;
+  if (!session.value) return <SignInPage />;
   return (
     <>
       <Navigation />

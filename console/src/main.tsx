@@ -4,6 +4,5 @@ import { App } from "./app.tsx";
 
 /** The start of the console. */
 
-const root = document.getElementById("app")!;
-render(<App />, root);
-render(<App message={await startSession()} />, root);
+render(<App />, document.getElementById("app")!);
+await startSession();

@@ -2,14 +2,14 @@ import { useSignal } from "@preact/signals";
 import type { ItemVaultError } from "@item-vault/client";
 import { explain } from "./api/explain.ts";
 import { signIn } from "./api/session.ts";
-import { sessionState } from "./state/session.ts";
+import { sessionState, signInMessage } from "./state/session.ts";
 
 /** The form that signs in with a token: alone on the page, or over it when the session has ended. */
 
 const REFUSED = "This token is not valid. It may be mistyped, revoked or expired.";
 
-export function SignInForm({ message = "", onDone }: { readonly message?: string; readonly onDone?: () => void }) {
-  const failure = useSignal(message);
+export function SignInForm({ onDone }: { readonly onDone?: () => void }) {
+  const failure = useSignal(signInMessage.value);
   const waiting = useSignal(false);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -47,19 +47,19 @@ export function SignInForm({ message = "", onDone }: { readonly message?: string
   );
 }
 
-export function SignInPage({ message }: { readonly message?: string | undefined }) {
+export function SignInPage() {
   return (
     <main class="alone">
       <h1>Item Vault</h1>
       {sessionState.value === "unreachable" ? (
         <div class="failure" role="alert">
-          <p>{message}</p>
+          <p>{signInMessage}</p>
           <button type="button" onClick={() => location.reload()}>
             Try again
           </button>
         </div>
       ) : (
-        <SignInForm message={message ?? ""} />
+        <SignInForm />
       )}
     </main>
   );

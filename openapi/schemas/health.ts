@@ -8,9 +8,15 @@ export const healthSchemas: Readonly<Record<string, Schema>> = {
     version: { type: "string", description: "The release of the service." },
     dependencies: arrayOf(ref("Dependency")),
   }),
-  Dependency: closed("The state of a dependency. More may be added.", {
-    service: { type: "string" },
-    status: words("ERROR: requests that need it fail.", ["ACTIVE", "WARNING", "ERROR"]),
-    message: { type: "string", description: "What works or what is wrong. It contains no secret." },
-  }),
+  Dependency: closed(
+    "The state of a dependency. More may be added.",
+    {
+      service: { type: "string" },
+      status: words("ERROR: requests that need it fail.", ["ACTIVE", "WARNING", "ERROR"]),
+      message: { type: "string", description: "What works or what is wrong. It contains no secret." },
+      used: { type: "integer", description: "Bytes of the database; only of `capacity` (contract 13.3)." },
+      limit: { type: "integer", description: "Bytes that the database may hold; only of `capacity`." },
+    },
+    ["used", "limit"],
+  ),
 };

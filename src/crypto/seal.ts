@@ -25,6 +25,8 @@ export const KINDS = {
   activityOfDay: 11,
   activityArchive: 12,
   webhook: 13,
+  session: 14,
+  signInCode: 15,
 } as const;
 
 /** The place of a sealed text: its associated data. The text opens in no other place. */

@@ -29,6 +29,8 @@ export interface Claims {
 export interface VerifiedClaims extends Claims {
   /** See `hashToken`. */
   readonly hash: string;
+  /** The session of the console that acts as the token: its id, and when it expires, in Unix milliseconds. */
+  readonly session?: { readonly id: string; readonly expiresAt: number } | undefined;
 }
 
 const ISSUER = "item-vault";

@@ -14,6 +14,7 @@ import { createVault, deleteVault, listAllVaults, resealVault, updateVault } fro
 import { putBackupObject } from "./endpoints/admin-backup-objects.ts";
 import { restore } from "./endpoints/admin-restores.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
+import { createAdminCode } from "./endpoints/sign-in-codes.ts";
 import { verify } from "./endpoints/verify.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 
@@ -105,6 +106,15 @@ export const ADMIN_ROUTES: readonly Route[] = [
   row({ method: "DELETE", path: WEBHOOK, ...BY_ADMIN_OF_WEBHOOK, action: "DELETE", parse, handle: deleteWebhook }),
   row({ method: "GET", path: KEYS, access: BY_ADMIN, action: "READ", resource: "KEY", parse, handle: listKeys }),
   row({ method: "POST", path: `${KEYS}/rewrap`, access: BY_ADMIN_SEALING, action: "UPDATE", resource: "KEY", ...rewrapKeys }),
+  row({
+    method: "POST",
+    path: "/v1/admin/sign-in-codes",
+    access: { by: "admin", seals: true, direct: true },
+    action: "CREATE",
+    resource: "SESSION",
+    parse,
+    handle: createAdminCode,
+  }),
   row({ method: "POST", path: "/v1/admin/verify", access: BY_ADMIN, action: "READ", json: true, ...verify }),
   row({ method: "GET", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listBackups }),
   row({ method: "POST", path: BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: backUpRegistry }),

@@ -56,7 +56,7 @@ export function adminEntry(
 }
 
 /** The id of the path that names what an admin route is about. The routes of root keys are about all of them. */
-const NAMED = { VAULT: "vault", TOKEN: "token", WEBHOOK: "webhook", KEY: "token", BACKUP: "vault" } as const;
+const NAMED = { VAULT: "vault", TOKEN: "token", WEBHOOK: "webhook", KEY: "token", BACKUP: "vault", SESSION: "token" } as const;
 
 /** The entry of a request of the admin that succeeded. */
 function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {

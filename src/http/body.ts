@@ -11,36 +11,36 @@ export interface Body {
 export const isEncoded = (request: Request): boolean =>
   (request.headers.get("Content-Encoding") || "identity").toLowerCase() !== "identity";
 
-/** Reads a JSON body (RFC 8259), whatever its Content-Type says. Errors: 400, 413, 415; none quotes the body. */
-export async function parseBody(request: Request): Promise<Result<Body>> {
+/** Reads a JSON body (RFC 8259) within a limit in bytes, whatever its Content-Type says. Errors: 400, 413, 415; none quotes the body. */
+export async function parseBody(request: Request, limit: number = LIMITS.body): Promise<Result<Body>> {
   if (isEncoded(request)) return fail("encoding");
-  const bytes = await readBytes(request);
+  const bytes = await readBytes(request, limit);
   if (!bytes.ok) return bytes;
   const json = parse(bytes.value);
   return json.ok ? ok({ bytes: bytes.value, json: json.value }) : json;
 }
 
 /** Errors: 413; 400 when the client breaks the body off, or does not keep to its framing. */
-async function readBytes(request: Request): Promise<Result<Uint8Array>> {
+async function readBytes(request: Request, limit: number): Promise<Result<Uint8Array>> {
   try {
-    return await readWithinBounds(request);
+    return await readWithinBounds(request, limit);
   } catch {
     return invalid("the body ended early, or is not what its headers say");
   }
 }
 
-async function readWithinBounds(request: Request): Promise<Result<Uint8Array>> {
-  const tooLarge = fail("body_too_large", String(LIMITS.body));
+async function readWithinBounds(request: Request, limit: number): Promise<Result<Uint8Array>> {
+  const tooLarge = fail("body_too_large", String(limit));
   const declared = request.headers.get("Content-Length");
   if (declared !== null) {
     // The runtime holds the body to the length that it declares.
-    return Number(declared) <= LIMITS.body ? ok(new Uint8Array(await request.arrayBuffer())) : tooLarge;
+    return Number(declared) <= limit ? ok(new Uint8Array(await request.arrayBuffer())) : tooLarge;
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.length;
-    if (size > LIMITS.body) return tooLarge;
+    if (size > limit) return tooLarge;
     chunks.push(chunk);
   }
   return ok(new Uint8Array(await new Blob(chunks).arrayBuffer()));

@@ -1,25 +1,27 @@
-import { type VerifiedClaims, verifyToken } from "../crypto/token.ts";
+import { isCurrent, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { covers } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { openStore, type Store } from "../store/database.ts";
 import { checkRootKeys, explainFailure } from "../store/root-keys.ts";
 import { checkSchema } from "../store/schema.ts";
+import type { ConsoleSession } from "../store/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";
+import { sessionOf } from "./console-session.ts";
 import { addressOf, type Context } from "./context.ts";
 import { expiryOf } from "./present-token.ts";
-import type { Access, Caller, Target } from "./route.ts";
+import type { Access, Caller, Route, Target } from "./route.ts";
 import { requireSecret } from "./secret.ts";
 
 /** Authentication and authorization: the checks before any I/O on the data (contract 4 and 8). */
 
-/** Out: the caller. Errors, in this order: `misconfigured`; `unauthorized`, `rate`; `schema`, `unavailable`. */
-export async function authenticate(access: Access, c: Context): Promise<Result<Caller>> {
+/** Out: the caller. Errors, in this order: `misconfigured`; `cross_site`, `unauthorized`, `rate`; `schema`, `unavailable`. */
+export async function authenticate(route: Pick<Route, "access" | "action">, c: Context): Promise<Result<Caller>> {
   const store = await openStore(c.env, Date.now());
   if (!store.ok) return store;
-  const caller = await (access.by === "admin"
-    ? authenticateAdmin(c, store.value, access.seals)
-    : authenticateToken(c, store.value));
+  const caller = await (route.access.by === "admin"
+    ? authenticateAdmin(route.access, c, store.value)
+    : authenticateToken(route, c, store.value));
   if (!caller.ok) return caller;
   // After authentication, because it may cost a D1 call: invalid tokens must not cause load.
   const schema = await checkSchema(store.value.db);
@@ -30,26 +32,49 @@ export async function authenticate(access: Access, c: Context): Promise<Result<C
 export const isAllowed = (access: Access, { vaults }: Caller, { vault }: Target): boolean =>
   access.by === "admin" || access.permission === undefined || covers(vaults[vault], access.permission);
 
-/** Compares the bearer token with the secret `ADMIN_TOKEN`. Without the secret there are no admin routes: see app.ts. */
-async function authenticateAdmin(c: Context, store: Store, seals = false): Promise<Result<Caller>> {
-  const refused = await requireSecret(c, c.env.ADMIN_TOKEN);
+/** Compares the bearer token with the secret `ADMIN_TOKEN`, or loads the session. Without the secret there are no admin routes: see app.ts. */
+async function authenticateAdmin(access: Access & { by: "admin" }, c: Context, store: Store): Promise<Result<Caller>> {
+  const session = access.direct ? undefined : await sessionOf(c, store, false);
+  if (session?.ok === false) return session;
+  if (session && session.value.admin === undefined) return fail("unauthorized");
+  const refused = session ? undefined : await requireSecret(c, c.env.ADMIN_TOKEN);
   if (refused) return refused;
   // A row that is sealed with a wrong root key would open with no other.
-  const checked = seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  const checked = access.seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   return checked.ok ? ok(callerOf(c, store, NO_CLAIMS)) : checked;
 }
 
-async function authenticateToken(c: Context, store: Store): Promise<Result<Caller>> {
+async function authenticateToken(
+  { access, action }: Pick<Route, "access" | "action">,
+  c: Context,
+  store: Store,
+): Promise<Result<Caller>> {
+  // The D1 call of a read checks the session again. A write goes to the coordinator, which knows tokens only.
+  const reads = action === "READ" || action === "UNLOGGED";
+  const session = access.direct ? undefined : await sessionOf(c, store, reads);
+  if (session?.ok === false) return session;
+  const claims = session ? claimsOf(session.value, store) : await verifyBearer(c, store);
+  if (!claims.ok) return claims;
+  // Set before the response exists; refuse.ts removes it from a 401.
+  c.header("Token-Expires", expiryOf(claims.value));
+  return (await limitToken(c.env, claims.value.id, store.now)) ?? ok(callerOf(c, store, claims.value));
+}
+
+/** The claims of the token that a session acts as. Errors: `unauthorized`, when it acts as none. */
+function claimsOf({ id, expiresAt, token }: ConsoleSession, { now, settings }: Store): Result<VerifiedClaims> {
+  return token && isCurrent(token, now, settings.tokensNotBefore)
+    ? ok({ ...token, session: { id, expiresAt } })
+    : fail("unauthorized");
+}
+
+async function verifyBearer(c: Context, store: Store): Promise<Result<VerifiedClaims>> {
   // One space, and nothing around it: two Authorization headers arrive joined by a comma, and do not match.
   const token = /^Bearer ([\w.-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
   const claims =
     token === undefined
       ? fail("unauthorized")
       : await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
-  if (!claims.ok) return countFailure(c.env, addressOf(c), await explainFailure(store));
-  // Set before the response exists; refuse.ts removes it from a 401.
-  c.header("Token-Expires", expiryOf(claims.value));
-  return (await limitToken(c.env, claims.value.id, store.now)) ?? ok(callerOf(c, store, claims.value));
+  return claims.ok ? claims : countFailure(c.env, addressOf(c), await explainFailure(store));
 }
 
 /** The claims of the admin. No token has them, so the store refuses them. */

@@ -19,7 +19,7 @@ import type { Caller, Reply, Route, Target } from "./route.ts";
  * contract 4.5, on every route.
  */
 export async function serve(route: Route, c: Context): Promise<Response> {
-  const caller = await authenticate(route.access, c);
+  const caller = await authenticate(route, c);
   if (!caller.ok) {
     await auditRefusal(route, c, caller.failure);
     return refuse(c, caller.failure);

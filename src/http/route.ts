@@ -16,13 +16,18 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** Who may use a route, and how the others are refused. */
 export type Access =
   /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the route seals something new. */
-  | { readonly by: "admin"; readonly seals?: true }
-  /**
-   * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
-   * `outside`: 403, or on the routes for which the contract lists no 403 the 404 of a vault that does not exist.
-   */
-  | { readonly by: "token"; readonly permission?: undefined }
-  | { readonly by: "token"; readonly permission: Permission; readonly outside: "out_of_scope" | "vault_not_found" };
+  (
+    | { readonly by: "admin"; readonly seals?: true }
+    /**
+     * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
+     * `outside`: 403, or on the routes for which the contract lists no 403 the 404 of a vault that does not exist.
+     */
+    | { readonly by: "token"; readonly permission?: undefined }
+    | { readonly by: "token"; readonly permission: Permission; readonly outside: "out_of_scope" | "vault_not_found" }
+  ) & {
+    /** Only by `Authorization`: a session of the console does not count. */
+    readonly direct?: true;
+  };
 
 /** Who sent a request. */
 export interface Caller {
@@ -109,7 +114,7 @@ export const parse = () => ok(undefined);
 
 /** A route without a guard: it answers whatever else is broken. */
 export interface OpenRoute {
-  readonly method: "GET";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
   open(c: Context): Promise<Result<Response>>;
 }

@@ -12,6 +12,8 @@ import { listItems } from "./endpoints/item-list.ts";
 import { createItem, deleteItem, getItem, patchItem, replaceItem } from "./endpoints/items.ts";
 import { metrics } from "./endpoints/metrics.ts";
 import { resolve } from "./endpoints/resolve.ts";
+import { getSession, signIn, signOut } from "./endpoints/session.ts";
+import { createOwnCode } from "./endpoints/sign-in-codes.ts";
 import { getOwnToken } from "./endpoints/token.ts";
 import { getVault, listVaults } from "./endpoints/vaults.ts";
 import { destroyVersion, getVersion, listVersions, restoreVersion } from "./endpoints/versions.ts";
@@ -23,9 +25,13 @@ export const OPEN_ROUTES: readonly OpenRoute[] = [
   { method: "GET", path: "/heartbeat", open: heartbeat },
   { method: "GET", path: "/health", open: health },
   { method: "GET", path: "/metrics", open: metrics },
+  { method: "GET", path: "/console/session", open: getSession },
+  { method: "POST", path: "/console/session", open: signIn },
+  { method: "DELETE", path: "/console/session", open: signOut },
 ];
 
 const BY_TOKEN: Access = { by: "token" };
+const DIRECT: Access = { by: "token", direct: true };
 
 /** A token with a permission in the vault of the path; outside of its scope a 403. */
 const may = (permission: Permission): Access => ({ by: "token", permission, outside: "out_of_scope" });
@@ -55,6 +61,7 @@ export const ROUTES: readonly Route[] = [
   row({ method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", ...listActivity }),
   row({ method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED", ...streamAllEvents }),
   row({ method: "GET", path: "/v1/token", access: BY_TOKEN, action: "UNLOGGED", parse, handle: getOwnToken }),
+  row({ method: "POST", path: "/v1/sign-in-codes", access: DIRECT, action: "UNLOGGED", parse, handle: createOwnCode }),
   row({ method: "POST", path: "/v1/resolve", access: BY_TOKEN, action: "READ", json: true, ...resolve }),
   row({ method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", ...listVaults }),
   row({ method: "GET", path: VAULT, access: may("r"), action: "READ", parse, handle: getVault }),

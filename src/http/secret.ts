@@ -14,8 +14,9 @@ export async function requireSecret(c: Context, secret: string): Promise<Refusal
 }
 
 /** Compares the hashes of two texts in constant time: the duration reveals neither the texts nor their lengths. */
-async function sameText(a: string, b: string): Promise<boolean> {
-  return crypto.subtle.timingSafeEqual(await digest(a), await digest(b));
+export async function sameText(a: string, b: string): Promise<boolean> {
+  return crypto.subtle.timingSafeEqual(await digestOf(a), await digestOf(b));
 }
 
-const digest = (text: string) => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+/** The SHA-256 of a text. */
+export const digestOf = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));

@@ -35,6 +35,10 @@ const failures = {
     // In: what the token may not do, when the vault is in its scope.
     ({ vault }, lacks) => (lacks ? `the token may not ${lacks} vault ${echo(vault)}` : `vault ${echo(vault)} is not in scope`),
   ],
+  cross_site: [
+    403,
+    text("Only the console of this origin may send this request: over https, or http to 127.0.0.1, [::1] or localhost"),
+  ],
   // In: the id, when the path does not have it.
   vault_not_found: [404, (names, id) => `vault ${echo(names.vault || id)} not found`],
   item_not_found: [404, (names) => `item ${echo(names.item)} not found`],

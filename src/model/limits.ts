@@ -33,6 +33,10 @@ export const LIMITS = {
   tokenVaults: 100,
   tokenLifetime: 365 * 24 * 60 * 60,
   tokenLifetimeDefault: 90 * 24 * 60 * 60,
+  session: 12 * 60 * 60, // how long a session of the console lasts
+  signInCode: 10 * 60, // how long a one-time code can be used
+  sessions: 100, // sessions and codes of a token, or of the admin: those that expire first go
+  signIn: 32 * 1024, // the body of a request that signs in
   wait: 30, // seconds that a request waits for an event
   stream: 60 * 60, // seconds that a stream lasts: then a Worker with new settings serves its reader
   listeners: 2_000, // requests that wait for events, in one isolate

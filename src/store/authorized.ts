@@ -1,7 +1,7 @@
 import type { VaultKeys } from "../crypto/vault-keys.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { runBatch, type Store } from "./database.ts";
-import { authorizeToken, HASH_OF_TOKEN, type TokenIdentity } from "./token-check.ts";
+import { authorizeToken, HASH_OF_TOKEN, holderOf, type TokenIdentity } from "./token-check.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys } from "./vault-rows.ts";
 
 /** Reads that check in the same D1 call that the token was issued, is not revoked, and that the vault exists. */
@@ -46,7 +46,7 @@ export async function loadFromVault<Row, Rows extends unknown[]>(
   joined: Joined,
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
 ): Promise<Result<{ keys: VaultKeys; joined: Row; rows: { [K in keyof Rows]: Rows[K][] } }>> {
-  const statement = store.db.prepare(authorizing(joined)).bind(access.token.id, access.vault, ...joined.values);
+  const statement = store.db.prepare(authorizing(joined)).bind(holderOf(access.token), access.vault, ...joined.values);
   const answer = await runBatch<[AuthorizingRow & Row, ...Rows]>(store.db, statement, ...statements);
   if (!answer.ok) return answer;
   const [[row], ...rows] = answer.value;
@@ -68,7 +68,7 @@ export async function loadForToken<Rows extends unknown[]>(
 ): Promise<Result<{ [K in keyof Rows]: Rows[K][] }>> {
   const answer = await runBatch<[{ token: string | null }, ...Rows]>(
     store.db,
-    store.db.prepare(`SELECT ${HASH_OF_TOKEN} AS token`).bind(token.id),
+    store.db.prepare(`SELECT ${HASH_OF_TOKEN} AS token`).bind(holderOf(token)),
     ...statements,
   );
   if (!answer.ok) return answer;

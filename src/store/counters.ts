@@ -13,6 +13,7 @@ export const CLEANED = [
   "log_entry_archived",
   "archive_object",
   "content_without_row",
+  "session",
 ] as const;
 
 export type Counts = Partial<Readonly<Record<(typeof CLEANED)[number], number>>>;

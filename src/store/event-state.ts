@@ -6,14 +6,17 @@ import { HEAD_COLUMNS } from "./vault-rows.ts";
 /** What requests that wait for events check at intervals: whether their tokens are in use, and the newest writes. */
 
 export interface EventState {
-  /** By token id, the hash of the token that is in use. */
+  /** By the id of a token, or of a session that acts as one: the hash of the token that is in use. */
   readonly tokens: ReadonlyMap<string, string>;
   /** By vault id, the position after the newest write. */
   readonly heads: ReadonlyMap<string, Cursor>;
 }
 
 const SQL = {
-  tokens: "SELECT id, coalesce(claims, '') AS hash FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
+  tokens: `
+    SELECT id, coalesce(claims, '') AS hash FROM tokens WHERE id IN (SELECT value FROM json_each(?1))
+    UNION ALL SELECT sessions.id, coalesce(claims, '') FROM sessions JOIN tokens ON tokens.id = token_id
+    WHERE sessions.id IN (SELECT value FROM json_each(?1))`,
   heads: `SELECT id, ${HEAD_COLUMNS} FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
 };
 

@@ -11,10 +11,20 @@ import { signAgain, type TokenRow } from "./token-rows.ts";
 export interface TokenIdentity {
   readonly id: string;
   readonly hash: string;
+  /** The session that acts as the token: it must not have ended. */
+  readonly session?: { readonly id: string } | undefined;
 }
 
-/** The hash in the row of the token ?1: NULL without a row, empty in a row of schema 1 that has no hash yet. */
-export const HASH_OF_TOKEN = "(SELECT coalesce(claims, '') FROM tokens WHERE id = ?1)";
+/** What `HASH_OF_TOKEN` looks up: the id of the session, which is 64 hexadecimal digits and so never that of a token, or of the token. */
+export const holderOf = ({ id, session }: TokenIdentity): string => session?.id ?? id;
+
+/**
+ * The hash in the row of the token of the holder ?1: NULL without a row, of a session also without its own row; empty in a row of
+ * schema 1 that has no hash yet. SQLite does not run the second query for a token that it finds.
+ */
+export const HASH_OF_TOKEN = `
+  coalesce((SELECT coalesce(claims, '') FROM tokens WHERE id = ?1),
+    (SELECT coalesce(claims, '') FROM sessions JOIN tokens ON tokens.id = token_id WHERE sessions.id = ?1))`;
 
 /** In: what `HASH_OF_TOKEN` gave. Errors: `unauthorized` (revoked, or not the token that was issued), `unavailable`. */
 export async function authorizeToken(

@@ -209,7 +209,7 @@ describe("the size of the database", () => {
     [9.5, "ERROR", "9,500 of 10,000 MB: writes that grow are refused"],
   ])("is in /health: %d GB", async (size, status, words) => {
     const { message, ...capacity } = await capacityAt(size * GB);
-    expect(capacity).toEqual({ service: "capacity", status });
+    expect(capacity).toEqual({ service: "capacity", status, used: size * GB, limit: 10 * GB });
     expect(message).toMatch(new RegExp(`^The database takes ${words}\\. The quotas of \\d+ vaults add up to [\\d,.]+ MB$`));
   });
 

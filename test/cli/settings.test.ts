@@ -8,6 +8,7 @@ import { COMMANDS } from "../../cli/src/commands.ts";
 import { configPath, parseConfig } from "../../cli/src/frame/settings.ts";
 import { candidates } from "../../cli/src/settings/candidates.ts";
 import { vaultWithLogin } from "./support/login.ts";
+import { runHere } from "./support/here.ts";
 import { runCli } from "./support/process.ts";
 
 let made: Awaited<ReturnType<typeof vaultWithLogin>>;
@@ -128,5 +129,33 @@ _item_vault
 printf '%s,' "\${COMPREPLY[@]}"; complete -p iv`;
     const { stdout } = await promisify(execFile)("bash", ["-c", script], { env: { PATH: `${folder}:${process.env["PATH"]}` } });
     expect(stdout).toBe("--no-newline,complete -o default -F _item_vault iv\n");
+  });
+});
+
+describe("console", () => {
+  const link = async (env: Record<string, string>) => {
+    const { code, stdout } = await runHere(["console"], { env });
+    const [, codes = ""] = /^http:\/\/[^/]+\/console\/#sign-in=([\w.-]+)\n$/.exec(stdout) ?? [];
+    return { code, codes: codes.split(".") };
+  };
+  const signIn = async (code: string) => {
+    const headers = { "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" };
+    const response = await fetch(`${inject("url")}console/session`, { method: "POST", headers, body: JSON.stringify({ code }) });
+    return (await response.json()) as { admin: boolean; token?: { name: string } };
+  };
+  const adminToken = () => inject("secrets").ADMIN_TOKEN;
+
+  it("prints a link with a code of the token and one of the admin, each of which signs in", async () => {
+    const { codes } = await link({ ITEM_VAULT_TOKEN: made.token, ITEM_VAULT_ADMIN_TOKEN: adminToken() });
+    expect(codes).toHaveLength(2);
+    expect(await signIn(codes[0]!)).toMatchObject({ admin: false, token: { id: expect.any(String) } });
+    expect(await signIn(codes[1]!)).toMatchObject({ admin: true });
+  });
+
+  it("prints a link with one code when one of the tokens is set, and says how to set one when none is", async () => {
+    expect((await link({ ITEM_VAULT_TOKEN: made.token })).codes).toHaveLength(1);
+    expect((await link({ ITEM_VAULT_ADMIN_TOKEN: adminToken() })).codes).toHaveLength(1);
+    const { code, stderr } = await runHere(["console"], {});
+    expect([code, stderr]).toEqual([3, expect.stringContaining("ITEM_VAULT_TOKEN")]);
   });
 });

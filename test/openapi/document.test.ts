@@ -25,7 +25,7 @@ const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
 /** The access of a row as the table of routes writes it. */
 const accessOf = ({ access }: Row) =>
   access.by !== "token" || access.permission === undefined
-    ? { by: access.by }
+    ? { by: access.by, ...(access.direct && { direct: true }) }
     : { by: access.by, permission: access.permission, outside: access.hides ? "vault_not_found" : "out_of_scope" };
 
 describe("the paths of the document", () => {
@@ -85,7 +85,7 @@ describe("the components of the document", () => {
     expect(there.filter((name) => !used.has(name)).toSorted()).toEqual(
       [...alone, "responses/MethodNotAllowed", "responses/RouteNotFound"].toSorted(),
     );
-    expect(Object.keys(securitySchemes)).toEqual(["token", "admin", "metrics"]);
+    expect(Object.keys(securitySchemes)).toEqual(["token", "admin", "session", "metrics"]);
   });
 
   it("name every kind of error in the answer of an operation, but for those of entries and of the service of webhooks", () => {

@@ -18,13 +18,15 @@ export interface Request_ {
   readonly headers?: HeadersInit;
   /** Sent as JSON; a string, bytes or a stream are sent unchanged. */
   readonly body?: unknown;
+  /** By default `https://vault.test`. */
+  readonly origin?: string;
   /** Bindings that replace the Worker's own, for example a wrapped D1. */
   readonly env?: Partial<Env>;
 }
 
-function requestOf(method: string, path: string, { headers, body }: Request_): Request {
+function requestOf(method: string, path: string, { headers, body, origin = "https://vault.test" }: Request_): Request {
   const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
-  return new Request(`https://vault.test${path}`, { method, headers, body: raw ? body : JSON.stringify(body) });
+  return new Request(`${origin}${path}`, { method, headers, body: raw ? body : JSON.stringify(body) });
 }
 
 const dispatch = async (request: Request, bindings: Partial<Env> = {}): Promise<Response> =>

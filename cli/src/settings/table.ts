@@ -34,6 +34,14 @@ export const SETTINGS_COMMANDS = [
     load: () => import("./whoami.ts"),
   }),
   command({
+    name: "console",
+    summary: "print a link that signs in to the web console, as the token, as the admin or as both",
+    args: "",
+    options: NO_OPTIONS,
+    examples: ["item-vault console"],
+    load: () => import("./sign-in.ts"),
+  }),
+  command({
     name: "completions",
     summary: "print the completions of a shell: bash, zsh or fish",
     args: "<shell>",

@@ -1,6 +1,6 @@
 import { ItemVaultError } from "@item-vault/client";
 import { explain } from "./explain.ts";
-import { type Session, sessionState, setSession } from "../state/session.ts";
+import { type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
 import { sendUnchecked } from "./client.ts";
 
 /** Signing in and out (contract 24). */
@@ -27,20 +27,18 @@ const LINK_REFUSED = "This link has been used, or is older than 10 minutes.";
 
 /**
  * Finds out at the start who is signed in. The codes of a sign-in link are removed from the address before they are used, so that
- * they are not in the history. Out: what the sign-in page says, if anything.
+ * they are not in the history.
  */
-export async function startSession(): Promise<string | undefined> {
+export async function startSession(): Promise<void> {
   const codes = SIGN_IN.exec(location.hash)?.[1]?.split(".") ?? [];
   if (codes.length > 0) history.replaceState(null, "", "/console/");
   try {
     for (const code of codes) await signIn({ code });
     if (codes.length === 0) await loadSession();
-    return undefined;
   } catch (error) {
     if (!(error instanceof ItemVaultError)) throw error;
+    signInMessage.value = error.status !== 401 ? explain(error) : codes.length > 0 ? LINK_REFUSED : "";
     if (sessionState.value === "starting") sessionState.value = error.status === 0 ? "unreachable" : "signed-out";
-    if (error.status !== 401) return explain(error);
-    return codes.length > 0 ? LINK_REFUSED : undefined;
   }
 }
 

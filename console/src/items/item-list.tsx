@@ -16,6 +16,7 @@ const ROW_HEIGHT = 56; // pixels, as in style/items.css
 export function ItemList() {
   return (
     <section class="pane list" aria-label="Items">
+      {route.value.item === undefined && <h1 class="unseen">Items</h1>}
       <SearchField />
       <Content />
     </section>

@@ -19,6 +19,8 @@ export type SessionState = "starting" | "unreachable" | "signed-out" | "signed-i
 
 export const session = signal<Session | undefined>(undefined);
 export const sessionState = signal<SessionState>("starting");
+/** What the sign-in page says besides its form: why a link did not sign in, or that the service did not answer. */
+export const signInMessage = signal("");
 
 /** Takes over an answer of the service. In: `undefined` when nobody is signed in. */
 export function setSession(next: Session | undefined): void {

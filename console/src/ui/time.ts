@@ -7,9 +7,8 @@ export const formatTime = (time: string): string => TIME.format(new Date(time));
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
 
-/** In: bytes. Out: with three digits, in powers of 1,000. */
+/** In: bytes. Out: with up to three digits, in powers of 1,000. */
 export function formatSize(bytes: number): string {
   const power = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
-  const digits = power === 0 ? String(bytes) : (bytes / 1000 ** power).toPrecision(3);
-  return `${digits} ${bytes === 1 ? "byte" : UNITS[power]}`;
+  return `${Number((bytes / 1000 ** power).toPrecision(3))} ${bytes === 1 ? "byte" : UNITS[power]}`;
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { rowsInView } from "./rows-in-view.ts";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** A list of rows of one height, of which only those in view are in the page: 10,000 rows cost no more than 20. */
@@ -15,9 +16,6 @@ interface Props<T> {
   readonly current?: string | undefined;
 }
 
-/** Rows beyond the view, so that a fast scroll shows no gap. */
-const MARGIN = 8;
-
 const STEPS: Readonly<Record<string, number>> = {
   ArrowDown: 1,
   ArrowUp: -1,
@@ -26,12 +24,6 @@ const STEPS: Readonly<Record<string, number>> = {
   Home: -Infinity,
   End: Infinity,
 };
-
-/** The range of rows in view. In: pixels. Out: the first row, and the row after the last. */
-export const rowsInView = (top: number, view: number, height: number, count: number): [number, number] => [
-  Math.max(0, Math.floor(top / height) - MARGIN),
-  Math.min(count, Math.ceil((top + view) / height) + MARGIN),
-];
 
 export function VirtualList<T>({ label, rows, keyOf, height, row, current }: Props<T>) {
   const list = useRef<HTMLUListElement>(null);
@@ -75,8 +67,14 @@ export function VirtualList<T>({ label, rows, keyOf, height, row, current }: Pro
   return (
     // The links in the rows are interactive; the list handles their keys, which bubble.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <ul ref={list} class="rows" aria-label={label} onScroll={measure} onKeyDown={onKeyDown}>
-      <li role="presentation" class="spacer" style={{ height: `${rows.length * height}px` }} />
+    <ul
+      ref={list}
+      class="rows"
+      aria-label={label}
+      style={{ "--height": `${rows.length * height}px` }}
+      onScroll={measure}
+      onKeyDown={onKeyDown}
+    >
       {shown.map(({ one, index }) => (
         <li
           key={keyOf(one)}

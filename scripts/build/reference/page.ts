@@ -1,4 +1,4 @@
-import type { Document } from "../../../openapi/types.ts";
+import type { Document, SecurityScheme } from "../../../openapi/types.ts";
 import { operationsOf, type Placed } from "../document.ts";
 import { type Html, html } from "./html.ts";
 import { methodOf, operationArticle } from "./operation.ts";
@@ -48,12 +48,15 @@ const section = (document: Document, { id, title, description, operations }: Sec
     ${prose(description)}${operations.map((placed) => operationArticle(document, placed))}
   </section> `;
 
+const carrierOf = (scheme: SecurityScheme): string =>
+  scheme.type === "http" ? `Authorization: ${scheme.scheme}` : `Cookie: ${scheme.name}`;
+
 function securitySection({ components }: Document): Html {
   const rows = Object.entries(components.securitySchemes).map(
-    ([name, { description, scheme }]) =>
+    ([name, scheme]) =>
       html`<div id="security-${name}">
-        <dt><code>${name}</code> <span class="note">Authorization: ${scheme}</span></dt>
-        <dd>${prose(description)}</dd>
+        <dt><code>${name}</code> <span class="note">${carrierOf(scheme)}</span></dt>
+        <dd>${prose(scheme.description)}</dd>
       </div> `,
   );
   return html`<section id="security">

@@ -1,9 +1,10 @@
 import { version } from "../../../package.json";
 import { openKeyring } from "../../crypto/keyring.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
 import { probeBackups } from "../../store/backup/probe.ts";
 import { probeCapacity } from "../../store/capacity.ts";
+import { databaseSize } from "../../store/database-size.ts";
 import { probeRootKeys } from "../../store/key-states.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/probes.ts";
 
@@ -20,6 +21,13 @@ interface Dependency {
   readonly message: string;
   /** Out: a report, a warning in words, or nothing. Errors: what is wrong, in the failure's detail. */
   readonly check: (env: Env) => Promise<Result<Checked>> | Result<Checked>;
+  /** What is used of a limit, in bytes, after the check. Absent: the dependency has no limit. */
+  readonly figures?: (env: Env) => Figures | undefined;
+}
+
+interface Figures {
+  readonly used: number;
+  readonly limit: number;
 }
 
 interface Report {
@@ -34,7 +42,7 @@ const bound = () => ok(undefined);
 const DEPENDENCIES: readonly Dependency[] = [
   { service: "d1", needs: ["DB"], message: "The database answers", check: ({ DB }) => probeDatabase(DB) },
   { service: "schema", needs: ["DB"], message: "The schema is up to date", check: ({ DB }) => probeSchema(DB) },
-  { service: "capacity", needs: ["DB"], message: "", check: checkCapacity },
+  { service: "capacity", needs: ["DB"], message: "", check: checkCapacity, figures: capacityFigures },
   { service: "r2", needs: ["FILES"], message: "The bucket answers", check: ({ FILES }) => probeBucket(FILES) },
   { service: "keys", needs: ["DB", "ROOT_KEYS"], message: "The root keys are those of the database", check: checkKeys },
   { service: "coordinator", needs: ["COORDINATOR"], message: "The Durable Objects are bound", check: bound },
@@ -75,19 +83,27 @@ function cachedReport(c: Context): Promise<string> {
 
 async function makeReport(env: Env): Promise<string> {
   const dependencies = await Promise.all(
-    DEPENDENCIES.map(async ({ service, needs, message, check }) => {
+    DEPENDENCIES.map(async ({ service, needs, message, check, figures }): Promise<object> => {
       const missing = needs.find((name) => !(env[name] as unknown));
       const result = missing === undefined ? await check(env) : fail("misconfigured", `${missing} is missing`);
-      if (!result.ok) return { service, status: "ERROR", message: result.failure.detail ?? "The database does not answer" };
-      return reportOf(service, result.value, message);
+      const report = result.ok ? reportOf(result.value, message) : errorOf(result);
+      return Object.assign({ service }, report, figures?.(env));
     }),
   );
   return JSON.stringify({ name: "Item Vault", version, dependencies });
 }
 
-function reportOf(service: string, checked: Checked, message: string): Report & { service: string } {
-  if (typeof checked === "object") return { service, ...checked };
-  return checked === undefined ? { service, status: "ACTIVE", message } : { service, status: "WARNING", message: checked };
+function reportOf(checked: Checked, message: string): Report {
+  if (typeof checked === "object") return checked;
+  return checked === undefined ? { status: "ACTIVE", message } : { status: "WARNING", message: checked };
+}
+
+const errorOf = ({ failure }: Refusal) => ({ status: "ERROR", message: failure.detail ?? "The database does not answer" });
+
+/** Out: `undefined` when the setting is malformed, or D1 has not told its size. */
+function capacityFigures(env: Env): Figures | undefined {
+  const [settings, used] = [parseSettings(env), databaseSize()];
+  return settings.ok && used !== undefined ? { used, limit: settings.value.databaseLimit } : undefined;
 }
 
 async function checkCapacity(env: Env): Promise<Result<Report>> {

@@ -1,5 +1,6 @@
 import { type Cursor, isAt } from "../../model/cursor.ts";
 import type { VaultEvent } from "../../model/event.ts";
+import type { TokenIdentity } from "../../store/token-check.ts";
 
 /**
  * What an isolate knows of the events of one vault. It is plain data: the requests that wait for events share it, and none of
@@ -27,7 +28,7 @@ export interface Channel {
 
 /** A request that waits for events. */
 export interface Listener {
-  readonly token: { readonly id: string; readonly hash: string };
+  readonly token: TokenIdentity;
   readonly vaults: () => Iterable<string>;
   /** Whether something happened since the request looked at its channels. */
   woken: boolean;

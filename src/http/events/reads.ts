@@ -4,6 +4,7 @@ import { SECOND } from "../../model/time.ts";
 import type { Store } from "../../store/database.ts";
 import { loadEventState } from "../../store/event-state.ts";
 import { loadEvents } from "../../store/events.ts";
+import { holderOf } from "../../store/token-check.ts";
 import { append, type Channel, eventsAfter, type Listener, restart, wake, wakeAll, wakeOne } from "./channel.ts";
 import { channels, listeners, removeEnded } from "./hub.ts";
 
@@ -32,12 +33,12 @@ export async function checkAll(store: Store): Promise<void> {
 /** Checks tokens and vaults in one D1 call. Out: whether D1 answered. */
 export async function checkSome(store: Store, some: readonly Listener[], of: readonly Channel[]): Promise<boolean> {
   const now = Date.now();
-  const tokens = [...new Set(some.map(({ token }) => token.id))];
+  const tokens = [...new Set(some.map(({ token }) => holderOf(token)))];
   const vaults = of.map(({ vault }) => vault);
   const state = await loadEventState(store, tokens, vaults);
   if (!state.ok) return false;
   for (const listener of some) {
-    const inUse = state.value.tokens.get(listener.token.id) === listener.token.hash;
+    const inUse = state.value.tokens.get(holderOf(listener.token)) === listener.token.hash;
     if (inUse) listener.checkedAt = now;
     else listener.revoked = true;
     if (!inUse) wake(listener);

@@ -43,7 +43,7 @@ export function createSession(
 ): Session {
   const own = new Map(positions);
   const listener: Listener = {
-    token: { id: claims.id, hash: claims.hash },
+    token: { id: claims.id, hash: claims.hash, session: claims.session },
     vaults: () => own.keys(),
     woken: false,
     resolve: undefined,

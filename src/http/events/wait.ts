@@ -40,9 +40,13 @@ export async function waitForNews(session: Session, until: number): Promise<Outc
   }
 }
 
+/** When the token may not be used any more, or the session that acts as it: Unix milliseconds. */
+const expiryOf = ({ expiresAt, session }: Session["claims"]): number =>
+  Math.min(expiresAt * SECOND, session?.expiresAt ?? Infinity);
+
 function endOf({ listener, claims, calls, closed }: Session, now: number): EndReason | undefined {
   if (closed) return "closed";
-  if (listener.revoked || now >= claims.expiresAt * SECOND) return "unauthorized";
+  if (listener.revoked || now >= expiryOf(claims)) return "unauthorized";
   if (now >= listener.checkedAt + UNCHECKED) return "unavailable";
   return calls >= CALLS ? "call_limit" : undefined;
 }
@@ -86,7 +90,7 @@ async function connectAll(session: Session, channels: readonly Channel[]): Promi
 function* dueTimes(session: Session): Generator<number> {
   yield check.due;
   yield session.listener.checkedAt + UNCHECKED;
-  yield session.claims.expiresAt * SECOND;
+  yield expiryOf(session.claims);
   if (session.retryAt > Date.now()) yield session.retryAt;
   for (const { stale, readingUntil, owner, connectAt } of channelsOf(session)) {
     if (stale) yield readingUntil;

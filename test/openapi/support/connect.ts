@@ -143,6 +143,7 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   "status 304 is ours": "conditional requests (contract 9.11, 10.4)",
   "status 400 is ours": "ids, filters and parameters that are malformed, on every operation that has them (contract 4.3)",
   "status 401 is ours": "on /metrics, which needs a token here (contract 13.4)",
+  "status 403 is ours": "for requests by the cookie of the console only (contract 24.2)",
   "status 404 is ours": "on /metrics, which does not exist without its secret (contract 13.4)",
   "status 409 is ours": "Idempotency-Key (contract 10.10)",
   "status 412 is ours": "If-Match (contract 10.3)",

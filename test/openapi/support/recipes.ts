@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { formatCursors } from "../../../src/model/cursors.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
+import { COOKIE } from "../../support/console.ts";
 import { admin, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { ask, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
@@ -17,8 +18,14 @@ interface Case {
 type Recipe = (given: Case) => Promise<Reply>;
 
 /** The secret that opens the operation. */
-const secretOf = ({ row: { access }, world }: Case): string | undefined =>
-  ({ everybody: undefined, metrics: env.METRICS_TOKEN, admin: env.ADMIN_TOKEN, token: world.token })[access.by];
+const secretOf = ({ row: { access }, world, target }: Case): string | undefined =>
+  ({
+    everybody: undefined,
+    metrics: env.METRICS_TOKEN,
+    admin: env.ADMIN_TOKEN,
+    token: world.token,
+    console: target.ids["session"],
+  })[access.by];
 
 /** The successful request with other headers, body, query, ids or bindings. */
 const changed =
@@ -105,6 +112,11 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "putBackupObject 422": changed({ query: `?key=vaults/${crypto.randomUUID()}/parts/${"0".repeat(64)}` }),
   "createVault 507": (given) => changed({ env: { COORDINATOR: coordinatorsWith(fullD1()) } })(given),
   "createToken 507": (given) => changed({ env: fullD1() })(given),
+  "signIn 400": changed({ body: { code: "x", token: "x" } }),
+  "signIn 507": (given) => changed({ env: fullD1() })(given),
+  "signOut 507": (given) => changed({ env: fullD1() })(given),
+  "createSignInCode 507": (given) => changed({ env: fullD1() })(given),
+  "createAdminSignInCode 507": (given) => changed({ env: fullD1() })(given),
   "createVault 409": repeatedWith({ name: "First" }),
   "createToken 409": repeatedWith({ name: "first", vaults: {} }),
   "createWebhook 409": (given) => repeatedWith({ url: newReceiver().url })(given),
@@ -135,10 +147,25 @@ const tooLarge: Recipe = (given) => {
   return changed({ query: "?inline_files=true", env: { MAX_INLINE_FILE_SIZE_KB: 0 } })(given);
 };
 
+/** Signing in needs no session: what is wrong is in the body. */
+const WRONG_SIGN_IN: Readonly<Record<string, Request_>> = { signIn: { body: { token: "wrong" } } };
+
 const tooMany: Recipe = ({ row, target, world }) =>
   row.access.by === "token"
     ? ask(row, target, world.limited, { env: { TOKEN_RATE: REFUSING } })
-    : ask(row, target, "wrong", { env: { FAILURE_RATE: REFUSING }, headers: { "CF-Connecting-IP": "203.0.113.9" } });
+    : ask(row, target, "wrong", {
+        ...WRONG_SIGN_IN[row.operationId],
+        env: { FAILURE_RATE: REFUSING },
+        headers: { "CF-Connecting-IP": "203.0.113.9" },
+      });
+
+/** A token without the permission; where none is needed, a request by cookie that another site has made. */
+const outsider: Recipe = (given) => {
+  const { row, target, world } = given;
+  const scoped = row.access.by === "token" && row.access.permission !== undefined && !row.access.hides;
+  if (scoped) return ask(row, target, world.outsider);
+  return ask(row, target, undefined, { headers: { Cookie: `${COOKIE}=x`, "Sec-Fetch-Site": "cross-site" } });
+};
 
 /** A setting whose reading throws. */
 const DEFECT = {
@@ -153,8 +180,8 @@ const BY_STATUS: Readonly<Record<number, Recipe>> = {
   206: changed({ headers: { Range: "bytes=0-0" } }),
   304: changed({ headers: { "If-None-Match": "*" } }),
   400: malformed,
-  401: ({ row, target }) => ask(row, target, "wrong"),
-  403: ({ row, target, world }) => ask(row, target, world.outsider),
+  401: ({ row, target }) => ask(row, target, "wrong", WRONG_SIGN_IN[row.operationId]),
+  403: outsider,
   404: notFound,
   409: changed({ headers: { "Idempotency-Key": USED_KEY } }),
   410: changed({ query: "?after=999-z" }),

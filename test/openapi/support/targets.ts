@@ -1,6 +1,7 @@
 import { backUp } from "../../support/backup.ts";
 import { env } from "cloudflare:workers";
 import type { Row } from "../../../openapi/operation.ts";
+import { CONSOLE, COOKIE, signIn } from "../../support/console.ts";
 import { lengthOf, pattern } from "../../support/files.ts";
 
 import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
@@ -52,9 +53,14 @@ export interface Target {
 
 /** Makes what the path of an operation names. */
 export async function prepareTarget(world: World, row: Row): Promise<Target> {
-  const ids = row.access.by === "admin" ? await prepareAdmin(row) : await prepareItem(world, row);
+  const ids = await prepare(world, row);
   const { body, query = "" } = INPUTS[row.operationId]?.(ids) ?? {};
   return { ids, query, request: { body, headers: body instanceof Uint8Array ? lengthOf(body) : {} } };
+}
+
+async function prepare(world: World, row: Row): Promise<Record<string, string>> {
+  if (row.access.by === "console") return { session: await signIn({ token: world.token }), token: world.token };
+  return row.access.by === "admin" ? prepareAdmin(row) : prepareItem(world, row);
 }
 
 async function prepareItem({ vault, token }: World, { path }: Row): Promise<Record<string, string>> {
@@ -122,8 +128,14 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   getBackupObject: () => ({ query: `?key=${OBJECT}` }),
   restoreBackup: ({ vault }) => ({ body: { vault, overwrite: true, dryRun: true } }),
   putBackupObject: () => ({ query: `?key=contents/${vaultPath()}`, body: pattern(100) }),
+  signIn: ({ token }) => ({ body: { token } }),
   updateWebhook: () => ({ body: { rotateSecret: true } }),
 };
+
+function authenticationOf({ access }: Row, secret: string | undefined): Record<string, string> {
+  if (access.by === "console") return { ...CONSOLE, Cookie: `${COOKIE}=${secret}` };
+  return secret === undefined ? {} : { Authorization: `Bearer ${secret}` };
+}
 
 /** Sends the successful request of an operation, with changes. In: the token or secret; values of the path that are others. */
 export function ask(
@@ -134,7 +146,10 @@ export function ask(
 ): Promise<Reply> {
   const { ids: others, query: other = query, headers, ...rest } = changes;
   const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => others?.[name] ?? ids[name]!);
-  const authorization: Record<string, string> = secret === undefined ? {} : { Authorization: `Bearer ${secret}` };
-  const all = { ...authorization, ...(request.headers as Record<string, string>), ...(headers as Record<string, string>) };
+  const all = {
+    ...authenticationOf(row, secret),
+    ...(request.headers as Record<string, string>),
+    ...(headers as Record<string, string>),
+  };
   return send(row.method.toUpperCase(), path + other, { ...request, ...rest, headers: all });
 }

@@ -1,35 +1,13 @@
 import { type FullItem, ItemBuilder, ItemCategory, OnePasswordConnect, type OPConnect } from "@1password/connect";
 import { inject } from "vitest";
+import { makeToken, makeVault, sendRequest } from "./requests.ts";
+
+export { admin, makeToken, makeVault, type Permission, sendRequest } from "./requests.ts";
 
 /** Helpers for tests that use the service through the Connect SDK. Every test makes a fresh vault. */
 
-export type Permission = "r" | "w" | "rw";
-
-/** Sends a request that the SDK has no method for. Returns the parsed body. Throws an Error with the body of an error response. */
-export async function sendRequest(method: string, path: string, token: string, body?: unknown): Promise<unknown> {
-  const raw = typeof body === "string" || body instanceof Uint8Array;
-  const response = await fetch(new URL(path, inject("url")), {
-    method,
-    body: raw ? body : JSON.stringify(body),
-    headers: { Authorization: `Bearer ${token}` },
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return text === "" ? undefined : JSON.parse(text);
-}
-
-export const admin = (method: string, path: string, body?: object) =>
-  sendRequest(method, `v1/admin/${path}`, inject("secrets").ADMIN_TOKEN, body) as Promise<{ id: string; token: string }>;
-
 /** A client of the SDK with this token. */
 export const connect = (token: string): OPConnect => OnePasswordConnect({ serverURL: inject("url"), token });
-
-/** Makes a vault. Returns its canonical UUID. */
-export const makeVault = async (name = "Test"): Promise<string> => (await admin("POST", "vaults", { name })).id;
-
-/** Issues a token, by default in the dialect `connect`, which the SDK needs. */
-export const makeToken = (vaults: Record<string, Permission>, dialect: "uuid" | "connect" = "connect") =>
-  admin("POST", "tokens", { name: "test", vaults, dialect });
 
 /** A fresh vault and a client with a token that reads and writes it. `vault` is the vault's id in the dialect `connect`. */
 export async function freshVault(name?: string) {

@@ -1,0 +1,35 @@
+import type { Client } from "@item-vault/client";
+import { jsonOf } from "../api/answers.ts";
+import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import { write } from "../frame/io.ts";
+import { tell } from "../output/format.ts";
+
+/** `console`: prints a link that signs in to the web console, with a one-time code for each token that is set (contract 24.9). */
+export async function run({ io, client, admin }: Call): Promise<void> {
+  const operator = await ifSet(admin);
+  // Without any token this throws the error that says how to set one.
+  const own = operator ? await ifSet(client) : await client();
+  const made = [
+    ...(own ? [await makeCode(own, "/v1/sign-in-codes")] : []),
+    ...(operator ? [await makeCode(operator, "/v1/admin/sign-in-codes")] : []),
+  ];
+  await tell(io, "The link signs in once, within 10 minutes. `item-vault console` makes another.");
+  await write(io.stdout, `${made[0]!.origin}/console/#sign-in=${made.map(({ code }) => code).join(".")}\n`);
+}
+
+/** Out: `undefined` when the token is not set. */
+async function ifSet(connect: () => Promise<Client>): Promise<Client | undefined> {
+  try {
+    return await connect();
+  } catch (error) {
+    if (error instanceof CliError && error.message === "No token is set") return undefined;
+    throw error;
+  }
+}
+
+async function makeCode(client: Client, path: string): Promise<{ readonly origin: string; readonly code: string }> {
+  const response = await client.send("POST", path);
+  const { code } = await jsonOf<{ code: string }>(response);
+  return { origin: new URL(response.url).origin, code };
+}

@@ -1,0 +1,91 @@
+/** A chart of stacked bars, drawn as SVG. A table with the same figures is there for those who do not see it. */
+
+export interface Bar {
+  readonly label: string;
+  /** One value for each series, in their order. */
+  readonly values: readonly number[];
+}
+
+interface Props {
+  readonly title: string;
+  readonly series: readonly string[];
+  readonly bars: readonly Bar[];
+  /** How a value is written. */
+  readonly format?: (value: number) => string;
+}
+
+const HEIGHT = 120;
+const WIDTH = 20;
+const GAP = 4;
+
+export function Chart({ title, series, bars, format = String }: Props) {
+  const most = Math.max(1, ...bars.map(({ values }) => sum(values)));
+  return (
+    <figure class="chart">
+      <figcaption>
+        {title}
+        <ul class="legend">
+          {series.map((name, index) => (
+            <li key={name} class={`series-${index}`}>
+              {name}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <svg viewBox={`0 0 ${Math.max(1, bars.length) * (WIDTH + GAP)} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        {bars.map((bar, position) => (
+          <g key={bar.label} transform={`translate(${position * (WIDTH + GAP)} 0)`}>
+            <title>{`${bar.label}: ${bar.values.map((value, index) => `${format(value)} ${series[index]}`).join(", ")}`}</title>
+            {bar.values.map((value, index) => (
+              <rect
+                key={series[index]}
+                class={`series-${index}`}
+                width={WIDTH}
+                height={(value / most) * HEIGHT}
+                y={HEIGHT - (sum(bar.values.slice(0, index + 1)) / most) * HEIGHT}
+              />
+            ))}
+          </g>
+        ))}
+      </svg>
+      <div class="axis quiet" aria-hidden="true">
+        <span>{bars[0]?.label}</span>
+        {bars.length > 1 && <span>{bars.at(-1)!.label}</span>}
+      </div>
+      <details>
+        <summary>Figures</summary>
+        <FigureTable title={title} series={series} bars={bars} format={format} />
+      </details>
+    </figure>
+  );
+}
+
+function FigureTable({ title, series, bars, format = String }: Props) {
+  return (
+    <table>
+      <caption class="unseen">{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          {series.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {bars.map(({ label, values }) => (
+          <tr key={label}>
+            <th scope="row">{label}</th>
+            {values.map((value, index) => (
+              <td key={series[index]}>{format(value)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

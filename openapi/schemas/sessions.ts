@@ -1,0 +1,26 @@
+import type { Schema } from "../types.ts";
+import { closed, nullable, open, ref } from "./shapes.ts";
+
+/** Sessions of the console (contract 24). */
+
+const SECRET: Schema = { type: "string", pattern: "^[A-Za-z0-9_-]{43}$" };
+
+export const sessionSchemas: Readonly<Record<string, Schema>> = {
+  Session: closed(
+    "A session of the console (contract 24.4).",
+    {
+      expiresAt: ref("Time"),
+      admin: { type: "boolean", description: "Whether it opens the routes of the admin." },
+      token: ref("Token", "The token that it acts as; absent without one."),
+    },
+    ["token"],
+  ),
+  SignIn: open("What signs in: one of the two, or neither (contract 24.3).", {
+    code: nullable({ type: "string", description: "A one-time code." }),
+    token: nullable({ type: "string", description: "The text of a token, or ADMIN_TOKEN." }),
+  }),
+  SignInCode: closed("A one-time code (contract 24.9).", {
+    code: { ...SECRET, description: "The code. Only this answer contains it." },
+    expiresAt: ref("Time"),
+  }),
+};

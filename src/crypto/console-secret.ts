@@ -1,0 +1,57 @@
+import { concat } from "./bytes.ts";
+import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
+
+/**
+ * The texts that authenticate the console: cookies of sessions, and one-time codes.
+ *
+ *     base64url( random 24 | the first 8 bytes of HMAC-SHA-256 under a key of the use, over the random bytes )
+ *
+ * The 192 random bits are what cannot be guessed. The HMAC refuses a text that this service did not make without a call of D1, as the
+ * signature of a token does, so that invalid texts cause no load there.
+ */
+
+export type Use = "session" | "sign-in-code";
+
+export interface ConsoleSecret {
+  /** 43 characters of base64url. */
+  readonly text: string;
+  /** The id of its row: the SHA-256 of its 32 bytes, 64 hexadecimal digits. */
+  readonly id: string;
+}
+
+const RANDOM = 24;
+const MAC = 8;
+
+const derived = new WeakMap<CryptoKey, Map<Use, CryptoKey>>();
+
+/** Makes a new text under the active root key. */
+export async function createConsoleSecret({ active }: Keyring, use: Use): Promise<ConsoleSecret> {
+  const random = crypto.getRandomValues(new Uint8Array(RANDOM));
+  const bytes = concat(random, await macOf(active, use, random));
+  return { text: bytes.toBase64({ alphabet: "base64url", omitPadding: true }), id: await idOf(bytes) };
+}
+
+/** Out: the id of the row of a text; `undefined` for a text that no root key of the keyring made for this use. */
+export async function parseConsoleSecret({ keys }: Keyring, use: Use, text: string): Promise<string | undefined> {
+  if (!/^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text)) return undefined; // the last character has two unused bits (RFC 4648 section 3.5)
+  const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
+  for (const root of keys.values()) {
+    const mac = await macOf(root, use, bytes.subarray(0, RANDOM));
+    if (crypto.subtle.timingSafeEqual(mac, bytes.subarray(RANDOM))) return idOf(bytes);
+  }
+  return undefined;
+}
+
+const idOf = async (bytes: Uint8Array): Promise<string> => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
+
+const macOf = async (root: RootKey, use: Use, random: Uint8Array): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.sign("HMAC", await keyOf(root, use), random)).slice(0, MAC);
+
+async function keyOf({ base }: RootKey, use: Use): Promise<CryptoKey> {
+  const keys = derived.get(base) ?? new Map<Use, CryptoKey>();
+  const hmac = { name: "HMAC", hash: "SHA-256" };
+  const key =
+    keys.get(use) ?? (await crypto.subtle.importKey("raw", await deriveBits(base, `console/${use}`), hmac, false, ["sign"]));
+  derived.set(base, keys.set(use, key));
+  return key;
+}

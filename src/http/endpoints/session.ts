@@ -1,0 +1,79 @@
+import { LIMITS } from "../../model/limits.ts";
+import { SECOND } from "../../model/time.ts";
+import { ADMIN } from "../../model/operation.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { sendEntry } from "../../requests/entries.ts";
+import { openStore, type Store } from "../../store/database.ts";
+import type { Grants } from "../../store/session-rows.ts";
+import { deleteSession, insertSession, loadSession } from "../../store/sessions.ts";
+import { adminEntry } from "../audit.ts";
+import { adminFingerprint, requireConsole, requireSession, sessionIdOf, setCookie } from "../console-session.ts";
+import type { Context } from "../context.ts";
+import { presentSession } from "../present-session.ts";
+import { authenticateSignIn } from "./sign-in.ts";
+
+/** /console/session: the session of the console (contract 24). Only the console sends these requests, so they have no row of a token. */
+
+/** Errors: `cross_site`, `misconfigured`. */
+async function openForConsole(c: Context): Promise<Result<Store>> {
+  const allowed = requireConsole(c);
+  return allowed.ok ? openStore(c.env, Date.now()) : allowed;
+}
+
+/** Errors: those of `openForConsole` and `requireSession`. */
+export async function getSession(c: Context): Promise<Result<Response>> {
+  const store = await openForConsole(c);
+  if (!store.ok) return store;
+  const session = await requireSession(c, store.value);
+  return session.ok ? ok(c.json(presentSession(session.value))) : session;
+}
+
+/**
+ * Signs in: the new grant is added to those of the session in the request, under a new cookie. Errors: those of `openForConsole` and
+ * `authenticateSignIn`; `unavailable`, `database_full`.
+ */
+export async function signIn(c: Context): Promise<Result<Response>> {
+  const opened = await openForConsole(c);
+  if (!opened.ok) return opened;
+  const store = opened.value;
+  const granted = await authenticateSignIn(c, store);
+  if (!granted.ok) return granted;
+  const replaced = await sessionIdOf(c, store);
+  const earlier = replaced === undefined ? undefined : await loadSession(store, replaced, await adminFingerprint(c));
+  if (earlier?.ok === false && earlier.failure.kind !== "unauthorized") return earlier;
+  const { grants, expiresAt } = merge(earlier?.ok ? earlier.value : undefined, granted.value, store.now);
+  const made = await insertSession(store, grants, expiresAt, replaced);
+  if (!made.ok) return made;
+  setCookie(c, made.value.text, Math.floor((expiresAt - store.now) / SECOND));
+  logSignIn(c, store, granted.value);
+  return ok(c.json(presentSession({ ...grants, expiresAt })));
+}
+
+/** A grant that is kept keeps its end: no sign-in makes an earlier one last longer. */
+function merge(
+  earlier: (Grants & { readonly expiresAt: number }) | undefined,
+  granted: Grants,
+  now: number,
+): { readonly grants: Grants; readonly expiresAt: number } {
+  const admin = granted.admin ?? earlier?.admin;
+  const token = granted.token ?? earlier?.token;
+  const keeps = earlier && (admin !== granted.admin || token !== granted.token);
+  return { grants: { admin, token }, expiresAt: keeps ? earlier.expiresAt : now + LIMITS.session * SECOND };
+}
+
+/** An entry of the admin's log: by the admin, or by the token and about it. */
+function logSignIn(c: Context, store: Store, { token }: Grants): void {
+  const entry = adminEntry({ resource: "SESSION" }, c, "CREATE", token?.id ?? null);
+  c.executionCtx.waitUntil(sendEntry(c.env, store, { ...entry, actor: token?.id ?? ADMIN }));
+}
+
+/** Signs out: 204, also without a session. Errors: those of `openForConsole`; `unavailable`. */
+export async function signOut(c: Context): Promise<Result<Response>> {
+  const store = await openForConsole(c);
+  if (!store.ok) return store;
+  const id = await sessionIdOf(c, store.value);
+  const deleted = id === undefined ? ok(undefined) : await deleteSession(store.value, id);
+  if (!deleted.ok) return deleted;
+  setCookie(c, "", 0);
+  return ok(c.body(null, 204));
+}

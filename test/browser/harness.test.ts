@@ -1,0 +1,107 @@
+import { expect, it } from "vitest";
+import { otherOrigin } from "./support/other-origin.ts";
+import { openPage, startPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { injectFault } from "./support/faults.ts";
+import { checkAccessibility } from "./support/accessibility.ts";
+
+/** What fails a browser test by itself, and the tools that inject faults. */
+
+/** What a page does, the event of Playwright that tells of it, and the problem. */
+const PROBLEMS = [
+  ["writes to the console", "console.log('text')", "console", "console.log: text"],
+  ["throws", "setTimeout(() => { throw new Error('thrown') })", "pageerror", "error: Error: thrown"],
+  [
+    "violates its policy",
+    "document.body.append(Object.assign(new Image(), { src: '/x.png' }))",
+    "console",
+    "Content Security Policy",
+  ],
+  ["opens an alert", "alert('shown')", "dialog", "alert: shown"],
+] as const;
+
+it.each(PROBLEMS)("a page that %s fails its test", async (_, script, event, problem) => {
+  const { page, close } = await startPage();
+  await page.goto(problem.includes("Policy") ? "/openapi.json" : "/heartbeat");
+  const happened = page.waitForEvent(event as "console");
+  await page.evaluate(script);
+  await happened;
+  await expect(close()).rejects.toThrow(problem);
+});
+
+it("a page that sends a request to another origin fails its test", async () => {
+  const { sameSite, received } = await otherOrigin("<!doctype html><title>Other</title>");
+  const { page, close } = await startPage();
+  await page.goto(sameSite);
+  expect(received).toContain("GET /");
+  await expect(close()).rejects.toThrow(`request: GET ${sameSite}/`);
+});
+
+it("an expected problem does not fail the test, and one that does not happen does", async () => {
+  const [first, second] = [await startPage(), await startPage()];
+  for (const { page } of [first, second]) expectProblem(page, /^console\.warning: known$/);
+  await first.page.evaluate("console.warn('known')");
+  await first.close();
+  await expect(second.close()).rejects.toThrow("no problem matches");
+});
+
+it("an origin that the test allows may be asked", async () => {
+  const other = await otherOrigin("<!doctype html><title>Other</title>");
+  const page = await openPage({ origins: [other.crossSite] });
+  await page.goto(other.crossSite);
+  expect(await page.title()).toBe("Other");
+  expect(await page.evaluate("location.hostname")).toBe("localhost");
+});
+
+const FAULTS = [
+  ["network", "failed"],
+  ["lost", "failed"],
+  [{ status: 503, kind: "unavailable" }, "503 unavailable"],
+  [{ delayMs: 20 }, "200 null"],
+] as const;
+
+const FETCH = "fetch('/health').then((r) => `${r.status} ${r.headers.get('Item-Vault-Error')}`, () => 'failed')";
+
+it.each(FAULTS)("a fault of the network is injected: %j", async (fault, answer) => {
+  const page = await openPage();
+  await page.goto("/heartbeat");
+  const { requests, end } = await injectFault(page, "GET", "/health", fault);
+  if (answer !== "200 null") expectProblem(page, /^console\.error: Failed to load resource/);
+  expect(await page.evaluate(FETCH)).toBe(answer);
+  expect(requests).toEqual(["GET /health"]);
+  end();
+  expect(await page.evaluate(FETCH)).toBe("200 null");
+});
+
+it("a held request is answered when the fault ends", async () => {
+  const page = await openPage();
+  await page.goto("/heartbeat");
+  const { requests, end } = await injectFault(page, "GET", "/*", "held");
+  const answer = page.evaluate(FETCH);
+  await expect.poll(() => requests).toEqual(["GET /health"]);
+  end();
+  expect(await answer).toBe("200 null");
+});
+
+it("axe names an element without a name", async () => {
+  const page = await openPage();
+  await page.setContent("<!doctype html><html lang=en><title>T</title><main><h1>T</h1><button></button></main>");
+  expect(await checkAccessibility(page)).toMatch(/^button-name \(critical\): .*\n {2}button\n {4}<button><\/button>/);
+});
+
+it("the clipboard can be written and read", async () => {
+  const page = await openPage();
+  await page.goto("/heartbeat");
+  expect(await page.evaluate("navigator.clipboard.writeText('x').then(() => navigator.clipboard.readText())")).toBe("x");
+});
+
+it("timers run when the test says so", async () => {
+  const page = await openPage();
+  await page.clock.install();
+  await page.goto("/heartbeat");
+  await page.evaluate("setTimeout(() => { document.title = 'Later' }, 60000)");
+  await page.clock.fastForward(59_000);
+  expect(await page.title()).not.toBe("Later");
+  await page.clock.fastForward(1_000);
+  expect(await page.title()).toBe("Later");
+});

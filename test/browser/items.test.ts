@@ -1,0 +1,184 @@
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { checkAccessibility } from "./support/accessibility.ts";
+import { openPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { type Seeded, seed } from "./support/seed.ts";
+import { signInLink } from "./support/session.ts";
+
+/** Reading Items: sign in, find, open, reveal, copy. */
+
+const PASSWORD = "correct-horse-battery";
+const MARKUP = "<img src=x onerror=alert(1)>";
+const LONG = "A title that is much longer than the list is wide, so that its end is not shown there but in the Item "
+  .repeat(2)
+  .trim();
+
+const ITEMS = [
+  {
+    title: "Grafana",
+    tags: ["monitoring"],
+    urls: [{ href: "https://grafana.example.com" }, { href: "javascript:alert(1)" }],
+    sections: [{ id: "more", label: MARKUP }],
+    fields: [
+      { purpose: "USERNAME", value: "ada@example.com" },
+      { purpose: "PASSWORD", value: PASSWORD },
+      { label: MARKUP, type: "STRING", value: MARKUP, section: { id: "more" } },
+      { purpose: "NOTES", value: "first line\nsecond line" },
+    ],
+  },
+  { title: "GitHub", fields: [{ purpose: "USERNAME", value: "ada" }] },
+  { title: MARKUP, category: "SECURE_NOTE", tags: [MARKUP] },
+  { title: LONG, category: "SERVER" },
+  { title: "", category: "API_CREDENTIAL", favorite: true },
+];
+
+let seeded: Seeded;
+beforeAll(async () => {
+  seeded = await seed(ITEMS, { name: "Team" });
+});
+
+const rows = (page: Page) => page.getByRole("list", { name: "Items" }).getByRole("link");
+const openGrafana = async (page: Page): Promise<void> => {
+  await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
+  await page.getByRole("heading", { name: "Grafana" }).waitFor();
+};
+
+describe("signing in", () => {
+  it("a link signs in once, and its code is removed from the address", async () => {
+    const link = await signInLink(seeded.token);
+    const page = await openPage();
+    await page.goto(link);
+    await expect.poll(() => rows(page).count()).toBe(ITEMS.length);
+    expect(page.url()).not.toContain("sign-in");
+    expect(await page.evaluate<number>("history.length")).toBeLessThanOrEqual(2);
+    const second = await openPage();
+    expectProblem(second, /401/);
+    await second.goto(link);
+    await second.getByRole("alert").getByText("This link has been used").waitFor();
+  });
+
+  it("a token signs in, a wrong one is refused in words, and signing out ends the session", async () => {
+    const page = await openPage();
+    expectProblem(page, /401/);
+    await page.goto("/console/");
+    await page.getByLabel("Token").fill("wrong");
+    await page.keyboard.press("Enter");
+    await page.getByText("This token is not valid").waitFor();
+    expect(await checkAccessibility(page)).toBe("");
+    await page.getByLabel("Token").fill(seeded.token);
+    await page.keyboard.press("Enter");
+    await rows(page).first().waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token").waitFor();
+  });
+});
+
+describe("the list", () => {
+  it("finds by title, tag, user name and URL, and never by the value of another field", async () => {
+    const page = await openPage({ token: seeded.token });
+    await page.goto("/console/");
+    const search = page.getByRole("searchbox", { name: "Search Items" });
+    for (const [query, count] of [
+      ["GRAF", 1],
+      ["monitoring", 1],
+      ["ada@", 1],
+      ["grafana.example", 1],
+      [PASSWORD, 0],
+    ] as const) {
+      await search.fill(query);
+      await expect.poll(() => rows(page).count(), { message: query }).toBe(count);
+    }
+    await page.getByText("Values of fields are not searched").waitFor();
+  });
+
+  it("is used with the keyboard alone: type, arrow, Enter, copy", async () => {
+    const page = await openPage({ token: seeded.token });
+    await page.goto("/console/");
+    await rows(page).first().waitFor();
+    await page.keyboard.type("graf");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Grafana" }).waitFor();
+    const copy = page.getByRole("button", { name: "Copy password" });
+    for (let pressed = 0; pressed < 20 && !(await copy.evaluate((button) => button === document.activeElement)); pressed++)
+      await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("password copied").waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(PASSWORD);
+    await page.keyboard.press("Control+k");
+    expect(await page.evaluate("document.activeElement.type")).toBe("search");
+  });
+
+  it.each([
+    ["light", 1280],
+    ["dark", 390],
+  ] as const)(
+    "has no violation of accessibility in the %s scheme, %d pixels wide, and does not scroll sideways",
+    async (colorScheme, width) => {
+      const page = await openPage({ token: seeded.token, colorScheme, width });
+      await page.goto("/console/");
+      await rows(page).first().waitFor();
+      expect(await checkAccessibility(page)).toBe("");
+      await openGrafana(page);
+      expect(await checkAccessibility(page)).toBe("");
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    },
+  );
+});
+
+describe("one Item", () => {
+  it("is shown with its sections, and markup in it is text", async () => {
+    const page = await openPage({ token: seeded.token });
+    await openGrafana(page);
+    await page.getByRole("region", { name: MARKUP }).getByText(MARKUP).nth(1).waitFor();
+    await page.getByText("first line\nsecond line").waitFor();
+    expect(await page.getByRole("link", { name: "https://grafana.example.com" }).getAttribute("rel")).toBe("noopener noreferrer");
+    expect(await page.locator("a[href^='javascript']").count()).toBe(0);
+    expect(await page.locator("img").count()).toBe(0);
+  });
+
+  it("hides a revealed value again after 30 seconds", async () => {
+    const page = await openPage({ token: seeded.token });
+    await page.clock.install();
+    await openGrafana(page);
+    await page.getByRole("button", { name: "Reveal password" }).click();
+    await page.getByText(PASSWORD).waitFor();
+    await page.clock.runFor(29_000);
+    expect(await page.getByText(PASSWORD).count()).toBe(1);
+    await page.clock.runFor(1_500);
+    await expect.poll(() => page.content()).not.toContain(PASSWORD);
+  });
+
+  it("clears the clipboard 60 seconds after a value was copied, unless something else was copied", async () => {
+    const page = await openPage({ token: seeded.token });
+    await page.clock.install();
+    await openGrafana(page);
+    const clipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
+    await page.getByRole("button", { name: "Copy password" }).click();
+    await expect.poll(clipboard).toBe(PASSWORD);
+    await page.clock.runFor(61_000);
+    await expect.poll(clipboard).toBe("");
+    await page.getByRole("button", { name: "Copy password" }).click();
+    await expect.poll(clipboard).toBe(PASSWORD);
+    await page.evaluate("navigator.clipboard.writeText('other')");
+    await page.clock.runFor(61_000);
+    expect(await clipboard()).toBe("other");
+  });
+
+  it("an ended session asks to sign in again, over the page", async () => {
+    const own = await seed([{ title: "Mine" }]);
+    const page = await openPage({ token: own.token });
+    expectProblem(page, /401/);
+    await page.goto("/console/");
+    await rows(page).first().waitFor();
+    await page.evaluate(`fetch("/console/session", { method: "DELETE", headers: { "Item-Vault-Console": "1" } })`);
+    await rows(page).first().click();
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    await dialog.getByLabel("Token").fill(own.token);
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Mine" }).waitFor();
+  });
+});

@@ -1,0 +1,59 @@
+import type { BrowserContext, ConsoleMessage, Page } from "playwright-core";
+
+/**
+ * What a page must not do: write to the console, throw, violate its policy, open a dialog of the browser, or send a request to another
+ * origin.
+ * Chromium reports a violation of a policy, and an answer with an error status, as messages of the console.
+ */
+
+interface Watched {
+  readonly problems: string[];
+  readonly expected: RegExp[];
+}
+
+const watched = new WeakMap<BrowserContext, Watched>();
+const accepting = new WeakSet<Page>();
+
+/** Schemes of requests that stay in the browser. */
+const LOCAL = /^(?:data|blob|about):/;
+
+/** Begins to collect. `origins`: those to which requests may go, without a slash at the end. */
+export function watchProblems(context: BrowserContext, origins: readonly string[]): void {
+  const problems: string[] = [];
+  watched.set(context, { problems, expected: [] });
+  context.on("console", (message) => problems.push(presentMessage(message)));
+  context.on("weberror", (error) => problems.push(`error: ${error.error().stack ?? error.error().message}`));
+  context.on("request", (request) => {
+    const url = request.url();
+    if (!LOCAL.test(url) && !origins.includes(new URL(url).origin)) problems.push(`request: ${request.method()} ${url}`);
+  });
+  context.on("page", (page) => {
+    page.on("crash", () => problems.push("crash: the page has crashed"));
+    page.on("dialog", (dialog) => {
+      const accepts = accepting.has(page) && dialog.type() !== "alert";
+      if (!accepts) problems.push(`${dialog.type()}: ${dialog.message()}`);
+      return accepts ? dialog.accept() : dialog.dismiss();
+    });
+  });
+}
+
+/** Accepts the page's dialogs, for example the browser's question about unsaved changes. An alert is a problem still. */
+export const acceptDialogs = (page: Page): void => void accepting.add(page);
+
+const presentMessage = (message: ConsoleMessage): string => {
+  const { url } = message.location();
+  return `console.${message.type()}: ${message.text()}${url === "" ? "" : ` (${url})`}`;
+};
+
+/** Allows the problems of a page whose text matches. The test fails if there is none when it ends. */
+export const expectProblem = (page: Page, pattern: RegExp): void => void watched.get(page.context())!.expected.push(pattern);
+
+/** The problems so far that are not expected, and the expected ones that did not happen. */
+export function problemsOf(context: BrowserContext): string[] {
+  const { problems, expected } = watched.get(context)!;
+  const missing = expected.filter((pattern) => !problems.some((problem) => pattern.test(problem)));
+  return [
+    ...problems.filter((problem) => !expected.some((pattern) => pattern.test(problem))),
+    ...missing.map((pattern) => `no problem matches ${pattern.source}`),
+  ];
+}

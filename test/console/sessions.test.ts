@@ -1,0 +1,112 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { browser, cookieOf, signIn } from "../support/console.ts";
+import { admin, client, freshVault, LOGIN, makeToken, send } from "../support/service.ts";
+
+/** Sessions of the console (contract 24). */
+
+const session = (cookie: string | undefined) => browser(cookie)("GET", "/console/session");
+
+describe("a session", () => {
+  it("that a token signed in acts as that token, and shows it as /v1/token does", async () => {
+    const { call, token, items } = await freshVault();
+    const cookie = await signIn({ token });
+    expect((await session(cookie)).body).toEqual({
+      expiresAt: expect.any(String),
+      admin: false,
+      token: (await call("GET", "/v1/token")).body,
+    });
+    expect((await browser(cookie)("GET", "/v1/token")).body).toEqual((await call("GET", "/v1/token")).body);
+    expect((await browser(cookie)("GET", items)).status).toBe(200);
+    expect((await browser(cookie)("GET", "/v1/admin/vaults")).status).toBe(401);
+  });
+
+  it("that ADMIN_TOKEN signed in opens the routes of the admin, and no other", async () => {
+    const cookie = await signIn({ token: env.ADMIN_TOKEN });
+    expect((await session(cookie)).body).toEqual({ expiresAt: expect.any(String), admin: true });
+    expect((await browser(cookie)("GET", "/v1/admin/vaults")).status).toBe(200);
+    expect((await browser(cookie)("GET", "/v1/token")).status).toBe(401);
+  });
+
+  it("writes as its token: lastEditedBy names it", async () => {
+    const { token, items, call } = await freshVault();
+    const cookie = await signIn({ token });
+    const { status, body } = await browser(cookie)("POST", items, { body: LOGIN });
+    expect([status, body.lastEditedBy]).toEqual([200, (await call("GET", "/v1/token")).body.id]);
+  });
+
+  it("gets the grants of both sign-ins under a new cookie, and the old cookie ends", async () => {
+    const { token } = await makeToken({});
+    const first = await signIn({ token });
+    const second = await signIn({ token: env.ADMIN_TOKEN }, first);
+    expect((await session(second)).body).toMatchObject({ admin: true, token: { name: "test" } });
+    expect((await session(first)).status).toBe(401);
+  });
+
+  it("ends when it signs out, and the cookie is removed", async () => {
+    const { token, items } = await freshVault();
+    const cookie = await signIn({ token });
+    expect((await browser(cookie)("GET", items)).status).toBe(200);
+    const out = await browser(cookie)("DELETE", "/console/session");
+    expect([out.status, cookieOf(out)]).toEqual([204, ""]);
+    expect((await browser(cookie)("GET", items)).status).toBe(401);
+    expect((await session(cookie)).status).toBe(401);
+  });
+
+  it("ends with its token", async () => {
+    const { id, token } = await makeToken({});
+    const cookie = await signIn({ token });
+    expect((await browser(cookie)("GET", "/v1/vaults")).status).toBe(200);
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    expect((await browser(cookie)("GET", "/v1/vaults")).status).toBe(401);
+    expect((await session(cookie)).status).toBe(401);
+  });
+});
+
+describe("a one-time code", () => {
+  it.each(["/v1/sign-in-codes", "/v1/admin/sign-in-codes"])("of %s signs in once", async (path) => {
+    const { token } = await makeToken({});
+    const caller = path.includes("admin") ? admin : client(token);
+    const { status, body } = await caller("POST", path);
+    expect([status, body]).toEqual([200, { code: expect.stringMatching(/^[\w-]{43}$/), expiresAt: expect.any(String) }]);
+    const cookie = await signIn({ code: body.code });
+    expect((await session(cookie)).body.admin).toBe(path.includes("admin"));
+    expect((await browser(undefined)("POST", "/console/session", { body: { code: body.code } })).status).toBe(401);
+  });
+
+  it("is not made by a session", async () => {
+    const { token } = await makeToken({});
+    const cookie = await signIn({ token: env.ADMIN_TOKEN }, await signIn({ token }));
+    for (const path of ["/v1/sign-in-codes", "/v1/admin/sign-in-codes"])
+      expect((await browser(cookie)("POST", path)).status).toBe(401);
+  });
+
+  it("signs in one of several requests at the same moment", async () => {
+    const { body } = await admin("POST", "/v1/admin/sign-in-codes");
+    const tries = await Promise.all([1, 2, 3].map(() => browser(undefined)("POST", "/console/session", { body })));
+    expect(tries.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401, 401]);
+  });
+});
+
+describe("a request with a cookie", () => {
+  it.each([
+    ["cross-site", { "Sec-Fetch-Site": "cross-site" }],
+    ["same-site", { "Sec-Fetch-Site": "same-site" }],
+    ["none", { "Sec-Fetch-Site": "none" }],
+    ["without the header of the console", { "Item-Vault-Console": "" }],
+  ])("is refused: %s", async (_, headers) => {
+    const { token } = await makeToken({});
+    const cookie = await signIn({ token });
+    for (const path of ["/v1/vaults", "/v1/admin/vaults", "/console/session"]) {
+      const reply = await browser(cookie)("GET", path, { headers });
+      expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([403, "cross_site"]);
+    }
+  });
+
+  it("is authenticated by Authorization alone when it has that header too", async () => {
+    const { token } = await makeToken({});
+    const cookie = await signIn({ token });
+    const wrong = { Authorization: "Basic eDp5", Cookie: `__Host-item-vault-session=${cookie}` };
+    expect((await send("GET", "/v1/vaults", { headers: wrong })).status).toBe(401);
+  });
+});
