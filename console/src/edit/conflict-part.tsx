@@ -2,9 +2,9 @@ import { categoryOf } from "../items/categories.ts";
 import { displayOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useReveal } from "../ui/reveal.ts";
-import type { Part, Sides } from "./conflict.ts";
+import type { Part, Side, Sides } from "./conflict.ts";
 import type { Draft, DraftField } from "./draft.ts";
-import { TYPES } from "./value-inputs.ts";
+import { PURPOSES, TYPES } from "./value-inputs.ts";
 
 /** What a conflict shows of a part: concealed values are hidden until they are revealed. */
 
@@ -18,15 +18,24 @@ export function nameOf(part: Part, { mine, theirs }: Sides): string {
   return part.kind === "field" ? label : `Section ${label}`;
 }
 
+interface PartProps {
+  readonly part: Part;
+  readonly sides: Sides;
+  readonly side: Side;
+  readonly label: string;
+}
+
 /** A part as one of the sides has it. In: `label`, the name of its value. */
-export function PartOf({ part, draft, label }: { readonly part: Part; readonly draft: Draft; readonly label: string }) {
+export function PartOf({ part, sides, side, label }: PartProps) {
+  const draft = sides[side];
   if (part.kind !== "field") return <p class="value block">{textOf(part, draft)}</p>;
   const field = draft.fields.find(({ id }) => id === part.id);
   if (!field) return <p class="quiet">Does not exist</p>;
+  const [mine, theirs] = [sides.mine, sides.theirs].map((each) => detailsOf(part.id, each));
   return (
     <>
       <Value field={field} label={label} />
-      <p class="quiet">{detailsOf(field, draft)}</p>
+      {mine !== theirs && <p class="quiet">{detailsOf(part.id, draft)}</p>}
     </>
   );
 }
@@ -46,9 +55,15 @@ function textOf(part: Part, draft: Draft): string {
   return section ? section.label || "Untitled" : "Does not exist";
 }
 
-/** What differs between two fields besides the value. */
-const detailsOf = ({ label, type, section }: DraftField, { sections }: Draft): string =>
-  [label, TYPES[type]?.label ?? type, sections.find(({ id }) => id === section)?.label].filter(Boolean).join(" · ");
+/** What two fields can differ in besides the value. */
+function detailsOf(id: string, { fields, sections }: Draft): string {
+  const { label, type, purpose, section } = fields.find((field) => field.id === id) ?? EMPTY;
+  const place = sections.find((each) => each.id === section);
+  const details = [label, TYPES[type]?.label ?? type, PURPOSES[purpose], place && `in ${place.label || "Untitled"}`];
+  return details.filter(Boolean).join(" · ");
+}
+
+const EMPTY = { label: "", type: "STRING", purpose: "", section: "" } as const;
 
 function Value({ field, label }: { readonly field: DraftField; readonly label: string }) {
   const { concealed = false } = displayOf(field);

@@ -92,7 +92,7 @@ function Row({ row: { key, part, changedBy }, sides, choice, choose }: RowProps)
               />
               {HEADINGS[side]}
             </label>
-            <PartOf part={part} draft={sides[side]} label={`${HEADINGS[side].toLowerCase()} of ${name}`} />
+            <PartOf part={part} sides={sides} side={side} label={`${HEADINGS[side].toLowerCase()} of ${name}`} />
           </div>
         ))}
       </div>

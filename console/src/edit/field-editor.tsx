@@ -137,6 +137,6 @@ const typeOptions = (current: FieldType): [FieldType, string][] => [
 
 /** An Item has one field of each purpose (contract 2.8). */
 const purposeOptions = ({ fields }: Draft, field: DraftField) =>
-  (Object.entries(PURPOSES) as [DraftField["purpose"], string][]).filter(
+  (Object.entries({ ...PURPOSES, "": "None" }) as [DraftField["purpose"], string][]).filter(
     ([purpose]) => purpose === "" || !fields.some((each) => each !== field && each.purpose === purpose),
   );

@@ -1,5 +1,6 @@
 import type { Category } from "@item-vault/client";
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { CATEGORIES } from "../items/categories.ts";
 import { may, vaults } from "../state/items.ts";
@@ -24,6 +25,7 @@ const CATEGORY_OPTIONS = Object.entries(CATEGORIES).map(([name, { label }]) => [
 
 export function ItemForm({ editor, onSave, onCancel }: Props) {
   const generating = useSignal<DraftField | undefined>(undefined);
+  useEffect(() => document.getElementById("item-title")?.focus(), []);
   const draft = editor.draft.value;
   const change = (next: typeof draft) => (editor.draft.value = next);
   const isNew = editor.base.value === undefined;
@@ -47,7 +49,7 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
           value={draft.title}
           limit={LIMITS.title}
           onChange={(title) => change({ ...draft, title })}
-          input={{ required: isNew, autofocus: true, autocomplete: "off" }}
+          input={{ required: isNew, id: "item-title", autocomplete: "off" }}
         />
         <Sections draft={draft} change={change} onGenerate={(field) => (generating.value = field)} />
         <UrlEditors draft={draft} change={change} />

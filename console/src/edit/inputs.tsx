@@ -14,7 +14,6 @@ export interface InputAttributes {
   readonly type?: "date";
   readonly inputMode?: "email" | "url" | "tel" | "numeric";
   readonly required?: boolean;
-  readonly autofocus?: boolean;
   readonly autocomplete?: "off" | "new-password";
   readonly placeholder?: string;
   readonly pattern?: string;

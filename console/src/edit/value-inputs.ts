@@ -41,7 +41,7 @@ export const TYPES: Readonly<Record<FieldType, ValueInput>> = {
 };
 
 export const PURPOSES: Readonly<Record<Purpose, string>> = {
-  "": "None",
+  "": "",
   USERNAME: "User name",
   PASSWORD: "Password",
   NOTES: "Notes",
