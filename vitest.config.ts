@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-pool-workers";
 import { configDefaults, defineConfig } from "vitest/config";
+import type { Reporter } from "vitest/node";
 import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
@@ -36,12 +37,10 @@ const MIGRATIONS = await readD1Migrations("migrations");
 const WEBHOOK_TEST_ORIGIN = await startReceiver();
 /** The browser of the browser tests. A machine may have none. */
 const found = findChromium();
-if (found === undefined) {
-  const message =
-    "The browser tests need Chrome or Chromium: install one, or set CHROME_PATH (docs/decisions/0042-browser-for-tests.md)";
-  if ((process.env["CI"] ?? "") !== "") throw new Error(message);
-  console.warn(`SKIPPED: all tests of test/browser. ${message}`);
-}
+const NO_BROWSER = "no Chrome or Chromium: install one, or set CHROME_PATH (docs/decisions/0042-browser-for-tests.md)";
+if (found === undefined && (process.env["CI"] ?? "") !== "") throw new Error(NO_BROWSER);
+/** Prints at the end that tests are missing. vitest evaluates this file several times, and calls a reporter once. */
+const skippedBrowser: Reporter = { onTestRunEnd: () => console.warn(`SKIPPED the tests in ${BROWSER}: ${NO_BROWSER}`) };
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -60,7 +59,7 @@ export default defineConfig({
     // One more than the two cores of a small machine, because some files wait most of their time.
     maxWorkers: 3,
     sequence: shuffled ? {} : { sequencer: SlowFirst },
-    reporters: ["default", slowestFiles],
+    reporters: ["default", slowestFiles, ...(found === undefined ? [skippedBrowser] : [])],
     projects: [
       {
         // Inside workerd, with the bindings of wrangler.toml as wrangler runs them locally.

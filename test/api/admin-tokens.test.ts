@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault, shareVault } from "../support/service.ts";
 
 const DAY = 24 * 60 * 60;
 const YEAR = 31_536_000;
 
-/** Requests a token that may read a fresh vault. `attributes` are added to the body or replace attributes of it. */
+const sharedVault = shareVault();
+
+/** Requests a token that may read the vault that the tests share. `attributes` are added to the body or replace attributes of it. */
 async function requestToken(attributes: object) {
-  const vault = await makeVault();
+  const { vault } = await sharedVault();
   return {
     vault,
     ...(await admin("POST", "/v1/admin/tokens", { body: { name: "n", vaults: { [vault]: "r" }, ...attributes } })),

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { otherTag, tagAt } from "../support/etags.ts";
-import { freshVault, LOGIN } from "../support/service.ts";
+import { freshVault, LOGIN, shareVault } from "../support/service.ts";
 
 /** `If-Match` and `If-None-Match` of Items (contract 10.1 to 10.4). */
 
+const sharedVault = shareVault();
+
 /** Makes an Item of version 2. `writes` are the writes that the tests send to it. */
 async function itemAtTwo() {
-  const { items, call } = await freshVault();
+  const { items, call } = await sharedVault();
   const first = await call("POST", items, { body: LOGIN });
   const path = `${items}/${first.body.id}`;
   const second = await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Two" }] });

@@ -4,6 +4,7 @@ import type { Listener } from "../../src/http/events/channel.ts";
 import { channels, listeners } from "../../src/http/events/hub.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { browser, signIn } from "../support/console.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
@@ -124,6 +125,19 @@ describe("a request with `wait`", () => {
     await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true), UNDER_LOAD);
     await realSleep(150);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect((await reply).status).toBe(401);
+  });
+
+  it("is a 401 within 15 s when the session that waits signs out", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+    const own = await fresh();
+    const { token } = await makeToken({ [own.vault]: "r" });
+    const session = browser(await signIn({ token }));
+    const reply = own.wait(30, session);
+    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true), UNDER_LOAD);
+    await realSleep(150);
+    await session("DELETE", "/console/session");
     await vi.advanceTimersByTimeAsync(15_000);
     expect((await reply).status).toBe(401);
   });

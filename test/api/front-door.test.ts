@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { admin, type Client, freshVault, LOGIN, makeVault, type Reply, send } from "../support/service.ts";
+import { admin, type Client, LOGIN, makeVault, type Reply, send, shareVault } from "../support/service.ts";
 
 /** The headers that every response has, and the paths that are served (contract 1.1 to 1.7). */
+
+const sharedVault = shareVault();
 
 interface Fixture {
   readonly call: Client;
@@ -40,7 +42,7 @@ describe("Every response", () => {
   it.each(RESPONSES)(
     "has the headers 1Password-Connect-Version and Cache-Control: no-store: %i, %s",
     async (status, _, sendRequest) => {
-      const { call, vault, items } = await freshVault();
+      const { call, vault, items } = await sharedVault();
       const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
       const reply = await sendRequest({ call, vault, items, item });
       expect(reply.status).toBe(status);
@@ -52,7 +54,7 @@ describe("Every response", () => {
   it.each(RESPONSES.filter(([status]) => status >= 400))(
     "with an error status has the body of an error: %i, %s",
     async (status, _, sendRequest) => {
-      const { call, vault, items } = await freshVault();
+      const { call, vault, items } = await sharedVault();
       const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
       const reply = await sendRequest({ call, vault, items, item });
       expect(reply.headers.get("Content-Type")).toMatch(/^application\/json/);
@@ -65,7 +67,7 @@ describe("A path", () => {
   it.each(["/v1/vaults/", "//v1/vaults", "/v1//vaults", "/v1///vaults//", "/v1/vaults/?", "//v1//vaults//?x=y"])(
     "with additional slashes is served like the path without them: %s",
     async (path) => {
-      const { call } = await freshVault();
+      const { call } = await sharedVault();
       const reply = await call("GET", path);
       expect(reply.status).toBe(200);
       expect(reply.body).toEqual((await call("GET", "/v1/vaults")).body);
@@ -74,7 +76,7 @@ describe("A path", () => {
   );
 
   it("with additional slashes is served for writes and for ids in the path", async () => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     const { status, body: item } = await call("POST", `//v1//vaults//${vault}//items/`, { body: LOGIN });
     expect(status).toBe(200);
     expect((await call("GET", `/v1/vaults/${vault}/items//${item.id}/`)).body).toEqual(item);
@@ -98,7 +100,7 @@ describe("A path", () => {
     "/v1/heartbeat",
     "/v1/vaults/{v}/x",
   ])("that is not served is a 404 with the body of an error: %s", async (path) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     const { status, body } = await call("GET", path.replace("{v}", vault));
     expect(status).toBe(404);
     expect(body).toEqual({ status: 404, message: expect.stringMatching(/./) });
@@ -111,7 +113,7 @@ describe("A path", () => {
     ["POST", "/v1/vaults/{v}/items/{v}", "GET, HEAD, PUT, PATCH, DELETE"],
     ["POST", "/heartbeat", "GET, HEAD"],
   ])("with a method that it does not serve is a 405 that names the served methods: %s %s", async (method, path, allowed) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     const { status, headers } = await call(method, path.replaceAll("{v}", vault));
     expect(status).toBe(405);
     expect(headers.get("Allow")).toBe(allowed);

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { tagAt } from "../support/etags.ts";
-import { freshVault, LOGIN, makeVault } from "../support/service.ts";
+import { LOGIN, makeVault, shareVault } from "../support/service.ts";
+
+const sharedVault = shareVault();
+/** The requests to it are refused, so it has no Item. */
+const emptyVault = shareVault();
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -13,7 +17,7 @@ const CATEGORIES = [
 
 describe("POST /v1/vaults/{v}/items", () => {
   it("answers 200 with the whole Item; absent lists are empty", async () => {
-    const { vault, items, call } = await freshVault();
+    const { vault, items, call } = await sharedVault();
     const { status, headers, body } = await call("POST", items, { body: LOGIN });
     expect(status).toBe(200);
     expect(headers.get("Content-Type")).toMatch(/^application\/json/);
@@ -36,12 +40,12 @@ describe("POST /v1/vaults/{v}/items", () => {
   });
 
   it("returns an ETag with the version", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     expect((await call("POST", items, { body: LOGIN })).headers.get("ETag")).toEqual(tagAt(1));
   });
 
   it("returns all attributes of the request, lists in the order of the request", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const attributes = {
       title: " Bank \u{1F3E6} e\u0301 ",
       category: "BANK_ACCOUNT",
@@ -63,7 +67,7 @@ describe("POST /v1/vaults/{v}/items", () => {
   });
 
   it.each(CATEGORIES)("accepts the category %s in any case and returns it in upper case", async (category) => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const fields = [{ purpose: "PASSWORD" }];
     for (const spelling of [category, category.toLowerCase(), category[0]! + category.slice(1).toLowerCase()]) {
       expect((await call("POST", items, { body: { category: spelling, fields } })).body).toMatchObject({ category });
@@ -73,7 +77,7 @@ describe("POST /v1/vaults/{v}/items", () => {
   it.each([undefined, null, "", "LOGINS", "LOGIN ", "SSH-KEY", "\u017fSH_KEY", "__proto__", 5, true, ["LOGIN"], {}])(
     "refuses the category %j",
     async (category) => {
-      const { items, call } = await freshVault();
+      const { items, call } = await sharedVault();
       const { status, body } = await call("POST", items, { body: { title: "x", category } });
       expect(status).toBe(400);
       expect(body).toEqual({ status: 400, message: "Invalid item category" });
@@ -81,7 +85,7 @@ describe("POST /v1/vaults/{v}/items", () => {
   );
 
   it("refuses a PASSWORD Item without a field of purpose PASSWORD, whatever its fields are named, and stores nothing", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await emptyVault();
     const body = { category: "password", fields: [{ id: "password", label: "password", type: "CONCEALED", value: "x" }] };
     expect((await call("POST", items, { body })).body).toEqual({
       status: 400,
@@ -106,7 +110,7 @@ describe("The body of a new Item", () => {
     ["an Item with a favorite that is not a boolean", { ...LOGIN, favorite: "yes" }],
     ["an Item with a vault that is not an object", { ...LOGIN, vault: "x" }],
   ])("is a 400 that stores nothing when it is %s", async (_, body) => {
-    const { items, call } = await freshVault();
+    const { items, call } = await emptyVault();
     const reply = await call("POST", items, { body });
     expect(reply.status).toBe(400);
     expect(reply.body).toEqual({ status: 400, message: expect.stringMatching(/./) });
@@ -114,13 +118,13 @@ describe("The body of a new Item", () => {
   });
 
   it("may contain the vault's name as vault.id, as some clients send it, which is ignored", async () => {
-    const { vault, items, call } = await freshVault();
+    const { vault, items, call } = await sharedVault();
     const { status, body } = await call("POST", items, { body: { ...LOGIN, vault: { id: "staging" } } });
     expect([status, body.vault]).toEqual([200, { id: vault }]);
   });
 
   it("is a 400 when it names another vault than the path", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const { status, body } = await call("POST", items, { body: { ...LOGIN, vault: { id: await makeVault() } } });
     expect(status).toBe(400);
     expect(body.message).toContain("vault");

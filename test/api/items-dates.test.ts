@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
+import { client, LOGIN, makeToken, type Reply, shareVault } from "../support/service.ts";
+
+const sharedVault = shareVault();
 
 /** Creates an Item with one field. */
 async function create(field: object): Promise<Reply> {
-  const { items, call } = await freshVault();
+  const { items, call } = await sharedVault();
   return call("POST", items, { body: { ...LOGIN, fields: [field] } });
 }
 
@@ -39,7 +41,7 @@ describe.each([
 
   it("is validated also when its type is written in lower case, and by PUT", async () => {
     expect((await create({ type: type.toLowerCase(), value: "x" })).body).toEqual(REFUSED);
-    const { vault, items, call } = await freshVault();
+    const { vault, items, call } = await sharedVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     const body = { ...LOGIN, vault: { id: vault }, fields: [{ type, value: "x" }] };
     expect((await call("PUT", `${items}/${id}`, { body })).body).toEqual(REFUSED);
@@ -57,7 +59,7 @@ describe("In the dialect connect", () => {
     ["MONTH_YEAR", "202510", "202510"],
     ["STRING", "2025-10-31", "2025-10-31"],
   ])("a %s field that was written as %j is returned as %j, as Connect does", async (type, value, expected) => {
-    const { vault, items, call } = await freshVault();
+    const { vault, items, call } = await sharedVault();
     const connect = client((await makeToken({ [vault]: "rw" }, { dialect: "connect" })).token);
     const { body } = await connect("POST", items, { body: { ...LOGIN, fields: [{ id: "f", type, value }] } });
     expect(body.fields[0].value).toBe(expected);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { freshVault, LOGIN, type Reply } from "../support/service.ts";
+import { LOGIN, type Reply, shareVault } from "../support/service.ts";
+
+const sharedVault = shareVault();
 
 const TYPES = [
   ..."STRING EMAIL CONCEALED URL OTP DATE MONTH_YEAR MENU SSHKEY ADDRESS PHONE GENDER REFERENCE".split(" "),
@@ -9,7 +11,7 @@ const BASE32 = /^[a-z2-7]{26}$/;
 
 /** Creates an Item of these fields. */
 async function create(...fields: unknown[]): Promise<Reply> {
-  const { items, call } = await freshVault();
+  const { items, call } = await sharedVault();
   return call("POST", items, { body: { ...LOGIN, fields } });
 }
 
@@ -116,7 +118,7 @@ describe("The id of a field", () => {
       "e\u0301",
     ];
     const fields = [...names, "A", "a", "\u0000", '"\\', "1"].map((name) => ({ id: name, label: `${name} `, value: name }));
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const { body: item } = await call("POST", items, { body: { ...LOGIN, fields } });
     const expected = fields.map(({ id, label, value }) => ({ id, label, value, type: "STRING", purpose: "" }));
     expect(item.fields).toEqual(expected);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { freshVault, LOGIN, type Reply } from "../support/service.ts";
+import { freshVault, LOGIN, type Reply, shareVault } from "../support/service.ts";
+
+const sharedVault = shareVault();
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const DIGITS = "0123456789";
@@ -7,7 +9,7 @@ const SYMBOLS = "!@.-_*";
 
 /** Creates an Item with one field. */
 async function create(field: object): Promise<Reply> {
-  const { items, call } = await freshVault();
+  const { items, call } = await sharedVault();
   return call("POST", items, { body: { ...LOGIN, fields: [field] } });
 }
 
@@ -58,7 +60,7 @@ describe("A generated value", () => {
   });
 
   it("has one character of each set when the length is the number of sets", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const fields = Array.from({ length: 50 }, () => ({ generate: true, recipe: { length: 3 } }));
     const { body } = await call("POST", items, { body: { ...LOGIN, fields } });
     const countsPerSet = body.fields.map(({ value }: { value: string }) =>
@@ -143,7 +145,7 @@ describe("Entropy", () => {
   });
 
   it("is computed for 64 fields whose recipe leaves one digit and one symbol", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const field = { generate: true, recipe: { length: 3, excludeCharacters: "123456789@.-_*" } };
     const { status, body } = await call("POST", items, { body: { ...LOGIN, fields: Array.from({ length: 64 }, () => field) } });
     expect(status).toBe(200);
@@ -152,7 +154,7 @@ describe("Entropy", () => {
   });
 
   it("is kept for a generated value that PUT sends back, and not for another value", async () => {
-    const { vault, items, call } = await freshVault();
+    const { vault, items, call } = await sharedVault();
     // The estimate for a value of 32 characters is never 194.71, because it assumes a larger alphabet.
     const fields = [{ purpose: "PASSWORD", generate: true }];
     const { body: item } = await call("POST", items, { body: { ...LOGIN, fields } });

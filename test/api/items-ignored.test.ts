@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { freshVault, LOGIN } from "../support/service.ts";
+import { LOGIN, shareVault } from "../support/service.ts";
 
 /** Attributes that are ignored: read-only, unknown and absent ones (contract 2.16, 2.17 and 2.19). */
+
+const sharedVault = shareVault();
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe("A new Item", () => {
   it("ignores the read-only attributes", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const readOnly = {
       id: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
       version: 99,
@@ -26,7 +28,7 @@ describe("A new Item", () => {
   });
 
   it("ignores the read-only attributes of a field", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const field = { id: "p", purpose: "PASSWORD", type: "CONCEALED", label: "", value: "aaaa" };
     const { entropy } = (await call("POST", items, { body: { ...LOGIN, fields: [field] } })).body.fields[0];
     const withReadOnly = { ...field, entropy: 12345, totp: "123456" };
@@ -35,7 +37,7 @@ describe("A new Item", () => {
   });
 
   it("accepts read-only attributes of any type", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const wrongTypes = { id: 5, version: "x", createdAt: {}, updatedAt: [], lastEditedBy: false, state: 1, files: "none" };
     const { status, body } = await call("POST", items, {
       body: { ...LOGIN, ...wrongTypes, fields: [{ entropy: "x", totp: {} }] },
@@ -45,7 +47,7 @@ describe("A new Item", () => {
   });
 
   it("drops unknown attributes, at every level", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const unknown = { colour: "red", constructor: 1 };
     const body = {
       ...LOGIN,
@@ -71,7 +73,7 @@ describe("A new Item with an attribute that counts as absent", () => {
   it.each(["id", "title", "urls", "favorite", "tags", "version", "state", "createdAt", "sections", "fields", "files", "vault"])(
     "is accepted: %s null",
     async (name) => {
-      const { items, call } = await freshVault();
+      const { items, call } = await sharedVault();
       const { body } = await call("POST", items, { body: { title: "", category: "LOGIN", [name]: null } });
       expect(body).toMatchObject({ title: "", favorite: false, urls: [], tags: [], sections: [], fields: [], files: [] });
       expect(body.version).toBe(1);
@@ -81,7 +83,7 @@ describe("A new Item with an attribute that counts as absent", () => {
   it.each([{ id: "" }, { vault: { id: "" } }, { vault: {} }, { vault: { id: null } }, { createdAt: "0001-01-01T00:00:00Z" }])(
     "is accepted: %j",
     async (absent) => {
-      const { items, vault, call } = await freshVault();
+      const { items, vault, call } = await sharedVault();
       const { status, body } = await call("POST", items, { body: { ...LOGIN, ...absent } });
       expect(status).toBe(200);
       expect(body).toMatchObject({ id: expect.stringMatching(UUID), vault: { id: vault } });

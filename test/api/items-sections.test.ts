@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { freshVault, LOGIN } from "../support/service.ts";
+import { LOGIN, shareVault } from "../support/service.ts";
+
+const sharedVault = shareVault();
 
 /** Creates an Item with these sections and fields. Returns the response of GET, or that of POST if it failed. */
 async function create(sections: unknown, fields: unknown[] = []) {
-  const { items, call } = await freshVault();
+  const { items, call } = await sharedVault();
   const reply = await call("POST", items, { body: { ...LOGIN, sections, fields } });
   return reply.status === 200 ? call("GET", `${items}/${reply.body.id}`) : reply;
 }
@@ -77,7 +79,7 @@ describe("The section of a field", () => {
   });
 
   it("changes nothing in a PUT of what GET answered, and renames no section", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const sections = [{ id: "a", label: "A" }, { id: "b" }];
     const fields = [
       { id: "f", section: { id: "a" } },
@@ -103,7 +105,7 @@ describe("The section of a field", () => {
   });
 
   it("is declared with its label by a PUT without the list of sections", async () => {
-    const { vault, items, call } = await freshVault();
+    const { vault, items, call } = await sharedVault();
     const { body: created } = await call("POST", items, { body: { ...LOGIN, fields: [{ section: { id: "a", label: "A" } }] } });
     const body = { ...created, vault: { id: vault }, sections: undefined };
     expect((await call("PUT", `${items}/${created.id}`, { body })).body.sections).toEqual([{ id: "a", label: "A" }]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
+import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault, send, shareVault } from "../support/service.ts";
 
 /**
  * The order of checks (contract 4.5): token, form of the vault's id, scope, vault, Item, body. Each request here has two
@@ -26,15 +26,21 @@ const missing = () => crypto.randomUUID();
 /** A body that every endpoint refuses, for the methods whose body is read. */
 const bodyOf = (method: string) => (method === "GET" || method === "DELETE" ? undefined : "{");
 
-/** A vault that is in the token's scope and was deleted. */
-async function deletedVault() {
+const sharedVault = shareVault();
+
+async function makeDeletedVault() {
   const { vault, call, token } = await freshVault();
   await admin("DELETE", `/v1/admin/vaults/${vault}`);
   return { vault, call, token };
 }
 
+let deleted: ReturnType<typeof makeDeletedVault> | undefined;
+
+/** A vault that is in the token's scope and was deleted: the same for all tests, because it answers each request 404. */
+const deletedVault = () => (deleted ??= makeDeletedVault());
+
 async function freshItem(): Promise<{ vault: string; item: string; call: Client }> {
-  const { vault, items, call } = await freshVault();
+  const { vault, items, call } = await sharedVault();
   return { vault, item: (await call("POST", items, { body: LOGIN })).body.id, call };
 }
 
@@ -124,12 +130,12 @@ describe("the vault before the body, the filter and the headers", () => {
 
 describe("the form of the Item's id before the body and If-Match", () => {
   it.each(WITH_BODY)("%s with malformed JSON", async (method) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     expect((await call(method, itemPath(vault, MALFORMED), { body: "{" })).body).toEqual(invalidItemId);
   });
 
   it.each([...WITH_BODY, ["DELETE"]] as const)("%s with a bad If-Match", async (method) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     const headers = { "If-Match": "nonsense" };
     expect((await call(method, itemPath(vault, MALFORMED), { headers })).body).toEqual(invalidItemId);
   });
@@ -137,32 +143,32 @@ describe("the form of the Item's id before the body and If-Match", () => {
 
 describe("the Item before the body and If-Match", () => {
   it.each(WITH_BODY)("%s with malformed JSON", async (method) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     const item = missing();
     expect((await call(method, itemPath(vault, item), { body: "{" })).body).toEqual(itemNotFound(item));
   });
 
   it.each(WITH_BODY)("%s with a Content-Encoding", async (method) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     const item = missing();
     const headers = { "Content-Encoding": "gzip" };
     expect((await call(method, itemPath(vault, item), { body: [], headers })).body).toEqual(itemNotFound(item));
   });
 
   it.each(WITH_BODY)("%s with well-formed JSON that is neither an Item nor a PATCH", async (method) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     const item = missing();
     expect((await call(method, itemPath(vault, item), { body: "7" })).body).toEqual(itemNotFound(item));
   });
 
   it.each([...WITH_BODY, ["DELETE"]] as const)("%s with a bad If-Match", async (method) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     const item = missing();
     expect((await call(method, itemPath(vault, item), { headers: { "If-Match": "nonsense" } })).body).toEqual(itemNotFound(item));
   });
 
   it.each([...WITH_BODY, ["DELETE"]] as const)("%s with the If-Match of another version", async (method) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     const item = missing();
     const body = method === "PUT" ? { ...LOGIN, vault: { id: vault } } : method === "PATCH" ? [] : undefined;
     expect((await call(method, itemPath(vault, item), { body, headers: { "If-Match": '"9"' } })).body).toEqual(
@@ -179,7 +185,7 @@ describe("a request with one fault", () => {
   });
 
   it.each(WITH_ITEM)("%s of a malformed Item id in an existing vault is the 400 of the id", async (method) => {
-    const { vault, call } = await freshVault();
+    const { vault, call } = await sharedVault();
     expect((await call(method, itemPath(vault, MALFORMED), { body: bodyOf(method) })).body).toEqual(invalidItemId);
   });
 });

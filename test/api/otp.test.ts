@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { freshVault, LOGIN } from "../support/service.ts";
+import { LOGIN, shareVault } from "../support/service.ts";
 
 /** Fields of type OTP (contract 2.11). test/pure/totp.test.ts checks how the codes are computed. */
+
+const sharedVault = shareVault();
 
 const SECRET = "gezdgnbvgy3tqojqgezdgnbvgy3tqojq"; // the secret of RFC 6238 appendix B
 // With a period of 999,999,999 seconds the counter is 1 until 2033, so the code is that of the first test vector of the RFC.
@@ -12,7 +14,7 @@ const withOtp = (value: unknown, more: object = {}) => ({ ...LOGIN, fields: [{ i
 
 /** Creates an Item with an OTP field. Returns the response and the path of the Item. */
 async function createWithOtp(value: unknown, more?: object) {
-  const fresh = await freshVault();
+  const fresh = await sharedVault();
   const { status, body } = await fresh.call("POST", fresh.items, { body: withOtp(value, more) });
   return { ...fresh, status, body, path: `${fresh.items}/${body.id}` };
 }

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { freshVault } from "../support/service.ts";
+import { shareVault } from "../support/service.ts";
 
 /** The operations that a PATCH refuses with a message that names their index and path (contract 6.3 to 6.9). */
+
+const sharedVault = shareVault();
 
 const ITEM = {
   title: "Title",
@@ -97,7 +99,7 @@ const REFUSED: [rule: string, operations: Operation[]][] = [
 ];
 
 async function makeItem() {
-  const { items, call } = await freshVault();
+  const { items, call } = await sharedVault();
   const { body: before } = await call("POST", items, { body: ITEM });
   const path = `${items}/${before.id}`;
   return { before, read: () => call("GET", path), patch: (...body: unknown[]) => call("PATCH", path, { body }) };

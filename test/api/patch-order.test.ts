@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { freshVault, LOGIN } from "../support/service.ts";
+import { LOGIN, shareVault } from "../support/service.ts";
 
 /** The order of operations, the path `/` and generated values of PATCH (contract 6.1, 6.4, 6.7, 6.10 and 6.11). */
 
+const sharedVault = shareVault();
+
 async function makeItem(item: object = LOGIN) {
-  const { vault, items, call } = await freshVault();
+  const { vault, items, call } = await sharedVault();
   const { body: before } = await call("POST", items, { body: item });
   const path = `${items}/${before.id}`;
   return { vault, before, patch: (...operations: object[]) => call("PATCH", path, { body: operations }) };

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { freshVault } from "../support/service.ts";
+import { shareVault } from "../support/service.ts";
 
 /** Refused PATCH requests: their messages (contract 4.3 and 4.4), and that they change nothing (contract 6.1). */
+
+const sharedVault = shareVault();
 
 const ITEM = { title: "Title", category: "LOGIN", tags: ["a"], urls: [{ href: "u" }], fields: [{ id: "f", value: "secret" }] };
 
 async function makeItem(item: object = ITEM) {
-  const { items, call } = await freshVault();
+  const { items, call } = await sharedVault();
   const { body: before } = await call("POST", items, { body: item });
   const path = `${items}/${before.id}`;
   const send = (body: unknown) => call("PATCH", path, { body: JSON.stringify(body) });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { freshVault } from "../support/service.ts";
+import { shareVault } from "../support/service.ts";
 
 /** Every path of contract 6.3 with each operation that succeeds on it. */
+
+const sharedVault = shareVault();
 
 const ONE = { href: "https://one.test", label: "one", primary: true };
 const TWO = { href: "https://two.test" };
@@ -24,7 +26,7 @@ type Op = readonly [op: "add" | "replace" | "remove", path: string, value?: unkn
 
 /** Creates the Item and patches it. Returns the Item before, the reply, and the Item that GET returns afterwards. */
 async function patchItem(...operations: Op[]) {
-  const { items, call } = await freshVault();
+  const { items, call } = await sharedVault();
   const { body: before } = await call("POST", items, { body: ITEM });
   const path = `${items}/${before.id}`;
   const body = operations.map(([op, to, value]) => ({ op, path: to, value }));

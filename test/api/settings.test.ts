@@ -5,9 +5,11 @@ import { parseSettings } from "../../src/settings.ts";
 import { rebindCoordinator } from "../support/bindings.ts";
 import { pendingRecordsOf } from "../support/faults.ts";
 import { freshFile, pattern } from "../support/files.ts";
-import { admin, freshVault, LOGIN } from "../support/service.ts";
+import { admin, LOGIN, shareVault } from "../support/service.ts";
 
 /** The variables of wrangler.toml: with a malformed one, the service refuses requests (contract 4.8). */
+
+const sharedVault = shareVault();
 
 const asEnv = (bindings: Record<string, unknown>) => bindings as Partial<Env>;
 
@@ -27,7 +29,7 @@ const MALFORMED: readonly (readonly [string, unknown])[] = [
 
 describe("a malformed setting", () => {
   it.each(MALFORMED)("makes every data route answer 503: %s = %j", async (name, value) => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const bindings = asEnv({ [name]: value });
     for (const reply of [
       await call("GET", items, { env: bindings }),
@@ -57,7 +59,7 @@ describe("a malformed setting", () => {
 
 describe("a retention of a fraction of a day", () => {
   it("keeps the entries of the activity log that are younger", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     await call("POST", items, { body: LOGIN });
     await cleanUp({ ...env, ...asEnv({ ACTIVITY_RETENTION_DAYS: "1.3333333" }) }, Date.now());
     expect((await call("GET", "/v1/activity")).body.length).toBeGreaterThan(0);

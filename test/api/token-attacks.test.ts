@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { hashToken } from "../../src/crypto/token.ts";
-import { admin, makeToken, makeVault, type Reply, send } from "../support/service.ts";
+import { admin, makeToken, makeVault, type Reply, send, shareVault } from "../support/service.ts";
 
 /** Forged tokens (contract 8.2 and 8.3): each differs in one thing from a token that is accepted. */
 
@@ -36,8 +36,11 @@ interface Target {
   readonly claims: Json;
 }
 
-async function makeTarget(): Promise<Target> {
-  const vault = await makeVault();
+const sharedVault = shareVault();
+
+/** A token of its own, for the vault that the tests share or for another one. */
+async function makeTarget(other?: string): Promise<Target> {
+  const vault = other ?? (await sharedVault()).vault;
   const { id, token } = await makeToken({ [vault]: "rw" });
   const claims = JSON.parse(atob(token.split(".")[1]!.replaceAll("-", "+").replaceAll("_", "/")));
   return { token, id, items: `/v1/vaults/${vault}/items`, claims };
@@ -206,7 +209,7 @@ describe("a token is refused when it is not in the allow-list", () => {
   });
 
   it("although it is signed with the service's key: a write, and the list of vaults", async () => {
-    const target = await makeTarget();
+    const target = await makeTarget(await makeVault());
     const forged = bearer(await withClaims({ jti: crypto.randomUUID() })(target));
     expect(summaryOf(await send("POST", target.items, { ...forged, body: { category: "LOGIN" } }))).toEqual(REFUSED);
     expect(summaryOf(await send("GET", "/v1/vaults", forged))).toEqual(REFUSED);

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { makeToken, makeVault, type Reply, send } from "../support/service.ts";
+import { makeToken, type Reply, send, shareVault } from "../support/service.ts";
 
 /** A valid token that is spelled or sent otherwise than issued (contract 8.1 and 8.3; RFC 6750 section 2.1). */
 
@@ -9,8 +9,10 @@ interface Target {
   readonly items: string;
 }
 
+const sharedVault = shareVault();
+
 async function makeTarget(): Promise<Target> {
-  const vault = await makeVault();
+  const { vault } = await sharedVault();
   const { token } = await makeToken({ [vault]: "rw" });
   return { token, items: `/v1/vaults/${vault}/items` };
 }

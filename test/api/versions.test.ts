@@ -2,14 +2,16 @@ import { describe, expect, it, vi } from "vitest";
 import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { pattern } from "../support/files.ts";
-import { type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
+import { client, type Client, LOGIN, makeToken, type Reply, shareVault } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The versions of an Item (contract 14.1 to 14.7). */
 
+const sharedVault = shareVault();
+
 /** An Item with the titles as its versions, and a client that may also destroy. */
 async function itemWith(titles: readonly string[], dialect: "uuid" | "connect" = "uuid") {
-  const { vault, items } = await freshVault();
+  const { vault, items } = await sharedVault();
   const { token, id: actor } = await makeToken({ [vault]: "rwd" }, { dialect });
   const call = client(token);
   const [title, ...others] = titles;

@@ -2,7 +2,9 @@ import { expect, it } from "vitest";
 import { otherOrigin } from "./support/other-origin.ts";
 import { openPage, startPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
-import { injectFault } from "./support/faults.ts";
+import { injectFault, limitVault, revokeToken } from "./support/faults.ts";
+import { login, makeItems, seed } from "./support/seed.ts";
+import { sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
 
 /** What fails a browser test by itself, and the tools that inject faults. */
@@ -22,7 +24,7 @@ const PROBLEMS = [
 
 it.each(PROBLEMS)("a page that %s fails its test", async (_, script, event, problem) => {
   const { page, close } = await startPage();
-  await page.goto(problem.includes("Policy") ? "/openapi.json" : "/heartbeat");
+  await page.goto(problem.includes("Policy") ? "/docs/style.css" : "/heartbeat");
   const happened = page.waitForEvent(event as "console");
   await page.evaluate(script);
   await happened;
@@ -104,4 +106,13 @@ it("timers run when the test says so", async () => {
   expect(await page.title()).not.toBe("Later");
   await page.clock.fastForward(1_000);
   expect(await page.title()).toBe("Later");
+});
+
+it("a vault is limited and a token is revoked", async () => {
+  const { vault, token, tokenId, items } = await seed([login("One")]);
+  expect(await sendRequest("GET", `v1/vaults/${vault}/items`, token)).toMatchObject([{ id: items[0], title: "One" }]);
+  await limitVault(vault, { items: 1 });
+  await expect(makeItems(token, vault, [login("Two")])).rejects.toThrow("507");
+  await revokeToken(tokenId);
+  await expect(sendRequest("GET", "v1/vaults", token)).rejects.toThrow("401");
 });

@@ -132,19 +132,19 @@ printf '%s,' "\${COMPREPLY[@]}"; complete -p iv`;
   });
 });
 
-describe("console", () => {
-  const link = async (env: Record<string, string>) => {
-    const { code, stdout } = await runHere(["console"], { env });
-    const [, codes = ""] = /^http:\/\/[^/]+\/console\/#sign-in=([\w.-]+)\n$/.exec(stdout) ?? [];
-    return { code, codes: codes.split(".") };
-  };
-  const signIn = async (code: string) => {
-    const headers = { "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" };
-    const response = await fetch(`${inject("url")}console/session`, { method: "POST", headers, body: JSON.stringify({ code }) });
-    return (await response.json()) as { admin: boolean; token?: { name: string } };
-  };
-  const adminToken = () => inject("secrets").ADMIN_TOKEN;
+const link = async (env: Record<string, string>) => {
+  const { code, stdout } = await runHere(["console"], { env });
+  const [, codes = ""] = /^http:\/\/[^/]+\/console\/#sign-in=([\w.-]+)\n$/.exec(stdout) ?? [];
+  return { code, codes: codes.split(".") };
+};
+const signIn = async (code: string) => {
+  const headers = { "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" };
+  const response = await fetch(`${inject("url")}console/session`, { method: "POST", headers, body: JSON.stringify({ code }) });
+  return (await response.json()) as { admin: boolean; token?: { name: string } };
+};
+const adminToken = () => inject("secrets").ADMIN_TOKEN;
 
+describe("console", () => {
   it("prints a link with a code of the token and one of the admin, each of which signs in", async () => {
     const { codes } = await link({ ITEM_VAULT_TOKEN: made.token, ITEM_VAULT_ADMIN_TOKEN: adminToken() });
     expect(codes).toHaveLength(2);

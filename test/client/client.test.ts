@@ -40,18 +40,18 @@ function faulty(...answers: (Response | Error)[]): { fetch: Fetch; keys: (string
   return { fetch: stub, keys };
 }
 
-describe("createClient", () => {
-  /** The headers of the only request of a client. */
-  async function headersOf(options: { token?: string; headers?: Record<string, string> }, own: Record<string, string> = {}) {
-    let sent = new Headers();
-    const stub: Fetch = async (_, init) => {
-      sent = new Headers(init?.headers);
-      return Response.json([]);
-    };
-    await createClient({ host: proxy.url, fetch: stub, ...options }).send("GET", "/v1/vaults", { headers: own });
-    return Object.fromEntries(sent);
-  }
+/** The headers of the only request of a client. */
+async function headersOf(options: { token?: string; headers?: Record<string, string> }, own: Record<string, string> = {}) {
+  let sent = new Headers();
+  const stub: Fetch = async (_, init) => {
+    sent = new Headers(init?.headers);
+    return Response.json([]);
+  };
+  await createClient({ host: proxy.url, fetch: stub, ...options }).send("GET", "/v1/vaults", { headers: own });
+  return Object.fromEntries(sent);
+}
 
+describe("createClient", () => {
   it("sends no Authorization without a token, and its headers with every request", async () => {
     const headers = { "Item-Vault-Console": "1", "X-Own": "always" };
     expect(await headersOf({ headers }, { "X-Own": "once" })).toEqual({ "item-vault-console": "1", "x-own": "once" });

@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
 import { CHUNK, chunkCount, chunkOffset, sealedFileSize } from "../../src/crypto/chunked.ts";
 import { keyOf, type Place, wrapBucket } from "../support/faults.ts";
-import { bytesOf, freshItem, lengthOf, pattern } from "../support/files.ts";
+import { bytesOf, freshItem, itemIn, lengthOf, pattern } from "../support/files.ts";
 import { isLong } from "../support/runs.ts";
+import { shareVault } from "../support/service.ts";
 
 /** An attacker who can write to R2 cannot change what a File serves: a changed, cut or swapped object is refused. */
 
@@ -13,10 +14,11 @@ const SMALL = pattern(40);
 const THREE = pattern(2 * CHUNK + 100);
 const LARGE = pattern(70 * CHUNK + 5); // more than one piece of 64 chunks
 
+const sharedVault = shareVault();
 let at: Place;
 
 beforeEach(async () => {
-  at = await freshItem();
+  at = await itemIn(await sharedVault());
 });
 
 const add = async (bytes: Uint8Array, place = at): Promise<string> => (await place.upload(bytes)).body.id;

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { freshItem, pattern, stateOf } from "../support/files.ts";
+import { itemIn, pattern, stateOf } from "../support/files.ts";
+import { shareVault } from "../support/service.ts";
 
 /** The name of a File: from `?name=`, else from `Content-Disposition` (contract 9.3, RFC 6266). It is stored unchanged. */
+
+const sharedVault = shareVault();
+const newItem = async () => itemIn(await sharedVault());
 
 const NAMES = [
   "plain.txt",
@@ -23,14 +27,14 @@ const NAMES = [
 
 describe("a name in the query", () => {
   it.each(NAMES)("is returned unchanged: %j", async (name) => {
-    const { upload, call, files } = await freshItem();
+    const { upload, call, files } = await newItem();
     const { status, body } = await upload(pattern(1), `?name=${encodeURIComponent(name)}`);
     expect([status, body.name]).toEqual([200, name]);
     expect((await call("GET", files)).body[0].name).toBe(name);
   });
 
   it("has a space for +, and a plus for %2B", async () => {
-    const { upload } = await freshItem();
+    const { upload } = await newItem();
     expect((await upload(pattern(1), "?name=a+b%2Bc")).body.name).toBe("a b+c");
   });
 
@@ -38,7 +42,7 @@ describe("a name in the query", () => {
     ["1,024 ASCII characters", "x".repeat(1024)],
     ["256 emoji", "📎".repeat(256)],
   ])("may have up to 1 KiB: %s", async (_, name) => {
-    const { upload } = await freshItem();
+    const { upload } = await newItem();
     expect((await upload(pattern(1), `?name=${encodeURIComponent(name)}`)).body.name).toBe(name);
   });
 
@@ -47,7 +51,7 @@ describe("a name in the query", () => {
     ["257 emoji", "📎".repeat(257)],
     ["10,000 characters", "x".repeat(10_000)],
   ])("that is longer is answered 400 with the limit, and nothing is stored: %s", async (_, name) => {
-    const fixture = await freshItem();
+    const fixture = await newItem();
     const before = await stateOf(fixture);
     const { status, body } = await fixture.upload(pattern(1), `?name=${encodeURIComponent(name)}`);
     expect([status, body.message]).toEqual([400, expect.stringContaining("1024")]);
@@ -72,19 +76,19 @@ describe("a name in Content-Disposition", () => {
     ["both, filename* first", "attachment; filename*=UTF-8''%C3%A9.txt; filename=\"e.txt\"", "é.txt"],
     ["both, filename* malformed", "attachment; filename=\"e.txt\"; filename*=UTF-8''%C3.txt", "e.txt"],
   ])("is used: %s", async (_, header, name) => {
-    const { upload } = await freshItem();
+    const { upload } = await newItem();
     const { status, body } = await upload(pattern(1), "", { headers: { "Content-Disposition": header } });
     expect([status, body.name]).toEqual([200, name]);
   });
 
   it("is ignored when the query has a name", async () => {
-    const { upload } = await freshItem();
+    const { upload } = await newItem();
     const headers = { "Content-Disposition": "attachment; filename=header.txt" };
     expect((await upload(pattern(1), "?name=query.txt", { headers })).body.name).toBe("query.txt");
   });
 
   it("may have up to 1 KiB, too", async () => {
-    const { upload } = await freshItem();
+    const { upload } = await newItem();
     for (const [length, status] of [
       [1025, 400],
       [1024, 200],
@@ -104,7 +108,7 @@ describe("an upload without a name", () => {
     ["an empty filename*", "", "attachment; filename*=UTF-8''"],
     ["a malformed Content-Disposition", "", ';;;="'],
   ])("is answered 400 with the places for a name, and nothing is stored: %s", async (_, query, header) => {
-    const fixture = await freshItem();
+    const fixture = await newItem();
     const before = await stateOf(fixture);
     const headers: HeadersInit = header === undefined ? {} : { "Content-Disposition": header };
     const { status, body } = await fixture.upload(pattern(1), query, { headers });

@@ -2,8 +2,10 @@ import { env } from "cloudflare:workers";
 import { type Client, fetchRaw, freshVault, LOGIN, type Reply, type Request_ } from "./service.ts";
 
 /** An Item in a new vault, and the paths of its Files. */
-export async function freshItem(dialect: "uuid" | "connect" = "uuid") {
-  const fresh = await freshVault(dialect);
+export const freshItem = async (dialect: "uuid" | "connect" = "uuid") => itemIn(await freshVault(dialect));
+
+/** A new Item in a vault, and the paths of its Files. */
+export async function itemIn(fresh: Awaited<ReturnType<typeof freshVault>>) {
   const { body: item } = await fresh.call("POST", fresh.items, { body: { ...LOGIN, category: "DOCUMENT" } });
   const path = `${fresh.items}/${item.id}`;
   const files = `${path}/files`;

@@ -79,16 +79,13 @@ export function ActivityView() {
 
 function LogChoice({ logs }: { readonly logs: readonly Log[] }) {
   return (
-    <label>
-      <span class="unseen">Log</span>
-      <select value={log.value} onChange={(event) => chooseLog(event.currentTarget.value as Log)}>
-        {logs.map((name) => (
-          <option key={name} value={name}>
-            {LOGS[name].label}
-          </option>
-        ))}
-      </select>
-    </label>
+    <select aria-label="Log" value={log.value} onChange={(event) => chooseLog(event.currentTarget.value as Log)}>
+      {logs.map((name) => (
+        <option key={name} value={name}>
+          {LOGS[name].label}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -37,7 +37,10 @@ export function EntryTable({ entries, items }: Props) {
               {ACTIONS[entry.action]} <Subject entry={entry} items={items} />
             </td>
             <td data-label="From" class="quiet">
-              {entry.actor.requestIp} <span class="agent">{entry.actor.userAgent}</span>
+              {entry.actor.requestIp}
+              <span class="agent" title={entry.actor.userAgent}>
+                {entry.actor.userAgent}
+              </span>
             </td>
           </tr>
         ))}
@@ -66,6 +69,7 @@ function Subject({ entry, items }: { readonly entry: Entry; readonly items: read
 
 /** What an entry without a vault is about, with the beginning of its id. */
 function subjectOf({ resource }: Entry): string {
+  if (resource.type === "VAULT") return "the list of vaults";
   const named = Object.values(resource).find((value): value is { id: string } => typeof value === "object" && "id" in value);
   return `${resource.type.toLowerCase()} ${named?.id.slice(0, 8) ?? ""}`.trim();
 }

@@ -1,5 +1,5 @@
 import { type Call, createClient, ItemVaultError, type Send } from "@item-vault/client";
-import { endSession } from "../state/session.ts";
+import { endSession, type Session } from "../state/session.ts";
 
 /** Requests of the console. They carry the cookie of the session, which no script can read (contract 24). */
 
@@ -9,17 +9,32 @@ const client = createClient({
   attempts: 3,
 });
 
-/** Ends the session in the page when the service refuses it. Throws the error. */
-function endRefused(error: unknown): never {
-  if (error instanceof ItemVaultError && error.status === 401) endSession();
-  throw error;
-}
-
-/** A typed request. Errors: throws an ItemVaultError; a 401 ends the session. */
-export const call: Call = (operation, ...options) => client.call(operation, ...options).catch(endRefused);
-
-/** Any request. Errors: as `call`. */
-export const send: Send = (method, path, options) => client.send(method, path, options).catch(endRefused);
-
 /** Requests about the session itself, whose 401 says that there is none. */
 export const sendUnchecked: Send = client.send;
+
+export const SESSION_PATH = "/console/session";
+
+/** The session of the cookie. Errors: throws an ItemVaultError, of status 401 without a session. */
+export const readSession = async (): Promise<Session> => (await (await sendUnchecked("GET", SESSION_PATH)).json()) as Session;
+
+/**
+ * Sends a request that needs the session. A 401 is checked: a sign-in in between has replaced the cookie, and then the request is
+ * sent once more. Otherwise the session has ended. Errors: throws an ItemVaultError.
+ */
+async function withSession<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    if (!(error instanceof ItemVaultError) || error.status !== 401) throw error;
+    const session = await readSession().catch(() => undefined);
+    if (session) return request();
+    endSession();
+    throw error;
+  }
+}
+
+/** A typed request. Errors: throws an ItemVaultError; without a session, the page asks to sign in again. */
+export const call: Call = (operation, ...options) => withSession(() => client.call(operation, ...options));
+
+/** Any request. Errors: as `call`. */
+export const send: Send = (method, path, options) => withSession(() => client.send(method, path, options));

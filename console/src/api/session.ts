@@ -1,20 +1,22 @@
 import { ItemVaultError } from "@item-vault/client";
 import { explain } from "./explain.ts";
 import { type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
-import { sendUnchecked } from "./client.ts";
+import { readSession, sendUnchecked, SESSION_PATH as PATH } from "./client.ts";
 
 /** Signing in and out (contract 24). */
 
-const PATH = "/console/session";
 const SIGN_IN = /^#sign-in=([\w-]+(?:\.[\w-]+)?)$/;
 
 /** What a session can be made of: a one-time code, the text of a token, or nothing but what Cloudflare Access adds. */
 type Credential = { readonly code: string } | { readonly token: string } | Record<string, never>;
 
 /** Signs in, or adds to the session that there is. Errors: throws an ItemVaultError. */
-export async function signIn(credential: Credential): Promise<void> {
+export const signIn = async (credential: Credential): Promise<void> => setSession(await exchange(credential));
+
+/** Out: the session, which the browser has a cookie for. Errors: throws an ItemVaultError. */
+async function exchange(credential: Credential): Promise<Session> {
   const response = await sendUnchecked("POST", PATH, { json: credential });
-  setSession((await response.json()) as Session);
+  return (await response.json()) as Session;
 }
 
 export async function signOut(): Promise<void> {
@@ -33,8 +35,10 @@ export async function startSession(): Promise<void> {
   const codes = SIGN_IN.exec(location.hash)?.[1]?.split(".") ?? [];
   if (codes.length > 0) history.replaceState(null, "", "/console/");
   try {
-    for (const code of codes) await signIn({ code });
-    if (codes.length === 0) await loadSession();
+    let session: Session | undefined;
+    // Each exchange ends the session before it, so no other request is sent until the last one.
+    for (const code of codes) session = await exchange({ code });
+    setSession(session ?? (await loadSession()));
   } catch (error) {
     if (!(error instanceof ItemVaultError)) throw error;
     signInMessage.value = error.status !== 401 ? explain(error) : codes.length > 0 ? LINK_REFUSED : "";
@@ -43,12 +47,11 @@ export async function startSession(): Promise<void> {
 }
 
 /** Without a session, Cloudflare Access may have authenticated the person: it adds its header to the request. */
-async function loadSession(): Promise<void> {
+async function loadSession(): Promise<Session> {
   try {
-    const response = await sendUnchecked("GET", PATH);
-    setSession((await response.json()) as Session);
+    return await readSession();
   } catch (error) {
     if (!(error instanceof ItemVaultError) || error.status !== 401) throw error;
-    await signIn({});
+    return exchange({});
   }
 }

@@ -17,24 +17,30 @@ export async function copy(name: string, value: string, { secret = true } = {}):
     return;
   }
   showToast(secret ? `${name} copied. The clipboard is cleared in ${CLEARED_AFTER} seconds.` : `${name} copied.`);
-  if (secret) timer = setTimeout(() => void clear(value), CLEARED_AFTER * 1000);
+  if (!secret) return;
+  // The page keeps a hash, so that a value does not stay in its memory for a minute after its Item was left.
+  const hash = await hashOf(value);
+  timer = setTimeout(() => void clear(hash), CLEARED_AFTER * 1000);
 }
+
+const hashOf = async (text: string): Promise<string> =>
+  new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).join();
 
 /** A page without the focus may not write to the clipboard: it is cleared when the page has the focus again. */
-async function clear(value: string): Promise<void> {
+async function clear(hash: string): Promise<void> {
   timer = undefined;
   if (!document.hasFocus()) {
-    addEventListener("focus", () => void clear(value), { once: true });
+    addEventListener("focus", () => void clear(hash), { once: true });
     return;
   }
-  if (timer === undefined && (await mayHold(value))) await navigator.clipboard.writeText("").catch(() => undefined);
+  if (timer === undefined && (await mayHold(hash))) await navigator.clipboard.writeText("").catch(() => undefined);
 }
 
-/** Whether the clipboard may still hold a value. Without the permission to read it, it is assumed to. */
-async function mayHold(value: string): Promise<boolean> {
+/** Whether the clipboard may still hold the value of a hash. Without the permission to read it, it is assumed to. */
+async function mayHold(hash: string): Promise<boolean> {
   try {
     const { state } = await navigator.permissions.query({ name: "clipboard-read" as PermissionName });
-    return state !== "granted" || (await navigator.clipboard.readText()) === value;
+    return state !== "granted" || (await hashOf(await navigator.clipboard.readText())) === hash;
   } catch {
     return true;
   }

@@ -24,7 +24,7 @@ function Content({ opened }: { readonly opened: Opened }) {
   // A screen reader then reads the Item that was opened.
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
-    <article class="item">
+    <article class="item" data-item={item.id}>
       <header>
         <a class="back button plain" href={formatRoute({ view: "items" })}>
           <Icon name="back" />

@@ -17,6 +17,8 @@ interface Props {
 const HEIGHT = 120;
 const WIDTH = 20;
 const GAP = 4;
+/** The chart has room for so many bars at least, so that a few of them are not as wide as the page. */
+const LEAST_BARS = 24;
 
 export function Chart({ title, series, bars, format = String }: Props) {
   const most = Math.max(1, ...bars.map(({ values }) => sum(values)));
@@ -32,7 +34,11 @@ export function Chart({ title, series, bars, format = String }: Props) {
           ))}
         </ul>
       </figcaption>
-      <svg viewBox={`0 0 ${Math.max(1, bars.length) * (WIDTH + GAP)} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <svg
+        viewBox={`0 0 ${Math.max(LEAST_BARS, bars.length) * (WIDTH + GAP)} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
         {bars.map((bar, position) => (
           <g key={bar.label} transform={`translate(${position * (WIDTH + GAP)} 0)`}>
             <title>{`${bar.label}: ${bar.values.map((value, index) => `${format(value)} ${series[index]}`).join(", ")}`}</title>

@@ -1,3 +1,4 @@
+import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { SECOND } from "../../model/time.ts";
 import { ADMIN } from "../../model/operation.ts";
@@ -42,10 +43,11 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   const earlier = replaced === undefined ? undefined : await loadSession(store, replaced, await adminFingerprint(c));
   if (earlier?.ok === false && earlier.failure.kind !== "unauthorized") return earlier;
   const { grants, expiresAt } = merge(earlier?.ok ? earlier.value : undefined, granted.value, store.now);
-  const made = await insertSession(store, grants, expiresAt, replaced);
+  const entry = entryOf(c, granted.value);
+  const made = await insertSession(store, grants, expiresAt, { replaced, entry: entry.actor === ADMIN ? undefined : entry });
   if (!made.ok) return made;
+  if (entry.actor === ADMIN) c.executionCtx.waitUntil(sendEntry(c.env, store, entry));
   setCookie(c, made.value.text, Math.floor((expiresAt - store.now) / SECOND));
-  logSignIn(c, store, granted.value);
   return ok(c.json(presentSession({ ...grants, expiresAt })));
 }
 
@@ -61,11 +63,11 @@ function merge(
   return { grants: { admin, token }, expiresAt: keeps ? earlier.expiresAt : now + LIMITS.session * SECOND };
 }
 
-/** An entry of the admin's log: by the admin, or by the token and about it. */
-function logSignIn(c: Context, store: Store, { token }: Grants): void {
-  const entry = adminEntry({ resource: "SESSION" }, c, "CREATE", token?.id ?? null);
-  c.executionCtx.waitUntil(sendEntry(c.env, store, { ...entry, actor: token?.id ?? ADMIN }));
-}
+/** The entry of the admin's log: by the admin, or by the token and about it. */
+const entryOf = (c: Context, { token }: Grants): Activity => ({
+  ...adminEntry({ resource: "SESSION" }, c, "CREATE", token?.id ?? null),
+  actor: token?.id ?? ADMIN,
+});
 
 /** Signs out: 204, also without a session. Errors: those of `openForConsole`; `unavailable`. */
 export async function signOut(c: Context): Promise<Result<Response>> {

@@ -17,11 +17,17 @@ const accepting = new WeakSet<Page>();
 /** Schemes of requests that stay in the browser. */
 const LOCAL = /^(?:data|blob|about):/;
 
+/** A page that starts without a session asks for one, and Chromium reports the refusal. */
+const USUAL = /^console\.error: Failed to load resource: .* 401 .*\/console\/session\)$/;
+
 /** Begins to collect. `origins`: those to which requests may go, without a slash at the end. */
 export function watchProblems(context: BrowserContext, origins: readonly string[]): void {
   const problems: string[] = [];
   watched.set(context, { problems, expected: [] });
-  context.on("console", (message) => problems.push(presentMessage(message)));
+  context.on("console", (message) => {
+    const problem = presentMessage(message);
+    if (!USUAL.test(problem)) problems.push(problem);
+  });
   context.on("weberror", (error) => problems.push(`error: ${error.error().stack ?? error.error().message}`));
   context.on("request", (request) => {
     const url = request.url();

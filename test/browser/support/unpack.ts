@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
@@ -10,13 +10,24 @@ import { parseTar } from "./tar.ts";
 /** Unpacks the browser of the package @sparticuz/chromium, without the package's own JavaScript (decision 0042). */
 
 const CACHE = "node_modules/.cache/item-vault-chromium";
+/** Part of the folder's name. A change of what is written into the folder raises it. */
+const LAYOUT = 1;
 /** Files are read and written in pieces of this many bytes. */
 const PIECE = 2 ** 20;
 
-/** The package's fonts only, so that a screenshot is the same on every machine. */
+/** Fonts of packages only, so that a screenshot is the same on every machine. Without its own, a character is taken of DejaVu Sans. */
+const OTHER_FONTS = ["DejaVuSans.ttf", "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf"];
+const OTHER_FOLDER = "node_modules/dejavu-fonts-ttf/ttf";
+const prefer = (generic: string, family: string): string =>
+  `<alias binding="same"><family>${generic}</family><prefer><family>${family}</family></prefer></alias>`;
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig><dir prefix="relative">fonts</dir></fontconfig>
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+  ${["sans-serif", "system-ui"].map((generic) => prefer(generic, "Open Sans")).join("")}
+  ${["monospace", "ui-monospace"].map((generic) => prefer(generic, "DejaVu Sans Mono")).join("")}
+</fontconfig>
 `;
 
 /**
@@ -25,7 +36,7 @@ const FONTS = `<?xml version="1.0"?>
  */
 export async function unpackChromium(packageFolder: string): Promise<Browser> {
   const { version } = JSON.parse(await readFile(join(packageFolder, "package.json"), "utf8")) as { version: string };
-  const folder = join(process.cwd(), CACHE, version);
+  const folder = join(process.cwd(), CACHE, `${version}-${LAYOUT}`);
   if (!existsSync(folder)) {
     await mkdir(dirname(folder), { recursive: true });
     const temporary = await mkdtemp(`${folder}-`);
@@ -40,7 +51,7 @@ export async function unpackChromium(packageFolder: string): Promise<Browser> {
   }
   return {
     executablePath: join(folder, "chromium"),
-    env: { LD_LIBRARY_PATH: join(folder, "lib"), FONTCONFIG_PATH: folder },
+    env: { LD_LIBRARY_PATH: join(folder, "lib"), FONTCONFIG_PATH: folder, XDG_CACHE_HOME: folder },
   };
 }
 
@@ -54,6 +65,7 @@ async function writeBrowser(packed: string, folder: string): Promise<void> {
     writeArchive(join(packed, "al2023.tar.br"), folder),
     writeArchive(join(packed, "fonts.tar.br"), folder),
   ]);
+  for (const name of OTHER_FONTS) await copyFile(join(OTHER_FOLDER, name), join(folder, "fonts", name));
   // Instead of the package's own, which names folders of AWS Lambda.
   await writeFile(join(folder, "fonts.conf"), FONTS);
 }

@@ -1,5 +1,8 @@
 import { NOWHERE } from "../../../src/crypto/seal.ts";
+import { verifyToken } from "../../../src/crypto/token.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
+import { openStore } from "../../../src/store/database.ts";
+import { insertSession } from "../../../src/store/sessions.ts";
 import { seedFiles } from "../seed-files.ts";
 import { login, seedItems } from "../seed.ts";
 import { emptyItem, largeItem, manyFields, manyOperations, times } from "./bodies.ts";
@@ -640,6 +643,49 @@ const byAdmin: readonly WorstRequest[] = [
   },
 ];
 
+/** What the console sends. */
+const CONSOLE = { "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" };
+const SESSION = "/console/session";
+const CLAIMS = "the claims of the token are sealed in the row, and the index by token gets an entry";
+
+/** The headers of a request with a session of a token of 100 vaults, over https and over http. */
+async function wideSession(world: World): Promise<Record<string, string>> {
+  const { token } = await wideToken(world);
+  const store = await openStore(world.env, Date.now());
+  const claims = store.ok ? await verifyToken(store.value.keyring, token, Date.now(), 0) : store;
+  if (!store.ok || !claims.ok) throw new Error("The token does not verify");
+  const made = await insertSession(store.value, { token: claims.value }, Date.now() + LIMITS.session * 1_000, {});
+  if (!made.ok) throw new Error("There is no session");
+  const { text } = made.value;
+  return { ...CONSOLE, Cookie: `__Host-item-vault-session=${text}; item-vault-session=${text}` };
+}
+
+const sessions: readonly WorstRequest[] = [
+  {
+    endpoint: "POST /v1/sign-in-codes",
+    why: "a token of 100 vaults",
+    stores: CLAIMS,
+    prepare: async (world) => ({ path: "/v1/sign-in-codes", token: (await wideToken(world)).token }),
+  },
+  { endpoint: "POST /v1/admin/sign-in-codes", why: "", prepare: async (world) => forAdmin("/v1/admin/sign-in-codes", world) },
+  {
+    endpoint: `GET ${SESSION}`,
+    why: "a token of 100 vaults",
+    prepare: async (world) => ({ path: SESSION, headers: await wideSession(world) }),
+  },
+  {
+    endpoint: `POST ${SESSION}`,
+    why: "the admin signs in, with the session of a token of 100 vaults",
+    stores: CLAIMS,
+    prepare: async (world) => ({ path: SESSION, headers: await wideSession(world), body: { token: world.env.ADMIN_TOKEN } }),
+  },
+  {
+    endpoint: `DELETE ${SESSION}`,
+    why: "a token of 100 vaults",
+    prepare: async (world) => ({ path: SESSION, headers: await wideSession(world) }),
+  },
+];
+
 const open: readonly WorstRequest[] = ["/heartbeat", "/health", "/metrics"].map((path) => ({
   endpoint: `GET ${path}`,
   why: "",
@@ -659,6 +705,7 @@ export const WORST_REQUESTS: readonly WorstRequest[] = [
   ...writes,
   ...history,
   ...byAdmin,
+  ...sessions,
   ...open,
   deletion,
 ];

@@ -1,0 +1,83 @@
+/**
+ * `npm run bench:console`: the console in a real browser with 10,000 Items: sizes, times, requests and memory. `-- quick` takes 1,000
+ * Items. It fails when a target is missed (TARGETS).
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { gzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+import { findChromium } from "../test/browser/support/chromium.ts";
+import { unpackChromium } from "../test/browser/support/unpack.ts";
+import { startWorker } from "../test/sdk/support/worker.ts";
+import { measureFirstList, measureMemory, measureSearch } from "./console/measure.ts";
+import { makeItems, makeLink, makeVault } from "./console/seed.ts";
+
+const quick = process.argv.includes("quick");
+const ITEMS = quick ? 1_000 : 10_000;
+const OPENED = quick ? 100 : 1_000;
+const SECRETS = {
+  ADMIN_TOKEN: "bench-admin-token",
+  METRICS_TOKEN: "bench-metrics-token",
+  ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
+};
+const SCRIPTS = "dist/assets/console/assets";
+
+/** The targets of the console: kilobytes of 1,000 bytes, milliseconds. */
+const TARGETS = { scriptKilobytes: 60, searchMilliseconds: 100 };
+
+/** In: whether a file counts. Out: kilobytes of gzip. */
+function kilobytes(counts: (name: string) => boolean): number {
+  const names = readdirSync(SCRIPTS).filter((name) => name.endsWith(".js") && counts(name));
+  return names.reduce((sum, name) => sum + gzipSync(readFileSync(`${SCRIPTS}/${name}`)).length, 0) / 1000;
+}
+
+const found = findChromium();
+if (!found) throw new Error("There is no browser: set CHROME_PATH");
+const { executablePath, env } = "packaged" in found ? await unpackChromium(found.packaged) : { ...found, env: {} };
+const worker = await startWorker(SECRETS);
+const browser = await chromium.launch({ executablePath, env: { ...process.env, ...env }, chromiumSandbox: false });
+console.log(`Node ${process.version}, ${browser.version()}, ${cpus().length} processors, load ${loadavg()[0]!.toFixed(1)}`);
+try {
+  const { vault, token } = await makeVault(worker.url, SECRETS.ADMIN_TOKEN);
+  await makeItems(worker.url, token, vault, ITEMS);
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+
+  const page1 = readFileSync("dist/assets/console/index.html", "utf8");
+  const first = kilobytes((name) => page1.includes(name));
+  console.log(
+    `scripts, gzip: ${first.toFixed(1)} KB at the start (at most ${TARGETS.scriptKilobytes}), ${kilobytes(() => true).toFixed(1)} KB in all`,
+  );
+
+  const list = await measureFirstList(page, await makeLink(worker.url, token), ITEMS);
+  console.log(`${ITEMS} Items, signing in by a link:`);
+  console.log(
+    `  first contentful paint ${list.paint.toFixed(0)} ms, list ${list.shown.toFixed(0)} ms after the start of the page`,
+  );
+  console.log(
+    `  requests after the session, one after another: ${list.roundTrips}; ${(list.bytes / 1000).toFixed(0)} KB transferred`,
+  );
+  console.log(
+    `  long tasks over 50 ms: ${list.longTasks.length} (${list.longTasks.map((time) => time.toFixed(0)).join(", ")} ms)`,
+  );
+
+  const search = await measureSearch(page, 4);
+  console.log(
+    `a key press in the search at a quarter of the speed: ${search.median.toFixed(0)} ms, at most ${search.most.toFixed(0)} ms (target ${TARGETS.searchMilliseconds})`,
+  );
+
+  const memory = await measureMemory(page, OPENED);
+  console.log(
+    `heap after ${OPENED} Items were opened and closed: ${(memory.after / 1e6).toFixed(1)} MB (${(memory.after / memory.before).toFixed(2)} × ${(memory.before / 1e6).toFixed(1)} MB before)`,
+  );
+
+  const missed = [
+    first > TARGETS.scriptKilobytes,
+    list.roundTrips > 1,
+    search.median > TARGETS.searchMilliseconds,
+    memory.after > 1.2 * memory.before,
+  ];
+  if (missed.includes(true)) process.exitCode = 1;
+} finally {
+  await browser.close();
+  await worker.close();
+}

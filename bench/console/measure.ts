@@ -1,0 +1,96 @@
+import type { Page } from "playwright-core";
+
+/** What is measured in the page. Times in milliseconds, sizes in bytes. */
+
+export interface FirstList {
+  readonly paint: number;
+  readonly shown: number;
+  /** Requests to the API that waited for one another, after the session. */
+  readonly roundTrips: number;
+  readonly bytes: number;
+  readonly longTasks: readonly number[];
+}
+
+const ROWS = ".rows a";
+
+/** Opens the page with an empty cache, signs in, and waits for the list. */
+export async function measureFirstList(page: Page, link: string, items: number): Promise<FirstList> {
+  let bytes = 0;
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Network.enable");
+  devtools.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+  await page.addInitScript(() => {
+    const tasks: number[] = [];
+    Object.assign(globalThis, { tasks });
+    new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
+      type: "longtask",
+    });
+  });
+  await page.goto(link);
+  await page.locator(`.count:has-text("${items.toLocaleString("en")} Items")`).waitFor({ timeout: 120_000 });
+  await page.locator(ROWS).first().waitFor();
+  return page.evaluate((transferred) => {
+    const requests = (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(({ name }) =>
+      name.includes("/v1/"),
+    );
+    // A request that began after the end of another one waited for it.
+    const depth = (end: number): number => {
+      const following = requests.filter(({ startTime }) => startTime >= end);
+      return following.length === 0 ? 0 : 1 + depth(Math.min(...following.map(({ responseEnd }) => responseEnd)));
+    };
+    return {
+      paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
+      shown: performance.now(),
+      roundTrips: depth(0),
+      bytes: transferred,
+      longTasks: (globalThis as unknown as { tasks: number[] }).tasks,
+    };
+  }, bytes);
+}
+
+/** From a key press to the frame that shows its results, with the processor slowed down. */
+export async function measureSearch(page: Page, slowdown: number): Promise<{ median: number; most: number }> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
+  const times = await page.evaluate(async () => {
+    const field = document.querySelector<HTMLInputElement>("input[type=search]")!;
+    const measured: number[] = [];
+    for (const query of ["g", "gr", "gra", "graf", "grafa", "", "h", "ho", "host-9", "user99", "user999", "team-1", ""]) {
+      const begin = performance.now();
+      field.value = query;
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      // The first callback runs before the frame is drawn, the task after it when it was drawn.
+      await new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+      measured.push(performance.now() - begin);
+    }
+    return measured;
+  });
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+  const sorted = times.toSorted((a, b) => a - b);
+  return { median: sorted[sorted.length >> 1]!, most: sorted.at(-1)! };
+}
+
+/** The heap before and after Items were opened and closed one after another. */
+export async function measureMemory(page: Page, count: number): Promise<{ before: number; after: number }> {
+  const devtools = await page.context().newCDPSession(page);
+  const heap = async (): Promise<number> => {
+    await devtools.send("HeapProfiler.collectGarbage");
+    return (await devtools.send("Runtime.getHeapUsage")).usedSize;
+  };
+  const addresses = await page.evaluate(async (wanted) => {
+    const [vault] = (await (await fetch("/v1/vaults", { headers: { "Item-Vault-Console": "1" } })).json()) as { id: string }[];
+    const list = await fetch(`/v1/vaults/${vault!.id}/items?limit=100`, { headers: { "Item-Vault-Console": "1" } });
+    const items = (await list.json()) as { id: string }[];
+    return Array.from({ length: wanted }, (_, index) => `#/items/${vault!.id}/${items[index % items.length]!.id}`);
+  }, count);
+  const open = async (address: string): Promise<void> => {
+    await page.evaluate((hash) => (location.hash = hash), address);
+    await page.waitForFunction((id) => document.querySelector("article")?.dataset["item"] === id, address.split("/").at(-1));
+  };
+  for (const address of addresses.slice(0, 20)) await open(address);
+  const before = await heap();
+  for (const address of addresses) await open(address);
+  await page.evaluate(() => (location.hash = "#/items"));
+  await page.locator("article").waitFor({ state: "detached" });
+  return { before, after: await heap() };
+}

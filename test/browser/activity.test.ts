@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, inject, it } from "vitest";
+import { sendRequest } from "../sdk/support/requests.ts";
+import { checkAccessibility } from "./support/accessibility.ts";
+import { openPage } from "./support/page.ts";
+import { login, type Seeded, seed } from "./support/seed.ts";
+import { signIn } from "./support/session.ts";
+
+/** The views of the activity and of the health. */
+
+let seeded: Seeded;
+beforeAll(async () => {
+  seeded = await seed([login("Grafana"), login("GitHub")]);
+  for (const item of seeded.items) await sendRequest("GET", `v1/vaults/${seeded.vault}/items/${item}`, seeded.token);
+});
+
+describe("the activity", () => {
+  it("lists who did what, and is filtered by Item and by kind", async () => {
+    const page = await openPage({ token: seeded.token });
+    await page.goto("/console/#/activity");
+    const created = page.getByRole("row", { name: /created Grafana/ });
+    await created.waitFor();
+    const rows = page.getByRole("row");
+    await page.getByLabel("Filter by Items").selectOption({ label: "GitHub" });
+    await created.waitFor({ state: "detached" });
+    await page.getByLabel("Filter by requests").selectOption("writes");
+    await expect.poll(() => rows.filter({ hasText: "GitHub" }).count()).toBe(1);
+    await page.getByRole("button", { name: "Clear" }).click();
+    await created.waitFor();
+    await page.getByText("Figures").click();
+    await page.getByRole("table", { name: "Requests per day" }).getByRole("rowheader").last().waitFor();
+  });
+
+  it.each([
+    ["light", 1280],
+    ["dark", 390],
+  ] as const)(
+    "and the health have no violation of accessibility in the %s scheme, %d pixels wide",
+    async (colorScheme, width) => {
+      const page = await openPage({ colorScheme, width });
+      await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
+      for (const view of ["activity", "health"]) {
+        await page.goto(`/console/#/${view}`);
+        await page.getByRole("row").nth(1).waitFor();
+        await page.getByRole("figure").first().waitFor();
+        expect(await checkAccessibility(page), view).toBe("");
+        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), view).toBe(true);
+      }
+    },
+  );
+
+  it("of the administrator is a log of its own", async () => {
+    const page = await openPage();
+    await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
+    await page.goto("/console/#/activity");
+    await page.getByLabel("Log", { exact: true }).selectOption("admin");
+    await page
+      .getByRole("row", { name: /admin created token/ })
+      .first()
+      .waitFor();
+  });
+});
+
+describe("the health", () => {
+  it("shows the state of each dependency, the size of the database, and to an administrator the largest vaults", async () => {
+    const page = await openPage();
+    await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
+    await page.goto("/console/#/health");
+    await page.getByRole("row", { name: /d1 Works/ }).waitFor();
+    await page.getByText(/Database: [\d.]+ [KM]B of 10 GB/).waitFor();
+    await page.getByRole("figure", { name: /Largest vaults/ }).waitFor();
+  });
+});

@@ -1,0 +1,70 @@
+import type { ActivityEntry } from "@item-vault/client";
+import { describe, expect, it } from "vitest";
+import { countByDay, filterEntries, itemsOf, kindOf, NO_FILTERS } from "../../console/src/activity/entries.ts";
+
+const entry = (more: Partial<ActivityEntry> = {}): ActivityEntry => ({
+  requestId: "r",
+  timestamp: "2026-11-22T10:00:00.000Z",
+  action: "READ",
+  result: "SUCCESS",
+  actor: { id: "a", userAgent: "", requestIp: "" },
+  resource: { type: "ITEM", vault: { id: "v" }, item: { id: "i" } },
+  ...more,
+});
+
+describe("entries of the activity log", () => {
+  it.each([
+    ["READ", "SUCCESS", "reads"],
+    ["CREATE", "SUCCESS", "writes"],
+    ["UPDATE", "SUCCESS", "writes"],
+    ["DELETE", "SUCCESS", "writes"],
+    ["READ", "DENY", "denied"],
+    ["DELETE", "DENY", "denied"],
+  ] as const)("%s with %s counts as %s", (action, result, kind) => expect(kindOf({ action, result })).toBe(kind));
+
+  it("name one Item, several, or none", () => {
+    expect(itemsOf(entry())).toEqual(["i"]);
+    expect(itemsOf(entry({ resource: { type: "ITEM", items: [{ id: "x" }, { id: "y" }] } }))).toEqual(["x", "y"]);
+    expect(itemsOf(entry({ resource: { type: "VAULT", vault: { id: "v" } } }))).toEqual([]);
+  });
+
+  const entries = [
+    entry(),
+    entry({ action: "UPDATE", actor: { id: "b", userAgent: "", requestIp: "" } }),
+    entry({ result: "DENY" }),
+  ];
+
+  it.each([
+    [{}, 3],
+    [{ vault: "v" }, 3],
+    [{ vault: "other" }, 0],
+    [{ actor: "b" }, 1],
+    [{ actor: "b", kind: "writes" as const }, 1],
+    [{ actor: "b", kind: "reads" as const }, 0],
+    [{ item: "i" }, 3],
+    [{ kind: "denied" as const }, 1],
+  ])("pass the filters %o: %d", (filters, count) =>
+    expect(filterEntries(entries, { ...NO_FILTERS, ...filters })).toHaveLength(count),
+  );
+});
+
+describe("the days of the chart", () => {
+  const today = new Date(2026, 10, 22, 12);
+  const at = (day: number): string => new Date(2026, 10, day, 12).toISOString();
+
+  it("are all days from the oldest entry to today, also those without an entry", () => {
+    const days = countByDay([entry({ timestamp: at(22) }), entry({ timestamp: at(20), result: "DENY" })], today, 60);
+    expect(days).toEqual([
+      { day: "2026-11-20", reads: 0, writes: 0, denied: 1 },
+      { day: "2026-11-21", reads: 0, writes: 0, denied: 0 },
+      { day: "2026-11-22", reads: 1, writes: 0, denied: 0 },
+    ]);
+  });
+
+  it("are the latest ones when there are more than fit", () => {
+    const days = countByDay([entry({ timestamp: at(1) })], today, 5);
+    expect(days.map(({ day }) => day)).toEqual(["2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21", "2026-11-22"]);
+  });
+
+  it("are today alone without an entry", () => expect(countByDay([], today, 5)).toHaveLength(1));
+});
