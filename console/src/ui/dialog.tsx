@@ -8,13 +8,17 @@ interface Props {
   readonly onClose?: () => void;
 }
 
-/** A modal dialog that is open as long as it is rendered. The browser keeps the focus inside, and gives it back afterwards. */
+/** A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is where it was. */
 export function Dialog({ title, children, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current!;
+    const before = document.activeElement;
     element.showModal();
-    return () => element.close();
+    // The element has left the page when this runs, and only a dialog in the page gives the focus back when it is closed.
+    return () => {
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+    };
   }, []);
   const onCancel = (event: Event) => {
     event.preventDefault();
