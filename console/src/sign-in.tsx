@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
 import { explain } from "./api/explain.ts";
 import { signIn } from "./api/session.ts";
@@ -11,6 +12,8 @@ const REFUSED = "This token is not valid. It may be mistyped, revoked or expired
 export function SignInForm({ onDone }: { readonly onDone?: () => void }) {
   const failure = useSignal(signInMessage.value);
   const waiting = useSignal(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -29,7 +32,7 @@ export function SignInForm({ onDone }: { readonly onDone?: () => void }) {
     <form class="sign-in" onSubmit={(event) => void onSubmit(event)}>
       <label>
         Token
-        <input name="token" type="password" required autocomplete="off" autofocus aria-describedby="sign-in-help" />
+        <input ref={field} name="token" type="password" required autocomplete="off" aria-describedby="sign-in-help" />
       </label>
       <p id="sign-in-help" class="quiet">
         A token that its administrator has issued, or the admin token of this service. It is exchanged for a session of 12 hours

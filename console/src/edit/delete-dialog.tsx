@@ -34,7 +34,7 @@ export function DeleteDialog({ opened, onClose }: Props) {
       </p>
       <p>{RESTORE}</p>
       <div class="actions">
-        <button type="button" autofocus onClick={onClose}>
+        <button type="button" onClick={onClose}>
           Cancel
         </button>
         <button type="button" class="danger" aria-disabled={waiting.value} onClick={() => void confirm()}>
@@ -48,4 +48,7 @@ export function DeleteDialog({ opened, onClose }: Props) {
 const RESTORE = "It can be restored under Deleted for 30 days, unless the service is set to keep deleted Items for another time.";
 
 /** The current row of the list; the search field when the list is empty. */
-const focusList = () => document.querySelector<HTMLElement>(".rows a[tabindex='0'], .search input")?.focus();
+const focusList = () => {
+  const row = document.querySelector<HTMLElement>(".rows a[tabindex='0']");
+  (row ?? document.querySelector<HTMLElement>(".search input"))?.focus();
+};

@@ -93,7 +93,7 @@ function Length({ value, onChange }: { readonly value: number; readonly onChange
     <div class="line length">
       <label>
         Length
-        <input type="range" autofocus {...range} onInput={onInput} />
+        <input type="range" {...range} onInput={onInput} />
       </label>
       <input type="number" aria-label="Number of characters" required {...range} onInput={onInput} />
     </div>

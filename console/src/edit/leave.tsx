@@ -28,7 +28,7 @@ export function LeaveGuard({ changed }: { readonly changed: () => boolean }) {
     <Dialog title="Leave without saving?" onClose={stay}>
       <p>What you have typed is not saved.</p>
       <div class="actions">
-        <button type="button" class="primary" autofocus onClick={stay}>
+        <button type="button" class="primary" onClick={stay}>
           Keep editing
         </button>
         <button type="button" class="danger" onClick={() => leaveFor(target.value!)}>

@@ -10,6 +10,8 @@ const SCOPE_LABELS: Readonly<Record<Scope, string>> = { all: "All", favorites: "
 export function SearchField() {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
+    // Not by the attribute `autofocus`: the browser obeys it once in the life of a page, and logs that it ignores the next one.
+    if (document.activeElement === document.body) field.current?.focus();
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
@@ -31,7 +33,6 @@ export function SearchField() {
             placeholder="Search titles, tags, user names, URLs"
             autocomplete="off"
             spellcheck={false}
-            autofocus
             value={query.value}
             onInput={(event) => (query.value = event.currentTarget.value)}
             onKeyDown={leaveField}

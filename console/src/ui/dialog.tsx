@@ -8,6 +8,9 @@ interface Props {
   readonly onClose?: () => void;
 }
 
+/** What gets the focus: the first field, or the first of the actions. */
+const FIRST = "form :is(input, select, textarea), .actions button";
+
 /** A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is where it was. */
 export function Dialog({ title, children, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -15,6 +18,7 @@ export function Dialog({ title, children, onClose }: Props) {
     const element = dialog.current!;
     const before = document.activeElement;
     element.showModal();
+    element.querySelector<HTMLElement>(FIRST)?.focus();
     // The element has left the page when this runs, and only a dialog in the page gives the focus back when it is closed.
     return () => {
       if (before instanceof HTMLElement) before.focus({ preventScroll: true });
