@@ -20,9 +20,8 @@ interface Props {
 }
 
 export function EditorView({ editor, title }: Props) {
-  const heading = useRef<HTMLHeadingElement>(null);
   const { status } = editor;
-  const [base] = [editor.base.value];
+  const base = editor.base.value;
   const onSave = async () => {
     const item = await editor.save();
     // What was typed while the request was under way is still to be saved.
@@ -41,9 +40,7 @@ export function EditorView({ editor, title }: Props) {
           <Icon name="back" />
           {base ? titleOf(base.item) : "Items"}
         </a>
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
+        <h1>{title}</h1>
       </header>
       {status.value.state === "conflict" ? (
         <ConflictView

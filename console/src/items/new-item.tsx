@@ -6,7 +6,7 @@ import { Icon } from "../ui/icon.tsx";
 
 export function NewItemButton({ label }: { readonly label: boolean }) {
   const writable = vaults.value.filter(({ id }) => may(id, "w"));
-  const [first] = [writable.find(({ id }) => id === vaultFilter.value) ?? writable[0]];
+  const first = writable.find(({ id }) => id === vaultFilter.value) ?? writable[0];
   if (!first) return null;
   // The page chooses the id, so that a repeated request cannot make a second Item (contract 10.23).
   const begin = () => navigate({ view: "items", vault: first.id, item: crypto.randomUUID(), page: "new" });
