@@ -39,11 +39,8 @@ export function Generator({ name, onUse, onClose }: Props) {
         <output class="generated" aria-label="Generated value">
           {password?.value ?? "No character is left to choose from."}
         </output>
-        <p class="line">
+        <p>
           <output aria-label="Entropy">{password ? `${password.entropy.toFixed(2)} bits of entropy` : ""}</output>
-          <button type="button" onClick={() => drawn.value++}>
-            Generate again
-          </button>
         </p>
         <Length value={length.value} onChange={(next) => (length.value = next)} />
         <fieldset class="sets">
@@ -75,9 +72,14 @@ export function Generator({ name, onUse, onClose }: Props) {
             onInput={(event) => (excluded.value = event.currentTarget.value)}
           />
         </label>
-        <button class="primary" disabled={!password}>
-          Use
-        </button>
+        <div class="actions">
+          <button class="primary" disabled={!password}>
+            Use
+          </button>
+          <button type="button" onClick={() => drawn.value++}>
+            Generate again
+          </button>
+        </div>
       </form>
     </Dialog>
   );
