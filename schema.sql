@@ -46,10 +46,10 @@ CREATE TABLE IF NOT EXISTS tokens (
   expires_at  INTEGER NOT NULL,
   claims      TEXT,             -- a hash of the token, and so of its claims; NULL: a row of schema 1 that was not used since
   signed_by   TEXT,             -- the root key that signed the token; NULL: root_key_id
-  person      INTEGER           -- 1: the row of a person, whose token nobody has the text of
+  person      TEXT              -- of a person, whose token has a text that nobody has: the blind index of the email under root_key_id
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX IF NOT EXISTS tokens_of_people ON tokens (created_at) WHERE person = 1;
+CREATE UNIQUE INDEX IF NOT EXISTS tokens_of_people ON tokens (person) WHERE person IS NOT NULL;
 
 -- Tokens that were revoked or have expired: Items and the log may still name them.
 CREATE TABLE IF NOT EXISTS ended_tokens (

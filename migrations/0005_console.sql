@@ -11,6 +11,6 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 CREATE INDEX sessions_by_token ON sessions (token_id, expires_at);
 
-ALTER TABLE tokens ADD COLUMN person INTEGER;
+ALTER TABLE tokens ADD COLUMN person TEXT;
 
-CREATE INDEX tokens_of_people ON tokens (created_at) WHERE person = 1;
+CREATE UNIQUE INDEX tokens_of_people ON tokens (person) WHERE person IS NOT NULL;

@@ -12,6 +12,7 @@ import { fileRows } from "./paths/files.ts";
 import { historyRows } from "./paths/history.ts";
 import { itemRows } from "./paths/items.ts";
 import { keyRows } from "./paths/keys.ts";
+import { peopleRows } from "./paths/people.ts";
 import { restoreRows } from "./paths/restores.ts";
 import { serviceRows } from "./paths/service.ts";
 import { sessionRows } from "./paths/sessions.ts";
@@ -24,6 +25,7 @@ import { healthSchemas } from "./schemas/health.ts";
 import { itemInputSchemas } from "./schemas/item-inputs.ts";
 import { itemSchemas } from "./schemas/items.ts";
 import { keySchemas } from "./schemas/keys.ts";
+import { personSchemas } from "./schemas/people.ts";
 import { resolveSchemas } from "./schemas/resolve.ts";
 import { restoreSchemas } from "./schemas/restores.ts";
 import { sessionSchemas } from "./schemas/sessions.ts";
@@ -48,6 +50,7 @@ export const ROWS: readonly Row[] = [
   ...adminActivityRows,
   ...keyRows,
   ...resealRows,
+  ...peopleRows,
   ...webhookRows,
   ...restoreRows,
   ...verifyRows,
@@ -97,6 +100,7 @@ export const document: Document = {
     { name: "Activity", description: "The activity logs (contract 13)." },
     { name: "Admin: vaults", description: "Makes and deletes vaults (contract 13)." },
     { name: "Admin: tokens", description: "Issues and revokes tokens (contract 13)." },
+    { name: "Admin: people", description: "Who signs in with Cloudflare Access (contract 25)." },
     { name: "Admin: keys", description: "The root keys and their rotation (contract 20)." },
     { name: "Admin: webhooks", description: "Receivers of the events of a vault (contract 17)." },
     { name: "Admin: backups", description: "Backups, and restores from them (contract 21)." },
@@ -113,6 +117,7 @@ export const document: Document = {
       ...vaultSchemas,
       ...resealSchemas,
       ...tokenSchemas,
+      ...personSchemas,
       ...sessionSchemas,
       ...activitySchemas,
       ...keySchemas,

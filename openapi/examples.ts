@@ -83,6 +83,8 @@ export const token = { id: TOKEN, ...issued, createdAt: WRITTEN, expiresAt: "202
 export const issuedToken = { ...token, token: "eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl" };
 export const newToken = { name: "deploy", vaults: { [VAULT]: "rw" }, expiresIn: 7_776_000 };
 
+export const newPerson = { email: "ada@example.com", vaults: { [VAULT]: "rw" } };
+export const person = { id: TOKEN, ...newPerson, createdAt: WRITTEN };
 export const session = { expiresAt: "2026-11-22T21:30:00.000Z", admin: false, token };
 export const signInCode = { code: "q2Zb7mXo0yTn4cVhL8sUe1RkWd5JpGa6Nf3BxMiHtCE", expiresAt: "2026-11-22T09:40:00.000Z" };
 

@@ -89,6 +89,7 @@ const OF_PATH: Readonly<Record<keyof typeof pathParameters, readonly FailureKind
   file: ["file_not_found"],
   version: ["invalid", "version_not_found"],
   token: ["token_id", "token_not_found"],
+  person: ["person_id", "person_not_found"],
   webhook: ["webhook_id", "webhook_not_found"],
 };
 

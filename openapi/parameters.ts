@@ -30,6 +30,7 @@ export const pathParameters = {
   file: inPath("file", "The id of the File. A text that is no id names nothing (contract 3.4).", text),
   version: inPath("version", "The number of a version (contract 14.4).", { type: "integer", minimum: 1 }),
   token: inPath("token", "The id of the token (contract 3.2).", ref("IdInput")),
+  person: inPath("person", "The id of the person (contract 3.2).", ref("IdInput")),
   webhook: inPath("webhook", "The id of the webhook (contract 3.2).", ref("IdInput")),
 } as const satisfies Readonly<Record<string, Parameter>>;
 

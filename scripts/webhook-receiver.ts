@@ -1,9 +1,9 @@
-/** A receiver of webhooks on this machine, for tests: an HTTP server that records requests and answers as it is told. */
+/** A receiver of webhooks on this machine, for tests, and a server of key sets: it records requests and answers as it is told. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What it does with a request: a status, or else. */
-export type Behaviour = number | "hang" | "die" | "endless";
+/** What it does with a request: answers a status, or JSON with a 200, or else. */
+export type Behaviour = number | { readonly json: unknown } | "hang" | "die" | "endless";
 
 export interface Received {
   readonly headers: Record<string, string>;
@@ -32,6 +32,8 @@ function answer(response: ServerResponse, behaviour: Behaviour): void {
     response.writeHead(200);
     const timer = setInterval(() => response.write("x".repeat(1024)), 10);
     response.on("close", () => clearInterval(timer));
+  } else if (typeof behaviour === "object") {
+    response.end(JSON.stringify(behaviour.json));
   } else {
     response.writeHead(behaviour, { Location: "/redirected", "Retry-After": "1" });
     response.end();
@@ -39,7 +41,7 @@ function answer(response: ServerResponse, behaviour: Behaviour): void {
 }
 
 /**
- * Starts the receiver on a free port; it ends with the process. POST of any path but `/control` is a delivery to the inbox of that path.
+ * Starts the receiver on a free port; it ends with the process. A request of any path but `/control` goes to the inbox of that path.
  * `PUT /control/<path>` takes an array of behaviours, `GET /control/<path>` returns what was received. Out: its origin.
  */
 export async function startReceiver(): Promise<string> {

@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "./model/result.ts";
 import { DAY } from "./model/time.ts";
+import { type Access, parseAccess } from "./model/access.ts";
 import { type Numeric, parseHour, parseNumber, parseSwitch, parseTestOrigin, parseTime } from "./setting-values.ts";
 
 /**
@@ -33,6 +34,8 @@ export interface Settings {
   readonly backupHour: number | undefined;
   /** The origin of a receiver on this machine, to which webhooks may also deliver. */
   readonly webhookTestOrigin: string | undefined;
+  /** The Access application with which people sign in; `undefined`: there is none. */
+  readonly access: Access | undefined;
 }
 
 const NUMBERS = {
@@ -71,6 +74,8 @@ function parseAll(env: Env): Result<Settings> {
   if (!activityDayKeys.ok) return activityDayKeys;
   const webhookTestOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
   if (!webhookTestOrigin.ok) return webhookTestOrigin;
+  const access = parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD);
+  if (!access.ok) return access;
   const backupHour = parseHour(env.BACKUP_HOUR);
   if (!backupHour.ok) return backupHour;
   const numbers: Record<string, number> = {};
@@ -83,6 +88,7 @@ function parseAll(env: Env): Result<Settings> {
     tokensNotBefore: tokensNotBefore.value,
     activityDayKeys: activityDayKeys.value,
     webhookTestOrigin: webhookTestOrigin.value,
+    access: access.value,
     backupHour: backupHour.value,
     ...(numbers as Record<keyof typeof NUMBERS, number>),
   });

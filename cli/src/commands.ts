@@ -6,6 +6,7 @@ import { LOG_COMMANDS } from "./logs/table.ts";
 import { READ_COMMANDS } from "./read/table.ts";
 import { RUN_COMMANDS } from "./run/table.ts";
 import { SETTINGS_COMMANDS } from "./settings/table.ts";
+import { PERSON_COMMANDS } from "./tokens/people-table.ts";
 import { TOKEN_COMMANDS } from "./tokens/table.ts";
 import { TRANSFER_COMMANDS } from "./transfer/table.ts";
 import { VAULT_COMMANDS } from "./vaults/table.ts";
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   ...FILE_COMMANDS,
   ...VAULT_COMMANDS,
   ...TOKEN_COMMANDS,
+  ...PERSON_COMMANDS,
   ...LOG_COMMANDS,
   ...TRANSFER_COMMANDS,
   ...ADMIN_COMMANDS,

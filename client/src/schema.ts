@@ -433,7 +433,7 @@ export interface ResealProgress {
   of: number;
 }
 
-/** A token as it was issued (contract 8.10). */
+/** A token as it was issued (contract 8.10), or a person (contract 25.8). */
 export interface Token {
   id: Id;
   name: string;
@@ -442,6 +442,8 @@ export interface Token {
   vaults: Record<string, Permission>;
   createdAt: Time;
   expiresAt: Time;
+  /** Whether it is a person, whose email is the name. */
+  person?: true;
 }
 
 /** A new token (contract 13.14). Ids of vaults have the form of its dialect. */
@@ -459,7 +461,7 @@ export interface IssuedToken {
   token?: string;
 }
 
-/** A token for the admin (contract 13.15, 13.17). */
+/** A token for the admin (contract 13.15, 13.17), or a person (contract 25.8). */
 export interface ListedToken {
   id: Uuid;
   name: string;
@@ -470,6 +472,8 @@ export interface ListedToken {
   expiresAt: Time;
   /** Whether the token is for service bindings (contract 18.5). */
   binding?: true;
+  /** Whether it is a person, whose email is the name. */
+  person?: true;
   /** When the token was revoked or expired; absent while it is in use. */
   endedAt?: Time;
 }
@@ -497,16 +501,54 @@ export interface NewToken {
   binding?: boolean | null;
 }
 
+/** A person (contract 25.1). */
+export interface Person {
+  id: Uuid;
+  /** With the letters A to Z in lower case. */
+  email: string;
+  /** The permissions by vault id. */
+  vaults: Record<string, Permission>;
+  createdAt: Time;
+  /** When the vaults were changed last; absent before. */
+  updatedAt?: Time;
+}
+
+/** A person whose stored record does not open (contract 25.1). */
+export interface BrokenPerson {
+  id: Uuid;
+  broken: "integrity" | "misconfigured";
+  createdAt: Time;
+}
+
+/** A person to add (contract 25.2). */
+export interface NewPerson {
+  /** The email address that the identity provider confirms: at most 254 characters, one `@`, no white space and no control characters. The letters A to Z are compared without regard to case. */
+  email: string;
+  /** The permission in each vault, by the vault's id in either form. Each vault once. */
+  vaults: Record<string, Permission>;
+}
+
+/** A change of a person (contract 25.4). */
+export interface PersonChange {
+  /** The permissions that replace those before. */
+  vaults: Record<string, Permission>;
+}
+
 /** A session of the console (contract 24.4). */
 export interface Session {
   expiresAt: Time;
   /** Whether it opens the routes of the admin. */
   admin: boolean;
-  /** The token that it acts as; absent without one. */
+  /** The token that it acts as, or the person; absent without one. */
   token?: Token;
+  /** Who has signed in with Cloudflare Access (contract 25.6); absent for a token. */
+  person?: {
+    id: Uuid;
+    email: string;
+  };
 }
 
-/** What signs in: one of the two, or neither (contract 24.3). */
+/** What signs in: one of the two; with neither, Cloudflare Access does (contract 24.3, 25.6). */
 export interface SignIn {
   /** A one-time code. */
   code?: string | null;
@@ -561,7 +603,7 @@ export interface ActivityEntry {
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
-  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP" | "SESSION";
+  type: "VAULT" | "TOKEN" | "WEBHOOK" | "KEY" | "BACKUP" | "SESSION" | "PERSON";
   /** Its id. */
   vault?: {
     id: Uuid;
@@ -584,6 +626,10 @@ export interface AdminActivityResource {
   };
   /** Its id. */
   session?: {
+    id: Uuid;
+  };
+  /** Its id. */
+  person?: {
     id: Uuid;
   };
 }
@@ -1119,11 +1165,13 @@ export type ErrorKind =
   | "item_id"
   | "token_id"
   | "webhook_id"
+  | "person_id"
   | "category"
   | "missing_field"
   | "filter"
   | "unauthorized"
   | "out_of_scope"
+  | "not_invited"
   | "cross_site"
   | "vault_not_found"
   | "item_not_found"
@@ -1131,6 +1179,7 @@ export type ErrorKind =
   | "version_not_found"
   | "token_not_found"
   | "webhook_not_found"
+  | "person_not_found"
   | "backup_not_found"
   | "route_not_found"
   | "reference_not_found"
@@ -1140,6 +1189,7 @@ export type ErrorKind =
   | "signer_removed"
   | "cursor_gone"
   | "item_exists"
+  | "person_exists"
   | "backup_newer"
   | "overtaken"
   | "precondition"
@@ -1154,6 +1204,7 @@ export type ErrorKind =
   | "busy"
   | "uncertain"
   | "unavailable"
+  | "access_unavailable"
   | "version_skew"
   | "schema"
   | "unindexed"
@@ -1892,6 +1943,63 @@ export interface Operations {
     headers: Record<string, never>;
     body: ResealRequest;
     answer: ResealProgress;
+  };
+  /** List the people */
+  "GET /v1/admin/people": {
+    id: "listPeople";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Array<Person | BrokenPerson>;
+  };
+  /** Add a person */
+  "POST /v1/admin/people": {
+    id: "addPerson";
+    path: Record<string, never>;
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: NewPerson;
+    answer: Person;
+  };
+  /** Read a person */
+  "GET /v1/admin/people/{person}": {
+    id: "getPerson";
+    path: {
+      /** The id of the person (contract 3.2). */
+      person: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: Person | BrokenPerson;
+  };
+  /** Remove a person */
+  "DELETE /v1/admin/people/{person}": {
+    id: "removePerson";
+    path: {
+      /** The id of the person (contract 3.2). */
+      person: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: undefined;
+    answer: undefined;
+  };
+  /** Change the vaults of a person */
+  "PATCH /v1/admin/people/{person}": {
+    id: "changePerson";
+    path: {
+      /** The id of the person (contract 3.2). */
+      person: IdInput;
+    };
+    query: Record<string, never>;
+    headers: Record<string, never>;
+    body: PersonChange;
+    answer: Person;
   };
   /** List the webhooks of a vault */
   "GET /v1/admin/vaults/{vault}/webhooks": {

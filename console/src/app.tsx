@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
-import { canOpen, Navigation } from "./navigation.tsx";
+import { GrantDialog } from "./grants.tsx";
+import { Navigation } from "./navigation.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { SignInForm, SignInPage } from "./sign-in.tsx";
 import { loadItems } from "./state/items.ts";
@@ -7,7 +8,7 @@ import { route } from "./state/route.ts";
 import { session, sessionState } from "./state/session.ts";
 import { Dialog } from "./ui/dialog.tsx";
 import { Toasts } from "./ui/toasts.tsx";
-import { VIEW_COMPONENTS } from "./views.tsx";
+import { shownView, VIEW_COMPONENTS } from "./views.tsx";
 
 /** The page: the sign-in form, or the navigation and the view that the address names. */
 
@@ -21,6 +22,7 @@ export function App() {
       <main>
         <View name={shownView(route.value.view)} />
       </main>
+      <GrantDialog />
       {state === "ended" && (
         <Dialog title="Your session has ended">
           <p>Sign in again to continue. What you have typed is still here.</p>
@@ -31,14 +33,6 @@ export function App() {
     </>
   );
 }
-
-/** A session opens the first view that it may, where the address names another one. */
-function shownView(name: ViewName): ViewName {
-  const names = Object.keys(VIEWS) as ViewName[];
-  return isPossible(name) ? name : (names.find(isPossible) ?? "items");
-}
-
-const isPossible = (name: ViewName): boolean => VIEW_COMPONENTS[name] !== undefined && canOpen(name, session.value!);
 
 function View({ name }: { readonly name: ViewName }) {
   const Shown = VIEW_COMPONENTS[name]!;

@@ -1,24 +1,21 @@
 import { explain } from "./api/explain.ts";
 import { signOut } from "./api/session.ts";
+import { AdminOffer } from "./grants.tsx";
 import { formatRoute, VIEWS, type ViewName } from "./routes.ts";
 import { route } from "./state/route.ts";
 import { type Session, session } from "./state/session.ts";
 import { showToast } from "./state/toasts.ts";
 import { Icon } from "./ui/icon.tsx";
+import { canOpen, shownView } from "./views.tsx";
 
 /** The navigation: the views that the session may open, who is signed in, and signing out. */
-
-/** Whether a session may open a view. */
-export function canOpen(view: ViewName, { token, admin }: Session): boolean {
-  const { needs } = VIEWS[view];
-  return needs === "any" || (needs === "admin" ? admin : token !== undefined);
-}
 
 const nameOf = ({ person, token, admin }: Session): string =>
   [person?.email ?? token?.name, admin ? "admin" : ""].filter(Boolean).join(", ");
 
 export function Navigation() {
   const current = session.value!;
+  const shown = shownView(route.value.view);
   const names = (Object.keys(VIEWS) as ViewName[]).filter((name) => VIEWS[name].listed && canOpen(name, current));
   return (
     <header class="top">
@@ -31,12 +28,7 @@ export function Navigation() {
       </button>
       <nav id="navigation" popover="auto" aria-label="Views">
         {names.map((name) => (
-          <a
-            key={name}
-            href={formatRoute({ view: name })}
-            aria-current={route.value.view === name ? "page" : undefined}
-            onClick={closeMenu}
-          >
+          <a key={name} href={formatRoute({ view: name })} aria-current={shown === name ? "page" : undefined} onClick={closeMenu}>
             {VIEWS[name].label}
           </a>
         ))}
@@ -44,6 +36,7 @@ export function Navigation() {
           <span class="quiet" title={nameOf(current)}>
             {nameOf(current)}
           </span>
+          <AdminOffer />
           <button type="button" onClick={() => void signOut().catch((error: unknown) => showToast(explain(error), "failed"))}>
             Sign out
           </button>

@@ -5,19 +5,35 @@ import { explain } from "./api/explain.ts";
 import { signIn } from "./api/session.ts";
 import { sessionState, signInMessage } from "./state/session.ts";
 
-/** The form that signs in with a token: alone on the page, or over it when the session has ended. */
+/** The form that signs in with a token: alone on the page, over it when the session has ended, or to add a grant (grants.tsx). */
 
 const REFUSED = "This token is not valid. It may be mistyped, revoked or expired.";
+const HELP =
+  "A token that your administrator has issued, or the admin token of this service. It is exchanged for a session of 12 hours and " +
+  "not stored in the browser.";
 
-export function SignInForm({ onDone }: { readonly onDone?: () => void }) {
+interface Props {
+  readonly label?: string;
+  readonly help?: string;
+  /** Why a text is not sent, in words. */
+  readonly refuse?: (token: string) => string | undefined;
+  readonly onDone?: () => void;
+}
+
+export function SignInForm({ label = "Token", help = HELP, refuse, onDone }: Props) {
+  const field = useRef<HTMLInputElement>(null);
   const failure = useSignal(signInMessage.value);
   const waiting = useSignal(false);
-  const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const token = (form.elements.namedItem("token") as HTMLInputElement).value.trim();
+    const refused = refuse?.(token);
+    if (refused !== undefined) {
+      failure.value = refused;
+      return;
+    }
     waiting.value = true;
     try {
       await signIn({ token });
@@ -31,12 +47,11 @@ export function SignInForm({ onDone }: { readonly onDone?: () => void }) {
   return (
     <form class="sign-in" onSubmit={(event) => void onSubmit(event)}>
       <label>
-        Token
+        {label}
         <input ref={field} name="token" type="password" required autocomplete="off" aria-describedby="sign-in-help" />
       </label>
       <p id="sign-in-help" class="quiet">
-        A token that its administrator has issued, or the admin token of this service. It is exchanged for a session of 12 hours
-        and not stored in the browser.
+        {help}
       </p>
       {failure.value !== "" && (
         <p class="failure" role="alert">
@@ -62,8 +77,27 @@ export function SignInPage() {
           </button>
         </div>
       ) : (
-        <SignInForm />
+        <>
+          <SignInForm />
+          <Help />
+        </>
       )}
     </main>
   );
 }
+
+/** What somebody needs who comes here without a token. */
+const Help = () => (
+  <section class="sign-in-help" aria-label="Other ways to sign in">
+    <h2>Other ways to sign in</h2>
+    <ul>
+      <li>
+        You run the service on this computer: <code>npm start</code> prints a link that signs you in.
+      </li>
+      <li>
+        You have set up the command line: <code>npx item-vault console</code> gives you such a link.
+      </li>
+      <li>Your organisation uses Cloudflare Access: your administrator invites you, and you open this page again.</li>
+    </ul>
+  </section>
+);

@@ -1,11 +1,30 @@
 import type { ComponentType } from "preact";
 import { ItemsView } from "./items/items-view.tsx";
-import type { ViewName } from "./routes.ts";
+import { VIEWS, type ViewName } from "./routes.ts";
+import { type Session, session } from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
 
 /** What shows each view. All but the first are loaded when they are opened. */
 export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>> = {
   items: ItemsView,
+  deleted: lazy(() => import("./deleted/deleted-view.tsx").then(({ DeletedView }) => DeletedView)),
+  vaults: lazy(() => import("./admin/vaults-view.tsx").then(({ VaultsView }) => VaultsView)),
+  tokens: lazy(() => import("./admin/tokens-view.tsx").then(({ TokensView }) => TokensView)),
+  people: lazy(() => import("./admin/people-view.tsx").then(({ PeopleView }) => PeopleView)),
   activity: lazy(() => import("./activity/activity-view.tsx").then(({ ActivityView }) => ActivityView)),
   health: lazy(() => import("./health/health-view.tsx").then(({ HealthView }) => HealthView)),
 };
+
+/** Whether a session may open a view. */
+export function canOpen(view: ViewName, { token, admin }: Session): boolean {
+  const { needs } = VIEWS[view];
+  return needs === "any" || (needs === "admin" ? admin : token !== undefined);
+}
+
+/** The view that an address shows: the first that the session may open, where it may not open the one of the address. */
+export function shownView(name: ViewName): ViewName {
+  const names = Object.keys(VIEWS) as ViewName[];
+  return isPossible(name) ? name : (names.find(isPossible) ?? "items");
+}
+
+const isPossible = (name: ViewName): boolean => VIEW_COMPONENTS[name] !== undefined && canOpen(name, session.value!);

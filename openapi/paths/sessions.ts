@@ -26,12 +26,12 @@ export const sessionRows: readonly Row[] = [
     tag,
     summary: "Sign in",
     description:
-      "Makes a session of 12 hours by a one-time code, a token or ADMIN_TOKEN. What the session of the request grants is kept, under a " +
+      "Makes a session of 12 hours by a one-time code, a token or ADMIN_TOKEN, or without them by Cloudflare Access. What the session of the request grants is kept, under a " +
       "new cookie (contract 24.3, 24.5).",
     access: CONSOLE,
     json: required(json("SignIn", { code: signInCode.code })),
     answers: { 200: { description: "The session.", content: answer, headers: ["SetCookie"] } },
-    errors: ["database_full"],
+    errors: ["not_invited", "access_unavailable", "database_full"],
   },
   {
     method: "delete",

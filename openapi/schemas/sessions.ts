@@ -11,11 +11,15 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     {
       expiresAt: ref("Time"),
       admin: { type: "boolean", description: "Whether it opens the routes of the admin." },
-      token: ref("Token", "The token that it acts as; absent without one."),
+      token: ref("Token", "The token that it acts as, or the person; absent without one."),
+      person: closed("Who has signed in with Cloudflare Access (contract 25.6); absent for a token.", {
+        id: ref("Uuid"),
+        email: { type: "string" },
+      }),
     },
-    ["token"],
+    ["token", "person"],
   ),
-  SignIn: open("What signs in: one of the two, or neither (contract 24.3).", {
+  SignIn: open("What signs in: one of the two; with neither, Cloudflare Access does (contract 24.3, 25.6).", {
     code: nullable({ type: "string", description: "A one-time code." }),
     token: nullable({ type: "string", description: "The text of a token, or ADMIN_TOKEN." }),
   }),

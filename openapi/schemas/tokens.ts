@@ -4,7 +4,7 @@ import { closed, integer, nullable, open, ref, text } from "./shapes.ts";
 
 /** Tokens in answers and requests (contract 8.10, 13.14 to 13.18). */
 
-const scope: Schema = {
+export const scope: Schema = {
   type: "object",
   description: "The permissions by vault id.",
   additionalProperties: ref("Permission"),
@@ -18,6 +18,8 @@ const binding: Schema = {
   const: true,
   description: "Whether the token is for service bindings (contract 18.5).",
 };
+/** Present for a person only (contract 25.8). */
+const person: Schema = { type: "boolean", const: true, description: "Whether it is a person, whose email is the name." };
 const times: Readonly<Record<string, Schema>> = { createdAt: ref("Time"), expiresAt: ref("Time") };
 const token: Readonly<Record<string, Schema>> = {
   id: ref("Id"),
@@ -29,7 +31,7 @@ const token: Readonly<Record<string, Schema>> = {
 const endedAt = ref("Time", "When the token was revoked or expired; absent while it is in use.");
 
 export const tokenSchemas: Readonly<Record<string, Schema>> = {
-  Token: closed("A token as it was issued (contract 8.10).", token),
+  Token: closed("A token as it was issued (contract 8.10), or a person (contract 25.8).", { ...token, person }, ["person"]),
   IssuedToken: closed(
     "A new token (contract 13.14). Ids of vaults have the form of its dialect.",
     {
@@ -45,10 +47,11 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     },
     ["token", "binding"],
   ),
-  ListedToken: closed("A token for the admin (contract 13.15, 13.17).", { ...token, id: ref("Uuid"), binding, endedAt }, [
-    "binding",
-    "endedAt",
-  ]),
+  ListedToken: closed(
+    "A token for the admin (contract 13.15, 13.17), or a person (contract 25.8).",
+    { ...token, id: ref("Uuid"), binding, person, endedAt },
+    ["binding", "person", "endedAt"],
+  ),
   BrokenToken: closed(
     "A token whose stored record does not open (contract 13.18).",
     {

@@ -23,6 +23,10 @@ export interface Claims {
   readonly expiresAt: number;
   /** The token is for service bindings (contract 18): its text is given to nobody, and no request may carry it. */
   readonly binding?: true | undefined;
+  /** The row is that of a person (contract 25), whose email is the name. As for a binding, its text is given to nobody. */
+  readonly person?: true | undefined;
+  /** When the person was added, in Unix seconds; absent until the person is changed: then `issuedAt` is the time of the last change. */
+  readonly since?: number | undefined;
 }
 
 /** The claims of a token whose signature was verified. */
@@ -37,6 +41,8 @@ const ISSUER = "item-vault";
 const AUDIENCE = "item-vault";
 /** Of a token for service bindings, which `verifyToken` therefore refuses, as every earlier release does. */
 const BINDING_AUDIENCE = "item-vault-binding";
+/** Of the row of a person, for the same reason. */
+const PERSON_AUDIENCE = "item-vault-person";
 const LONGEST = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
@@ -52,13 +58,18 @@ export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): 
   return new SignJWT({ dialect: claims.dialect, vaults: { ...claims.vaults } })
     .setProtectedHeader(header(active))
     .setIssuer(ISSUER)
-    .setAudience(claims.binding ? BINDING_AUDIENCE : AUDIENCE)
+    .setAudience(audienceOf(claims))
     .setSubject(claims.name)
     .setJti(claims.id)
     .setIssuedAt(claims.issuedAt)
     .setExpirationTime(claims.expiresAt)
     .sign(active.signing);
 }
+
+/** Whether nobody has the text of a token: it is for service bindings, or the row of a person. */
+export const isUnheld = ({ binding, person }: Claims): boolean => binding === true || person === true;
+
+const audienceOf = ({ binding, person }: Claims): string => (binding ? BINDING_AUDIENCE : person ? PERSON_AUDIENCE : AUDIENCE);
 
 /**
  * A hash of a token, which its row in the allow-list holds. It covers the signature, which only the holders of the token and

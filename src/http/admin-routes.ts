@@ -12,13 +12,14 @@ import {
 import { createToken, getToken, listTokens, revokeToken } from "./endpoints/admin-tokens.ts";
 import { createVault, deleteVault, listAllVaults, resealVault, updateVault } from "./endpoints/admin-vaults.ts";
 import { putBackupObject } from "./endpoints/admin-backup-objects.ts";
+import { addPerson, changePerson, getPerson, listPeople, removePerson } from "./endpoints/admin-people.ts";
 import { restore } from "./endpoints/admin-restores.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
 import { createAdminCode } from "./endpoints/sign-in-codes.ts";
 import { verify } from "./endpoints/verify.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 
-/** The routes of the admin (contract 13, 17 and 20), a part of the table in routes.ts. */
+/** The routes of the admin (contract 13, 17, 20 and 25), a part of the table in routes.ts. */
 
 const BY_ADMIN: Access = { by: "admin" };
 const BY_ADMIN_SEALING: Access = { by: "admin", seals: true };
@@ -28,6 +29,8 @@ const ADMIN_VAULT = `${ADMIN_VAULTS}/:vault`;
 const ADMIN_TOKENS = "/v1/admin/tokens";
 const ADMIN_TOKEN = `${ADMIN_TOKENS}/:token`;
 const TOKEN = "TOKEN";
+const PEOPLE = "/v1/admin/people";
+const PERSON = `${PEOPLE}/:person`;
 const KEYS = "/v1/admin/keys";
 const WEBHOOKS = `${ADMIN_VAULT}/webhooks`;
 const WEBHOOK = `${WEBHOOKS}/:webhook`;
@@ -37,6 +40,10 @@ const VAULT_BACKUPS = `${BACKUPS}/vaults/:vault`;
 
 /** What the routes of backups have in common. */
 const BY_ADMIN_OF_BACKUP = { access: BY_ADMIN, resource: "BACKUP", action: "UNLOGGED" } as const;
+
+/** What the routes of people have in common. */
+const BY_ADMIN_OF_PERSON = { access: BY_ADMIN, resource: "PERSON" } as const;
+const SEALING_PERSON = { access: BY_ADMIN_SEALING, resource: "PERSON", json: true } as const;
 
 /** What the routes of webhooks have in common. */
 const BY_ADMIN_OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
@@ -83,6 +90,11 @@ export const ADMIN_ROUTES: readonly Route[] = [
   }),
   row({ method: "GET", path: ADMIN_TOKEN, access: BY_ADMIN, action: "READ", resource: TOKEN, parse, handle: getToken }),
   row({ method: "DELETE", path: ADMIN_TOKEN, access: BY_ADMIN, action: "DELETE", resource: TOKEN, parse, handle: revokeToken }),
+  row({ method: "GET", path: PEOPLE, ...BY_ADMIN_OF_PERSON, action: "READ", parse, handle: listPeople }),
+  row({ method: "POST", path: PEOPLE, ...SEALING_PERSON, action: "CREATE", idempotent: true, ...addPerson }),
+  row({ method: "GET", path: PERSON, ...BY_ADMIN_OF_PERSON, action: "READ", parse, handle: getPerson }),
+  row({ method: "PATCH", path: PERSON, ...SEALING_PERSON, action: "UPDATE", ...changePerson }),
+  row({ method: "DELETE", path: PERSON, ...BY_ADMIN_OF_PERSON, action: "DELETE", parse, handle: removePerson }),
   row({ method: "GET", path: WEBHOOKS, ...BY_ADMIN_OF_WEBHOOK, action: "READ", parse, handle: listWebhooks }),
   row({
     method: "POST",

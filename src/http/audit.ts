@@ -43,7 +43,7 @@ export async function auditRefusal(route: Route, c: Context, { kind }: Failure):
   if (store.ok) c.executionCtx.waitUntil(sendEntry(c.env, store.value, adminEntry(route, c, action, null, "DENY")));
 }
 
-/** An entry of the admin's log. In: the id of the vault, token or webhook, if there is one. */
+/** An entry of the admin's log. In: the id of the vault, token, webhook or person, if there is one. */
 export function adminEntry(
   { resource = "VAULT" }: Pick<Route, "resource">,
   c: Context,
@@ -56,7 +56,15 @@ export function adminEntry(
 }
 
 /** The id of the path that names what an admin route is about. The routes of root keys are about all of them. */
-const NAMED = { VAULT: "vault", TOKEN: "token", WEBHOOK: "webhook", KEY: "token", BACKUP: "vault", SESSION: "token" } as const;
+const NAMED = {
+  VAULT: "vault",
+  TOKEN: "token",
+  WEBHOOK: "webhook",
+  KEY: "token",
+  BACKUP: "vault",
+  SESSION: "token",
+  PERSON: "person",
+} as const;
 
 /** The entry of a request of the admin that succeeded. */
 function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {

@@ -7,4 +7,5 @@ export const presentSession = ({ expiresAt, admin, token }: Grants & Pick<Lifeti
   expiresAt: presentTime(expiresAt),
   admin: admin !== undefined,
   token: token && presentToken(token, token.dialect),
+  person: token?.person && { id: token.id, email: token.name },
 });

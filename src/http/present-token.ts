@@ -9,7 +9,7 @@ import { presentTime } from "./present.ts";
 export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => presentTime(expiresAt * 1000);
 
 /** The permissions of a token by vault, with the ids in the form of a dialect. */
-const presentScope = ({ vaults }: Claims, dialect: Dialect): object =>
+export const presentScope = ({ vaults }: Claims, dialect: Dialect): object =>
   Object.fromEntries(Object.entries(vaults).map(([vault, permission]) => [writeId(vault, dialect), permission]));
 
 /** For the admin, in the answer that issues a token: its vaults have the ids that its holder will send. */
@@ -26,6 +26,7 @@ export function presentToken(claims: Claims, dialect: Dialect): object {
     dialect: claims.dialect,
     vaults: presentScope(claims, dialect),
     binding: claims.binding,
+    person: claims.person,
     createdAt: presentTime(issuedAt * 1000),
     expiresAt: expiryOf(claims),
   };

@@ -4,8 +4,16 @@ import type { Context } from "./context.ts";
 
 /** Writes the response of a failure (contract 4). No other function writes an error body. */
 export function refuse(c: Context, failure: Failure): Response {
-  const { vault, item, file, token, version, webhook } = c.req.param() as Record<string, string>;
-  const { kind, status, message, retryAfterSeconds } = describe(failure, { vault, item, file, token, version, webhook });
+  const { vault, item, file, token, version, webhook, person } = c.req.param() as Record<string, string>;
+  const { kind, status, message, retryAfterSeconds } = describe(failure, {
+    vault,
+    item,
+    file,
+    token,
+    version,
+    webhook,
+    person,
+  });
   c.header("Item-Vault-Error", kind);
   if (status === 401) c.header("WWW-Authenticate", "Bearer");
   if (status === 401) c.header("Token-Expires", undefined);

@@ -51,6 +51,7 @@ export interface Target {
   /** The number of a version; 0 where the path has none. */
   readonly version: number;
   readonly webhook: string;
+  readonly person: string;
 }
 
 /** What a route parses its input from: a request of an authorized caller. */
@@ -77,7 +78,7 @@ export interface Reply {
   readonly version?: number;
   /** Replaces the action of the route: an empty PATCH only reads. */
   readonly action?: Action | "UNLOGGED";
-  /** The id of the vault, token or webhook that an admin route made. */
+  /** The id of the vault, token, webhook or person that an admin route made. */
   readonly made?: string;
   /** The entries of a request that reads Items of several vaults, instead of the one of the path. */
   readonly entries?: readonly Entry[];

@@ -11,6 +11,7 @@ export interface Names {
   readonly version?: string | undefined;
   readonly token?: string | undefined;
   readonly webhook?: string | undefined;
+  readonly person?: string | undefined;
 }
 
 type Row = readonly [status: number, message: (names: Names, detail: string) => string, retryAfterSeconds?: number];
@@ -26,6 +27,7 @@ const failures = {
   item_id: [400, text("Invalid Item UUID")],
   token_id: [400, text("Invalid Token UUID")],
   webhook_id: [400, text("Invalid Webhook UUID")],
+  person_id: [400, text("Invalid Person UUID")],
   category: [400, text("Invalid item category")],
   missing_field: [400, (_, detail) => `The item doesn't have a ${echo(detail)} field.`],
   filter: [400, text("Unsupported request filter")],
@@ -34,6 +36,10 @@ const failures = {
     403,
     // In: what the token may not do, when the vault is in its scope.
     ({ vault }, lacks) => (lacks ? `the token may not ${lacks} vault ${echo(vault)}` : `vault ${echo(vault)} is not in scope`),
+  ],
+  not_invited: [
+    403,
+    text("Cloudflare Access knows you, and this service does not: ask its administrator to add your email address"),
   ],
   cross_site: [
     403,
@@ -46,6 +52,7 @@ const failures = {
   version_not_found: [404, (names, version) => `version ${echo(names.version ?? version)} of item ${echo(names.item)} not found`],
   token_not_found: [404, (names) => `token ${echo(names.token)} not found`],
   webhook_not_found: [404, (names) => `webhook ${echo(names.webhook)} not found`],
+  person_not_found: [404, (names) => `person ${echo(names.person)} not found`],
   backup_not_found: [404, text("There is no such backup")],
   route_not_found: [404, text("Not found")],
   reference_not_found: [404, (_, part) => `The reference names no ${part}`],
@@ -58,6 +65,7 @@ const failures = {
   ],
   cursor_gone: [410, text("The log has no entry of this cursor any more: begin again with after=latest")],
   item_exists: [409, text("The vault has or had an item with this Item-Id")],
+  person_exists: [409, text("There is a person with this email address already")],
   backup_newer: [409, (_, detail) => `The service has something newer than the backup: ${detail}`],
   overtaken: [409, text("The write took effect and was overtaken by a later one: read the item")],
   precondition: [412, text("If-Match names another version than the current one")],
@@ -83,6 +91,7 @@ const failures = {
     ),
   ],
   unavailable: [503, text("A storage call failed: try again"), 1],
+  access_unavailable: [503, text("The keys of Cloudflare Access cannot be fetched: try again"), 1],
   version_skew: [503, text("A newer release of the service is being deployed: try again"), 1],
   schema: [
     503,
@@ -91,7 +100,7 @@ const failures = {
   ],
   unindexed: [503, text("The titles of the vault are being indexed: use the id of the Item, or try again later")],
   database_full: [507, text("The database is nearly full: reads, deletions and writes that make an Item smaller are accepted")],
-  quota: [507, (_, quota) => `The vault has reached its quota of ${quota}`],
+  quota: [507, ({ vault }, quota) => `The ${vault ? "vault" : "service"} has reached its quota of ${quota}`],
   misconfigured: [503, (_, fault) => `The service is not configured rightly: see /health${fault && ` (${fault})`}`, 60],
 } satisfies Record<string, Row>;
 

@@ -45,6 +45,7 @@ export const LIMITS = {
   waitingBytes: 16 * 1024 * 1024, // a vault
   webhooks: 10, // a vault
   webhookUrl: 2 * 1024,
+  people: 1_000,
   webhookSecret: 7 * 24 * 60 * 60, // for so long a replaced secret may sign
 } as const;
 

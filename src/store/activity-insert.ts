@@ -1,4 +1,5 @@
 import { NOWHERE } from "../crypto/seal.ts";
+import type { AdminResource } from "../model/activity.ts";
 import { ADMIN } from "../model/operation.ts";
 import { ACTIVITY, type ActivityRow } from "./activity.ts";
 import { runBatch } from "./database.ts";
@@ -18,12 +19,17 @@ export const isCounted = ({ action, result }: ActivityRow): boolean => action ==
 /** A log without a count starts with that of so many of its newest entries; older ones stay uncounted. */
 const COUNTED_AT_FIRST = 1_000;
 
+/** The resource of the only entries of the admin's log by others than the admin. A token may name a vault with the id of that log. */
+const SIGN_IN: AdminResource = "SESSION";
+
+const isOfAdminLog = ({ actor, resource }: ActivityRow): boolean => actor === ADMIN || resource === SIGN_IN;
+
 /** The rows of a batch whose log exists: that of a vault or token that was not deleted, and the admin's. */
 const ROWS = `
   SELECT value, value ->> 'log' AS log, value ->> 'id' AS id, value ->> 'action' AS action, value ->> 'result' AS result
   FROM json_each(?1)
   WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'log') OR EXISTS (SELECT 1 FROM tokens WHERE id = value ->> 'log')
-    OR (value ->> 'log' = '${NOWHERE}' AND value ->> 'actor' = '${ADMIN}')`;
+    OR (value ->> 'log' = '${NOWHERE}' AND (value ->> 'actor' = '${ADMIN}' OR value ->> 'resource' = '${SIGN_IN}'))`;
 
 const NEWEST = "SELECT id, action, result FROM activity WHERE vault_id = log ORDER BY id DESC";
 
@@ -71,9 +77,7 @@ interface FullLog {
 export async function insertActivity(db: D1Database, rows: readonly ActivityRow[], most: number): Promise<void> {
   const all = JSON.stringify(rows);
   // Apart from the rows, so that two of the four statements do not read the rows again.
-  const logs = JSON.stringify([
-    ...new Set(rows.filter(({ log, actor }) => log !== NOWHERE || actor === ADMIN).map(({ log }) => log)),
-  ]);
+  const logs = JSON.stringify([...new Set(rows.filter((row) => row.log !== NOWHERE || isOfAdminLog(row)).map(({ log }) => log))]);
   const done = await runBatch<[never, never, never, FullLog]>(
     db,
     db.prepare(SQL.begin).bind(logs),

@@ -1,4 +1,5 @@
-import { type Claims, hashToken, signToken } from "../crypto/token.ts";
+import { emailIndex } from "../crypto/email-index.ts";
+import { type Claims, hashToken, isUnheld, signToken } from "../crypto/token.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
 import type { Rewrapped } from "./rewrapped.ts";
@@ -17,13 +18,16 @@ export const REWRAPPED_TOKENS: Rewrapped = {
   columns: "sealed, created_at, expires_at, claims, signed_by",
   update: `
     UPDATE tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed', signed_by = new.value ->> 'signed_by',
-      claims = new.value ->> 'hash'
+      claims = new.value ->> 'hash', person = new.value ->> 'person'
     FROM json_each(?1) AS new ${unchanged("tokens")} AND claims IS new.value ->> 'claims' RETURNING id`,
   rewrap: async (store, row: TokenRow) => {
     const claims = await openRow(store, row);
     if (!claims.ok) return claims;
-    const held = await (claims.value.binding ? signByActive(store, row, claims.value) : keepSignature(store, row));
-    return held.ok ? ok({ ...(await sealAgain(store, row, claims.value)), claims: row.claims, ...held.value }) : held;
+    const held = await (isUnheld(claims.value) ? signByActive(store, row, claims.value) : keepSignature(store, row));
+    if (!held.ok) return held;
+    const { person, name } = claims.value;
+    const index = person ? await emailIndex(store.keyring.active, name) : null;
+    return ok({ ...(await sealAgain(store, row, claims.value)), claims: row.claims, person: index, ...held.value });
   },
 };
 
@@ -73,7 +77,7 @@ async function keepSignature(store: Store, row: TokenRow): Promise<Result<Held>>
 }
 
 /**
- * Nobody has the text of a token for service bindings, so the active key signs it, and it does not depend on the old one. Only a row
+ * Nobody has the text of a token for service bindings or of the row of a person, so the active key signs it, and it does not depend on the old one. Only a row
  * that its hash authenticates is signed: another one would become valid by this. That one keeps its hash, and stays refused.
  */
 async function signByActive(store: Store, row: TokenRow, claims: Claims): Promise<Result<Held>> {

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../model/result.ts";
+import { isUnheld } from "../crypto/token.ts";
 import { runBatch, type Store } from "./database.ts";
 import { signAgain, type TokenRow } from "./token-rows.ts";
 
@@ -45,8 +46,8 @@ const SQL = {
 
 /**
  * Gives rows of schema 1 their hashes: each row is opened and its token signed again. Out: the hashes by token id. A row that
- * does not open gets none, so its token is refused; nor does one for service bindings, which have had a hash from the beginning, so
- * that a row whose hash was removed is never trusted. Errors: `unavailable`.
+ * does not open gets none, so its token is refused; nor does one whose text nobody has: such rows have had a hash from the beginning, so
+ * one whose hash was removed is never trusted. Errors: `unavailable`.
  */
 export async function addHashes({ db, keyring }: Store, ids: readonly string[]): Promise<Result<ReadonlyMap<string, string>>> {
   const hashes = new Map<string, string>();
@@ -54,7 +55,7 @@ export async function addHashes({ db, keyring }: Store, ids: readonly string[]):
   if (!read.ok) return read;
   for (const row of read.value[0]) {
     const signed = await signAgain(keyring, row);
-    if (signed.ok && !signed.value.claims.binding) hashes.set(row.id, row.claims ?? signed.value.hash);
+    if (signed.ok && !isUnheld(signed.value.claims)) hashes.set(row.id, row.claims ?? signed.value.hash);
   }
   const updates = [...hashes].map(([id, hash]) => db.prepare(SQL.addHash).bind(id, hash));
   const updated: Result<unknown> = updates.length > 0 ? await runBatch(db, ...updates) : ok(undefined);

@@ -19,13 +19,17 @@ export interface TokenRow {
   claims: string | null;
   /** The root key that signed the token; NULL: `root_key_id`. */
   signed_by: string | null;
+  /** The blind index of a person's email (crypto/email-index.ts); NULL in the row of a token. */
+  person: string | null;
 }
 
 const place = (id: string, key: string): Place => ({ kind: "token", vault: NOWHERE, record: id, version: 1, key });
 
 /** Seals what the row of a token holds besides its plaintext columns. */
-export const sealToken = (root: RootKey, { id, name, dialect, vaults, binding }: Claims): Promise<string> =>
-  seal(root.registry, place(id, root.id), JSON.stringify({ name, dialect, vaults, binding }));
+export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
+  const { id, name, dialect, vaults, binding, person, since } = claims;
+  return seal(root.registry, place(id, root.id), JSON.stringify({ name, dialect, vaults, binding, person, since }));
+};
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */
 export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Result<Claims>> {
@@ -33,7 +37,7 @@ export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Resul
   if (!root) return fail("misconfigured", "a root key is missing");
   const text = await open(root.registry, place(row.id, root.id), row.sealed);
   if (!text.ok) return text;
-  const typed = JSON.parse(text.value) as Pick<Claims, "name" | "dialect" | "vaults" | "binding">;
+  const typed = JSON.parse(text.value) as Omit<Claims, "id" | "issuedAt" | "expiresAt">;
   return ok({ id: row.id, ...typed, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
 }
 

@@ -18,13 +18,8 @@ const SQL = {
     ON CONFLICT (id) DO NOTHING RETURNING id`,
   live: "SELECT * FROM tokens WHERE id = ?1",
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
-  all: "SELECT * FROM tokens ORDER BY created_at, id",
-  // A token that has expired already ended then.
-  end: `
-    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
-    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE id = ?1
-    ON CONFLICT (id) DO NOTHING`,
-  delete: "DELETE FROM tokens WHERE id = ?1 RETURNING id",
+  // People have a list of their own (people.ts).
+  all: "SELECT * FROM tokens WHERE person IS NULL ORDER BY created_at, id",
 };
 
 /** A token that was issued, with its claims. */
@@ -107,8 +102,8 @@ export async function loadToken(store: Store, id: string): Promise<Result<Listed
   return listed.ok ? ok(listed.value[0]!) : listed;
 }
 
-/** Errors: `misconfigured`, when the root keys are not those of the database: then no row opens, and no token is broken. */
-async function listTokens(store: Store, rows: readonly EndedRow[]): Promise<Result<ListedToken[]>> {
+/** Opens rows. Errors: `misconfigured`, when the root keys are not those of the database: then no row opens, and no token is broken. */
+export async function listTokens(store: Store, rows: readonly EndedRow[]): Promise<Result<ListedToken[]>> {
   const listed = await Promise.all(rows.map((row) => listedToken(store, row)));
   const broken = listed.some((token) => "broken" in token);
   const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
@@ -123,24 +118,4 @@ async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<List
   const kind = opened.ok || opened.failure.kind !== "misconfigured" ? "integrity" : "misconfigured";
   const token: Claims | BrokenToken = opened.ok ? opened.value : { id, broken: kind, ...times };
   return endedAt <= now ? { ...token, endedAt } : token;
-}
-
-/**
- * Revokes a token: the next request with it finds no row. Its row moves to the ended tokens, unless D1 has no room for it:
- * then its name is lost, and the entry of the log is that of the queue.
- * A token that has ended stays as it is. In: the entry of the admin's log. Errors: `token_not_found`, those of `refusalOfWrite`.
- */
-export async function deleteToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
-  const { db, now } = store;
-  const done = await runBatch<[never, unknown, unknown, { id: string }]>(
-    db,
-    await adminEntryStatement(store, entry, { id }),
-    db.prepare(SQL.end).bind(id, now),
-    db.prepare(SQL.delete).bind(id),
-    db.prepare(SQL.ended).bind(id),
-  );
-  const full = !done.ok && done.failure.kind === "database_full";
-  const ended = full ? await runBatch<[{ id: string }]>(db, db.prepare(SQL.delete).bind(id)) : done;
-  if (!ended.ok) return refusalOfWrite(ended);
-  return ended.value.at(-1)!.length > 0 ? ok(undefined) : fail("token_not_found");
 }

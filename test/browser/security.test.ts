@@ -54,47 +54,39 @@ describe("the files of the console", () => {
   });
 });
 
+/** A snapshot of the page's heap after a collection of garbage: it holds every string that the page can still reach. */
+async function heapOf(page: Page): Promise<string> {
+  const devtools = await page.context().newCDPSession(page);
+  const chunks: string[] = [];
+  devtools.on("HeapProfiler.addHeapSnapshotChunk", ({ chunk }) => chunks.push(chunk));
+  await devtools.send("HeapProfiler.collectGarbage");
+  await devtools.send("HeapProfiler.takeHeapSnapshot");
+  await devtools.detach();
+  return chunks.join("");
+}
+
+/** Everything in which a page could keep a value: its document, its address, its storage, and its memory. */
+async function traces(page: Page): Promise<Record<string, boolean>> {
+  const stored = await page.evaluate(async () => {
+    const caches = await globalThis.caches.keys();
+    const databases = await indexedDB.databases();
+    return JSON.stringify([{ ...localStorage }, { ...sessionStorage }, caches, databases, document.cookie, history.state, name]);
+  });
+  return {
+    document: (await page.content()).includes(CANARY),
+    fields: await page.evaluate(
+      (canary) =>
+        [...document.querySelectorAll("input, textarea")].some((field) => (field as HTMLInputElement).value.includes(canary)),
+      CANARY,
+    ),
+    address: page.url().includes(CANARY),
+    title: (await page.title()).includes(CANARY),
+    storage: stored.includes(CANARY),
+    memory: (await heapOf(page)).includes(CANARY),
+  };
+}
+
 describe("a value", () => {
-  /** Everything in which a page could keep a value: its document, its address, its storage, and its memory. */
-  async function traces(page: Page): Promise<Record<string, boolean>> {
-    const stored = await page.evaluate(async () => {
-      const caches = await globalThis.caches.keys();
-      const databases = await indexedDB.databases();
-      return JSON.stringify([
-        { ...localStorage },
-        { ...sessionStorage },
-        caches,
-        databases,
-        document.cookie,
-        history.state,
-        name,
-      ]);
-    });
-    return {
-      document: (await page.content()).includes(CANARY),
-      fields: await page.evaluate(
-        (canary) =>
-          [...document.querySelectorAll("input, textarea")].some((field) => (field as HTMLInputElement).value.includes(canary)),
-        CANARY,
-      ),
-      address: page.url().includes(CANARY),
-      title: (await page.title()).includes(CANARY),
-      storage: stored.includes(CANARY),
-      memory: (await heapOf(page)).includes(CANARY),
-    };
-  }
-
-  /** A snapshot of the page's heap after a collection of garbage: it holds every string that the page can still reach. */
-  async function heapOf(page: Page): Promise<string> {
-    const devtools = await page.context().newCDPSession(page);
-    const chunks: string[] = [];
-    devtools.on("HeapProfiler.addHeapSnapshotChunk", ({ chunk }) => chunks.push(chunk));
-    await devtools.send("HeapProfiler.collectGarbage");
-    await devtools.send("HeapProfiler.takeHeapSnapshot");
-    await devtools.detach();
-    return chunks.join("");
-  }
-
   const NOWHERE = { document: false, fields: false, address: false, title: false, storage: false, memory: false };
 
   it("is nowhere in the page before its Item is opened, and after it was left", async () => {
@@ -153,11 +145,10 @@ describe("another page in the same browser", () => {
       await page.goto(other[kind]);
       for (const [, path, init] of ATTEMPTS) {
         const url = serviceOrigin() + path.replace("VAULT", seeded.vault);
-        const body = typeof init.body === "string" ? init.body.replace("VAULT", seeded.vault) : null;
+        const body = typeof init.body === "string" ? init.body.replaceAll("VAULT", seeded.vault) : undefined;
         await page.evaluate(
-          ([to, method, text]) =>
-            fetch(to, { method, body: text, mode: "no-cors", credentials: "include" }).catch(() => undefined),
-          [url, init.method ?? "GET", body] as const,
+          ([to, sent]) => fetch(to, { ...sent, mode: "no-cors", credentials: "include" }).catch(() => undefined),
+          [url, body === undefined ? {} : { method: "POST", body }] as const,
         );
       }
       expect(statuses).toHaveLength(ATTEMPTS.length);

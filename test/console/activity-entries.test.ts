@@ -48,9 +48,11 @@ describe("entries of the activity log", () => {
   );
 });
 
+/** Noon of a day of November 2026, in the time zone of the test. */
+const at = (day: number): string => new Date(2026, 10, day, 12).toISOString();
+
 describe("the days of the chart", () => {
   const today = new Date(2026, 10, 22, 12);
-  const at = (day: number): string => new Date(2026, 10, day, 12).toISOString();
 
   it("are all days from the oldest entry to today, also those without an entry", () => {
     const days = countByDay([entry({ timestamp: at(22) }), entry({ timestamp: at(20), result: "DENY" })], today, 60);

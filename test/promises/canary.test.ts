@@ -61,8 +61,14 @@ async function sendEveryInput(): Promise<{ accepted: Reply[]; refused: Reply[] }
       env: bindings,
     }),
     await admin("PATCH", `/v1/admin/vaults/${vault.id}`, { body: { name: canary() }, headers: { "Idempotency-Key": canary() } }),
+    await admin("POST", "/v1/admin/people", {
+      body: { email: `${canary()}@${canary()}`, vaults: { [vault.id]: "r" }, [canary()]: canary() },
+      headers: headers(),
+    }),
   ];
   const refused = [
+    await admin("POST", "/v1/admin/people", { body: { email: canary(), vaults: {} } }),
+    await admin("POST", "/v1/admin/people", { body: { email: `${canary()}@x.test`, vaults: { [canary()]: canary() } } }),
     await call("POST", items, { body: { ...item(), category: canary() } }),
     await call("POST", items, { body: { ...item(), favorite: canary() } }),
     await call("POST", items, { body: { ...item(), fields: [{ type: canary(), value: canary() }] } }),
@@ -100,7 +106,7 @@ async function sendEveryInput(): Promise<{ accepted: Reply[]; refused: Reply[] }
 
 it("no text that a user sent is unencrypted in D1, or in a queue message, a log line or an error", async () => {
   const { accepted, refused } = await sendEveryInput();
-  expect(accepted.map((reply) => reply.status)).toEqual([200, 200, 200, 200, 200, 200]);
+  expect(accepted.map((reply) => reply.status)).toEqual([200, 200, 200, 200, 200, 200, 200]);
   expect(refused.map((reply) => reply.status).filter((status) => status < 400)).toEqual([]);
   const messages = accepted[4]!.body.values.map(({ message }: any) => message);
   expect([messages.length, found(messages.join("\n"))]).toEqual([2, []]);

@@ -30,3 +30,12 @@ export interface Token {
   /** Only in the answer that issues it. */
   readonly token?: string;
 }
+
+/** A person for the admin. One whose record does not open has no email and no vaults (contract 25.1). */
+export interface Person {
+  readonly id: string;
+  readonly email?: string;
+  readonly vaults?: Readonly<Record<string, string>>;
+  readonly createdAt: string;
+  readonly updatedAt?: string;
+}

@@ -8,7 +8,7 @@ import type { Io } from "../frame/io.ts";
 import { hashOf, measured, openContent, upload } from "../files/content.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
-import { writableOf } from "./writable.ts";
+import { comparableOf, writableOf } from "./writable.ts";
 
 /** A copy of an Item in a vault, with its Files and without its earlier versions. */
 
@@ -36,7 +36,8 @@ export async function duplicate(io: Io, client: Client, source: Loaded, vault: s
     for (const file of source.item.files) await copyFile(io, client, source, file, path);
     if (source.item.state === "ARCHIVED") await client.send("POST", `${path}/archive`);
     const copy = await loadItem(client, path);
-    if (!isDeepStrictEqual(comparable(copy.item), comparable(source.item))) throw new CliError("The copy differs from the Item");
+    if (!isDeepStrictEqual(comparableOf(copy.item), comparableOf(source.item)))
+      throw new CliError("The copy differs from the Item");
     return copy;
   } catch (error) {
     await removeCopy(io, client, path);
@@ -66,10 +67,3 @@ async function copyFile(io: Io, client: Client, source: Loaded, file: FileInfo, 
     progress.end();
   }
 }
-
-/** What has to be equal; the ids of Files differ, and with them their order. */
-const comparable = (item: Item) => ({
-  ...writableOf(item),
-  state: item.state,
-  files: item.files.map(({ name, size, section }) => JSON.stringify([name, size, section?.id])).toSorted(),
-});

@@ -10,3 +10,10 @@ export const writableOf = ({ title, category, favorite, tags, urls, sections, fi
   sections,
   fields: fields.map(({ entropy: _entropy, totp: _totp, ...field }) => field),
 });
+
+/** What has to be equal in a copy of an Item. The ids of Files differ, and with them their order. */
+export const comparableOf = (item: Item) => ({
+  ...writableOf(item),
+  state: item.state,
+  files: item.files.map(({ name, size, section }) => JSON.stringify([name, size, section?.id])).toSorted(),
+});

@@ -83,7 +83,7 @@ export function parseGrant(text: string): Grant {
 }
 
 /** The `vaults` of a request (contract 13.14), by one request for all names. */
-async function vaultsOf(admin: Client, grants: readonly Grant[]): Promise<Record<string, string>> {
+export async function vaultsOf(admin: Client, grants: readonly Grant[]): Promise<Record<string, string>> {
   const all = grants.some(({ name }) => !isId(name)) ? await request<Vault[]>(admin, "GET", "/v1/admin/vaults") : [];
   return Object.fromEntries(grants.map(({ name, permission }) => [isId(name) ? name : vaultNamed(all, name).id, permission]));
 }

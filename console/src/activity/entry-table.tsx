@@ -4,7 +4,7 @@ import { vaultName } from "../state/items.ts";
 import { formatTime } from "../ui/time.ts";
 import { type Entry, itemsOf, vaultOf } from "./entries.ts";
 import { itemName } from "./filter-bar.tsx";
-import { actorName } from "./names.ts";
+import { Who } from "../ui/who.tsx";
 
 interface Props {
   readonly entries: readonly Entry[];
@@ -31,7 +31,9 @@ export function EntryTable({ entries, items }: Props) {
             <td data-label="Time">
               <time dateTime={entry.timestamp}>{formatTime(entry.timestamp)}</time>
             </td>
-            <td data-label="Who">{actorName(entry.actor.id)}</td>
+            <td data-label="Who">
+              <Who id={entry.actor.id} />
+            </td>
             <td data-label="What">
               {entry.result === "DENY" && <strong>refused: </strong>}
               {ACTIONS[entry.action]} <Subject entry={entry} items={items} />

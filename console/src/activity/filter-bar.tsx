@@ -2,7 +2,7 @@ import type { Entry as ListedItem } from "../items/search.ts";
 import { titleOf } from "../items/categories.ts";
 import { vaultName } from "../state/items.ts";
 import { type Entry, type Filters, itemsOf, NO_FILTERS, vaultOf } from "./entries.ts";
-import { actorName } from "./names.ts";
+import { nameOf } from "../state/names.ts";
 
 /** The value of a choice, and its text. */
 type Option = readonly [value: string, text: string];
@@ -23,7 +23,7 @@ export function FilterBar({ entries, items, filters, onChange }: Props) {
       "actors",
       distinct(
         entries.map(({ actor }) => actor.id),
-        actorName,
+        nameOf,
       ),
     ],
     ["item", "Items", distinct(entries.flatMap(itemsOf), (id) => itemName(items, id))],

@@ -19,18 +19,24 @@ export const readSession = async (): Promise<Session> => (await (await sendUnche
 
 /**
  * Sends a request that needs the session. A 401 is checked: a sign-in in between has replaced the cookie, and then the request is
- * sent once more. Otherwise the session has ended. Errors: throws an ItemVaultError.
+ * sent once more. Otherwise the session, or the grant that the request needs, has ended. Errors: throws an ItemVaultError.
  */
 async function withSession<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {
-    if (!(error instanceof ItemVaultError) || error.status !== 401) throw error;
+    if (!isRefused(error)) throw error;
     const session = await readSession().catch(() => undefined);
-    if (session) return request();
-    endSession();
-    throw error;
+    if (session) return request().catch(endRefused);
+    return endRefused(error);
   }
+}
+
+const isRefused = (error: unknown): boolean => error instanceof ItemVaultError && error.status === 401;
+
+function endRefused(error: unknown): never {
+  if (isRefused(error)) endSession();
+  throw error;
 }
 
 /** A typed request. Errors: throws an ItemVaultError; without a session, the page asks to sign in again. */

@@ -8,6 +8,7 @@ const BY_KIND: Readonly<Record<string, string>> = {
   out_of_scope: "You have no permission for this.",
   vault_not_found: "This vault does not exist, or you have no access to it.",
   item_not_found: "This Item does not exist any more.",
+  version_not_found: "This version does not exist any more.",
   precondition: "Somebody else has changed this Item in the meantime.",
   quota: "The vault is full: it has reached its quota. Deletions and smaller changes still work.",
   database_full: "The database is nearly full. Deletions and smaller changes still work.",

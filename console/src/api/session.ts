@@ -19,6 +19,9 @@ async function exchange(credential: Credential): Promise<Session> {
   return (await response.json()) as Session;
 }
 
+/** Finds out which grants the session has still. Errors: throws an ItemVaultError. */
+export const reloadSession = async (): Promise<void> => setSession(await readSession());
+
 export async function signOut(): Promise<void> {
   await sendUnchecked("DELETE", PATH);
   // The page is loaded again, so that nothing of the session stays in its memory.

@@ -6,21 +6,22 @@ const CLEARED_AFTER = 60; // seconds
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** In: what is copied, as the message names it. `secret`: the clipboard is cleared later. */
-export async function copy(name: string, value: string, { secret = true } = {}): Promise<void> {
+/** In: what is copied, as the message names it. `secret`: the clipboard is cleared later. Out: whether it was copied. */
+export async function copy(name: string, value: string, { secret = true } = {}): Promise<boolean> {
   clearTimeout(timer);
   timer = undefined;
   try {
     await navigator.clipboard.writeText(value);
   } catch {
     showToast("The browser did not allow to copy.", "failed");
-    return;
+    return false;
   }
   showToast(secret ? `${name} copied. The clipboard is cleared in ${CLEARED_AFTER} seconds.` : `${name} copied.`);
-  if (!secret) return;
+  if (!secret) return true;
   // The page keeps a hash, so that a value does not stay in its memory for a minute after its Item was left.
   const hash = await hashOf(value);
   timer = setTimeout(() => void clear(hash), CLEARED_AFTER * 1000);
+  return true;
 }
 
 const hashOf = async (text: string): Promise<string> =>

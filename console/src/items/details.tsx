@@ -1,7 +1,8 @@
 import type { Opened } from "../state/opened.ts";
 import { formatTime } from "../ui/time.ts";
+import { Who } from "../ui/who.tsx";
 
-/** The tags of an Item, and when it was written. */
+/** The tags of an Item, and when and by whom it was written. */
 export function Details({ opened: { item } }: { readonly opened: Opened }) {
   return (
     <footer class="details">
@@ -13,7 +14,7 @@ export function Details({ opened: { item } }: { readonly opened: Opened }) {
         </ul>
       )}
       <p class="quiet">
-        Changed <time dateTime={item.updatedAt}>{formatTime(item.updatedAt)}</time>, created{" "}
+        Changed <time dateTime={item.updatedAt}>{formatTime(item.updatedAt)}</time> by <Who id={item.lastEditedBy} />, created{" "}
         <time dateTime={item.createdAt}>{formatTime(item.createdAt)}</time>, version {item.version}
       </p>
     </footer>

@@ -1,4 +1,6 @@
 import type { ComponentType } from "preact";
+import { VersionsAction } from "../history/versions-action.tsx";
+import { MoveAction } from "../move/move-action.tsx";
 import type { Opened } from "../state/opened.ts";
 import { ArchiveAction, DeleteAction, EditAction, FavoriteAction } from "./actions.tsx";
 import { Details } from "./details.tsx";
@@ -9,7 +11,14 @@ import { Urls } from "./urls.tsx";
 export type Part = ComponentType<{ readonly opened: Opened }>;
 
 /** The buttons below the title, in their order. */
-export const ITEM_ACTIONS: readonly Part[] = [EditAction, FavoriteAction, ArchiveAction, DeleteAction];
+export const ITEM_ACTIONS: readonly Part[] = [
+  EditAction,
+  FavoriteAction,
+  VersionsAction,
+  MoveAction,
+  ArchiveAction,
+  DeleteAction,
+];
 
 /** The parts below the fields, in their order. */
 export const ITEM_PARTS: readonly Part[] = [Urls, Details];

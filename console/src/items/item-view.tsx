@@ -1,12 +1,11 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Field, Item } from "@item-vault/client";
 import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { categoryOf, titleOf } from "./categories.ts";
-import { FieldRow } from "./field-row.tsx";
+import { Fields } from "./fields.tsx";
 import { ITEM_ACTIONS, ITEM_PARTS } from "./item-parts.ts";
 
 /** One Item as it is read: its fields by section, and the parts of the table in item-parts.ts. */
@@ -43,27 +42,10 @@ function Content({ opened }: { readonly opened: Opened }) {
           ))}
         </div>
       </header>
-      {sectionsOf(item).map(({ id, label, fields }) => (
-        <section key={id} class="fields" aria-label={label || "Fields"}>
-          {label !== "" && <h2>{label}</h2>}
-          <dl>
-            {fields.map((field) => (
-              <FieldRow key={field.id} field={field} item={item} />
-            ))}
-          </dl>
-        </section>
-      ))}
+      <Fields item={item} />
       {ITEM_PARTS.map((Part, index) => (
         <Part key={index} opened={opened} />
       ))}
     </article>
   );
-}
-
-/** The sections that have fields, first the fields without a section. Empty fields are not shown. */
-function sectionsOf({ sections, fields }: Item): { id: string; label: string; fields: Field[] }[] {
-  const shown = fields.filter(({ value }) => value !== "");
-  return [{ id: "", label: "" }, ...sections]
-    .map(({ id, label }) => ({ id, label, fields: shown.filter(({ section }) => (section?.id ?? "") === id) }))
-    .filter((section) => section.fields.length > 0);
 }

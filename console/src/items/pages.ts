@@ -6,4 +6,5 @@ import { lazy } from "../ui/lazy.tsx";
 export const ITEM_PAGES: Partial<Readonly<Record<ItemPage, ComponentType>>> = {
   edit: lazy(() => import("../edit/pages.tsx").then(({ EditPage }) => EditPage)),
   new: lazy(() => import("../edit/pages.tsx").then(({ NewPage }) => NewPage)),
+  versions: lazy(() => import("../history/versions-page.tsx").then(({ VersionsPage }) => VersionsPage)),
 };

@@ -18,7 +18,7 @@ export function entryOf(item: ItemSummary): Entry {
 }
 
 /** Without regard to case and accents: `e` finds `é`. */
-const foldText = (text: string): string => fold(text).normalize("NFD").replaceAll(/\p{M}/gu, "");
+export const foldText = (text: string): string => fold(text).normalize("NFD").replaceAll(/\p{M}/gu, "");
 
 /** How well an entry matches, by where the first word stands. The first rule that holds counts. */
 const RANKS: readonly ((entry: Entry, word: string) => boolean)[] = [

@@ -26,6 +26,7 @@ export const signInMessage = signal("");
 export function setSession(next: Session | undefined): void {
   session.value = next;
   sessionState.value = next ? "signed-in" : "signed-out";
+  if (next) signInMessage.value = "";
 }
 
 /** Called when the service refuses the session. What the user has typed stays in the page. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
   readonly title: string;
@@ -8,20 +8,26 @@ interface Props {
   readonly onClose?: () => void;
 }
 
-/** What gets the focus: the first field, or the first of the actions. */
-const FIRST = "form :is(input, select, textarea), .actions button";
+/** The first control below the title. */
+const FIRST = ":scope > :not(header) :is(input, select, textarea, button)";
 
-/** A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is where it was. */
+/**
+ * A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is
+ * where it was before.
+ */
 export function Dialog({ title, children, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key press, which belongs to the dialog.
+  useLayoutEffect(() => {
     const element = dialog.current!;
-    const before = document.activeElement;
+    const focused = document.activeElement;
     element.showModal();
+    // The browser would choose the button that closes the dialog.
     element.querySelector<HTMLElement>(FIRST)?.focus();
-    // The element has left the page when this runs, and only a dialog in the page gives the focus back when it is closed.
     return () => {
-      if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+      element.close();
+      // The browser gives the focus back only for a dialog that is still in the page.
+      if (document.activeElement === document.body && focused instanceof HTMLElement) focused.focus();
     };
   }, []);
   const onCancel = (event: Event) => {

@@ -2,6 +2,11 @@
 
 const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
+const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+
+/** In: an ISO 8601 time. */
+export const formatDate = (time: string): string => DATE.format(new Date(time));
+
 /** In: an ISO 8601 time. */
 export const formatTime = (time: string): string => TIME.format(new Date(time));
 

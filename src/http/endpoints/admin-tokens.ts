@@ -1,36 +1,19 @@
 import * as z from "zod";
 import type { Claims } from "../../crypto/token.ts";
 import { DIALECT_NAMES } from "../../model/dialect.ts";
-import { parseId } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { isPermission, type Permission, PERMISSIONS } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
+import { oneOf, scope } from "../../model/scope.ts";
 import { explain, optional, text } from "../../model/text.ts";
 import { requireRoom } from "../../store/room.ts";
-import { deleteToken, insertToken, loadToken, loadTokens } from "../../store/tokens.ts";
+import { endToken } from "../../store/end-token.ts";
+import { insertToken, loadToken, loadTokens } from "../../store/tokens.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentIssuedToken, presentListedToken } from "../present-token.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/tokens: issues, lists and revokes tokens. */
-
-const oneOf = (words: readonly string[]) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(words);
-
-/** The scope of a token: `{"<vault id>": "<permission>"}`. `z.record` would drop a key `__proto__` silently. */
-const scope = z
-  .custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value), "is not an object")
-  .transform((object, context): Record<string, Permission> => {
-    const entries = Object.entries(object).map(([id, permission]) => [parseId(id), permission as unknown] as const);
-    const ids = new Set(entries.map(([id]) => id));
-    const refuse = (message: string) => context.addIssue({ code: "custom", message });
-    if (entries.length > LIMITS.tokenVaults) refuse(`names more than ${LIMITS.tokenVaults} vaults`);
-    else if (ids.has(undefined)) refuse("has a key that is no vault id");
-    else if (ids.size < entries.length) refuse("names a vault twice");
-    else if (!entries.every(([, permission]) => isPermission(permission)))
-      refuse(`has a permission that is not ${oneOf(Object.keys(PERMISSIONS))}`);
-    return Object.fromEntries(entries) as Record<string, Permission>;
-  });
 
 const newToken = z
   .object({
@@ -83,6 +66,6 @@ export async function getToken({ c, store, token: id }: Call): Promise<Result<Re
 }
 
 export async function revokeToken({ c, store, token }: Call): Promise<Result<Reply>> {
-  const deleted = await deleteToken(store, token, adminEntry({ resource: "TOKEN" }, c, "DELETE", token));
+  const deleted = await endToken(store, token, adminEntry({ resource: "TOKEN" }, c, "DELETE", token));
   return deleted.ok ? ok({ response: c.body(null, 204) }) : deleted;
 }

@@ -11,6 +11,7 @@ import { adminEntry } from "../audit.ts";
 import { adminFingerprint, requireConsole, requireSession, sessionIdOf, setCookie } from "../console-session.ts";
 import type { Context } from "../context.ts";
 import { presentSession } from "../present-session.ts";
+import type { Granted } from "./sign-in-access.ts";
 import { authenticateSignIn } from "./sign-in.ts";
 
 /** /console/session: the session of the console (contract 24). Only the console sends these requests, so they have no row of a token. */
@@ -51,16 +52,19 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   return ok(c.json(presentSession({ ...grants, expiresAt })));
 }
 
-/** A grant that is kept keeps its end: no sign-in makes an earlier one last longer. */
+/** A grant that is kept keeps its end: no sign-in makes an earlier one last longer. A new one ends with what has signed in. */
 function merge(
   earlier: (Grants & { readonly expiresAt: number }) | undefined,
-  granted: Grants,
+  granted: Granted,
   now: number,
 ): { readonly grants: Grants; readonly expiresAt: number } {
   const admin = granted.admin ?? earlier?.admin;
   const token = granted.token ?? earlier?.token;
   const keeps = earlier && (admin !== granted.admin || token !== granted.token);
-  return { grants: { admin, token }, expiresAt: keeps ? earlier.expiresAt : now + LIMITS.session * SECOND };
+  return {
+    grants: { admin, token },
+    expiresAt: Math.min(keeps ? earlier.expiresAt : now + LIMITS.session * SECOND, granted.until ?? Infinity),
+  };
 }
 
 /** The entry of the admin's log: by the admin, or by the token and about it. */

@@ -2,21 +2,21 @@ import * as z from "zod";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import { verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional } from "../../model/text.ts";
 import { countFailure, limitToken } from "../../requests/rate-limit.ts";
 import { loadForToken } from "../../store/authorized.ts";
 import type { Store } from "../../store/database.ts";
 import { explainFailure } from "../../store/root-keys.ts";
 import { checkSchema } from "../../store/schema.ts";
-import type { Grants } from "../../store/session-rows.ts";
 import { takeCode } from "../../store/sessions.ts";
 import { parseBody } from "../body.ts";
 import { adminFingerprint } from "../console-session.ts";
 import { addressOf, type Context } from "../context.ts";
 import { sameText } from "../secret.ts";
+import { type Granted, signInWithAccess } from "./sign-in-access.ts";
 
-/** What signs in to the console (contract 24): a one-time code, a token, or ADMIN_TOKEN. */
+/** What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, or else Cloudflare Access. */
 
 const body = z
   .object({ code: optional(z.string()), token: optional(z.string()) })
@@ -26,9 +26,9 @@ type Input = z.output<typeof body>;
 
 /**
  * Out: what the request signs in as. Errors, in this order: 400, 413, 415; `misconfigured`, `unauthorized`, `rate`; `schema`,
- * `unavailable`.
+ * `unavailable`; those of `signInWithAccess`.
  */
-export async function authenticateSignIn(c: Context, store: Store): Promise<Result<Grants>> {
+export async function authenticateSignIn(c: Context, store: Store): Promise<Result<Granted>> {
   const parsed = await parseBody(c.req.raw, LIMITS.signIn);
   if (!parsed.ok) return parsed;
   const input = body.safeParse(parsed.value.json);
@@ -37,20 +37,20 @@ export async function authenticateSignIn(c: Context, store: Store): Promise<Resu
   return granted.ok ? granted : countFailure(c.env, addressOf(c), granted);
 }
 
-async function grantsOf(c: Context, store: Store, { code, token }: Input): Promise<Result<Grants>> {
+async function grantsOf(c: Context, store: Store, { code, token }: Input): Promise<Result<Granted>> {
   if (code !== undefined) return redeemCode(c, store, code);
   if (token !== undefined) return redeemToken(c, store, token);
-  return fail("unauthorized");
+  return signInWithAccess(c, store);
 }
 
-async function redeemCode(c: Context, store: Store, code: string): Promise<Result<Grants>> {
+async function redeemCode(c: Context, store: Store, code: string): Promise<Result<Granted>> {
   const id = await parseConsoleSecret(store.keyring, "sign-in-code", code);
   if (id === undefined) return explainFailure(store);
   const schema = await checkSchema(store.db);
   return schema.ok ? takeCode(store, id, await adminFingerprint(c)) : schema;
 }
 
-async function redeemToken(c: Context, store: Store, token: string): Promise<Result<Grants>> {
+async function redeemToken(c: Context, store: Store, token: string): Promise<Result<Granted>> {
   const admin = await adminFingerprint(c);
   if (admin !== undefined && (await sameText(token, c.env.ADMIN_TOKEN))) {
     const schema = await checkSchema(store.db);

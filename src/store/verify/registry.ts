@@ -1,3 +1,5 @@
+import { emailIndex } from "../../crypto/email-index.ts";
+import type { Claims } from "../../crypto/token.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../database.ts";
@@ -67,9 +69,19 @@ export const checkTokens = (ports: VerifyPorts, position: Position): Promise<Res
   checkTokenRows(ports, position, "tokens", async (row) => {
     const signed = await signAgain(ports.store.keyring, row);
     if (!signed.ok) return UNCHECKED.has(signed.failure.kind) ? [] : [unreadable("tokens", row)];
-    if (row.claims === null || row.claims === signed.value.hash) return [];
-    return [fault("token_changed", { table: "tokens", id: row.id }, "the row gives another token than the one that was issued")];
+    const { claims, hash } = signed.value;
+    const changed = [
+      ...(row.claims === null || row.claims === hash ? [] : ["the row gives another token than the one that was issued"]),
+      ...(row.person === (await indexOf(ports, row, claims)) ? [] : ["the row has the index of another email"]),
+    ];
+    return changed.map((what) => fault("token_changed", { table: "tokens", id: row.id }, what));
   });
+
+/** What the column `person` of a row has to be. */
+async function indexOf({ store }: VerifyPorts, { root_key_id }: TokenRow, { person, name }: Claims): Promise<string | null> {
+  const root = store.keyring.keys.get(root_key_id);
+  return person && root ? emailIndex(root, name) : null;
+}
 
 /** Tokens that have ended. A root key that was removed leaves their names unknown, which is no fault. */
 export const checkEndedTokens = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>

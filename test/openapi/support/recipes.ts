@@ -97,6 +97,10 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "resolveReferences 400": changed({ body: {} }),
   "createVault 400": changed({ body: {} }),
   "createToken 400": changed({ body: {} }),
+  "addPerson 400": changed({ body: {} }),
+  "addPerson 409": repeatedWith({ email: "first@example.com", vaults: {} }),
+  "addPerson 507": (given) => changed({ env: fullD1() })(given),
+  "changePerson 507": (given) => changed({ env: fullD1() })(given),
   "verify 400": changed({ body: { cursor: "-" } }),
   "getBackupObject 400": changed({ query: "?key=../x" }),
   "restoreBackup 400": changed({ body: { snapshot: 0 } }),
@@ -131,7 +135,7 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
 
 /** The first id of the path, written wrongly. */
 const malformed: Recipe = (given) =>
-  changed({ ids: { [given.row.path.includes("{vault}") ? "vault" : "token"]: "no-id" } })(given);
+  changed({ ids: { [["vault", "person"].find((name) => given.row.path.includes(`{${name}}`)) ?? "token"]: "no-id" } })(given);
 
 const notFound: Recipe = (given) => {
   const { row, target, world } = given;

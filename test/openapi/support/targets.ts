@@ -90,9 +90,14 @@ async function backedUpVault(): Promise<string> {
   return vault;
 }
 
+const addPerson = async () => (await admin("POST", "/v1/admin/people", { body: newPerson() })).body;
+
+const newPerson = () => ({ email: `${crypto.randomUUID()}@example.com`, vaults: {} });
+
 async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   const vault = path.includes("{vault}") ? await makeVault() : "";
   const token = path.includes("{token}") ? (await makeToken({})).id : "";
+  const person = path.includes("{person}") ? (await addPerson()).id : "";
   const webhook = path.includes("{webhook}")
     ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
     : "";
@@ -100,7 +105,7 @@ async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   if (path.endsWith("/object")) await env.BACKUPS.put(OBJECT, "object");
   // The id of the keys that a reseal replaces.
   const dataKey = await env.DB.prepare("SELECT data_key_id FROM vaults WHERE id = ?").bind(vault).first<string>("data_key_id");
-  return { vault, token, webhook, dataKey: dataKey ?? "" };
+  return { vault, token, person, webhook, dataKey: dataKey ?? "" };
 }
 
 const vaultPath = () => [1, 2, 3].map(() => crypto.randomUUID()).join("/");
@@ -122,6 +127,8 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   updateVault: () => ({ body: { name: "Other" } }),
   resealVault: ({ dataKey }) => ({ body: { dataKey } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
+  addPerson: () => ({ body: newPerson() }),
+  changePerson: () => ({ body: { vaults: {} } }),
   createWebhook: () => ({ body: { url: newReceiver().url } }),
   verify: () => ({ body: { quick: true } }),
   backUpVault: () => ({ body: { dryRun: true } }),

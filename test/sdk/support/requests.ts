@@ -2,7 +2,7 @@ import { inject } from "vitest";
 
 /** Requests to the Worker of the tests, and what every test makes first. */
 
-export type Permission = "r" | "w" | "rw";
+export type Permission = "r" | "w" | "rw" | "rwd";
 
 /** Sends a request that the SDK has no method for. Returns the parsed body. Throws an Error with the body of an error response. */
 export async function sendRequest(method: string, path: string, token: string, body?: unknown): Promise<unknown> {

@@ -4,6 +4,7 @@ import { LIMITS } from "../../../src/model/limits.ts";
 import { openStore } from "../../../src/store/database.ts";
 import { insertSession } from "../../../src/store/sessions.ts";
 import { seedFiles } from "../seed-files.ts";
+import { seedPeople } from "../seed-people.ts";
 import { login, seedItems } from "../seed.ts";
 import { emptyItem, largeItem, manyFields, manyOperations, times } from "./bodies.ts";
 import {
@@ -364,6 +365,16 @@ const wideToken = async (world: World) => {
   return world.ask("POST", ADMIN_TOKENS, world.env.ADMIN_TOKEN, { name: "x".repeat(LIMITS.title), vaults });
 };
 
+const PEOPLE = "/v1/admin/people";
+
+/** As many people as there may be, but one. */
+const allPeople = async (world: World): Promise<{ id: string; vaults: object }> => {
+  const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw" as const]));
+  await seedPeople(world.env, LIMITS.people - 2, vaults);
+  const person = await world.ask("POST", PEOPLE, world.env.ADMIN_TOKEN, { email: `${"x".repeat(242)}@example.com`, vaults });
+  return { id: person.id as string, vaults };
+};
+
 const writes: readonly WorstRequest[] = [
   {
     endpoint: `POST ${ITEMS}`,
@@ -574,6 +585,40 @@ const byAdmin: readonly WorstRequest[] = [
     prepare: async (world) => forAdmin((await shareIn(world, fullWebhooks)).last, world),
   },
   // The service of these requests has one root key. test/promises/rewrap.test.ts counts what a slice costs that writes.
+  {
+    endpoint: `GET ${PEOPLE}`,
+    why: "1,000 people with 100 vaults each",
+    prepare: async (world) => {
+      await shareIn(world, allPeople);
+      return forAdmin(PEOPLE, world);
+    },
+  },
+  {
+    endpoint: `POST ${PEOPLE}`,
+    why: "100 vaults, beside 999 people",
+    prepare: async (world) => {
+      const { vaults } = await shareIn(world, allPeople);
+      return forAdmin(PEOPLE, world, { body: { email: `${"y".repeat(242)}@example.com`, vaults }, headers: KEY });
+    },
+  },
+  {
+    endpoint: `GET ${PEOPLE}/:person`,
+    why: "100 vaults",
+    prepare: async (world) => forAdmin(`${PEOPLE}/${(await shareIn(world, allPeople)).id}`, world),
+  },
+  {
+    endpoint: `PATCH ${PEOPLE}/:person`,
+    why: "100 vaults",
+    prepare: async (world) => {
+      const { id, vaults } = await shareIn(world, allPeople);
+      return forAdmin(`${PEOPLE}/${id}`, world, { body: { vaults } });
+    },
+  },
+  {
+    endpoint: `DELETE ${PEOPLE}/:person`,
+    why: "one of 1,000 people",
+    prepare: async (world) => forAdmin(`${PEOPLE}/${(await shareIn(world, allPeople)).id}`, world),
+  },
   {
     endpoint: "GET /v1/admin/keys",
     why: "the only root key",

@@ -1,0 +1,17 @@
+/** How people sign in, and which settings that needs. */
+export function AccessHelp({ open }: { readonly open: boolean }) {
+  return (
+    <details class="help" open={open}>
+      <summary>How people sign in</summary>
+      <p>
+        Cloudflare Access asks people who open this console to sign in as usual in your organisation. Whoever is on this list then
+        has their vaults, without a token; the activity shows their email address.
+      </p>
+      <p>
+        It needs an Access application for the path <code>/console</code>, and two settings of this service:{" "}
+        <code>ACCESS_TEAM</code>, the name of your Cloudflare Access team, and <code>ACCESS_AUD</code>, the audience tag of the
+        application. They are described in <code>docs/configuration.md</code>. People can be invited before.
+      </p>
+    </details>
+  );
+}

@@ -1,0 +1,56 @@
+import { useSignal } from "@preact/signals";
+import { call } from "../api/client.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form } from "../ui/form.tsx";
+import { focusTitle } from "../ui/page.tsx";
+import { shortId } from "./filter.ts";
+import type { VaultRow } from "./lists.ts";
+import { refreshVaults } from "./vault-form.tsx";
+import { nameOfVault } from "./vault-names.ts";
+
+/** Deletes a vault, when its name was typed. */
+
+interface Props {
+  readonly vault: VaultRow;
+  readonly onClose: () => void;
+}
+
+/** HTML shows white space as one space, so that is what people type. */
+const normalize = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+
+/** What has to be typed: the name, or the start of the id where there is none. */
+const confirmationOf = (vault: VaultRow): string => ("broken" in vault ? "" : normalize(vault.name)) || shortId(vault.id);
+
+export function DeleteVault({ vault, onClose }: Props) {
+  const typed = useSignal("");
+  const confirmation = confirmationOf(vault);
+  const action = async () => {
+    await call("DELETE /v1/admin/vaults/{vault}", { path: { vault: vault.id } });
+    showToast("The vault was deleted.");
+    onClose();
+    await refreshVaults();
+    focusTitle();
+  };
+  return (
+    <Dialog title="Delete vault" onClose={onClose}>
+      <Form action={action} submit="Delete vault" danger disabled={normalize(typed.value) !== confirmation} onCancel={onClose}>
+        <p>
+          <strong class="name">{nameOfVault(vault)}</strong> with {vault.items === 1 ? "its Item" : `its ${vault.items} Items`},
+          their versions and Files is deleted for good. Its keys are destroyed at once, so only a backup can bring it back.
+        </p>
+        <label>
+          Type <strong class="name">{confirmation}</strong> to confirm
+          <input
+            name="confirmation"
+            required
+            autocomplete="off"
+            spellcheck={false}
+            value={typed.value}
+            onInput={(event) => (typed.value = event.currentTarget.value)}
+          />
+        </label>
+      </Form>
+    </Dialog>
+  );
+}

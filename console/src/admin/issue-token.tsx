@@ -1,0 +1,77 @@
+import { useSignal } from "@preact/signals";
+import type { Dialect, IssuedToken } from "@item-vault/client";
+import { LIMITS } from "../../../src/model/limits.ts";
+import { call } from "../api/client.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, InputError, textOf } from "../ui/form.tsx";
+import { IssuedTokenText } from "./issued-token.tsx";
+import { LifetimeField, parseLifetime } from "./lifetime-field.tsx";
+import { tokens } from "./lists.ts";
+import { ScopeField } from "./scope-field.tsx";
+import { OPERATIONS, type Scope, setOperation } from "./scope.ts";
+
+/** Issues a token, then shows its text. */
+
+type Kind = keyof typeof KINDS;
+
+/** What a token is for. A service binding only reads (contract 18.5). */
+const KINDS = {
+  uuid: { label: "Programs and the command line", dialect: "uuid", binding: false },
+  connect: { label: "Clients of 1Password Connect", dialect: "connect", binding: false },
+  binding: { label: "Service bindings of other Workers", dialect: "uuid", binding: true },
+} as const satisfies Readonly<Record<string, { label: string; dialect: Dialect; binding: boolean }>>;
+
+export function IssueToken({ onClose }: { readonly onClose: () => void }) {
+  const issued = useSignal<IssuedToken | undefined>(undefined);
+  const scope = useSignal<Scope>({});
+  const kind = useSignal<Kind>("uuid");
+  if (issued.value) return <IssuedTokenText issued={issued.value} onClose={onClose} />;
+  const action = async (data: FormData) => {
+    if (Object.keys(scope.value).length === 0) throw new InputError("Choose at least one vault.");
+    const { dialect, binding } = KINDS[kind.value];
+    const body = { name: textOf(data, "name"), vaults: scope.value, dialect, binding, expiresIn: parseLifetime(data) };
+    issued.value = (await call("POST /v1/admin/tokens", { body })).data;
+    void tokens.load();
+  };
+  const setKind = (next: Kind) => {
+    kind.value = next;
+    if (KINDS[next].binding) scope.value = withoutWriting(scope.value);
+  };
+  return (
+    <Dialog title="Issue token" onClose={onClose}>
+      <Form action={action} submit="Issue token" onCancel={onClose}>
+        <label>
+          Name
+          <input
+            name="name"
+            required
+            pattern=".*\S.*"
+            title="A text that is not only spaces"
+            maxLength={LIMITS.title}
+            autocomplete="off"
+            placeholder="The program or person that uses it"
+          />
+        </label>
+        <label>
+          For
+          <select value={kind.value} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
+            {Object.entries(KINDS).map(([name, { label }]) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <ScopeField
+          value={scope.value}
+          onChange={(next) => (scope.value = next)}
+          operations={KINDS[kind.value].binding ? ["r"] : OPERATIONS}
+        />
+        <LifetimeField />
+      </Form>
+    </Dialog>
+  );
+}
+
+const withoutWriting = (scope: Scope): Scope =>
+  ["w", "d"].reduce((kept, operation) => setOperation(kept, Object.keys(kept), operation as "w" | "d", false), scope);

@@ -1,0 +1,23 @@
+import { LIMITS } from "../../../src/model/limits.ts";
+
+/** How long a new token lasts. */
+
+const HOUR = 60 * 60; // seconds
+const DAY = 24 * HOUR;
+
+/** What is offered: the label, and the seconds. */
+export const LIFETIMES: readonly (readonly [label: string, seconds: number])[] = [
+  ["1 hour", HOUR],
+  ["12 hours", 12 * HOUR],
+  ["7 days", 7 * DAY],
+  ["30 days", 30 * DAY],
+  ["90 days", LIMITS.tokenLifetimeDefault],
+  ["1 year", LIMITS.tokenLifetime],
+];
+
+/** The units of a lifetime that is typed, with their seconds. */
+export const UNITS = { hours: HOUR, days: DAY } as const;
+export type Unit = keyof typeof UNITS;
+
+/** The most of a unit. */
+export const mostOf = (unit: Unit): number => LIMITS.tokenLifetime / UNITS[unit];

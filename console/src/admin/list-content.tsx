@@ -1,0 +1,23 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { Failure } from "../ui/failure.tsx";
+import type { List } from "./lists.ts";
+
+interface Props<T> {
+  readonly list: List<T>;
+  /** What a view without rows says. */
+  readonly empty: ComponentChildren;
+  readonly children: (rows: readonly T[]) => ComponentChildren;
+}
+
+/** Loads a list, and shows it, that it is empty, or what failed. Rows that were loaded before stay. */
+export function ListContent<T>({ list, empty, children }: Props<T>) {
+  useEffect(() => void list.load(), [list]);
+  const [rows, error] = [list.rows.value, list.error.value];
+  return (
+    <>
+      {error !== undefined && <Failure error={error} retry={() => void list.load()} />}
+      {rows === undefined ? error === undefined && <p class="quiet">Loading…</p> : rows.length === 0 ? empty : children(rows)}
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import { useSignal } from "@preact/signals";
+import { askFor } from "../grants.tsx";
+import { session } from "../state/session.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, InputError } from "../ui/form.tsx";
+import { formatTime } from "../ui/time.ts";
+import { adminVaults } from "./lists.ts";
+import { ScopeField } from "./scope-field.tsx";
+import { canonicalScope, type Scope, scopeOf } from "./scope.ts";
+import { openVaults, openUntil } from "./open-session.ts";
+
+/** Whether the session opens vaults besides the admin's routes, and the offer to open them. */
+
+export function OpenVaults() {
+  const choosing = useSignal<Scope | undefined>(undefined);
+  const usable = (adminVaults.rows.value ?? []).flatMap((vault) => ("broken" in vault ? [] : [vault.id]));
+  const { token, person } = session.value ?? {};
+  const opened = canonicalScope(token?.vaults ?? {});
+  const missing = usable.filter((id) => !Object.hasOwn(opened, id));
+  if (usable.length === 0) return null;
+  const choose = () => (choosing.value = { ...scopeOf(missing, "rw"), ...opened });
+  return (
+    <div class="offer">
+      {token ? (
+        <p>
+          Vaults open until <time dateTime={openUntil()}>{formatTime(openUntil())}</time>
+          <span class="quiet">
+            , as {person ? person.email : `the token “${token.name}”`}.{" "}
+            {missing.length > 0 &&
+              (missing.length === 1 ? "One vault is not among them." : `${missing.length} vaults are not among them.`)}
+          </span>
+        </p>
+      ) : (
+        <p>
+          Your session manages vaults, but does not open them.{" "}
+          <span class="quiet">To see their Items, open them for 12 hours. The activity shows that you did.</span>
+        </p>
+      )}
+      <div class="buttons">
+        {!token && (
+          <button type="button" onClick={() => askFor("token")}>
+            Sign in with a token
+          </button>
+        )}
+        <button type="button" class={token ? "" : "primary"} onClick={choose}>
+          {token ? (missing.length > 0 ? "Open other vaults" : "Renew") : "Open vaults for 12 hours"}
+        </button>
+      </div>
+      {choosing.value && (
+        <Dialog title="Open vaults for 12 hours" onClose={() => (choosing.value = undefined)}>
+          <Form
+            action={async () => {
+              const scope = choosing.value!;
+              if (Object.keys(scope).length === 0) throw new InputError("Choose at least one vault.");
+              await openVaults(scope);
+            }}
+            submit="Open vaults"
+            onCancel={() => (choosing.value = undefined)}
+          >
+            <p>
+              The console gets a token named “console” for these vaults. Nobody sees its text, and it ends after 12 hours
+              {token && ". It takes the place of the one that you have now"}.
+            </p>
+            <ScopeField value={choosing.value} onChange={(scope) => (choosing.value = scope)} />
+          </Form>
+        </Dialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import { useSignal } from "@preact/signals";
+import { ItemVaultError } from "@item-vault/client";
+import { send } from "../api/client.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, InputError, textOf } from "../ui/form.tsx";
+import { people, type Person } from "./lists.ts";
+import { ScopeField } from "./scope-field.tsx";
+import type { Scope } from "./scope.ts";
+
+/** Invites a person, or changes the vaults of one. */
+
+interface Props {
+  /** The person whose vaults are changed. Absent: a new one is invited. */
+  readonly person?: Person;
+  readonly onClose: () => void;
+}
+
+export function PersonForm({ person, onClose }: Props) {
+  const scope = useSignal<Scope>(person?.vaults ?? {});
+  const action = async (data: FormData) => {
+    const vaults = scope.value;
+    if (person) await send("PATCH", `/v1/admin/people/${person.id}`, { json: { vaults } });
+    else await send("POST", "/v1/admin/people", { json: { email: textOf(data, "email"), vaults } }).catch(explainQuota);
+    onClose();
+    showToast(person ? "The vaults were changed." : "The person was invited.");
+    void people.load();
+  };
+  return (
+    <Dialog title={person ? "Change vaults" : "Invite person"} onClose={onClose}>
+      <Form action={action} submit={person ? "Save" : "Invite"} onCancel={onClose}>
+        {person ? (
+          <p>
+            <strong class="name">{person.email}</strong> signs in again after a change.
+          </p>
+        ) : (
+          <label>
+            Email address
+            <input
+              name="email"
+              inputMode="email"
+              required
+              pattern="\s*[^@\s]+@[^@\s]+\s*"
+              title="An email address such as ada@example.com"
+              maxLength={254}
+              autocomplete="off"
+            />
+          </label>
+        )}
+        <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The quota of people is none of a vault, which the general message is about. */
+function explainQuota(error: unknown): never {
+  throw error instanceof ItemVaultError && error.kind === "quota" ? new InputError(`${error.message}.`) : error;
+}

@@ -1,0 +1,33 @@
+import type { Quota } from "@item-vault/client";
+import { LIMITS } from "../../../src/model/limits.ts";
+import { formatSize } from "../ui/time.ts";
+
+/** The quotas of a vault (contract 12.6), as the views show them. */
+
+interface QuotaRow {
+  readonly name: keyof Quota;
+  readonly label: string;
+  /** The label of its field. */
+  readonly most: string;
+  /** How many of the service's units (Items, bytes) are one of the field. */
+  readonly unit: number;
+  readonly standard: number;
+  readonly format: (value: number) => string;
+}
+
+const MEGABYTE = 1_000_000; // bytes
+const formatCount = (count: number): string => count.toLocaleString("en");
+
+export const QUOTAS: readonly QuotaRow[] = [
+  { name: "items", label: "Items", most: "Items", unit: 1, standard: LIMITS.vaultItems, format: formatCount },
+  { name: "bytes", label: "Size", most: "Size in MB", unit: MEGABYTE, standard: LIMITS.vaultBytes, format: formatSize },
+  { name: "fileBytes", label: "Files", most: "Files in MB", unit: MEGABYTE, standard: LIMITS.vaultFileBytes, format: formatSize },
+];
+
+/** The text of a quota's field: empty for the default. */
+export const presentQuota = ({ unit, standard }: QuotaRow, value: number): string =>
+  value === standard ? "" : String(value / unit);
+
+/** The value of a quota's field: `null` for the default. In: a number, or nothing. */
+export const parseQuota = ({ unit }: QuotaRow, text: string): number | null =>
+  text.trim() === "" ? null : Math.round(Number(text) * unit);

@@ -1,0 +1,34 @@
+import { send } from "../api/client.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form } from "../ui/form.tsx";
+import { focusTitle } from "../ui/page.tsx";
+import { people, type PersonRow } from "./lists.ts";
+
+/** Removes a person after a confirmation. */
+
+interface Props {
+  readonly person: PersonRow;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+export function RemovePerson({ person, name, onClose }: Props) {
+  const action = async () => {
+    await send("DELETE", `/v1/admin/people/${person.id}`);
+    showToast("The person was removed.");
+    onClose();
+    await people.load();
+    focusTitle();
+  };
+  return (
+    <Dialog title="Remove person" onClose={onClose}>
+      <Form action={action} submit="Remove person" danger onCancel={onClose}>
+        <p>
+          <strong class="name">{name}</strong> can no longer sign in, and their sessions end by their next request. Tokens that
+          they know stay valid.
+        </p>
+      </Form>
+    </Dialog>
+  );
+}

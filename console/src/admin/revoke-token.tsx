@@ -1,0 +1,39 @@
+import { call } from "../api/client.ts";
+import { reloadSession } from "../api/session.ts";
+import { session } from "../state/session.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form } from "../ui/form.tsx";
+import { focusTitle } from "../ui/page.tsx";
+import { type TokenRow, tokens } from "./lists.ts";
+
+/** Revokes a token after a confirmation. */
+
+interface Props {
+  readonly token: TokenRow;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+export function RevokeToken({ token, name, onClose }: Props) {
+  const isOwn = session.value?.token?.id === token.id;
+  const action = async () => {
+    await call("DELETE /v1/admin/tokens/{token}", { path: { token: token.id } });
+    showToast("The token was revoked.");
+    onClose();
+    if (isOwn) await reloadSession().catch(() => undefined);
+    await tokens.load();
+    focusTitle();
+  };
+  return (
+    <Dialog title="Revoke token" onClose={onClose}>
+      <Form action={action} submit="Revoke token" danger onCancel={onClose}>
+        <p>
+          <strong class="name">{name}</strong> stops working for everybody who has it, by their next request. This cannot be
+          undone.
+        </p>
+        {isOwn && <p>Your own session uses this token: it will no longer open vaults.</p>}
+      </Form>
+    </Dialog>
+  );
+}

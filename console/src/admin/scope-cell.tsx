@@ -1,0 +1,37 @@
+import type { Permission } from "@item-vault/client";
+import { canonicalScope, describePermission, type Scope } from "./scope.ts";
+import { vaultLabel } from "./vault-names.ts";
+
+/** The vaults of a token or person in a table: the first ones, and the others when they are asked for. */
+
+const SHOWN = 3;
+
+export function ScopeCell({ scope }: { readonly scope: Scope }) {
+  const entries = namedScope(scope);
+  if (entries.length === 0) return <span class="quiet">none</span>;
+  if (entries.length <= SHOWN) return <Names entries={entries} />;
+  return (
+    <details>
+      <summary>{entries.length} vaults</summary>
+      <Names entries={entries} />
+    </details>
+  );
+}
+
+type Named = readonly [name: string, permission: Permission];
+
+const Names = ({ entries }: { readonly entries: readonly Named[] }) => (
+  <ul class="scope-names">
+    {entries.map(([name, permission], index) => (
+      <li key={index}>
+        {name} <span class="quiet">{describePermission(permission)}</span>
+      </li>
+    ))}
+  </ul>
+);
+
+/** The names of the vaults with their permissions, by name. */
+export const namedScope = (scope: Scope): Named[] =>
+  Object.entries(canonicalScope(scope))
+    .map(([id, permission]) => [vaultLabel(id), permission] as const)
+    .toSorted(([a], [b]) => a.localeCompare(b));

@@ -1,0 +1,43 @@
+import type { Permission } from "@item-vault/client";
+import { parseId } from "../../../src/model/ids.ts";
+import { PERMISSIONS } from "../../../src/model/permission.ts";
+
+/** Which vaults a token or a person may open: the permission in each, by the vault's canonical id. */
+export type Scope = Readonly<Record<string, Permission>>;
+
+/** What a permission grants, in the order in which a permission is written (contract 8.2). */
+export const OPERATIONS = ["r", "w", "d"] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+export const OPERATION_LABELS: Readonly<Record<Operation, string>> = { r: "Read", w: "Write", d: "Destroy" };
+
+/** A permission of a newer release grants nothing that this page knows. */
+export const grants = (permission: Permission | undefined, operation: Operation): boolean =>
+  permission !== undefined && (PERMISSIONS[permission] as readonly string[] | undefined)?.includes(operation) === true;
+
+/** A permission with or without an operation. Out: `undefined` when nothing is left. */
+function withOperation(permission: Permission | undefined, operation: Operation, granted: boolean): Permission | undefined {
+  const kept = OPERATIONS.filter((one) => (one === operation ? granted : grants(permission, one)));
+  return kept.length === 0 ? undefined : (kept.join("") as Permission);
+}
+
+/** Grants or withdraws an operation in vaults. */
+export function setOperation(scope: Scope, ids: readonly string[], operation: Operation, granted: boolean): Scope {
+  const changed = new Map<string, Permission | undefined>(Object.entries(scope));
+  for (const id of ids) changed.set(id, withOperation(scope[id], operation, granted));
+  return Object.fromEntries([...changed].filter((entry): entry is [string, Permission] => entry[1] !== undefined));
+}
+
+/** The same permission in each vault. */
+export const scopeOf = (ids: readonly string[], permission: Permission): Scope =>
+  Object.fromEntries(ids.map((id) => [id, permission]));
+
+/** A scope with canonical ids. The list of tokens has ids in the form of the token's dialect (contract 13.14). */
+export const canonicalScope = (scope: Scope): Scope =>
+  Object.fromEntries(Object.entries(scope).map(([id, permission]) => [parseId(id) ?? id, permission]));
+
+/** Out: "read, write". */
+export const describePermission = (permission: Permission): string =>
+  OPERATIONS.filter((operation) => grants(permission, operation))
+    .map((operation) => OPERATION_LABELS[operation].toLowerCase())
+    .join(", ");

@@ -1,0 +1,99 @@
+import type { AdminVault, QuotaInput, VaultChange } from "@item-vault/client";
+import { LIMITS } from "../../../src/model/limits.ts";
+import { call } from "../api/client.ts";
+import { loadItems } from "../state/items.ts";
+import { session } from "../state/session.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, textOf } from "../ui/form.tsx";
+import { adminVaults } from "./lists.ts";
+import { parseQuota, presentQuota, QUOTAS } from "./quotas.ts";
+
+/** Creates a vault, or changes the name, the description and the quotas of one. */
+
+interface Props {
+  /** The vault that is changed. Absent: a new one is created. */
+  readonly vault?: AdminVault;
+  readonly onClose: () => void;
+}
+
+export function VaultForm({ vault, onClose }: Props) {
+  const action = async (data: FormData) => {
+    await (vault ? changeVault(vault, data) : createVault(data));
+    onClose();
+    showToast(vault ? "The vault was changed." : "The vault was created.");
+    void refreshVaults();
+  };
+  return (
+    <Dialog title={vault ? "Edit vault" : "Create vault"} onClose={onClose}>
+      <Form action={action} submit={vault ? "Save" : "Create"} onCancel={onClose}>
+        <label>
+          Name
+          <input
+            name="name"
+            required
+            pattern=".*\S.*"
+            title="A text that is not only spaces"
+            maxLength={LIMITS.title}
+            autocomplete="off"
+            defaultValue={vault?.name ?? ""}
+          />
+        </label>
+        <label>
+          Description
+          <textarea name="description" rows={2} defaultValue={vault?.description ?? ""} />
+        </label>
+        <fieldset>
+          <legend>Quotas</legend>
+          <div class="quotas">
+            {QUOTAS.map((quota) => (
+              <label key={quota.name}>
+                {quota.most}
+                <input
+                  name={quota.name}
+                  type="number"
+                  min={0}
+                  step={1 / quota.unit}
+                  aria-describedby="quota-help"
+                  placeholder={quota.format(quota.standard)}
+                  defaultValue={vault ? presentQuota(quota, vault.quota[quota.name]) : ""}
+                />
+              </label>
+            ))}
+          </div>
+          <p id="quota-help" class="quiet">
+            The most that the vault may hold. An empty field is the default, which it shows.
+          </p>
+        </fieldset>
+      </Form>
+    </Dialog>
+  );
+}
+
+async function createVault(data: FormData): Promise<void> {
+  const quota = Object.fromEntries(QUOTAS.map((row) => [row.name, parseQuota(row, textOf(data, row.name))]));
+  const body = { name: textOf(data, "name"), description: textOf(data, "description"), quota };
+  await call("POST /v1/admin/vaults", { body });
+}
+
+/** Sends what was changed only, so that another admin's change of the rest stays. */
+async function changeVault({ id, name, description, quota }: AdminVault, data: FormData): Promise<void> {
+  const quotas: QuotaInput = Object.fromEntries(
+    QUOTAS.filter((row) => textOf(data, row.name) !== presentQuota(row, quota[row.name])).map((row) => [
+      row.name,
+      parseQuota(row, textOf(data, row.name)),
+    ]),
+  );
+  const change: VaultChange = {
+    ...(textOf(data, "name") === name ? {} : { name: textOf(data, "name") }),
+    ...(textOf(data, "description") === description ? {} : { description: textOf(data, "description") }),
+    ...(Object.keys(quotas).length === 0 ? {} : { quota: quotas }),
+  };
+  if (Object.keys(change).length > 0) await call("PATCH /v1/admin/vaults/{vault}", { path: { vault: id }, body: change });
+}
+
+/** Loads the vaults again; also those of the session, which has their names and Items. */
+export async function refreshVaults(): Promise<void> {
+  if (session.value?.token) void loadItems();
+  await adminVaults.load();
+}

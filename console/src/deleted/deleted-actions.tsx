@@ -1,0 +1,58 @@
+import { useSignal } from "@preact/signals";
+import type { DeletedItem } from "@item-vault/client";
+import { call } from "../api/client.ts";
+import { explain } from "../api/explain.ts";
+import { titleOf } from "../items/categories.ts";
+import { summaryOf } from "../items/summary.ts";
+import { may, putItem } from "../state/items.ts";
+import { navigate } from "../state/route.ts";
+import { showToast } from "../state/toasts.ts";
+import { Confirm } from "../ui/confirm.tsx";
+import { dropDeleted } from "./state.ts";
+
+/** What can be done with a deleted Item: restoring it, or destroying it after a second step. */
+export function DeletedActions({ item }: { readonly item: DeletedItem }) {
+  const busy = useSignal(false);
+  const asking = useSignal(false);
+  const path = { vault: item.vault.id, item: item.id };
+  const restore = async () => {
+    busy.value = true;
+    try {
+      const { data } = await call("POST /v1/vaults/{vault}/deleted-items/{item}/restore", { path });
+      dropDeleted(item.id);
+      putItem(summaryOf(data));
+      navigate({ view: "items", ...path });
+      showToast("The Item is restored.");
+    } catch (error) {
+      showToast(explain(error), "failed");
+    }
+    busy.value = false;
+  };
+  const destroy = async () => {
+    await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
+    asking.value = false;
+    dropDeleted(item.id);
+    navigate({ view: "deleted" }, { replace: true });
+    showToast("The Item is destroyed.");
+  };
+  return (
+    <div class="actions">
+      <button type="button" class="primary" disabled={busy.value} onClick={() => void restore()}>
+        Restore
+      </button>
+      {may(item.vault.id, "d") && (
+        <button type="button" class="danger" onClick={() => (asking.value = true)}>
+          Destroy…
+        </button>
+      )}
+      {asking.value && (
+        <Confirm title="Destroy this Item?" action="Destroy for ever" onConfirm={destroy} onClose={() => (asking.value = false)}>
+          <p>
+            <b>{titleOf(item)}</b> is destroyed for ever, with all its versions
+            {item.files.length > 0 && " and Files"}. Nobody can restore it.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { useSignal } from "@preact/signals";
+import type { DeletedItem, File } from "@item-vault/client";
+import { loadContent } from "../api/content.ts";
+import { explain } from "../api/explain.ts";
+import { showToast } from "../state/toasts.ts";
+import { saveFile } from "../ui/save-file.ts";
+import { formatSize } from "../ui/time.ts";
+
+/** The Files of a deleted Item, which can be downloaded. */
+export function DeletedFiles({ item }: { readonly item: DeletedItem }) {
+  if (item.files.length === 0) return null;
+  return (
+    <section class="fields" aria-label="Files">
+      <h2>Files</h2>
+      <dl>
+        {item.files.map((file) => (
+          <div key={file.id} class="field-row">
+            <dt>{formatSize(file.size)}</dt>
+            <dd>
+              <span class="value">{file.name}</span>
+              <Download item={item} file={file} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Download({ item, file }: { readonly item: DeletedItem; readonly file: File }) {
+  const busy = useSignal(false);
+  const download = async () => {
+    busy.value = true;
+    try {
+      const path = `/v1/vaults/${item.vault.id}/deleted-items/${item.id}/files/${encodeURIComponent(file.id)}/content`;
+      saveFile(file.name, await loadContent(path));
+    } catch (error) {
+      showToast(explain(error), "failed");
+    }
+    busy.value = false;
+  };
+  return (
+    <button type="button" aria-label={`Download ${file.name}`} disabled={busy.value} onClick={() => void download()}>
+      Download
+    </button>
+  );
+}

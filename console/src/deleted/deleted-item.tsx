@@ -1,0 +1,68 @@
+import { useEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { type DeletedItem, ItemVaultError } from "@item-vault/client";
+import { call } from "../api/client.ts";
+import { categoryOf, titleOf } from "../items/categories.ts";
+import { Fields } from "../items/fields.tsx";
+import { Urls } from "../items/urls.tsx";
+import { formatRoute } from "../routes.ts";
+import { vaultName } from "../state/items.ts";
+import { Failure } from "../ui/failure.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { formatTime } from "../ui/time.ts";
+import { Who } from "../ui/who.tsx";
+import { DeletedActions } from "./deleted-actions.tsx";
+import { DeletedFiles } from "./deleted-files.tsx";
+import { dropDeleted } from "./state.ts";
+
+/** One deleted Item as it was. Its values are fetched when it is opened, and dropped when another place is opened. */
+export function DeletedItemView({ vault, id }: { readonly vault: string; readonly id: string }) {
+  const loaded = useSignal<{ readonly item?: DeletedItem; readonly error?: unknown }>({});
+  const load = () => {
+    loaded.value = {};
+    call("GET /v1/vaults/{vault}/deleted-items/{item}", { path: { vault, item: id } }).then(
+      ({ data }) => (loaded.value = { item: data }),
+      (error: unknown) => {
+        if (error instanceof ItemVaultError && error.kind === "item_not_found") dropDeleted(id);
+        loaded.value = { error };
+      },
+    );
+  };
+  useEffect(load, []);
+  const { item, error } = loaded.value;
+  if (error !== undefined) return <Failure error={error} retry={load} />;
+  return item ? <Content item={item} /> : <p class="quiet">Loading…</p>;
+}
+
+function Content({ item }: { readonly item: DeletedItem }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <article class="item">
+      <header>
+        <a class="back button plain" href={formatRoute({ view: "deleted" })}>
+          <Icon name="back" />
+          Deleted Items
+        </a>
+        <h1 ref={heading} tabIndex={-1}>
+          {titleOf(item)}
+        </h1>
+        <p class="quiet">
+          {categoryOf(item.category).label} in {vaultName(item.vault.id)} · deleted{" "}
+          <time dateTime={item.deletedAt}>{formatTime(item.deletedAt)}</time> by <Who id={item.deletedBy} />
+        </p>
+        <DeletedActions item={item} />
+      </header>
+      <Fields item={item} />
+      <Urls opened={{ item, etag: "" }} />
+      <DeletedFiles item={item} />
+      {item.tags.length > 0 && (
+        <ul class="tags" aria-label="Tags">
+          {item.tags.map((tag) => (
+            <li key={tag}>{tag}</li>
+          ))}
+        </ul>
+      )}
+    </article>
+  );
+}

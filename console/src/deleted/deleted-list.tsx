@@ -1,0 +1,99 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { DeletedItemSummary } from "@item-vault/client";
+import { categoryOf, titleOf } from "../items/categories.ts";
+import { formatRoute } from "../routes.ts";
+import { vaultName, vaults } from "../state/items.ts";
+import { route } from "../state/route.ts";
+import { Failure } from "../ui/failure.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { formatTime } from "../ui/time.ts";
+import { VirtualList } from "../ui/virtual-list.tsx";
+import { Who } from "../ui/who.tsx";
+import { deletedError, deletedState, deletedVault, listed, loadDeleted, restorable } from "./state.ts";
+
+/** The list of deleted Items, the last one first. */
+
+const ROW_HEIGHT = 56; // pixels, as in style/items.css
+
+export function DeletedList() {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { item } = route.value;
+  // Also when an Item was closed or destroyed: what had the focus is gone.
+  useEffect(() => {
+    if (item === undefined) heading.current?.focus({ preventScroll: true });
+  }, [item]);
+  return (
+    <section class="pane list" aria-label="Deleted Items">
+      <header class="deleted-header">
+        <h1 ref={heading} tabIndex={-1}>
+          Deleted Items
+        </h1>
+        <p class="quiet">They can be restored for 30 days, unless the operator of this service has set another time.</p>
+        <div class="filters">
+          <VaultFilter />
+          {deletedState.value === "loaded" && (
+            <output class="quiet count">
+              {listed.value.length.toLocaleString("en")} {listed.value.length === 1 ? "Item" : "Items"}
+            </output>
+          )}
+        </div>
+      </header>
+      <Content />
+    </section>
+  );
+}
+
+function VaultFilter() {
+  const allowed = restorable();
+  const shown = vaults.value.filter(({ id }) => allowed.includes(id));
+  if (shown.length < 2) return null;
+  return (
+    <select
+      aria-label="Vault"
+      value={deletedVault.value ?? ""}
+      onChange={(event) => (deletedVault.value = event.currentTarget.value || undefined)}
+    >
+      <option value="">All vaults</option>
+      {shown.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Content() {
+  if (deletedState.value === "failed") return <Failure error={deletedError.value} retry={() => void loadDeleted()} />;
+  if (deletedState.value === "loading") return <p class="empty">Loading…</p>;
+  if (restorable().length === 0)
+    return <p class="empty">Deleted Items are shown of vaults in which you may read and write. You have none.</p>;
+  if (listed.value.length === 0) return <p class="empty">Nothing is deleted. An Item that you delete can be restored here.</p>;
+  return (
+    <VirtualList
+      label="Deleted Items"
+      rows={listed.value}
+      keyOf={({ id }) => id}
+      height={ROW_HEIGHT}
+      current={route.value.item}
+      row={(item, tabIndex) => <Row item={item} tabIndex={tabIndex} />}
+    />
+  );
+}
+
+function Row({ item, tabIndex }: { readonly item: DeletedItemSummary; readonly tabIndex: number }) {
+  return (
+    <a
+      href={formatRoute({ view: "deleted", vault: item.vault.id, item: item.id })}
+      tabIndex={tabIndex}
+      aria-current={route.value.item === item.id ? "page" : undefined}
+    >
+      <Icon name={categoryOf(item.category).icon} />
+      <span class="title">{titleOf(item)}</span>
+      <span class="quiet">
+        {formatTime(item.deletedAt)} by <Who id={item.deletedBy} />
+        {restorable().length > 1 && ` · ${vaultName(item.vault.id)}`}
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,25 @@
+import { useEffect } from "preact/hooks";
+import { route } from "../state/route.ts";
+import { session } from "../state/session.ts";
+import { DeletedItemView } from "./deleted-item.tsx";
+import { DeletedList } from "./deleted-list.tsx";
+import { loadDeleted } from "./state.ts";
+
+/** The deleted Items, and beside them the one that the address names. On a narrow screen one of the two. */
+export function DeletedView() {
+  const { vault, item } = route.value;
+  const token = session.value?.token;
+  useEffect(() => void loadDeleted(), [token]);
+  return (
+    <div class={`panes ${item !== undefined ? "has-item" : ""}`}>
+      <DeletedList />
+      <section class="pane content" aria-label="Item">
+        {vault !== undefined && item !== undefined ? (
+          <DeletedItemView key={`${vault}/${item}`} vault={vault} id={item} />
+        ) : (
+          <p class="empty">Choose a deleted Item to look at it, restore it or destroy it.</p>
+        )}
+      </section>
+    </div>
+  );
+}

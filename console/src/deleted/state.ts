@@ -1,0 +1,63 @@
+import { computed, signal } from "@preact/signals";
+import type { DeletedItemSummary } from "@item-vault/client";
+import { call } from "../api/client.ts";
+import { nextCursor } from "../api/next-page.ts";
+import { session } from "../state/session.ts";
+
+/** The summaries of deleted Items of the vaults that the session reads and writes. No value of a field is among them. */
+
+export const deletedItems = signal<readonly DeletedItemSummary[]>([]);
+export const deletedState = signal<"loading" | "loaded" | "failed">("loading");
+export const deletedError = signal<unknown>(undefined);
+/** The vault whose deleted Items are listed; all without one. */
+export const deletedVault = signal<string | undefined>(undefined);
+
+export const listed = computed(() =>
+  deletedItems.value.filter(({ vault }) => deletedVault.value === undefined || vault.id === deletedVault.value),
+);
+
+/** The ids of the vaults whose deleted Items the session may list (contract 14.9). */
+export const restorable = (): string[] =>
+  Object.entries(session.value?.token?.vaults ?? {}).flatMap(([id, permission]) => (permission.startsWith("rw") ? [id] : []));
+
+/** One load at a time counts: the one that began last. */
+let current = 0;
+
+/**
+ * Loads the lists of all vaults at the same time, each to its last page: the pages are in the order of ids, and what was deleted
+ * last has to be the first.
+ */
+export async function loadDeleted(): Promise<void> {
+  const own = ++current;
+  deletedState.value = "loading";
+  const pages: DeletedItemSummary[][] = [];
+  try {
+    const add = (page: DeletedItemSummary[]) => {
+      if (own === current) pages.push(page);
+      return own === current;
+    };
+    await Promise.all(restorable().map((vault) => loadPages(vault, add)));
+    if (own !== current) return;
+    deletedItems.value = pages.flat().toSorted((a, b) => (a.deletedAt < b.deletedAt ? 1 : -1));
+    deletedState.value = "loaded";
+  } catch (error) {
+    if (own !== current) return;
+    deletedError.value = error;
+    deletedState.value = "failed";
+  }
+}
+
+/** Loads page after page, as long as `add` returns true. A vault that was deleted in the meantime has none. */
+async function loadPages(vault: string, add: (page: DeletedItemSummary[]) => boolean): Promise<void> {
+  for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+    const query = cursor === undefined ? {} : { limit: 1000, cursor };
+    const { data, headers } = await call("GET /v1/vaults/{vault}/deleted-items", { path: { vault }, query });
+    if (!add(data)) return;
+    cursor = nextCursor(headers);
+  }
+}
+
+/** Leaves out an Item that is not deleted any more, or destroyed. */
+export function dropDeleted(id: string): void {
+  deletedItems.value = deletedItems.value.filter((item) => item.id !== id);
+}

@@ -1,0 +1,44 @@
+import { useSignal } from "@preact/signals";
+import type { Item } from "@item-vault/client";
+import { call } from "../api/client.ts";
+import { titleOf } from "../items/categories.ts";
+import { showToast } from "../state/toasts.ts";
+import { Confirm } from "../ui/confirm.tsx";
+
+interface Props {
+  readonly item: Item;
+  readonly version: number;
+  readonly onDestroyed: () => void;
+}
+
+/** The button that destroys a version, after a second step. */
+export function DestroyVersion({ item, version, onDestroyed }: Props) {
+  const asking = useSignal(false);
+  const destroy = async () => {
+    const path = { vault: item.vault.id, item: item.id, version };
+    await call("DELETE /v1/vaults/{vault}/items/{item}/versions/{version}", { path });
+    asking.value = false;
+    showToast(`Version ${version} is destroyed.`);
+    onDestroyed();
+  };
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => (asking.value = true)}>
+        Destroy version…
+      </button>
+      {asking.value && (
+        <Confirm
+          title={`Destroy version ${version}?`}
+          action={`Destroy version ${version}`}
+          onConfirm={destroy}
+          onClose={() => (asking.value = false)}
+        >
+          <p>
+            Version {version} of <b>{titleOf(item)}</b> is destroyed for ever, with the values and Files that no other version
+            has. The Item itself stays as it is.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

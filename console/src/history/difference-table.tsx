@@ -1,0 +1,84 @@
+import type { Difference } from "../items/difference.ts";
+import { Icon } from "../ui/icon.tsx";
+import { useReveal } from "../ui/reveal.ts";
+
+/** What differs between two states of an Item: a row for each difference, with the value of each side. */
+
+interface Props {
+  readonly rows: readonly Difference[];
+  /** The names of the two sides. */
+  readonly before: string;
+  readonly after: string;
+}
+
+export function DifferenceTable({ rows, before, after }: Props) {
+  if (rows.length === 0) return <p class="quiet">{before} has the same content as the current version.</p>;
+  return (
+    <table class="difference">
+      <thead>
+        <tr>
+          <th scope="col">
+            <span class="unseen">What differs</span>
+          </th>
+          <th scope="col">{before}</th>
+          <th scope="col">{after}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <Row key={row.key} row={row} before={before} after={after} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ row, before, after }: Pick<Props, "before" | "after"> & { readonly row: Difference }) {
+  const { revealed, toggle } = useReveal(`${row.before}\n${row.after}`);
+  const isContent = row.before === undefined && row.after === undefined;
+  const hidden = row.concealed && !revealed;
+  return (
+    <tr class={row.kind}>
+      <th scope="row">
+        <span>{row.name}</span>
+        {row.concealed && (
+          <button
+            type="button"
+            class="plain"
+            aria-pressed={revealed}
+            aria-label={`Reveal ${row.name}`}
+            title="Reveal"
+            onClick={toggle}
+          >
+            <Icon name="eye" />
+          </button>
+        )}
+      </th>
+      <td data-label={before}>
+        {isContent ? "other content" : <Value text={row.before} hidden={hidden} secret={row.concealed} />}
+      </td>
+      <td data-label={after}>{isContent ? "this content" : <Value text={row.after} hidden={hidden} secret={row.concealed} />}</td>
+    </tr>
+  );
+}
+
+interface ValueProps {
+  readonly text: string | undefined;
+  readonly hidden: boolean;
+  readonly secret: boolean;
+}
+
+/** As many dots for every value: their number must not tell the length of the value. */
+function Value({ text, hidden, secret }: ValueProps) {
+  if (text === undefined) return <span class="quiet">none</span>;
+  if (text === "") return <span class="quiet">empty</span>;
+  if (!hidden) return <span class={`value block ${secret ? "secret" : ""}`}>{text}</span>;
+  return (
+    <span class="value">
+      <span class="dots" aria-hidden="true">
+        ••••••••••
+      </span>
+      <span class="unseen">hidden</span>
+    </span>
+  );
+}

@@ -1,0 +1,85 @@
+import { useEffect } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { ItemVaultError } from "@item-vault/client";
+import { call } from "../api/client.ts";
+import { explain } from "../api/explain.ts";
+import type { Difference } from "../items/difference.ts";
+import { summaryOf } from "../items/summary.ts";
+import { may, putItem } from "../state/items.ts";
+import { type Opened, setOpened } from "../state/opened.ts";
+import { refreshItem } from "../state/refresh.ts";
+import { navigate } from "../state/route.ts";
+import { showToast } from "../state/toasts.ts";
+import { Failure } from "../ui/failure.tsx";
+import { DestroyVersion } from "./destroy-version.tsx";
+import { DifferenceTable } from "./difference-table.tsx";
+import { loadDifference } from "./load-version.ts";
+
+interface Props {
+  readonly id: string;
+  readonly version: number;
+  readonly opened: Opened;
+  readonly onDestroyed: () => void;
+}
+
+const CHANGED = "Somebody else has changed this Item in the meantime. It was loaded again: compare before you restore.";
+
+/** A version beside the current one. Its values are fetched when it is chosen, and dropped when it is closed. */
+export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
+  const { item, etag } = opened;
+  const loaded = useSignal<{ readonly rows?: Difference[]; readonly error?: unknown }>({});
+  const busy = useSignal(false);
+  const load = () => {
+    loaded.value = {};
+    void loadDifference(item, version).then(
+      (rows) => (loaded.value = { rows }),
+      (error: unknown) => (loaded.value = { error }),
+    );
+  };
+  useEffect(load, [etag]);
+  const restore = async () => {
+    busy.value = true;
+    try {
+      await restoreVersion(opened, version);
+    } catch (error) {
+      const isConflict = error instanceof ItemVaultError && error.status === 412;
+      showToast(isConflict ? CHANGED : explain(error), "failed");
+      if (isConflict)
+        await refreshItem(item.vault.id, item.id).catch((failure: unknown) => showToast(explain(failure), "failed"));
+    }
+    busy.value = false;
+  };
+  const { rows, error } = loaded.value;
+  return (
+    <div id={id} class="version-panel">
+      {error !== undefined ? (
+        <Failure error={error} retry={load} />
+      ) : rows === undefined ? (
+        <p class="quiet">Loading…</p>
+      ) : (
+        <DifferenceTable rows={rows} before={`Version ${version}`} after="Current" />
+      )}
+      <p class="actions">
+        {may(item.vault.id, "r") && may(item.vault.id, "w") && (
+          <button type="button" class="primary" disabled={busy.value || rows === undefined} onClick={() => void restore()}>
+            Restore version {version}
+          </button>
+        )}
+        {may(item.vault.id, "d") && <DestroyVersion item={item} version={version} onDestroyed={onDestroyed} />}
+      </p>
+    </div>
+  );
+}
+
+/** Errors: throws an ItemVaultError; 412 when the Item was changed since it was loaded. */
+async function restoreVersion({ item, etag }: Opened, version: number): Promise<void> {
+  const path = { vault: item.vault.id, item: item.id, version };
+  const restored = await call("POST /v1/vaults/{vault}/items/{item}/versions/{version}/restore", {
+    path,
+    headers: { "If-Match": etag },
+  });
+  setOpened({ item: restored.data, etag: restored.etag ?? "" });
+  putItem(summaryOf(restored.data));
+  navigate({ view: "items", vault: item.vault.id, item: item.id });
+  showToast(`Version ${version} is restored. To undo this, restore version ${item.version}.`);
+}

@@ -1,0 +1,70 @@
+import { useEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { titleOf } from "../items/categories.ts";
+import { formatRoute } from "../routes.ts";
+import { open, openItem, type Opened } from "../state/opened.ts";
+import { route } from "../state/route.ts";
+import { Failure } from "../ui/failure.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { useVersions } from "./use-versions.ts";
+import { VersionRow } from "./version-row.tsx";
+
+/** The versions of an Item, newest first, each beside the current one when it is chosen. */
+export function VersionsPage() {
+  const { vault, item } = route.value;
+  const { value } = open;
+  if (vault === undefined || item === undefined) return null;
+  if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, item)} />;
+  if (value.state !== "loaded" || value.id !== item) return <p class="quiet">Loading…</p>;
+  return <Versions opened={value.opened} />;
+}
+
+function Versions({ opened }: { readonly opened: Opened }) {
+  const { item, etag } = opened;
+  const heading = useRef<HTMLHeadingElement>(null);
+  const chosen = useSignal<number | undefined>(undefined);
+  const { versions, hasMore, loading, error, load, drop } = useVersions(item, etag);
+  const destroyed = useSignal(0);
+  // Also when a version was destroyed: the button that had the focus is gone.
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [destroyed.value]);
+  const earlier = versions.filter(({ version }) => version !== item.version);
+  return (
+    <article class="item history">
+      <header>
+        <a class="button plain to-item" href={formatRoute({ view: "items", vault: item.vault.id, item: item.id })}>
+          <Icon name="back" />
+          Item
+        </a>
+        <h1 ref={heading} tabIndex={-1}>
+          Versions of {titleOf(item)}
+        </h1>
+        <p class="quiet">Choose a version to compare it with the current one. Restoring it makes a new version.</p>
+      </header>
+      <ol class="versions">
+        {versions.map((version) => (
+          <VersionRow
+            key={version.version}
+            version={version}
+            opened={opened}
+            chosen={chosen.value === version.version}
+            onChoose={() => (chosen.value = chosen.value === version.version ? undefined : version.version)}
+            onDestroyed={() => {
+              drop(version.version);
+              destroyed.value++;
+            }}
+          />
+        ))}
+      </ol>
+      {error !== undefined && <Failure error={error} retry={load} />}
+      {loading && <p class="quiet">Loading…</p>}
+      {!loading && error === undefined && earlier.length === 0 && !hasMore && (
+        <p class="quiet">No earlier version is kept. The next change of this Item keeps this one.</p>
+      )}
+      {hasMore && !loading && error === undefined && (
+        <button type="button" onClick={load}>
+          Show more
+        </button>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,90 @@
+import { useSignal } from "@preact/signals";
+import type { Item } from "@item-vault/client";
+import { summaryOf } from "../items/summary.ts";
+import { dropItem, may, putItem, vaultName, vaults } from "../state/items.ts";
+import { navigate, route } from "../state/route.ts";
+import { showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { TransferState } from "./transfer-state.tsx";
+import { type Kind, useTransfer } from "./use-transfer.ts";
+
+interface Props {
+  readonly item: Item;
+  readonly onClose: () => void;
+}
+
+/** The dialog in which an Item is moved to another vault, or copied to any. */
+export function MoveDialog({ item, onClose }: Props) {
+  const from = item.vault.id;
+  const targets = vaults.value.filter(({ id }) => may(id, "r") && may(id, "w"));
+  const target = useSignal((targets.find(({ id }) => id !== from) ?? targets[0])?.id ?? "");
+  const kind = useSignal<Kind>("copy");
+  const show = (copy: Item) => {
+    onClose();
+    // The person may have gone to another place in the meantime.
+    if (route.value.item === item.id) navigate({ view: "items", vault: copy.vault.id, item: copy.id });
+  };
+  const { phase, copied, copy, begin } = useTransfer(item, (made, deleted) => {
+    putItem(summaryOf(made));
+    if (deleted) dropItem(item.id);
+    showToast(deleted ? "The Item is moved. It is among the deleted Items of its old vault, too." : "The Item is copied.");
+    show(made);
+  });
+  const start = (chosen: Kind) => {
+    kind.value = chosen;
+    begin(chosen, target.value);
+  };
+  const mayMove = may(from, "w") && target.value !== from;
+  if (phase.name !== "choosing") {
+    const keepBoth = () => {
+      const made = copy()!;
+      putItem(summaryOf(made));
+      show(made);
+    };
+    return (
+      <Dialog title="Move or copy" {...(phase.name !== "deleting" && { onClose: copy() ? keepBoth : onClose })}>
+        <TransferState
+          phase={phase}
+          copied={copied}
+          vaults={{ from: vaultName(from), to: vaultName(target.value) }}
+          onRetry={() => start(kind.value)}
+          onCancel={onClose}
+          onKeepBoth={keepBoth}
+        />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Move or copy" onClose={onClose}>
+      <form onSubmit={(event) => event.preventDefault()}>
+        <label>
+          To the vault
+          <select value={target.value} onChange={(event) => (target.value = event.currentTarget.value)}>
+            {targets.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {id === from ? `${name} (where it is)` : name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <p class="quiet explanation">
+          The copy has all fields, tags, URLs and Files. Earlier versions are not copied: after a move they stay with the Item,
+          which can be restored from the deleted Items of its old vault.
+        </p>
+        <p class="dialog-buttons">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="button" class={mayMove ? "" : "primary"} onClick={() => start("copy")}>
+            Copy
+          </button>
+          {mayMove && (
+            <button type="button" class="primary" onClick={() => start("move")}>
+              Move
+            </button>
+          )}
+        </p>
+      </form>
+    </Dialog>
+  );
+}

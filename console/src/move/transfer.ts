@@ -1,0 +1,114 @@
+import { type Item, ItemVaultError } from "@item-vault/client";
+import { comparableOf, writableOf } from "../../../cli/src/items/writable.ts";
+import { call } from "../api/client.ts";
+import type { Opened } from "../state/opened.ts";
+import { copyFile } from "./copy-file.ts";
+
+/**
+ * A copy of an Item in a vault, and for a move the deletion of the Item afterwards. A transfer that failed continues where it stopped:
+ * the id of the copy and the Idempotency-Keys of its Files are chosen once, so nothing is copied twice.
+ */
+
+export interface Transfer {
+  /** The Item as it was read when the transfer began. */
+  readonly source: Opened;
+  /** The id of the vault of the copy. */
+  readonly target: string;
+  /** The id of the copy (contract 10.23). */
+  readonly id: string;
+  /** The Idempotency-Keys of the uploads, by the ids of the Files. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** The ids of the Files whose copies the service has confirmed. */
+  readonly copied: Set<string>;
+  /** Whether the service may have made the copy. */
+  begun: boolean;
+  /** The copy, when it is complete and was compared. */
+  copy?: Opened;
+}
+
+export interface Progress {
+  readonly signal: AbortSignal;
+  /** Is called with bytes that were downloaded or uploaded: each byte of the Files counts twice. */
+  readonly onBytes: (count: number) => void;
+  /** Is called with the name of the File that is copied next. */
+  readonly onFile: (name: string) => void;
+}
+
+/** Begins with the Item as it is now, which may be newer than what the page shows. Errors: throws an ItemVaultError. */
+export async function planTransfer({ id, vault }: Item, target: string): Promise<Transfer> {
+  const path = { vault: vault.id, item: id };
+  const { data: item, etag = "" } = await call("GET /v1/vaults/{vault}/items/{item}", { path });
+  const keys = new Map(item.files.map((file) => [file.id, crypto.randomUUID() as string]));
+  return { source: { item, etag }, target, id: crypto.randomUUID(), keys, copied: new Set(), begun: false };
+}
+
+/** The copy is not what was copied. */
+export class CopyDiffers extends Error {}
+
+/**
+ * Makes what is missing of the copy, and compares it. Errors: throws an ItemVaultError, CopyDiffers, or the reason of the aborted
+ * signal.
+ */
+export async function makeCopy(transfer: Transfer, progress: Progress): Promise<Opened> {
+  const { source, target, id, copied } = transfer;
+  const { signal } = progress;
+  await makeItem(transfer);
+  signal.throwIfAborted();
+  for (const file of source.item.files.filter((each) => !copied.has(each.id))) {
+    await copyFile(transfer, file, progress);
+    copied.add(file.id);
+  }
+  const path = { vault: target, item: id };
+  if (source.item.state === "ARCHIVED") await call("POST /v1/vaults/{vault}/items/{item}/archive", { path, signal });
+  const { data: item, etag = "" } = await call("GET /v1/vaults/{vault}/items/{item}", { path, signal });
+  const [made, wanted] = [item, source.item].map((each) => JSON.stringify(comparableOf(each)));
+  if (made !== wanted) throw new CopyDiffers();
+  return { item, etag };
+}
+
+/**
+ * A repeated request is a 409 `item_exists`, because the id is random: the first one has made the copy. It is not aborted: a request
+ * that is under way could make the copy after `discard`.
+ */
+async function makeItem(transfer: Transfer): Promise<void> {
+  const { source, target, id } = transfer;
+  const isRepeated = transfer.begun;
+  transfer.begun = true;
+  try {
+    await call("POST /v1/vaults/{vault}/items", {
+      path: { vault: target },
+      headers: { "Item-Id": id },
+      body: { ...writableOf(source.item), vault: { id: target } },
+    });
+  } catch (error) {
+    if (!isRepeated || !isKind(error, "item_exists")) throw error;
+  }
+}
+
+/**
+ * Deletes the Item after it was copied. An Item that is gone was deleted by a request whose answer was lost, or by somebody else. Out:
+ * `changed` when somebody has changed the Item since it was read, so it was not deleted. Errors: throws an ItemVaultError.
+ */
+export async function removeSource({ source: { item, etag } }: Transfer): Promise<"deleted" | "changed"> {
+  const path = { vault: item.vault.id, item: item.id };
+  try {
+    await call("DELETE /v1/vaults/{vault}/items/{item}", { path, headers: { "If-Match": etag } });
+  } catch (error) {
+    if (isKind(error, "precondition")) return "changed";
+    if (!isKind(error, "item_not_found")) throw error;
+  }
+  return "deleted";
+}
+
+/** Deletes a copy that is not wanted. Out: whether there was one. Errors: throws an ItemVaultError when it may still be there. */
+export async function discard({ target, id }: Transfer): Promise<boolean> {
+  try {
+    await call("DELETE /v1/vaults/{vault}/items/{item}", { path: { vault: target, item: id } });
+  } catch (error) {
+    if (!isKind(error, "item_not_found")) throw error;
+    return false;
+  }
+  return true;
+}
+
+const isKind = (error: unknown, kind: string): boolean => error instanceof ItemVaultError && error.kind === kind;

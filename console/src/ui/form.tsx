@@ -1,0 +1,60 @@
+import type { ComponentChildren } from "preact";
+import { useSignal } from "@preact/signals";
+import { explain } from "../api/explain.ts";
+
+interface Props {
+  /** What the form does. Errors: are shown in the form, which keeps what was typed. */
+  readonly action: (data: FormData) => Promise<void>;
+  /** The text of the button that sends the form. */
+  readonly submit: string;
+  readonly danger?: boolean;
+  readonly disabled?: boolean;
+  readonly onCancel: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A form of a dialog. While it is being sent, it cannot be sent again. */
+export function Form({ action, submit, danger = false, disabled = false, onCancel, children }: Props) {
+  const failure = useSignal("");
+  const waiting = useSignal(false);
+  const onSubmit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (waiting.value || disabled) return;
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    waiting.value = true;
+    failure.value = "";
+    try {
+      await action(data);
+    } catch (error) {
+      failure.value = error instanceof InputError ? error.message : explain(error);
+    }
+    waiting.value = false;
+  };
+  return (
+    <form class="dialog-form" onSubmit={(event) => void onSubmit(event)}>
+      {children}
+      {failure.value !== "" && (
+        <p class="failure" role="alert">
+          {failure.value}
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <button class={danger ? "danger" : "primary"} disabled={disabled || waiting.value}>
+          {submit}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** An input that the form does not send, with what is wrong with it in words. */
+export class InputError extends Error {}
+
+/** The text of a field of a form. */
+export function textOf(data: FormData, name: string): string {
+  const value = data.get(name);
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,29 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+interface Props {
+  readonly title: string;
+  /** The buttons beside the title. */
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A view of one column: its title, which gets the focus when the view opens, its actions and its content. */
+export function Page({ title, actions, children }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  return (
+    <section class="page" aria-label={title}>
+      <header>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        <div class="buttons">{actions}</div>
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** Moves the focus to the title of the view, when what had the focus is gone. */
+export const focusTitle = (): void => document.querySelector<HTMLElement>(".page h1")?.focus();

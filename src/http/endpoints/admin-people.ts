@@ -1,0 +1,71 @@
+import * as z from "zod";
+import type { Claims } from "../../crypto/token.ts";
+import { emailInput } from "../../model/email.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
+import { scope } from "../../model/scope.ts";
+import { explain } from "../../model/text.ts";
+import { deletePerson, insertPerson, loadPeople, loadPerson, updatePerson } from "../../store/people.ts";
+import { requireRoom } from "../../store/room.ts";
+import { adminEntry } from "../audit.ts";
+import { newId } from "../new-id.ts";
+import { presentPerson } from "../present-person.ts";
+import type { Call, ParseCall, Reply } from "../route.ts";
+
+/** /v1/admin/people (contract 25): adds, lists, changes and removes people. */
+
+const newPerson = z.object({ email: emailInput, vaults: scope });
+/** An email that was ignored would be a change that did not happen. */
+const personChange = z.object({
+  vaults: scope,
+  email: z.undefined("cannot be changed: remove the person and add the other email").optional(),
+});
+
+type NewPerson = z.output<typeof newPerson>;
+
+/** The row of a person does not expire: 9999-12-31T23:59:59Z, in Unix seconds. */
+const NEVER = 253_402_300_799;
+
+const PERSON = { resource: "PERSON" } as const;
+
+export async function listPeople({ c, store }: Call): Promise<Result<Reply>> {
+  const people = await loadPeople(store);
+  return people.ok ? ok({ response: c.json(people.value.map(presentPerson)) }) : people;
+}
+
+export async function getPerson({ c, store, person: id }: Call): Promise<Result<Reply>> {
+  const person = await loadPerson(store, id);
+  return person.ok ? ok({ response: c.json(presentPerson(person.value)) }) : person;
+}
+
+export const addPerson = {
+  parse({ body }: ParseCall): Result<NewPerson> {
+    const input = newPerson.safeParse(body!.json);
+    return input.success ? ok(input.data) : invalid(explain(input.error, "the person"));
+  },
+  async handle(call: Call, { email, vaults }: NewPerson): Promise<Result<Reply>> {
+    const { c, store } = call;
+    const room = await requireRoom(store);
+    if (!room.ok) return room;
+    const id = await newId(call, "new person");
+    const issuedAt = Math.floor(store.now / 1000);
+    const claims: Claims = { id, name: email, dialect: "uuid", vaults, issuedAt, expiresAt: NEVER, person: true };
+    const added = await insertPerson(store, claims, adminEntry(PERSON, c, "CREATE", id));
+    return added.ok ? ok({ response: c.json(presentPerson(added.value)), made: id }) : added;
+  },
+};
+
+export const changePerson = {
+  parse({ body }: ParseCall): Result<NewPerson["vaults"]> {
+    const input = personChange.safeParse(body!.json);
+    return input.success ? ok(input.data.vaults) : invalid(explain(input.error, "the person"));
+  },
+  async handle({ c, store, person: id }: Call, vaults: NewPerson["vaults"]): Promise<Result<Reply>> {
+    const changed = await updatePerson(store, id, vaults, adminEntry(PERSON, c, "UPDATE", id));
+    return changed.ok ? ok({ response: c.json(presentPerson(changed.value)) }) : changed;
+  },
+};
+
+export async function removePerson({ c, store, person: id }: Call): Promise<Result<Reply>> {
+  const removed = await deletePerson(store, id, adminEntry(PERSON, c, "DELETE", id));
+  return removed.ok ? ok({ response: c.body(null, 204) }) : removed;
+}

@@ -1,0 +1,13 @@
+import { addedAt } from "../store/people.ts";
+import type { ListedToken } from "../store/tokens.ts";
+import { presentTime } from "./present.ts";
+import { presentScope } from "./present-token.ts";
+
+/** A person for the admin (contract 25.1), also one whose row does not open. */
+export function presentPerson(person: ListedToken): object {
+  const { id } = person;
+  const createdAt = presentTime(addedAt(person) * 1000);
+  if ("broken" in person) return { id, broken: person.broken, createdAt };
+  const updatedAt = person.since === undefined ? undefined : presentTime(person.issuedAt * 1000);
+  return { id, email: person.name, vaults: presentScope(person, "uuid"), createdAt, updatedAt };
+}

@@ -1,0 +1,39 @@
+import { fail, ok, type Result } from "./result.ts";
+
+/** The settings ACCESS_TEAM and ACCESS_AUD (settings.ts): the Cloudflare Access application with which people sign in. */
+
+export interface Access {
+  /** The issuer of its tokens, an origin. Their keys are at `/cdn-cgi/access/certs` there. */
+  readonly issuer: string;
+  /** The audience tag of the application. */
+  readonly audience: string;
+}
+
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const TEAM = new RegExp(`^(?:(${LABEL})|(?:https://)?(${LABEL})\\.cloudflareaccess\\.com/?)$`);
+/** Only for tests, and only this machine: nobody else may issue tokens over http. */
+const TEST_ORIGIN = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}$/;
+
+/**
+ * In: the team name, its domain or the URL of its domain; and the audience tag. Out: `undefined` when both are absent or empty.
+ * Errors: `misconfigured`, also when one of them is: the operator has meant something that the service would not do. The detail names
+ * the variable and the rule, never its value.
+ */
+export function parseAccess(team: string | undefined, audience: string | undefined): Result<Access | undefined> {
+  if (!team && !audience) return ok(undefined);
+  if (!team) return fail("misconfigured", "ACCESS_AUD is set without ACCESS_TEAM");
+  if (!audience) return fail("misconfigured", "ACCESS_TEAM is set without ACCESS_AUD");
+  const issuer = issuerOf(team);
+  if (issuer === undefined)
+    return fail("misconfigured", "ACCESS_TEAM is not the name of a team, or its cloudflareaccess.com address");
+  return /^[0-9a-f]{64}$/.test(audience)
+    ? ok({ issuer, audience })
+    : fail("misconfigured", "ACCESS_AUD is not 64 hexadecimal digits in lower case");
+}
+
+function issuerOf(team: string): string | undefined {
+  if (TEST_ORIGIN.test(team)) return team;
+  const [, name, domain] = TEAM.exec(team) ?? [];
+  const label = name ?? domain;
+  return label === undefined ? undefined : `https://${label}.cloudflareaccess.com`;
+}

@@ -1,0 +1,299 @@
+import type { Page } from "playwright-core";
+import { expect, inject, it } from "vitest";
+import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { checkAccessibility } from "./support/accessibility.ts";
+import { injectFault, revokeToken } from "./support/faults.ts";
+import { openPage, type PageOptions } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { login, seed } from "./support/seed.ts";
+
+/** The admin's views: vaults, tokens and people, and the grants of a session. */
+
+const LONG = "A name of two hundred characters ".repeat(6).trim();
+const MARKUP = '<img src=x onerror="alert(1)">';
+
+/** Opens a view as the admin. */
+async function openView(view: "vaults" | "tokens" | "people", options: PageOptions = {}): Promise<Page> {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN, ...options });
+  await page.goto(`/console/#/${view}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return page;
+}
+
+const dialogOf = (page: Page) => page.getByRole("dialog");
+const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
+const findVault = async (name: string) =>
+  (await (admin("GET", "vaults") as unknown as Promise<Listed[]>)).find((vault) => vault.name === name);
+
+interface Listed {
+  readonly id: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly quota: object;
+}
+
+/** What has the focus, as a screen reader names it. */
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent);
+
+it("creates a vault, changes its name and quotas, and deletes it when its name is typed", async () => {
+  const page = await openView("vaults");
+  await page.getByRole("button", { name: "Create vault" }).click();
+  await dialogOf(page).getByLabel("Name").fill("Accounting");
+  await dialogOf(page).getByLabel("Description").fill("Invoices");
+  await dialogOf(page).getByLabel("Files in MB").fill("1.5");
+  await dialogOf(page).getByRole("button", { name: "Create" }).click();
+  await rowOf(page, "Accounting").getByText("0 bytes of 1.5 MB").waitFor();
+  expect(await findVault("Accounting")).toMatchObject({
+    description: "Invoices",
+    quota: { items: 100_000, fileBytes: 1_500_000 },
+  });
+
+  await page.getByRole("button", { name: "Edit Accounting" }).click();
+  await dialogOf(page).getByLabel("Name").fill("Bookkeeping");
+  await dialogOf(page).getByLabel("Items").fill("7");
+  await dialogOf(page).getByLabel("Files in MB").fill("");
+  await dialogOf(page).getByRole("button", { name: "Save" }).click();
+  await rowOf(page, "Bookkeeping").getByText("0 of 7").waitFor();
+  const changed = await findVault("Bookkeeping");
+  expect(changed).toMatchObject({ description: "Invoices", quota: { items: 7, fileBytes: 10 * 1024 ** 3 } });
+
+  await page.getByRole("button", { name: "Delete Bookkeeping" }).click();
+  const destroy = dialogOf(page).getByRole("button", { name: "Delete vault" });
+  await dialogOf(page).getByRole("textbox").fill("Bookkeepin");
+  expect(await destroy.isDisabled()).toBe(true);
+  await dialogOf(page).getByRole("textbox").fill("Bookkeeping");
+  await destroy.click();
+  await rowOf(page, "Bookkeeping").waitFor({ state: "detached" });
+  expect(await findVault("Bookkeeping")).toBeUndefined();
+  await expect.poll(() => focused(page)).toBe("Vaults");
+});
+
+it("keeps what was typed when the service refuses it", async () => {
+  const page = await openView("vaults");
+  const fault = await injectFault(page, "POST", "/v1/admin/vaults", { status: 507, kind: "database_full" });
+  await page.getByRole("button", { name: "Create vault" }).click();
+  await dialogOf(page).getByLabel("Name").fill("Typed");
+  expectProblem(page, /507/); // The browser logs the status.
+  await dialogOf(page).getByRole("button", { name: "Create" }).click();
+  expect(await dialogOf(page).getByRole("alert").textContent()).toContain("The database is nearly full");
+  expect(await dialogOf(page).getByLabel("Name").inputValue()).toBe("Typed");
+  fault.end();
+  await dialogOf(page).getByRole("button", { name: "Create" }).click();
+  await rowOf(page, "Typed").waitFor();
+});
+
+it("issues a token by keyboard, whose text is shown once and works until it is revoked", async () => {
+  const vault = await makeVault("By keyboard");
+  const page = await openView("tokens");
+  const press = (key: string) => page.keyboard.press(key);
+  await expect.poll(() => focused(page)).toBe("Tokens");
+  await press("Tab");
+  expect(await focused(page)).toBe("Issue token");
+  await press("Enter");
+  await dialogOf(page).waitFor();
+  await page.keyboard.type("nightly job");
+  const isCheckbox = () => page.evaluate(() => (document.activeElement as HTMLInputElement).type === "checkbox");
+  while (!(await isCheckbox())) await press("Tab");
+  for (let moves = 0; (await focused(page)) !== "Read: By keyboard" && moves < 500; moves++) await press("ArrowDown");
+  await press("Space");
+  await press("ArrowRight");
+  expect(await focused(page)).toBe("Write: By keyboard");
+  await press("Space");
+  await press("Tab"); // The lifetime follows: the arrow keys move within the grid, and Tab leaves it.
+  for (const key of ["Tab", "Tab"]) await press(key);
+  expect(await focused(page)).toBe("Issue token");
+  await press("Enter");
+  await dialogOf(page).getByText("shown only here").waitFor();
+  expect(await focused(page)).toBe("Copy token");
+  await press("Escape");
+  expect(await dialogOf(page).getByRole("alert").textContent()).toContain("You have not copied the token");
+  await press("Enter");
+  await page.getByText("Token copied").waitFor();
+  const text = await page.evaluate(() => navigator.clipboard.readText());
+  expect(await dialogOf(page).locator("pre").textContent()).toBe(
+    `export ITEM_VAULT_HOST=${new URL(page.url()).origin}\nexport ITEM_VAULT_TOKEN=${text}`,
+  );
+  await press("Escape");
+  expect(await dialogOf(page).count()).toBe(0);
+  expect(await page.content()).not.toContain(text);
+  expect(await sendRequest("GET", "v1/token", text)).toMatchObject({ name: "nightly job", vaults: { [vault]: "rw" } });
+  expect(await rowOf(page, "nightly job").textContent()).toContain("By keyboard read, write");
+
+  await page.getByRole("button", { name: "Revoke nightly job" }).click();
+  expect(await dialogOf(page).textContent()).toContain("nightly job stops working");
+  await dialogOf(page).getByRole("button", { name: "Revoke token" }).click();
+  await rowOf(page, "nightly job").waitFor({ state: "detached" });
+  await expect(sendRequest("GET", "v1/token", text)).rejects.toThrow("401");
+});
+
+it("opens the vaults of an admin by a token that the log shows and the page does not", async () => {
+  const { vault } = await seed([login("Opened by the admin")], { name: "Opened" });
+  const page = await openView("vaults");
+  const issued = page.waitForResponse((response) => response.url().endsWith("/v1/admin/tokens"));
+  await page.getByRole("button", { name: "Open vaults for 12 hours" }).click();
+  await dialogOf(page).getByRole("checkbox", { name: "Write: All vaults" }).uncheck();
+  await dialogOf(page).getByRole("button", { name: "Open vaults" }).click();
+  await page.getByRole("link", { name: "Opened by the admin" }).click();
+  await page.getByRole("heading", { name: "Opened by the admin" }).waitFor();
+  const { id, token, vaults } = (await (await issued).json()) as { id: string; token: string; vaults: object };
+  expect(vaults).toHaveProperty(vault, "r");
+  expect(await page.content()).not.toContain(token);
+  const log = (await admin("GET", "activity")) as unknown as { action: string; resource: { token?: { id: string } } }[];
+  expect(log.filter((entry) => JSON.stringify(entry.resource).includes(id)).map(({ action }) => action)).toContain("CREATE");
+
+  // A vault that is made afterwards is not among them.
+  await page.getByRole("link", { name: "Vaults" }).click();
+  await page.getByText(/Vaults open until .*, as the token “console”/).waitFor();
+  await page.getByRole("button", { name: "Create vault" }).click();
+  await dialogOf(page).getByLabel("Name").fill("Made later");
+  await dialogOf(page).getByRole("button", { name: "Create" }).click();
+  await page.getByText("One vault is not among them").waitFor();
+  await page.getByRole("button", { name: "Open other vaults" }).click();
+  await dialogOf(page).getByRole("button", { name: "Open vaults" }).click();
+  await page.getByRole("combobox", { name: "Vault" }).getByRole("option", { name: "Made later" }).waitFor({ state: "attached" });
+});
+
+it("adds the admin's grant to the session of a token, and a token to that of an admin", async () => {
+  const { token, tokenId } = await seed([login("Stays open"), login("Not open")], { name: "Granted" });
+  const page = await openPage({ token });
+  await page.goto("/console/");
+  await page.getByRole("link", { name: "Stays open" }).click();
+  await page.getByRole("button", { name: "Sign in as admin" }).click();
+  const field = dialogOf(page).getByLabel("Admin token");
+  await field.fill(token);
+  await field.press("Enter");
+  expect(await dialogOf(page).getByRole("alert").textContent()).toBe("This is a token for vaults, not the admin token.");
+  await field.fill(inject("secrets").ADMIN_TOKEN);
+  await field.press("Enter");
+  await page.getByRole("link", { name: "Tokens" }).waitFor();
+  expect(await page.getByRole("heading", { name: "Stays open" }).isVisible()).toBe(true);
+  await expect.poll(() => focused(page)).toBe("Vaults");
+  expect(await page.getByRole("button", { name: "Sign in as admin" }).count()).toBe(0);
+
+  const other = await openView("vaults");
+  await other.getByRole("button", { name: "Sign in with a token" }).click();
+  await dialogOf(other).getByLabel("Token").fill(token);
+  await dialogOf(other).getByRole("button", { name: "Sign in" }).click();
+  await other.getByRole("link", { name: "Stays open" }).waitFor();
+
+  // The session lives on as the admin's, but does not read any more.
+  await revokeToken(tokenId);
+  expectProblem(page, /401/);
+  await page.getByRole("link", { name: "Not open" }).click();
+  await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+});
+
+it("says that records are damaged, and offers only to end them", async () => {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  await showSample(page);
+  await page.goto("/console/#/vaults");
+  const vault = rowOf(page, "Damaged vault 00000000");
+  expect(await vault.textContent()).toContain("Its stored record is damaged. It can only be deleted.");
+  expect(await vault.getByRole("button").allTextContents()).toEqual(["Delete"]);
+  await vault.getByRole("button").click();
+  await dialogOf(page).getByRole("textbox", { name: "Type 00000000 to confirm" }).waitFor();
+  await page.keyboard.press("Escape");
+
+  await page.getByRole("link", { name: "Tokens" }).click();
+  expect(await rowOf(page, "Damaged token 00000000").textContent()).toContain("It can only be revoked.");
+  expect(await rowOf(page, "bound").textContent()).toContain("For service bindings");
+  expect(await rowOf(page, "bound").textContent()).toContain("Damaged vault 00000000 read, destroy");
+  expect(await rowOf(page, "over").count()).toBe(0);
+  await page.getByLabel("Show ended").check();
+  expect(await rowOf(page, "over").textContent()).toContain("ended");
+  await page.getByLabel("Search tokens").fill("OVER");
+  await expect.poll(() => page.getByRole("rowheader").allTextContents()).toEqual(["over"]);
+});
+
+it("invites a person, changes their vaults and removes them", async () => {
+  const vault = await makeVault("Shared with people");
+  const page = await openView("people");
+  const invite = async (email: string): Promise<void> => {
+    await page.getByRole("button", { name: "Invite person" }).click();
+    await dialogOf(page).getByLabel("Email address").fill(email);
+    await dialogOf(page).getByRole("checkbox", { name: "Read: Shared with people" }).check();
+    await dialogOf(page).getByRole("button", { name: "Invite" }).click();
+  };
+  await invite("Grace@Example.com ");
+  const row = rowOf(page, "grace@example.com");
+  await row.getByText("Shared with people read").waitFor();
+  expectProblem(page, /409/);
+  await invite("grace@example.com");
+  expect(await dialogOf(page).getByRole("alert").textContent()).toContain("There is a person with this email address already");
+  await page.keyboard.press("Escape");
+
+  await page.getByRole("button", { name: "Change vaults of grace@example.com" }).click();
+  await dialogOf(page).getByRole("checkbox", { name: "Write: Shared with people" }).check();
+  await dialogOf(page).getByRole("button", { name: "Save" }).click();
+  await row.getByText("read, write").waitFor();
+  const people = (await admin("GET", "people")) as unknown as { email: string; vaults: object }[];
+  expect(people.find(({ email }) => email === "grace@example.com")).toMatchObject({ vaults: { [vault]: "rw" } });
+
+  await page.getByRole("button", { name: "Remove grace@example.com" }).click();
+  expect(await dialogOf(page).textContent()).toContain("their sessions end by their next request");
+  await dialogOf(page).getByRole("button", { name: "Remove person" }).click();
+  await row.waitFor({ state: "detached" });
+  await expect.poll(() => focused(page)).toBe("People");
+});
+
+const LOOKS = [
+  { colorScheme: "light", width: 1280, height: 800 },
+  { colorScheme: "dark", width: 390, height: 780 },
+] as const;
+
+it("shows every view without a violation of accessibility in both colour schemes, and without scrolling sideways", async () => {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  await showSample(page);
+  for (const { colorScheme, ...size } of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(size);
+    for (const [view, action] of ACTIONS) {
+      await page.goto(`/console/#/${view}`);
+      await page.getByRole("heading", { name: view }).waitFor();
+      await page.getByRole("table").waitFor();
+      expect(await checkAccessibility(page)).toBe("");
+      expect(await page.evaluate(() => document.querySelector("main")!.scrollWidth)).toBe(size.width);
+      if (colorScheme === "light") continue;
+      await page.getByRole("button", { name: action }).click();
+      await dialogOf(page).waitFor();
+      expect(await checkAccessibility(page)).toBe("");
+      await page.keyboard.press("Escape");
+    }
+  }
+});
+
+/** The views, with the button of each that opens its dialog. */
+const ACTIONS = [
+  ["vaults", "Create vault"],
+  ["tokens", "Issue token"],
+  ["people", "Invite person"],
+] as const;
+
+/** Answers the lists of the page by rows that a service rarely has: damaged, ended, long and hostile ones. */
+async function showSample(page: Page): Promise<void> {
+  const ids = [1, 2, 3, 4].map((digit) => `0000000${digit - 1}-0000-4000-8000-000000000000`);
+  const createdAt = "2026-01-02T03:04:05Z";
+  const expiresAt = "2099-01-01T00:00:00Z";
+  const broken = { id: ids[0], createdAt, broken: "integrity" };
+  const amounts = { items: 3, bytes: 250_000_000, fileBytes: 1 };
+  const counts = { items: 3, quota: amounts, usage: amounts };
+  const vaults = Object.fromEntries(ids.map((id) => [id, "rwd"]));
+  const token = { createdAt, expiresAt, dialect: "uuid", vaults: { [ids[0]!]: "rd" } };
+  const lists = {
+    vaults: [
+      { ...broken, ...counts },
+      { id: ids[1], name: LONG, description: LONG, createdAt, ...counts },
+      { id: ids[2], name: MARKUP, description: "", createdAt, ...counts },
+    ],
+    tokens: [
+      { ...broken, expiresAt },
+      { ...token, id: "1", name: LONG, vaults },
+      { ...token, id: "2", name: MARKUP, dialect: "connect" },
+      { ...token, id: "3", name: "bound", binding: true },
+      { ...token, id: "4", name: "over", expiresAt: createdAt, endedAt: createdAt },
+    ],
+    people: [broken, { id: "1", email: LONG.replaceAll(" ", "-"), vaults, createdAt }],
+  };
+  for (const [name, json] of Object.entries(lists)) await page.route(`**/v1/admin/${name}`, (route) => route.fulfill({ json }));
+}

@@ -1,0 +1,195 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { describe, expect, inject, it } from "vitest";
+import { makeToken, sendRequest } from "../sdk/support/requests.ts";
+import { checkAccessibility } from "./support/accessibility.ts";
+import { openPage, type PageOptions } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { login, seed } from "./support/seed.ts";
+import { signIn } from "./support/session.ts";
+
+/** Versions and deleted Items in the console. */
+
+interface Item {
+  readonly id: string;
+  readonly title: string;
+  readonly version: number;
+  readonly fields: readonly { readonly id: string; readonly value: string }[];
+}
+
+const MARKUP = "<img src=x onerror=alert(1)>";
+
+/** A vault with one Item of two versions, and a page with a session that has the permissions. */
+async function openChanged(permission: "rw" | "rwd" | "r" = "rwd", options: PageOptions = {}) {
+  const { vault, token, items } = await seed([login("Old title", { password: "old-secret" })], { permission: "rwd" });
+  const path = `v1/vaults/${vault}/items/${items[0]}`;
+  await sendRequest("PATCH", path, token, [
+    { op: "replace", path: "/title", value: MARKUP },
+    { op: "replace", path: "/fields/password/value", value: "new-secret" },
+    { op: "add", path: "/tags/-", value: "prod" },
+  ]);
+  const page = await openPage({ token: (await makeToken({ [vault]: permission }, "uuid")).token, ...options });
+  const load = async () => (await sendRequest("GET", path, token)) as Item;
+  return { page, vault, token, path, id: items[0]!, load, goto: () => page.goto(`/console/#/items/${vault}/${items[0]}`) };
+}
+
+const chooseVersion = async (page: Page, number: number) => {
+  await page.getByRole("link", { name: "Versions" }).click();
+  await page.getByRole("button", { name: `Version ${number}` }).click();
+};
+const valueOf = (item: Item, id: string) => item.fields.find((field) => field.id === id)?.value;
+const text = (page: Page) => page.locator("body").innerText();
+const html = (page: Page) => page.evaluate<string>("document.documentElement.outerHTML");
+
+describe("the versions of an Item", () => {
+  it("are compared with the current one, whose secrets are hidden, and restored", async () => {
+    const { page, goto, load, path, token } = await openChanged();
+    const file = (await sendRequest("POST", `${path}/files?name=k`, token, new Uint8Array([1]))) as { id: string };
+    await sendRequest("PUT", `${path}/files/${file.id}/content`, token, new Uint8Array([2]));
+    await page.clock.install();
+    await goto();
+    await chooseVersion(page, 3);
+    const row = (name: string) => page.getByRole("row", { name });
+    await row("Content of k").waitFor();
+    expect(await page.getByRole("row").count()).toBe(2); // with the row of headings
+    await page.getByRole("button", { name: "Version 1" }).click();
+    await row("Title").waitFor();
+    expect(await row("Title").getByRole("cell").allInnerTexts()).toEqual(["Old title", MARKUP]);
+    expect(await row("Tag").getByRole("cell").allInnerTexts()).toEqual(["none", "prod"]);
+    expect(await html(page)).not.toMatch(/old-secret|new-secret/);
+    expect(await checkAccessibility(page)).toBe("");
+    await page.getByRole("button", { name: "Reveal password" }).click();
+    expect(await row("password").getByRole("cell").allInnerTexts()).toEqual(["old-secret", "new-secret"]);
+    await page.clock.fastForward(30_000);
+    await expect.poll(() => html(page)).not.toMatch(/old-secret|new-secret/);
+    await page.getByRole("button", { name: "Restore version 1" }).click();
+    await page.getByRole("heading", { name: "Old title" }).waitFor();
+    expect(await text(page)).toContain("To undo this, restore version 4.");
+    expect(await html(page)).not.toMatch(/old-secret|new-secret/);
+    const restored = await load();
+    expect([restored.version, restored.title, valueOf(restored, "password")]).toEqual([5, "Old title", "old-secret"]);
+  });
+
+  it("that somebody else has changed are loaded again before a restore", async () => {
+    const { page, goto, path, token, load } = await openChanged();
+    await goto();
+    await chooseVersion(page, 1);
+    await page.getByRole("row", { name: "Title" }).waitFor();
+    await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "Theirs" }]);
+    expectProblem(page, /412/);
+    await page.getByRole("button", { name: "Restore version 1" }).click();
+    await page.getByText("Somebody else has changed this Item").waitFor();
+    expect((await load()).title).toBe("Theirs");
+    await page.getByRole("heading", { name: "Versions of Theirs" }).waitFor();
+    await page.getByRole("row", { name: "Title Old title Theirs" }).waitFor();
+    await page.getByRole("button", { name: "Restore version 1" }).click();
+    await expect.poll(async () => (await load()).title).toBe("Old title");
+  });
+
+  it("can be destroyed after a second step, by those who may", async () => {
+    const { page, goto, path, token } = await openChanged();
+    await goto();
+    await chooseVersion(page, 1);
+    await page.getByRole("button", { name: "Destroy version…" }).click();
+    expect(await page.getByRole("dialog").innerText()).toContain(MARKUP);
+    expect(await checkAccessibility(page)).toBe("");
+    await page.keyboard.press("Enter"); // The focus is on Cancel.
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Destroy version…" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Destroy version 1" }).click();
+    await page.getByText("No earlier version is kept.").waitFor();
+    expect(await sendRequest("GET", `${path}/versions`, token)).toHaveLength(1);
+  });
+
+  it("come page after page, and are only read with r, on a phone in the dark", async () => {
+    const { page, goto } = await openChanged("r", { width: 390, height: 780, colorScheme: "dark" });
+    await page.route(/\/versions$/, (route) => route.continue({ url: `${route.request().url()}?limit=1` }));
+    await goto();
+    await page.getByText(/^Changed .* by [0-9a-f]{8}, created/).waitFor();
+    expect(await page.getByRole("button", { name: "Move or copy…" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByText("Version 2").waitFor();
+    expect(await page.getByText("Version 1").count()).toBe(0);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await page.getByRole("button", { name: "Version 1" }).click();
+    await page.getByRole("row", { name: "Title" }).waitFor();
+    expect(await page.getByRole("button", { name: /Restore|Destroy/ }).count()).toBe(0);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    expect(await checkAccessibility(page)).toBe("");
+  });
+});
+
+/** A vault with two deleted Items, the second with a File. */
+async function openDeleted(permission: "rw" | "rwd" = "rwd", options: PageOptions = {}) {
+  const seeded = await seed([login("First"), login("Second", { password: "kept-secret" })], { permission: "rwd" });
+  const { vault, token, items } = seeded;
+  const bytes = Uint8Array.from({ length: 1000 }, (_, index) => index % 256);
+  await sendRequest("POST", `v1/vaults/${vault}/items/${items[1]}/files?name=key.bin`, token, bytes);
+  for (const item of items) await sendRequest("DELETE", `v1/vaults/${vault}/items/${item}`, token);
+  const page = await openPage({ token: (await makeToken({ [vault]: permission }, "uuid")).token, ...options });
+  await page.goto("/console/#/deleted");
+  await page.getByRole("link", { name: "First" }).waitFor();
+  const count = async () => ((await sendRequest("GET", `v1/vaults/${vault}/deleted-items`, token)) as unknown[]).length;
+  return { page, bytes, count, ...seeded };
+}
+
+describe("deleted Items", () => {
+  it("are listed with the last one first, shown, restored, and destroyed after a second step that names them", async () => {
+    const { page, count, bytes } = await openDeleted();
+    const rows = await page.getByRole("list", { name: "Deleted Items" }).getByRole("link").allInnerTexts();
+    expect(rows.map((row) => row.split("\n")[0])).toEqual(["Second", "First"]);
+    await page.getByRole("link", { name: "Second" }).click();
+    await page.getByRole("heading", { name: "Second" }).waitFor();
+    expect(await html(page)).not.toContain("kept-secret");
+    expect(await checkAccessibility(page)).toBe("");
+    await page.getByRole("button", { name: "Reveal password" }).click();
+    expect(await text(page)).toContain("kept-secret");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download key.bin" }).click(),
+    ]);
+    expect(new Uint8Array(await readFile(await download.path()))).toEqual(bytes);
+    await page.getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("list", { name: "Items" }).getByRole("link", { name: "Second" }).waitFor();
+    await page.getByText("The Item is restored.").waitFor();
+    expect(await count()).toBe(1);
+    await page.getByRole("link", { name: "Deleted", exact: true }).click();
+    await page.getByRole("link", { name: "First" }).click();
+    await page.getByRole("button", { name: "Destroy…" }).click();
+    expect(await page.getByRole("dialog").innerText()).toContain("First is destroyed for ever");
+    await page.getByRole("button", { name: "Destroy for ever" }).click();
+    await page.getByText("The Item is destroyed.").waitFor();
+    await page.getByText("Nothing is deleted.").waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Deleted Items");
+    expect(await count()).toBe(0);
+  });
+
+  it("cannot be destroyed without the permission, and fit a phone in the dark", async () => {
+    const { page } = await openDeleted("rw", { width: 390, height: 780, colorScheme: "dark" });
+    expect(await checkAccessibility(page)).toBe("");
+    await page.getByRole("link", { name: "First" }).click();
+    await page.getByRole("button", { name: "Restore" }).waitFor();
+    expect(await page.getByRole("button", { name: "Destroy…" }).count()).toBe(0);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    await page.getByRole("link", { name: "Deleted Items" }).click();
+    await page.getByRole("link", { name: "Second" }).waitFor();
+  });
+});
+
+describe("who has written", () => {
+  it("is the session itself, or a token: by its name for an administrator, otherwise by its id", async () => {
+    const { vault, token, tokenId, items } = await seed([login("Mine")]);
+    const other = (await makeToken({ [vault]: "r" }, "uuid")).token;
+    const sessions: readonly (readonly [string, readonly string[]])[] = [
+      ["you", [token]],
+      ["test", [other, inject("secrets").ADMIN_TOKEN]],
+    ];
+    for (const [name, tokens] of sessions) {
+      const page = await openPage();
+      await signIn(page, ...tokens);
+      await page.goto(`/console/#/items/${vault}/${items[0]}`);
+      await page.getByText(` by ${name}, created`).waitFor();
+      expect(await page.getByTitle(tokenId).innerText()).toBe(name);
+    }
+  });
+});

@@ -1,0 +1,205 @@
+import { createHash } from "node:crypto";
+import type { Page } from "playwright-core";
+import { describe, expect, inject, it } from "vitest";
+import { makeToken, makeVault, type Permission, sendRequest } from "../sdk/support/requests.ts";
+import { checkAccessibility } from "./support/accessibility.ts";
+import { injectFault, limitVault } from "./support/faults.ts";
+import { openPage, type PageOptions } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { login, seed } from "./support/seed.ts";
+
+/** Moving and copying Items in the console. */
+
+interface File {
+  readonly id: string;
+  readonly name: string;
+  readonly section?: { readonly id: string };
+}
+interface Item {
+  readonly id: string;
+  readonly title: string;
+  readonly files: readonly File[];
+}
+
+const UPLOADS = "/v1/vaults/*/items/*/files";
+
+const ITEM = {
+  ...login("Key", { password: "moved-secret" }),
+  favorite: true,
+  tags: ["prod"],
+  sections: [{ id: "s", label: "Files" }],
+};
+
+const sampleOf = (size: number, seedOf: number) => Uint8Array.from({ length: size }, (_, index) => (index * seedOf) % 251);
+/** Two Files of one name and one size, an empty one, and one that has several chunks. */
+const FILES = [
+  ["a.bin", "s", sampleOf(300_000, 7)],
+  ["same", undefined, sampleOf(100, 3)],
+  ["same", undefined, sampleOf(100, 5)],
+  ["empty", undefined, new Uint8Array()],
+] as const;
+
+const SMALL = FILES.slice(1, 2);
+
+interface Options extends PageOptions {
+  /** What the session may do in the two vaults. */
+  readonly from?: Permission;
+  readonly to?: Permission;
+}
+
+/** An Item with Files in one vault, another vault, and a page that shows the Item. */
+async function openItem(files: readonly (typeof FILES)[number][] = SMALL, options: Options = {}) {
+  const { from = "rw", to = "rw" } = options;
+  const { vault, token: writer, items } = await seed([ITEM], { name: "From", permission: "rwd" });
+  const target = await makeVault("To");
+  const { token: all } = await makeToken({ [vault]: "rwd", [target]: "rwd" }, "uuid");
+  const id = items[0]!;
+  const path = `v1/vaults/${vault}/items/${id}`;
+  for (const [name, section, bytes] of files)
+    await sendRequest("POST", `${path}/files?name=${name}${section ? `&section=${section}` : ""}`, writer, bytes);
+  const page = await openPage({ token: (await makeToken({ [vault]: from, [target]: to }, "uuid")).token, ...options });
+  await page.goto(`/console/#/items/${vault}/${id}`);
+  const list = async (of: string) => (await sendRequest("GET", `v1/vaults/${of}/items`, all)) as Item[];
+  const titles = async () => Promise.all([vault, target].map(async (of) => (await list(of)).map(({ title }) => title)));
+  return { page, vault, target, path, all, list, titles };
+}
+
+const openDialog = (page: Page) => page.getByRole("button", { name: "Move or copy…" }).click();
+const press = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+
+/** What an Item is besides its ids and times, with the hashes of its Files. */
+async function contentOf(token: string, path: string): Promise<unknown> {
+  const item = (await sendRequest("GET", path, token)) as Item & Readonly<Record<string, unknown>>;
+  const hashes = await Promise.all(
+    item.files.map(async (file) => {
+      const url = new URL(`${path}/files/${file.id}/content`, inject("url"));
+      const bytes = await (await fetch(url, { headers: { Authorization: `Bearer ${token}` } })).bytes();
+      return [file.name, file.section?.id ?? "", createHash("sha256").update(bytes).digest("hex")].join(" ");
+    }),
+  );
+  const attributes = ["title", "category", "favorite", "tags", "urls", "sections", "fields"].map((name) => item[name]);
+  return [attributes, hashes.toSorted()];
+}
+
+describe("moving an Item", () => {
+  it("takes all that it has, byte for byte, by the keyboard alone", async () => {
+    const { page, path, target, all, list, titles } = await openItem(FILES);
+    const before = await contentOf(all, path);
+    await page.getByRole("button", { name: "Move or copy…" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("SELECT");
+    expect(await checkAccessibility(page)).toBe("");
+    for (const key of ["Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
+    await page.getByText("The Item is moved.").waitFor();
+    const [copy] = await list(target);
+    expect(await contentOf(all, `v1/vaults/${target}/items/${copy!.id}`)).toEqual(before);
+    expect(await titles()).toEqual([[], ["Key"]]);
+    await page.waitForURL((url) => url.hash === `#/items/${target}/${copy!.id}`);
+    await page.getByRole("heading", { name: "Key" }).waitFor();
+    expect(await page.getByRole("list", { name: "Items" }).getByRole("link").count()).toBe(1);
+  });
+
+  it("that stopped at a File leaves the Item, and continues without a second copy", async () => {
+    const { page, path, target, all, list, titles } = await openItem(FILES);
+    const before = await contentOf(all, path);
+    expectProblem(page, /Failed to load resource/);
+    let uploads = 0;
+    // The third upload is carried out, and its answer is lost as often as the request is sent.
+    await page.route(/\/files\?name=/, async (route) => {
+      if (++uploads < 3 || uploads > 5) return route.continue();
+      await route.fetch();
+      return route.abort("connectionreset");
+    });
+    await openDialog(page);
+    await press(page, "Move");
+    await page.getByText("The Item is not copied, and is where it was.").waitFor();
+    expect(await contentOf(all, path)).toEqual(before);
+    await press(page, "Try again");
+    await page.getByText("The Item is moved.").waitFor();
+    const [copy] = await list(target);
+    expect(await contentOf(all, `v1/vaults/${target}/items/${copy!.id}`)).toEqual(before);
+    expect(await titles()).toEqual([[], ["Key"]]);
+  });
+
+  it("that stopped at the deletion leaves both, and continues with the deletion", async () => {
+    const { page, titles } = await openItem();
+    expectProblem(page, /Failed to load resource/);
+    const { end, requests } = await injectFault(page, "DELETE", "/v1/vaults/*/items/*", "network");
+    await openDialog(page);
+    await press(page, "Move");
+    await page.getByText("The copy in To is complete, but the Item may still be in From.").waitFor();
+    expect(requests.length).toBeGreaterThan(0);
+    expect(await titles()).toEqual([["Key"], ["Key"]]);
+    end();
+    await press(page, "Try again");
+    await page.getByText("The Item is moved.").waitFor();
+    expect(await titles()).toEqual([[], ["Key"]]);
+  });
+
+  it("that somebody else changes meanwhile keeps both", async () => {
+    const { page, path, all, titles } = await openItem();
+    const { requests, end } = await injectFault(page, "POST", UPLOADS, "held");
+    await openDialog(page);
+    await press(page, "Move");
+    await expect.poll(() => requests.length).toBe(1);
+    await sendRequest("PATCH", path, all, [{ op: "replace", path: "/title", value: "Theirs" }]);
+    expectProblem(page, /412/);
+    end();
+    await page.getByText("Somebody else has changed the Item while it was copied").waitFor();
+    expect(await titles()).toEqual([["Theirs"], ["Key"]]);
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Keep both");
+    await press(page, "Keep both");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await titles()).toEqual([["Theirs"], ["Key"]]);
+  });
+
+  it("that is cancelled deletes the incomplete copy", async () => {
+    const { page, titles, target, all } = await openItem();
+    const { requests, end } = await injectFault(page, "POST", UPLOADS, "held");
+    await openDialog(page);
+    await press(page, "Move");
+    await expect.poll(() => requests.length).toBe(1);
+    await press(page, "Cancel");
+    await page.getByText("The incomplete copy was deleted again.").waitFor();
+    end();
+    expect(await titles()).toEqual([["Key"], []]);
+    expect(await sendRequest("GET", `v1/vaults/${target}/deleted-items`, all)).toHaveLength(1);
+  });
+
+  it("into a vault without room changes nothing, and says so", async () => {
+    const { page, target, titles } = await openItem();
+    await limitVault(target, { items: 0 });
+    expectProblem(page, /507/);
+    expectProblem(page, /404/);
+    await openDialog(page);
+    await press(page, "Move");
+    await page.getByText("The vault is full").waitFor();
+    await press(page, "Cancel");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await titles()).toEqual([["Key"], []]);
+  });
+});
+
+describe("copying an Item", () => {
+  it("is all that is offered to those who may not write to its vault, on a phone in the dark", async () => {
+    const { page, titles } = await openItem(SMALL, { from: "r", width: 390, height: 780, colorScheme: "dark" });
+    await openDialog(page);
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("combobox").waitFor();
+    expect(await dialog.getByRole("option").allInnerTexts()).toEqual(["To"]);
+    expect(await dialog.getByRole("button").allInnerTexts()).toEqual(["×", "Cancel", "Copy"]);
+    expect(await checkAccessibility(page)).toBe("");
+    await press(page, "Copy");
+    await page.getByText("The Item is copied.").waitFor();
+    expect(await titles()).toEqual([["Key"], ["Key"]]);
+  });
+
+  it("is offered in its own vault", async () => {
+    const { page, titles } = await openItem(SMALL, { to: "r" });
+    await openDialog(page);
+    await press(page, "Copy");
+    await page.getByText("The Item is copied.").waitFor();
+    expect(await titles()).toEqual([["Key", "Key"], []]);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { matches } from "../../console/src/admin/filter.ts";
+import { placeAfter } from "../../console/src/admin/grid-keys.ts";
+import { parseQuota, presentQuota, QUOTAS } from "../../console/src/admin/quotas.ts";
+import { canonicalScope, describePermission, grants, OPERATIONS, setOperation } from "../../console/src/admin/scope.ts";
+import { formatFromNow } from "../../console/src/ui/relative-time.ts";
+import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
+
+/** The pure functions of the admin's views. */
+
+const ALL = Object.keys(PERMISSIONS) as Permission[];
+
+describe("scopes", () => {
+  it("an operation that is granted and withdrawn gives a permission of the table, or nothing", () => {
+    for (const permission of ALL) {
+      for (const operation of OPERATIONS) {
+        const { v: more } = setOperation({ v: permission }, ["v"], operation, true);
+        expect(PERMISSIONS).toHaveProperty(more!);
+        expect(grants(more, operation)).toBe(true);
+        const { v: less } = setOperation({ v: permission }, ["v"], operation, false);
+        expect(grants(less, operation)).toBe(false);
+        for (const other of OPERATIONS.filter((one) => one !== operation)) {
+          expect(grants(more, other)).toBe(grants(permission, other));
+          expect(grants(less, other)).toBe(grants(permission, other));
+        }
+      }
+    }
+  });
+
+  it("a vault without a permission is not in the scope, and the others stay", () => {
+    expect(setOperation({ a: "r", b: "rw" }, ["a", "b"], "r", false)).toEqual({ b: "w" });
+    expect(setOperation({ a: "r" }, ["b", "c"], "d", true)).toEqual({ a: "r", b: "d", c: "d" });
+  });
+
+  it("ids of the dialect connect become canonical", () => {
+    expect(canonicalScope({ h6uf6zcxc5cwfm74fsld6zvpuy: "rw" })).toEqual({ "3fa85f64-5717-4562-b3fc-2c963f66afa6": "rw" });
+  });
+
+  it("a permission is described by what it grants", () => {
+    expect(ALL.map(describePermission)).toEqual([
+      "read",
+      "write",
+      "destroy",
+      "read, write",
+      "read, destroy",
+      "write, destroy",
+      "read, write, destroy",
+    ]);
+  });
+});
+
+const NOW = Date.parse("2026-11-22T12:00:00Z");
+
+it.each([
+  ["2026-11-22T12:00:30Z", "in less than a minute"],
+  ["2026-11-22T11:59:30Z", "just now"],
+  ["2026-11-22T12:01:30Z", "in 1 minute"],
+  ["2026-11-22T13:30:00Z", "in 90 minutes"],
+  ["2026-11-23T00:00:00Z", "in 12 hours"],
+  ["2026-11-24T13:00:00Z", "in 2 days"],
+  ["2027-11-22T12:00:00Z", "in 365 days"],
+  ["2029-11-22T12:00:00Z", "in 3 years"],
+  ["2026-11-22T09:00:00Z", "3 hours ago"],
+])("%s is %s", (time, words) => {
+  expect(formatFromNow(time, NOW)).toBe(words);
+});
+
+it("a quota's field is empty for the default, and keeps every byte of another value", () => {
+  for (const row of QUOTAS) {
+    expect(presentQuota(row, row.standard)).toBe("");
+    expect(parseQuota(row, " ")).toBeNull();
+    for (const value of [0, 1, 1_048_576, 5_368_709_121, 999_999_999_999])
+      expect(parseQuota(row, presentQuota(row, value))).toBe(value);
+  }
+});
+
+it("the arrow keys stay within the grid", () => {
+  expect(placeAfter("ArrowDown", "0/0", 3, 2)).toBe("1/0");
+  expect(placeAfter("ArrowUp", "0/1", 3, 2)).toBe("0/1");
+  expect(placeAfter("ArrowRight", "2/1", 3, 2)).toBe("2/1");
+  expect(placeAfter("PageDown", "0/1", 3, 2)).toBe("2/1");
+  expect(placeAfter("Tab", "0/0", 3, 2)).toBeUndefined();
+});
+
+it("a search of rows disregards case and accents", () => {
+  expect(matches("zur", "Zürich")).toBe(true);
+  expect(matches(" ", "anything")).toBe(true);
+  expect(matches("x", "Zürich", "Bern")).toBe(false);
+});
