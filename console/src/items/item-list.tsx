@@ -5,6 +5,7 @@ import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { categoryOf, titleOf } from "./categories.ts";
+import { NewItemButton } from "./new-item.tsx";
 import { SearchField } from "./search-field.tsx";
 import type { Entry } from "./search.ts";
 
@@ -66,6 +67,7 @@ function Empty() {
   return (
     <div class="empty">
       <p>{vaults.value.length === 0 ? "You have access to no vault yet." : "There are no Items yet."}</p>
+      <NewItemButton label />
     </div>
   );
 }

@@ -9,10 +9,11 @@ import { ItemView } from "./item-view.tsx";
 export function ItemsView() {
   const { vault, item, page } = route.value;
   useEffect(() => {
-    if (vault === undefined || item === undefined) return undefined;
+    // The Item of a new page does not exist yet.
+    if (vault === undefined || item === undefined || page === "new") return undefined;
     void openItem(vault, item);
     return closeItem;
-  }, [vault, item]);
+  }, [vault, item, page === "new"]);
   const Page = page === undefined ? undefined : ITEM_PAGES[page];
   const shown = Page !== undefined || item !== undefined;
   return (

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { found, query, type Scope, scope, vaultFilter, vaults } from "../state/items.ts";
 import { route } from "../state/route.ts";
+import { NewItemButton } from "./new-item.tsx";
 import { Icon } from "../ui/icon.tsx";
 
 /** The search field, and the choice of what is listed. Ctrl+K (⌘K) moves the focus to the field from everywhere. */
@@ -10,6 +11,8 @@ const SCOPE_LABELS: Readonly<Record<Scope, string>> = { all: "All", favorites: "
 export function SearchField() {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
+    // Not by the attribute `autofocus`: the browser obeys it once in the life of a page, and logs that it ignores the next one.
+    if (document.activeElement === document.body) field.current?.focus();
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
@@ -21,22 +24,25 @@ export function SearchField() {
   }, []);
   return (
     <search class="search">
-      <label class="field">
-        <Icon name="search" />
-        <input
-          ref={field}
-          type="search"
-          aria-label="Search Items"
-          placeholder="Search titles, tags, user names, URLs"
-          autocomplete="off"
-          spellcheck={false}
-          // An Item that is open has the focus.
-          autofocus={route.value.item === undefined}
-          value={query.value}
-          onInput={(event) => (query.value = event.currentTarget.value)}
-          onKeyDown={leaveField}
-        />
-      </label>
+      <div class="first">
+        <label class="field">
+          <Icon name="search" />
+          <input
+            ref={field}
+            type="search"
+            aria-label="Search Items"
+            placeholder="Search titles, tags, user names, URLs"
+            autocomplete="off"
+            spellcheck={false}
+            // An Item that is open has the focus.
+            autofocus={route.value.item === undefined}
+            value={query.value}
+            onInput={(event) => (query.value = event.currentTarget.value)}
+            onKeyDown={leaveField}
+          />
+        </label>
+        <NewItemButton label={false} />
+      </div>
       <div class="filters">
         <select
           aria-label="Vault"

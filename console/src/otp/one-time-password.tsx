@@ -41,7 +41,7 @@ export function OneTimePassword({ field, item }: FieldProps) {
 }
 
 /** Copies the code of this moment. */
-const copyCode = async (label: string, parameters: TotpParameters): Promise<void> =>
+const copyCode = async (label: string, parameters: TotpParameters): Promise<boolean> =>
   copy(label, await codeOf(parameters, stepAt(Date.now(), parameters)));
 
 interface Computed {

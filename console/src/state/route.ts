@@ -5,11 +5,49 @@ import { formatRoute, parseRoute, type Route } from "../routes.ts";
 const hash = signal(location.hash);
 export const route = computed(() => parseRoute(hash.value));
 
-addEventListener("hashchange", () => (hash.value = location.hash));
+/** Whether the place that is shown asks before it is left for an address. */
+type Hold = (address: string) => boolean;
+let hold: Hold = () => false;
+
+addEventListener("hashchange", () => {
+  if (location.hash === hash.value) return;
+  const [shown, wanted] = [hash.value, location.hash];
+  // The browser has changed the address already, by the back button for example: it is put back until there is an answer.
+  if (hold(wanted)) history.pushState(null, "", shown || "#/");
+  else hash.value = wanted;
+});
+
+// A link is held before the address changes, so that the history does not get the place twice.
+addEventListener(
+  "click",
+  (event) => {
+    const address = (event.target as Element).closest?.("a:not([target])")?.getAttribute("href") ?? "";
+    const opensHere = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    if (address.startsWith("#") && address !== hash.value && opensHere && hold(address)) event.preventDefault();
+  },
+  { capture: true },
+);
+
+/** Asks before the place is left. In: `next` is called with the new address; `true` keeps the place. Out: ends it. */
+export function holdAddress(next: Hold): () => void {
+  hold = next;
+  return () => {
+    if (hold === next) hold = () => false;
+  };
+}
+
+/** Goes to an address without asking. */
+export function leaveFor(address: string): void {
+  hold = () => false;
+  history.pushState(null, "", address);
+  hash.value = location.hash;
+}
 
 /** Goes to a place. `replace`: the place before it is not in the history, because it does not exist any more. */
 export function navigate(to: Route, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, "", formatRoute(to));
-  else history.pushState(null, "", formatRoute(to));
+  const address = formatRoute(to);
+  if (address !== hash.value && hold(address)) return;
+  if (replace) history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
   hash.value = location.hash;
 }

@@ -55,7 +55,8 @@ const patternOf = (path: string): RegExp => {
 async function meetFault(route: Route, fault: Fault, ended: Promise<void>): Promise<void> {
   if (fault === "network") return route.abort("connectionfailed");
   if (fault === "lost") {
-    await route.fetch();
+    // Playwright sends this request, so it lacks what only the browser adds.
+    await route.fetch({ headers: { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" } });
     return route.abort("connectionreset");
   }
   if (fault === "held") {

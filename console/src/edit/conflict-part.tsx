@@ -1,0 +1,89 @@
+import { categoryOf } from "../items/categories.ts";
+import { displayOf } from "../items/field-types.ts";
+import { Icon } from "../ui/icon.tsx";
+import { useReveal } from "../ui/reveal.ts";
+import type { Part, Side, Sides } from "./conflict.ts";
+import type { Draft, DraftField } from "./draft.ts";
+import { PURPOSES, TYPES } from "./value-inputs.ts";
+
+/** What a conflict shows of a part: concealed values are hidden until they are revealed. */
+
+const NAMES = { title: "Title", category: "Category", favorite: "Favourite", tags: "Tags", urls: "URLs" } as const;
+
+/** The name of a part, for people. */
+export function nameOf(part: Part, { mine, theirs }: Sides): string {
+  if (part.kind !== "field" && part.kind !== "section") return NAMES[part.kind];
+  const list = part.kind === "field" ? [...mine.fields, ...theirs.fields] : [...mine.sections, ...theirs.sections];
+  const label = list.find(({ id }) => id === part.id)?.label || part.id;
+  return part.kind === "field" ? label : `Section ${label}`;
+}
+
+interface PartProps {
+  readonly part: Part;
+  readonly sides: Sides;
+  readonly side: Side;
+  readonly label: string;
+}
+
+/** A part as one of the sides has it. In: `label`, the name of its value. */
+export function PartOf({ part, sides, side, label }: PartProps) {
+  const draft = sides[side];
+  if (part.kind !== "field") return <p class="value block">{textOf(part, draft)}</p>;
+  const field = draft.fields.find(({ id }) => id === part.id);
+  if (!field) return <p class="quiet">Does not exist</p>;
+  const [mine, theirs] = [sides.mine, sides.theirs].map((each) => detailsOf(part.id, each));
+  return (
+    <>
+      <Value field={field} label={label} />
+      {mine !== theirs && <p class="quiet">{detailsOf(part.id, draft)}</p>}
+    </>
+  );
+}
+
+const TEXTS = {
+  title: ({ title }) => title,
+  category: ({ category }) => categoryOf(category).label,
+  favorite: ({ favorite }) => (favorite ? "Yes" : "No"),
+  tags: ({ tags }) => tags.join(", "),
+  urls: ({ urls }) => urls.map(({ href, label }) => [label, href].filter(Boolean).join(": ")).join("\n"),
+} satisfies Record<keyof typeof NAMES, (draft: Draft) => string>;
+
+function textOf(part: Part, draft: Draft): string {
+  if (part.kind === "field") return "";
+  if (part.kind !== "section") return TEXTS[part.kind](draft) || "Empty";
+  const section = draft.sections.find(({ id }) => id === part.id);
+  return section ? section.label || "Untitled" : "Does not exist";
+}
+
+/** What two fields can differ in besides the value. */
+function detailsOf(id: string, { fields, sections }: Draft): string {
+  const { label, type, purpose, section } = fields.find((field) => field.id === id) ?? EMPTY;
+  const place = sections.find((each) => each.id === section);
+  const details = [label, TYPES[type]?.label ?? type, PURPOSES[purpose], place && `in ${place.label || "Untitled"}`];
+  return details.filter(Boolean).join(" · ");
+}
+
+const EMPTY = { label: "", type: "STRING", purpose: "", section: "" } as const;
+
+function Value({ field, label }: { readonly field: DraftField; readonly label: string }) {
+  const { concealed = false } = displayOf(field);
+  const { revealed, toggle } = useReveal(field.value);
+  if (field.value === "") return <p class="quiet">Empty</p>;
+  return (
+    <div class="line">
+      <span class={`value block ${concealed ? "secret" : ""}`}>{concealed && !revealed ? "••••••••••" : field.value}</span>
+      {concealed && (
+        <button
+          type="button"
+          class="plain"
+          aria-pressed={revealed}
+          aria-label={`Reveal ${label}`}
+          title="Reveal"
+          onClick={toggle}
+        >
+          <Icon name="eye" />
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import { useSignal } from "@preact/signals";
+import { titleOf } from "../items/categories.ts";
+import { vaultName } from "../state/items.ts";
+import type { Opened } from "../state/opened.ts";
+import { navigate } from "../state/route.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { deleteItem } from "./writes.ts";
+
+/** The confirmation before an Item is deleted. Afterwards the focus is in the list. */
+
+interface Props {
+  readonly opened: Opened;
+  readonly onClose: () => void;
+}
+
+export function DeleteDialog({ opened, onClose }: Props) {
+  const waiting = useSignal(false);
+  const { item } = opened;
+  const files = item.files.length;
+  const confirm = async () => {
+    if (waiting.value) return;
+    waiting.value = true;
+    const gone = await deleteItem(opened);
+    onClose();
+    if (!gone) return;
+    navigate({ view: "items" }, { replace: true });
+    requestAnimationFrame(() => requestAnimationFrame(focusList));
+  };
+  return (
+    <Dialog title="Delete this Item?" onClose={onClose}>
+      <p class="named">
+        “{titleOf(item)}” in {vaultName(item.vault.id)}
+        {files > 0 && `, with ${files} ${files === 1 ? "File" : "Files"}`}
+      </p>
+      <p>{RESTORE}</p>
+      <div class="actions">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="danger" aria-disabled={waiting.value} onClick={() => void confirm()}>
+          Delete
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+const RESTORE = "It can be restored under Deleted for 30 days, unless the service is set to keep deleted Items for another time.";
+
+/** The current row of the list; the search field when the list is empty. */
+const focusList = () => {
+  const row = document.querySelector<HTMLElement>(".rows a[tabindex='0']");
+  (row ?? document.querySelector<HTMLElement>(".search input"))?.focus();
+};

@@ -1,0 +1,102 @@
+import type { Category, Field, Item, Section } from "@item-vault/client";
+import { base32 } from "../../../src/model/ids.ts";
+import { purposeRules } from "../../../src/model/purposes.ts";
+
+/** What the form edits: the attributes of an Item that people can write. It is never changed in place. */
+
+export type FieldType = Field["type"];
+export type Purpose = Field["purpose"];
+
+export interface DraftField {
+  readonly id: string;
+  /** The id of a section of the draft; `""` without one. */
+  readonly section: string;
+  readonly type: FieldType;
+  readonly purpose: Purpose;
+  readonly label: string;
+  readonly value: string;
+}
+
+export interface DraftUrl {
+  readonly href: string;
+  /** `""` without one. */
+  readonly label: string;
+  readonly primary: boolean;
+}
+
+export interface Draft {
+  readonly title: string;
+  readonly category: Category;
+  readonly favorite: boolean;
+  readonly tags: readonly string[];
+  readonly urls: readonly DraftUrl[];
+  readonly sections: readonly Section[];
+  readonly fields: readonly DraftField[];
+}
+
+export const draftOf = ({ title, category, favorite, tags, urls, sections, fields }: Item): Draft => ({
+  title,
+  category,
+  favorite,
+  tags,
+  urls: urls.map(({ href, label = "", primary = false }) => ({ href, label, primary })),
+  sections: sections.map(({ id, label }) => ({ id, label })),
+  fields: fields.map(({ id, section, type, purpose, label, value }) => ({
+    id,
+    section: section?.id ?? "",
+    type,
+    purpose,
+    label,
+    value,
+  })),
+});
+
+/** Whether two drafts, or the same parts of two, are equal. Their attributes have one order, in which the functions here make them. */
+export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The id of a new field or section, as the service makes one (contract 2.13). A purpose has its own, unless that is in use. */
+export function newId(used: readonly { readonly id: string }[] = [], purpose: Purpose = ""): string {
+  const { name } = purposeRules(purpose) as { name?: string };
+  if (name !== undefined && !used.some(({ id }) => id === name)) return name;
+  return base32(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** The fields of a section, and with `""` those without one, in the order in which they are shown. */
+export const fieldsOf = ({ fields, sections }: Draft, section: string): readonly DraftField[] =>
+  section === ""
+    ? fields.filter((field) => !sections.some(({ id }) => id === field.section))
+    : fields.filter((field) => field.section === section);
+
+/** The list with the element at one place moved to another. Out: the list itself when there is no such place. */
+export function move<T>(list: readonly T[], from: number, to: number): readonly T[] {
+  if (from < 0 || to < 0 || to >= list.length) return list;
+  const moved = list.toSpliced(from, 1);
+  return moved.toSpliced(to, 0, list[from]!);
+}
+
+/** The draft with other attributes of one field. */
+export function withField(draft: Draft, field: string, changes: Partial<DraftField>): Draft {
+  const index = draft.fields.findIndex(({ id }) => id === field);
+  return index < 0 ? draft : { ...draft, fields: draft.fields.with(index, { ...draft.fields[index]!, ...changes }) };
+}
+
+/** The draft with a field before or behind the next one of the same section. */
+export function moveField(draft: Draft, field: DraftField, step: 1 | -1): Draft {
+  const group = fieldsOf(draft, field.section);
+  const neighbour = group[group.indexOf(field) + step];
+  if (!neighbour) return draft;
+  return { ...draft, fields: move(draft.fields, draft.fields.indexOf(field), draft.fields.indexOf(neighbour)) };
+}
+
+/** The draft without a section. Its fields stay, and have no section then. */
+export function withoutSection(draft: Draft, removed: string): Draft {
+  const sections = draft.sections.filter(({ id }) => id !== removed);
+  const left = draft.fields.filter(({ section }) => section === removed);
+  return left.reduce<Draft>((result, { id }) => withField(result, id, { section: "" }), { ...draft, sections });
+}
+
+/** The draft as it is sent: without the rows for URLs that nobody has filled. In: the draft that the form began with. */
+export function tidy(draft: Draft, before: Draft): Draft {
+  const kept = before.urls.some(({ href }) => href === "");
+  return kept ? draft : { ...draft, urls: draft.urls.filter(({ href }) => href !== "") };
+}

@@ -1,0 +1,103 @@
+import type { Item } from "@item-vault/client";
+import { useEffect, useRef } from "preact/hooks";
+import { titleOf } from "../items/categories.ts";
+import { dropItem } from "../state/items.ts";
+import { route, navigate } from "../state/route.ts";
+import { showToast } from "../state/toasts.ts";
+import { Icon } from "../ui/icon.tsx";
+import { formatRoute, type Route } from "../routes.ts";
+import { ConflictView } from "./conflict-view.tsx";
+import { type Draft, draftOf } from "./draft.ts";
+import type { Editor } from "./editor.ts";
+import { ItemForm } from "./form.tsx";
+import { LeaveGuard } from "./leave.tsx";
+
+/** A form with what can come in its place: a conflict, or the Item's deletion in the meantime. */
+
+interface Props {
+  readonly editor: Editor;
+  readonly title: string;
+}
+
+export function EditorView({ editor, title }: Props) {
+  const { status } = editor;
+  const base = editor.base.value;
+  const onSave = async () => {
+    const item = await editor.save();
+    // What was typed while the request was under way is still to be saved.
+    if (item && !editor.changed.value) leaveTo(item);
+  };
+  const saveMerged = (draft: Draft) => {
+    if (status.value.state !== "conflict") return;
+    editor.rebase(status.value.theirs, draft);
+    void onSave();
+  };
+  const cancel = () => navigate(placeOf(base?.item));
+  return (
+    <article class="item edit">
+      <header>
+        <a class="back button plain" href={formatRoute(placeOf(base?.item))}>
+          <Icon name="back" />
+          {base ? titleOf(base.item) : "Items"}
+        </a>
+        <h1>{title}</h1>
+      </header>
+      {status.value.state === "conflict" ? (
+        <ConflictView
+          sides={{ base: draftOf(base!.item), mine: editor.draft.value, theirs: draftOf(status.value.theirs.item) }}
+          onSave={saveMerged}
+          onCancel={() => (status.value = { state: "editing" })}
+        />
+      ) : status.value.state === "deleted" ? (
+        <Deleted editor={editor} onSave={() => void onSave()} />
+      ) : (
+        <ItemForm editor={editor} onSave={() => void onSave()} onCancel={cancel} />
+      )}
+      <LeaveGuard changed={() => editor.changed.value} />
+    </article>
+  );
+}
+
+/** The Item itself; the list for a new one. */
+const placeOf = (item: Item | undefined): Route =>
+  item ? { view: "items", vault: item.vault.id, item: item.id } : { view: "items" };
+
+function leaveTo(item: Item): void {
+  showToast("Saved.");
+  const { view } = route.value;
+  // After a slow request the user may be elsewhere.
+  if (view === "items" && route.value.page !== undefined) navigate(placeOf(item), { replace: true });
+}
+
+/** Somebody has deleted the Item. What was typed can become a new one, because a deleted Item keeps its id. */
+function Deleted({ editor, onSave }: { readonly editor: Editor; readonly onSave: () => void }) {
+  const first = useRef<HTMLButtonElement>(null);
+  const item = editor.base.value?.item;
+  useEffect(() => {
+    first.current?.focus();
+    if (item) dropItem(item.id);
+  }, []);
+  const create = () => {
+    editor.rebase(undefined, editor.draft.value);
+    onSave();
+  };
+  const discard = () => {
+    editor.draft.value = draftOf(item!);
+    navigate({ view: "items" }, { replace: true });
+  };
+  const files = item?.files.length ?? 0;
+  return (
+    <div class="failure" role="alert">
+      <p>This Item was deleted in the meantime. What you have typed is not saved.</p>
+      {files > 0 && <p>The new Item will not have its Files.</p>}
+      <div class="actions">
+        <button type="button" class="primary" ref={first} onClick={create}>
+          Create it anew
+        </button>
+        <button type="button" onClick={discard}>
+          Discard what I typed
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,142 @@
+import { useState } from "preact/hooks";
+import { LIMITS } from "../../../src/model/limits.ts";
+import { type Draft, type DraftField, fieldsOf, type FieldType, moveField, withField } from "./draft.ts";
+import { focusLater, Select, SignButton, TextInput } from "./inputs.tsx";
+import { ValueInput } from "./value-input.tsx";
+import { isGeneratable, PURPOSES, TYPES } from "./value-inputs.ts";
+
+/** One field of the form: its value, and below that on demand its name, type, section and place. */
+
+interface Props {
+  readonly field: DraftField;
+  readonly draft: Draft;
+  readonly change: (draft: Draft) => void;
+  readonly onGenerate: (field: DraftField) => void;
+}
+
+/** The ids of elements that get the focus. */
+export const labelId = (field: string): string => `label ${field}`;
+export const addId = (section: string): string => `add ${section}`;
+
+export function FieldEditor({ field, draft, change, onGenerate }: Props) {
+  const [open, setOpen] = useState(field.label === "");
+  const name = field.label || "new field";
+  const set = (changes: Partial<DraftField>) => change(withField(draft, field.id, changes));
+  const panel = `settings-${draft.fields.indexOf(field)}`;
+  return (
+    <div class="field-editor">
+      <div class="name" aria-hidden="true">
+        {name}
+      </div>
+      <div class="line">
+        <ValueInput field={field} label={name} onChange={(value) => set({ value })} />
+        {isGeneratable(field) && (
+          <button type="button" aria-label={`Generate ${name}`} aria-haspopup="dialog" onClick={() => onGenerate(field)}>
+            Generate
+          </button>
+        )}
+        <button
+          type="button"
+          class="plain"
+          aria-label={`Settings of ${name}`}
+          title="Name, type, section, place"
+          aria-expanded={open}
+          aria-controls={panel}
+          onClick={() => setOpen(!open)}
+        >
+          ⋯
+        </button>
+      </div>
+      {open && <Settings id={panel} field={field} draft={draft} change={change} set={set} />}
+    </div>
+  );
+}
+
+interface SettingsProps extends Omit<Props, "onGenerate"> {
+  readonly id: string;
+  readonly set: (changes: Partial<DraftField>) => void;
+}
+
+function Settings({ id, field, draft, change, set }: SettingsProps) {
+  const group = fieldsOf(draft, field.section);
+  const [name, place] = [field.label || "new field", group.indexOf(field)];
+  const moveBy = (step: 1 | -1, button: string) => {
+    change(moveField(draft, field, step));
+    focusLater(button);
+  };
+  const remove = () => {
+    change({ ...draft, fields: draft.fields.filter((each) => each !== field) });
+    focusLater(addId(group === fieldsOf(draft, "") ? "" : field.section));
+  };
+  const purpose = field.purpose;
+  return (
+    <fieldset id={id} class="settings" aria-label={`Settings of ${name}`}>
+      <TextInput
+        label="Name"
+        value={field.label}
+        limit={LIMITS.string}
+        onChange={(label) => set({ label })}
+        input={{ id: labelId(field.id), autocomplete: "off" }}
+      />
+      <Select
+        label="Type"
+        value={field.type}
+        disabled={purpose === "PASSWORD"}
+        options={typeOptions(field.type)}
+        onChange={(type) => set({ type })}
+      />
+      {draft.sections.length > 0 && (
+        <Select
+          label="Section"
+          value={field.section}
+          options={[["", "None"], ...draft.sections.map((section) => [section.id, section.label || "Untitled"] as const)]}
+          onChange={(section) => set({ section })}
+        />
+      )}
+      <Select
+        label="Purpose"
+        value={purpose}
+        options={purposeOptions(draft, field)}
+        onChange={(next) => set(next === "PASSWORD" ? { purpose: next, type: "CONCEALED" } : { purpose: next })}
+      />
+      <div class="place">
+        <SignButton
+          id={`up ${field.id}`}
+          label={`Move ${name} up`}
+          disabled={place === 0}
+          onClick={() => moveBy(-1, place === 1 ? `down ${field.id}` : `up ${field.id}`)}
+        >
+          ↑
+        </SignButton>
+        <SignButton
+          id={`down ${field.id}`}
+          label={`Move ${name} down`}
+          disabled={place === group.length - 1}
+          onClick={() => moveBy(1, place === group.length - 2 ? `up ${field.id}` : `down ${field.id}`)}
+        >
+          ↓
+        </SignButton>
+        <button type="button" aria-label={`Remove ${name}`} onClick={remove}>
+          Remove
+        </button>
+      </div>
+    </fieldset>
+  );
+}
+
+/** Fields of these types are made by other programs. */
+const UNOFFERED: ReadonlySet<FieldType> = new Set(["REFERENCE", "FILE"]);
+
+/** The type that a field has is always there, also one of a newer release. */
+const typeOptions = (current: FieldType): [FieldType, string][] => [
+  ...(Object.keys(TYPES) as FieldType[])
+    .filter((type) => type === current || !UNOFFERED.has(type))
+    .map((type): [FieldType, string] => [type, TYPES[type].label]),
+  ...(Object.hasOwn(TYPES, current) ? [] : [[current, current] as [FieldType, string]]),
+];
+
+/** An Item has one field of each purpose (contract 2.8). */
+const purposeOptions = ({ fields }: Draft, field: DraftField) =>
+  (Object.entries({ ...PURPOSES, "": "None" }) as [DraftField["purpose"], string][]).filter(
+    ([purpose]) => purpose === "" || !fields.some((each) => each !== field && each.purpose === purpose),
+  );

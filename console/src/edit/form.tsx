@@ -1,0 +1,107 @@
+import type { Category } from "@item-vault/client";
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { LIMITS } from "../../../src/model/limits.ts";
+import { CATEGORIES } from "../items/categories.ts";
+import { may, vaults } from "../state/items.ts";
+import { type DraftField, withField } from "./draft.ts";
+import type { Editor } from "./editor.ts";
+import { Generator } from "./generator.tsx";
+import { Select, TextInput } from "./inputs.tsx";
+import { TagEditor, UrlEditors } from "./lists.tsx";
+import { SaveBar } from "./save-bar.tsx";
+import { Sections } from "./section-editor.tsx";
+import { withCategory } from "./new-draft.ts";
+
+/** The form of an Item, new or stored. */
+
+interface Props {
+  readonly editor: Editor;
+  readonly onSave: () => void;
+  readonly onCancel: () => void;
+}
+
+const CATEGORY_OPTIONS = Object.entries(CATEGORIES).map(([name, { label }]) => [name as Category, label] as const);
+
+export function ItemForm({ editor, onSave, onCancel }: Props) {
+  const generating = useSignal<DraftField | undefined>(undefined);
+  useEffect(() => document.getElementById("item-title")?.focus(), []);
+  const draft = editor.draft.value;
+  const change = (next: typeof draft) => (editor.draft.value = next);
+  const isNew = editor.base.value === undefined;
+  return (
+    <>
+      {/* The form handles a key that bubbles from its inputs. Spelling services of browsers would get the values. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions */}
+      <form
+        class="item-form"
+        spellcheck={false}
+        autocomplete="off"
+        onKeyDown={saveByKey}
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSave();
+        }}
+      >
+        {isNew && <Kind editor={editor} />}
+        <TextInput
+          label="Title"
+          value={draft.title}
+          limit={LIMITS.title}
+          onChange={(title) => change({ ...draft, title })}
+          input={{ required: isNew, id: "item-title", autocomplete: "off" }}
+        />
+        <Sections draft={draft} change={change} onGenerate={(field) => (generating.value = field)} />
+        <UrlEditors draft={draft} change={change} />
+        <TagEditor draft={draft} change={change} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={draft.favorite}
+            onChange={(event) => change({ ...draft, favorite: event.currentTarget.checked })}
+          />
+          Favourite
+        </label>
+        <SaveBar editor={editor} onCancel={onCancel} />
+      </form>
+      {generating.value && (
+        <Generator
+          name={generating.value.label || "value"}
+          onClose={() => (generating.value = undefined)}
+          onUse={(value) => {
+            const { id } = generating.value!;
+            change(withField(draft, id, { value }));
+            generating.value = undefined;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** Where a new Item goes, and which fields it begins with. */
+function Kind({ editor: { draft, vault } }: { readonly editor: Editor }) {
+  const writable = vaults.value.filter(({ id }) => may(id, "w"));
+  return (
+    <div class="line">
+      <Select
+        label="Category"
+        value={draft.value.category}
+        options={CATEGORY_OPTIONS}
+        onChange={(category) => (draft.value = withCategory(draft.value, category))}
+      />
+      <Select
+        label="Vault"
+        value={vault.value}
+        options={writable.map(({ id, name }) => [id, name] as const)}
+        onChange={(id) => (vault.value = id)}
+      />
+    </div>
+  );
+}
+
+function saveByKey(event: KeyboardEvent & { readonly currentTarget: HTMLFormElement }): void {
+  if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.currentTarget.requestSubmit();
+}

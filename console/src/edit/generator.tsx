@@ -1,0 +1,103 @@
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { generatePassword } from "../../../src/crypto/password.ts";
+import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, RECIPE_LENGTH } from "../../../src/model/recipe.ts";
+import { Dialog } from "../ui/dialog.tsx";
+
+/** The dialog that makes a password in the browser, and shows its exact entropy. */
+
+interface Props {
+  /** The name of the field. */
+  readonly name: string;
+  readonly onUse: (value: string) => void;
+  readonly onClose: () => void;
+}
+
+const SETS: Readonly<Record<CharacterSet, string>> = { LETTERS: "Letters", DIGITS: "Digits", SYMBOLS: "Symbols" };
+
+const random = (size: number): Uint8Array => crypto.getRandomValues(new Uint8Array(size));
+
+export function Generator({ name, onUse, onClose }: Props) {
+  const length = useSignal<number>(RECIPE_LENGTH.default);
+  const sets = useSignal<readonly CharacterSet[]>(CHARACTER_SET_NAMES);
+  const excluded = useSignal("");
+  const drawn = useSignal(0);
+  const generated = useMemo(
+    () => generatePassword({ length: length.value, characterSets: sets.value, excludeCharacters: excluded.value }, random),
+    [length.value, sets.value, excluded.value, drawn.value],
+  );
+  const password = generated.ok ? generated.value : undefined;
+  return (
+    <Dialog title={`Generate ${name}`} onClose={onClose}>
+      <form
+        class="generator"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (password) onUse(password.value);
+        }}
+      >
+        <output class="generated" aria-label="Generated value">
+          {password?.value ?? "No character is left to choose from."}
+        </output>
+        <p>
+          <output aria-label="Entropy">{password ? `${password.entropy.toFixed(2)} bits of entropy` : ""}</output>
+        </p>
+        <Length value={length.value} onChange={(next) => (length.value = next)} />
+        <fieldset class="sets">
+          <legend>Characters</legend>
+          {CHARACTER_SET_NAMES.map((set) => (
+            <label key={set} class="check">
+              <input
+                type="checkbox"
+                checked={sets.value.includes(set)}
+                onChange={({ currentTarget }) =>
+                  (sets.value = CHARACTER_SET_NAMES.filter((each) =>
+                    each === set ? currentTarget.checked : sets.value.includes(each),
+                  ))
+                }
+              />
+              {SETS[set]}
+              {set === "SYMBOLS" && <code>{CHARACTER_SETS[set]}</code>}
+            </label>
+          ))}
+        </fieldset>
+        <label>
+          Without these characters
+          <input
+            type="text"
+            placeholder="for example 0O1lI"
+            autocomplete="off"
+            spellcheck={false}
+            value={excluded.value}
+            onInput={(event) => (excluded.value = event.currentTarget.value)}
+          />
+        </label>
+        <div class="actions">
+          <button class="primary" disabled={!password}>
+            Use
+          </button>
+          <button type="button" onClick={() => drawn.value++}>
+            Generate again
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The length as a slider and as a number. While the number is not valid, the length is that from before. */
+function Length({ value, onChange }: { readonly value: number; readonly onChange: (length: number) => void }) {
+  const onInput = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+    if (currentTarget.validity.valid) onChange(currentTarget.valueAsNumber);
+  };
+  const range = { min: RECIPE_LENGTH.least, max: RECIPE_LENGTH.most, step: 1, value };
+  return (
+    <div class="line length">
+      <label>
+        Length
+        <input type="range" {...range} onInput={onInput} />
+      </label>
+      <input type="number" aria-label="Number of characters" required {...range} onInput={onInput} />
+    </div>
+  );
+}

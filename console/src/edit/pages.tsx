@@ -1,0 +1,35 @@
+import { useState } from "preact/hooks";
+import { may, vaults } from "../state/items.ts";
+import { open, openItem, type Opened } from "../state/opened.ts";
+import { route } from "../state/route.ts";
+import { Failure } from "../ui/failure.tsx";
+import { titleOf } from "../items/categories.ts";
+import { draftOf } from "./draft.ts";
+import { createEditor } from "./editor.ts";
+import { EditorView } from "./editor-view.tsx";
+import { templateOf } from "./new-draft.ts";
+
+/** The pages that edit an Item and make a new one. */
+
+export function EditPage() {
+  const { vault = "", item = "" } = route.value;
+  const { value } = open;
+  if (!may(vault, "w")) return <p class="empty">You have no permission to change the Items of this vault.</p>;
+  if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, item)} />;
+  if (value.state !== "loaded" || value.id !== item) return <p class="quiet">Loading…</p>;
+  return <Edit vault={vault} opened={value.opened} />;
+}
+
+function Edit({ vault, opened }: { readonly vault: string; readonly opened: Opened }) {
+  const [editor] = useState(() => createEditor({ vault, id: opened.item.id, draft: draftOf(opened.item), base: opened }));
+  return <EditorView editor={editor} title={`Edit ${titleOf(opened.item)}`} />;
+}
+
+/** The address of a new Item names the vault in which it begins, and the id that it will have. */
+export function NewPage() {
+  const { vault = "", item = "" } = route.value;
+  const [editor] = useState(() => createEditor({ vault, id: item, draft: templateOf("LOGIN") }));
+  const writable = vaults.value.some(({ id }) => may(id, "w"));
+  if (!writable) return <p class="empty">You have no permission to make an Item.</p>;
+  return <EditorView editor={editor} title="New Item" />;
+}

@@ -1,0 +1,64 @@
+import type { DraftField, FieldType, Purpose } from "./draft.ts";
+import type { InputAttributes } from "./inputs.tsx";
+
+/** How the value of each type of field is typed. The service checks every value; patterns only say earlier what it refuses. */
+
+interface ValueInput {
+  readonly label: string;
+  /** Attributes of the input. */
+  readonly input?: InputAttributes;
+  /** The value has several lines. */
+  readonly block?: true;
+}
+
+export const TYPES: Readonly<Record<FieldType, ValueInput>> = {
+  STRING: { label: "Text" },
+  CONCEALED: { label: "Password" },
+  OTP: {
+    label: "One-time password",
+    input: {
+      pattern: "\\s*([oO][tT][pP][aA][uU][tT][hH]://.+|[A-Za-z2-7\\s\\-]+=*)\\s*",
+      placeholder: "otpauth:// address or setup key",
+      title: "An otpauth:// address, or the setup key: letters and the digits 2 to 7.",
+    },
+  },
+  EMAIL: { label: "Email", input: { inputMode: "email" } },
+  URL: { label: "URL", input: { inputMode: "url" } },
+  PHONE: { label: "Phone", input: { inputMode: "tel" } },
+  ADDRESS: { label: "Address", block: true },
+  DATE: { label: "Date", input: { type: "date", max: "9999-12-31" } },
+  MONTH_YEAR: {
+    label: "Month",
+    input: { pattern: "\\d{4}/?(0[1-9]|1[0-2])", placeholder: "YYYY/MM", title: "A month as YYYY/MM, for example 2027/04." },
+  },
+  MENU: { label: "Choice" },
+  GENDER: { label: "Gender" },
+  SSHKEY: { label: "SSH key", block: true },
+  CREDIT_CARD_NUMBER: { label: "Card number", input: { inputMode: "numeric" } },
+  CREDIT_CARD_TYPE: { label: "Card type" },
+  REFERENCE: { label: "Reference" },
+  FILE: { label: "File" },
+};
+
+export const PURPOSES: Readonly<Record<Purpose, string>> = {
+  "": "",
+  USERNAME: "User name",
+  PASSWORD: "Password",
+  NOTES: "Notes",
+};
+
+/** A date may also be Unix seconds (contract 2.10), which the browser's input for dates cannot show. */
+const AS_TEXT: ValueInput = {
+  label: "Date",
+  input: { pattern: "-?\\d{1,12}|\\d{4}-\\d{2}-\\d{2}", title: "A date as YYYY-MM-DD, or Unix seconds." },
+};
+
+/** A type of a newer release is typed as a text. */
+export function inputOf({ type, value, purpose }: DraftField): ValueInput {
+  if (purpose === "NOTES" || /[\r\n]/.test(value)) return { label: "", block: true };
+  if (type === "DATE" && /^-?\d+$/.test(value)) return AS_TEXT;
+  return TYPES[type] ?? TYPES.STRING;
+}
+
+/** Whether people want the browser to make the value up. */
+export const isGeneratable = ({ type, purpose }: DraftField): boolean => type === "CONCEALED" && purpose !== "NOTES";

@@ -1,0 +1,61 @@
+import { type Item, ItemVaultError } from "@item-vault/client";
+import { call } from "../api/client.ts";
+import { explain } from "../api/explain.ts";
+import { dropItem } from "../state/items.ts";
+import { openItem, type Opened } from "../state/opened.ts";
+import { showToast } from "../state/toasts.ts";
+import { takeWritten, type Written } from "../state/written.ts";
+
+/** The writes of the buttons of an Item. A failure is told by a message. */
+
+const PATH = "/v1/vaults/{vault}/items/{item}" as const;
+
+const pathOf = ({ vault, id }: Item) => ({ vault: vault.id, item: id });
+
+async function attempt(item: Item, write: () => Promise<Written>, done: string): Promise<void> {
+  try {
+    takeWritten(await write());
+    showToast(done);
+  } catch (error) {
+    tell(item, error);
+  }
+}
+
+/** A failure, after which an Item that is not as it is shown is loaded again. */
+function tell(item: Item, error: unknown): void {
+  showToast(explain(error), "failed");
+  if (error instanceof ItemVaultError && (error.kind === "precondition" || error.kind === "item_not_found"))
+    void openItem(item.vault.id, item.id);
+}
+
+/** Without `If-Match`: it depends on nothing else of the Item. */
+export const setFavorite = (item: Item, favorite: boolean): Promise<void> =>
+  attempt(
+    item,
+    () => call(`PATCH ${PATH}`, { path: pathOf(item), body: [{ op: "replace", path: "/favorite", value: favorite }] }),
+    favorite ? "Added to the favourites." : "Removed from the favourites.",
+  );
+
+export const setArchived = (item: Item, archived: boolean): Promise<void> =>
+  attempt(
+    item,
+    () =>
+      archived ? call(`POST ${PATH}/archive`, { path: pathOf(item) }) : call(`POST ${PATH}/unarchive`, { path: pathOf(item) }),
+    archived ? "Archived. The list shows it under Archived." : "The Item is in the list again.",
+  );
+
+/** Deletes the version that is shown. Out: whether the Item is gone. */
+export async function deleteItem({ item, etag }: Opened): Promise<boolean> {
+  try {
+    await call(`DELETE ${PATH}`, { path: pathOf(item), headers: { "If-Match": etag } });
+  } catch (error) {
+    // It was deleted already: by an earlier request whose answer was lost, or by somebody else.
+    if (!(error instanceof ItemVaultError) || error.kind !== "item_not_found") {
+      tell(item, error);
+      return false;
+    }
+  }
+  dropItem(item.id);
+  showToast("Deleted.");
+  return true;
+}
