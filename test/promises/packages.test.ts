@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   run: [...COMMON, "fallback", "read"],
   settings: [...COMMON, ".", "api", "output"],
   tokens: [...COMMON, "api", "items", "output"],
-  transfer: [...COMMON, "api", "output", "src/model", "fflate", "hash-wasm", "papaparse"],
+  transfer: [...COMMON, "api", "output", "src/model", "@noble/hashes", "fflate", "hash-wasm", "papaparse"],
   vaults: [...COMMON, "api", "items", "output"],
 };
 /** They cost every start of the program what few commands need. */

@@ -1,8 +1,7 @@
 import type { TransferItem } from "./model.ts";
 import { inParallel } from "./pool.ts";
-import type { ServiceSummary } from "./service.ts";
+import type { ServiceSummary, TargetVault } from "./service.ts";
 import type { Step } from "./steps.ts";
-import type { TargetVault } from "./targets.ts";
 import { type Found, isMadeBy, loadItem } from "./write-item.ts";
 
 /** Finds the Items of a vault that stand for Items of a source without ids. */

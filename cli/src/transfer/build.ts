@@ -1,4 +1,5 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { hexOf, utf8Of } from "./bytes.ts";
 import type { TransferField, TransferFile, TransferState } from "./model.ts";
 
 /** Makes parts of Items. */
@@ -47,11 +48,8 @@ export const fileOf = (name: string, bytes: Uint8Array, section?: string): Trans
  */
 export function derivedId(format: string, source: string, sourceId: string): string {
   const text = JSON.stringify(["item-vault import 1", format, source, sourceId]);
-  const bytes = createHash("sha256").update(text).digest().subarray(0, 16);
+  const bytes = sha256(utf8Of(text)).subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  return hexOf(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
-
-/** The 16 bytes of a canonical UUID. */
-export const idBytesOf = (uuid: string): Uint8Array => Buffer.from(uuid.replaceAll("-", ""), "hex");

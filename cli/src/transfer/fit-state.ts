@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { FIELD_TYPE_NAMES } from "../../../src/model/field-types.ts";
 import { fits, LIMITS } from "../../../src/model/limits.ts";
 import { CATEGORIES } from "../../../src/model/item.ts";
+import { hexOf, utf8Of } from "./bytes.ts";
 import type { TransferField, TransferState } from "./model.ts";
 import { fitValue } from "./values.ts";
 
@@ -74,7 +75,7 @@ const typeOf = ({ type }: TransferField): string => type?.toUpperCase().replace(
 const PURPOSE_IDS: Readonly<Record<string, string>> = { USERNAME: "username", PASSWORD: "password", NOTES: "notesPlain" };
 
 /** A section that has no room for its id gets another one; fields name it in the same way. */
-export const shortId = (id: string): string => (fits(id, LIMITS.sectionId) ? id : createHash("sha256").update(id).digest("hex"));
+export const shortId = (id: string): string => (fits(id, LIMITS.sectionId) ? id : hexOf(sha256(utf8Of(id))));
 
 function uniqueSections(sections: TransferState["sections"]): TransferState["sections"] {
   const unique = new Map(sections.toReversed().map((section) => [section.id, { ...section, id: shortId(section.id) }]));

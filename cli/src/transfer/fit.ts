@@ -1,5 +1,6 @@
 import { fits, LIMITS } from "../../../src/model/limits.ts";
 import { fileOf } from "./build.ts";
+import { utf8Of } from "./bytes.ts";
 import { fitState, shortId } from "./fit-state.ts";
 import { Losses } from "./losses.ts";
 import type { Transfer, TransferFile, TransferItem } from "./model.ts";
@@ -52,7 +53,7 @@ function fitItem(item: TransferItem, losses: Losses): TransferItem | Unfit {
   );
   if (item.createdAt !== undefined || item.updatedAt !== undefined)
     add("dates of creation and change (the service sets its own)");
-  const files = [...item.files, ...current.long.map(({ name, text }) => fileOf(name, Buffer.from(text)))];
+  const files = [...item.files, ...current.long.map(({ name, text }) => fileOf(name, utf8Of(text)))];
   if (current.long.length > 0) losses.add("values over 64 KiB, kept as Files", title, current.long.length);
   const states = history.map(({ state }) => state);
   const outcome: TransferItem = { ...item, ...current.state, files: fitFiles(files, add), history: states };
@@ -82,7 +83,7 @@ function faultOfSize(item: TransferItem): string | undefined {
   const states = stepsOf(item).flatMap((step) => ("state" in step ? [step.state] : []));
   const sizes = states.map((state) => {
     const sections = state.fields.map(({ section }) => section); // the service declares those that are not
-    return Buffer.byteLength(JSON.stringify([state, names, sections])) + 64 * state.fields.length + 1024;
+    return utf8Of(JSON.stringify([state, names, sections])).length + 64 * state.fields.length + 1024;
   });
   return Math.max(...sizes) * (4 / 3) > LIMITS.item ? "is larger than 512 KiB" : undefined;
 }

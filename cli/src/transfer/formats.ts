@@ -1,12 +1,14 @@
 import { CliError } from "../frame/failure.ts";
-import type { ExportFormat, ImportFormat } from "./model.ts";
-import { bitwarden, bitwardenZip } from "./formats/bitwarden.ts";
+import { type ExportFormat, type ImportFormat, matchingFormats } from "./model.ts";
+import { bitwarden } from "./formats/bitwarden.ts";
+import { bitwardenExport, bitwardenZip } from "./formats/bitwarden-export.ts";
 import { chrome, firefox } from "./formats/csv.ts";
 import { dotenv } from "./formats/dotenv.ts";
 import { dotenvExport } from "./formats/dotenv-export.ts";
-import { itemVaultExport, itemVaultImport } from "./formats/item-vault.ts";
+import { itemVaultImport } from "./formats/item-vault.ts";
+import { itemVaultExport } from "./formats/item-vault-export.ts";
 import { keepass } from "./formats/keepass.ts";
-import { onePuxImport } from "./formats/onepux/read.ts";
+import { onePuxImport } from "./formats/onepux.ts";
 import { onePuxExport } from "./formats/onepux/write.ts";
 import { vaultKv } from "./formats/vault-kv.ts";
 
@@ -23,15 +25,18 @@ export const IMPORT_FORMATS: readonly ImportFormat[] = [
   vaultKv,
 ];
 
-export const EXPORT_FORMATS: readonly ExportFormat[] = [itemVaultExport, onePuxExport, dotenvExport, bitwarden, bitwardenZip];
-
-const HEAD = 4096; // bytes
+export const EXPORT_FORMATS: readonly ExportFormat[] = [
+  itemVaultExport,
+  onePuxExport,
+  dotenvExport,
+  bitwardenExport,
+  bitwardenZip,
+];
 
 /** The format of a file: the one that was asked for, else the one whose signs it has. Errors: throws a CliError with the choices. */
 export function chooseImport(bytes: Uint8Array, fileName: string, wanted: string | undefined): ImportFormat {
   if (wanted !== undefined) return named(IMPORT_FORMATS, wanted);
-  const head = bytes.subarray(0, HEAD);
-  const matching = IMPORT_FORMATS.filter((format) => format.matches(head, fileName));
+  const matching = matchingFormats(IMPORT_FORMATS, bytes, fileName);
   if (matching.length === 1) return matching[0]!;
   const what = matching.length === 0 ? "The file has no format that is known" : "The file may be of several formats";
   throw new CliError(what, {

@@ -1,10 +1,12 @@
 import { ItemVaultError } from "@item-vault/client";
-import { CliError, EXIT } from "../frame/failure.ts";
+import { CliError, EXIT, failureOf } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { interruptible } from "./interrupt.ts";
 import { type Fitted, fitTransfer } from "./fit.ts";
 import { type ImportCall, loadSource, type Source } from "./load-source.ts";
+import { OUTCOMES } from "./outcomes.ts";
 import { type PlannedItem, planItems } from "./plan.ts";
+import { countOfItems, startProgress } from "../output/progress.ts";
 import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
 import { printable } from "../frame/printable.ts";
@@ -13,15 +15,6 @@ import { isComplete } from "./write-item.ts";
 import { type Counts, writeItems } from "./write-items.ts";
 
 /** `import`: reads and checks a whole source, finds what is there already, and writes the rest. */
-
-const WORDS = {
-  created: "created",
-  completed: "completed after an interrupted import",
-  present: "already there",
-  differs: "already there with other content: left as they are",
-  deleted: "imported before and deleted since: not created again",
-  failed: "failed",
-} as const;
 
 export async function run(call: ImportCall): Promise<number> {
   return await interruptible(async (signal) => await runImport(call, signal));
@@ -40,7 +33,9 @@ async function runImport(call: ImportCall, signal: AbortSignal): Promise<number>
   const targets = await chooseTargets(call, fitted);
   try {
     const planned = await planIn(targets, source, fitted);
-    return await finish(call, await writeItems(call.io, planned, signal), signal);
+    const progress = startProgress(call.io, "imported", planned.length, countOfItems);
+    const counts = await writeItems(planned, { signal, onItem: () => progress.add(1) }).finally(() => progress.end());
+    return await finish(call, counts, signal);
   } finally {
     await targets.close();
   }
@@ -101,13 +96,22 @@ async function describePlan(call: ImportCall, source: Source, fitted: Fitted): P
 async function finish({ io }: ImportCall, { counts, differing, failures, fatal }: Counts, signal: AbortSignal): Promise<number> {
   for (const { title, why } of failures) await write(io.stderr, `“${printable(title)}” failed: ${why}\n`);
   await write(io.stderr, report.describeDiffering(differing));
-  await write(io.stdout, `Imported: ${report.describeCounts(counts, WORDS)}`);
+  await write(io.stdout, `Imported: ${report.describeCounts(counts, OUTCOMES)}`);
   if (signal.aborted) {
     await write(io.stderr, "Interrupted. The same command continues where this one stopped.\n");
     return EXIT_INTERRUPTED;
   }
-  if (fatal) throw fatal;
+  if (fatal) throw continued(fatal);
   return failures.length > 0 ? EXIT.failed : EXIT.ok;
+}
+
+function continued(error: Error): Error {
+  const failure = failureOf(error);
+  if (!failure) return error;
+  return new CliError(failure.message, {
+    exit: failure.exit,
+    hint: `${failure.hint ?? "The import ended early."}\nThe same command continues where this one stopped.`,
+  });
 }
 
 /** What shells report for a command that SIGINT ended. */

@@ -6,7 +6,7 @@ import { CliError } from "../frame/failure.ts";
 import { readAll } from "../frame/io.ts";
 import { ask } from "../frame/prompt.ts";
 import { chooseImport } from "./formats.ts";
-import type { Transfer } from "./model.ts";
+import type { Argon2id, Transfer } from "./model.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import { readService } from "./read-service.ts";
 import { listVaults } from "./service.ts";
@@ -37,9 +37,12 @@ async function loadFile(path: string, { io, options }: ImportCall): Promise<Sour
   const format = chooseImport(bytes, fileName, options.format);
   const password = async () => await passwordOf(io, options["password-file"], "Password of the source: ");
   const keyFile = options["key-file"] === undefined ? {} : { keyFile: await readSource(options["key-file"]) };
-  const transfer = await format.read(bytes, { password, fileName, includeTrash: options["include-trash"] ?? false, ...keyFile });
+  const { "include-trash": includeTrash = false } = options;
+  const transfer = await format.read(bytes, { password, fileName, includeTrash, argon2id, ...keyFile });
   return { format: format.name, transfer };
 }
+
+const argon2id: Argon2id = async (parameters) => await (await import("./argon2.ts")).argon2id(parameters);
 
 export async function readSource(path: string): Promise<Uint8Array> {
   return await readFile(path).catch((error: NodeJS.ErrnoException) => {

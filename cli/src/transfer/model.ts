@@ -77,7 +77,19 @@ export interface ReadOptions {
   readonly includeTrash?: boolean;
   /** The content of a key file that opens the source together with its password, or alone. */
   readonly keyFile?: Uint8Array;
+  /** Argon2id (RFC 9106). Absent where WebAssembly may not run: then sources that need it are refused. */
+  readonly argon2id?: Argon2id;
 }
+
+export type Argon2id = (parameters: {
+  readonly password: string;
+  readonly salt: Uint8Array;
+  readonly iterations: number;
+  readonly memorySize: number; // KiB
+  readonly parallelism: number;
+  readonly hashLength: number; // bytes
+  readonly outputType: "binary";
+}) => Promise<Uint8Array>;
 
 /** A format that `import` reads. */
 export interface ImportFormat {
@@ -88,6 +100,14 @@ export interface ImportFormat {
   matches(head: Uint8Array, fileName: string): boolean;
   /** Errors: throws a CliError that names the place of the fault, never a value. Nothing has been written then. */
   read(bytes: Uint8Array, options: ReadOptions): Promise<Transfer>;
+}
+
+const HEAD = 4096; // bytes
+
+/** The formats of which a file has the signs. */
+export function matchingFormats(formats: readonly ImportFormat[], bytes: Uint8Array, fileName: string): ImportFormat[] {
+  const head = bytes.subarray(0, HEAD);
+  return formats.filter((format) => format.matches(head, fileName));
 }
 
 /** A format that `export` writes. */

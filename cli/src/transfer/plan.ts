@@ -5,14 +5,13 @@ import type { TransferItem } from "./model.ts";
 import { inParallel } from "./pool.ts";
 import * as service from "./service.ts";
 import { stepsOf } from "./steps.ts";
-import type { TargetVault } from "./targets.ts";
 import type { Planned } from "./write-item.ts";
 
 /** Finds which Items of a source are in their vaults already. */
 
 export interface PlannedItem extends Planned {
   readonly item: TransferItem;
-  readonly vault: TargetVault;
+  readonly vault: service.TargetVault;
 }
 
 /** What the ids of new Items are derived from, beside their ids in the source. */
@@ -23,7 +22,7 @@ export interface Origin {
 
 /** In: the Items with their vaults. Errors: throws the ItemVaultError of a request. */
 export async function planItems(
-  items: readonly { item: TransferItem; vault: TargetVault }[],
+  items: readonly { item: TransferItem; vault: service.TargetVault }[],
   origin: Origin,
 ): Promise<PlannedItem[]> {
   const contents = new Map<string, VaultContent>();
@@ -74,7 +73,7 @@ interface VaultContent {
   readonly taken: Set<string>;
 }
 
-async function loadContent({ client, id }: TargetVault): Promise<VaultContent> {
+async function loadContent({ client, id }: service.TargetVault): Promise<VaultContent> {
   const summaries = await service.listItems(client, id);
   const alike = new Map<string, service.ServiceSummary[]>();
   for (const summary of summaries) {

@@ -10,6 +10,11 @@ export interface ServiceVault {
   readonly name: string;
 }
 
+/** A vault that an import writes to. */
+export interface TargetVault extends ServiceVault {
+  readonly client: Client;
+}
+
 export interface ServiceSummary {
   readonly id: string;
   readonly title?: string;

@@ -5,13 +5,9 @@ import { request } from "../api/answers.ts";
 import { CliError } from "../frame/failure.ts";
 import { loadAccess } from "../frame/settings.ts";
 import * as service from "./service.ts";
-import type { ServiceVault } from "./service.ts";
+import type { ServiceVault, TargetVault } from "./service.ts";
 
 /** The vaults that an import writes to. */
-
-export interface TargetVault extends ServiceVault {
-  readonly client: Client;
-}
 
 export interface Targets {
   /** The vault of an Item whose vault in the source has this name. */

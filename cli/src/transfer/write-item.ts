@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { type Client, ItemVaultError } from "@item-vault/client";
 import { jsonOf } from "../api/answers.ts";
+import { base64Of } from "./bytes.ts";
 import { holdsState } from "./compare.ts";
 import { stateOf } from "./read-service.ts";
 import * as service from "./service.ts";
@@ -129,13 +129,11 @@ async function upload(
   file: Extract<Step, { kind: "file" }>["file"],
   headers: Record<string, string>,
 ) {
-  const body = await file.read();
-  const digest = createHash("sha256").update(body).digest("base64");
+  const body = (await file.read()) as Uint8Array<ArrayBuffer>;
+  const digest = base64Of(new Uint8Array(await crypto.subtle.digest("SHA-256", body)));
   const query = { name: file.name, section: file.section };
   const all = { ...headers, "Content-Digest": `sha-256=:${digest}:` }; // contract 9.5
-  await (
-    await client.send("POST", `${path}/files`, { body: body as Uint8Array<ArrayBuffer>, query, headers: all })
-  ).body?.cancel();
+  await (await client.send("POST", `${path}/files`, { body, query, headers: all })).body?.cancel();
 }
 
 const etagOf = (response: Response): string => response.headers.get("ETag") ?? "*";

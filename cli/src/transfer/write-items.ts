@@ -1,10 +1,8 @@
 import { ItemVaultError } from "@item-vault/client";
-import { CliError, failureOf } from "../frame/failure.ts";
-import type { Io } from "../frame/io.ts";
+import { CliError } from "../frame/failure.ts";
 import { createPace } from "./pace.ts";
 import type { PlannedItem } from "./plan.ts";
 import { inParallel } from "./pool.ts";
-import { countOfItems, startProgress } from "../output/progress.ts";
 import { writeItem } from "./write-item.ts";
 
 /** Writes the Items of an import. */
@@ -25,13 +23,16 @@ const IN_FLIGHT = 16;
 /** Failures of one Item; the import goes on with the next one. Any other failure would be that of every Item. */
 const OF_ONE_ITEM = new Set([400, 409, 412, 413, 500]);
 
-export async function writeItems(io: Pick<Io, "stderr">, planned: readonly PlannedItem[], signal: AbortSignal): Promise<Counts> {
+/** In: `onItem` is called after each Item. An aborted signal ends the import after the Items that are being written. */
+export async function writeItems(
+  planned: readonly PlannedItem[],
+  { signal, onItem }: { readonly signal: AbortSignal; readonly onItem: () => void },
+): Promise<Counts> {
   const counts = new Map<string, number>();
   const [differing, failures]: [Counts["differing"], Counts["failures"]] = [[], []];
-  const progress = startProgress(io, "imported", planned.length, countOfItems);
   const count = (outcome: string) => {
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    progress.add(1);
+    onItem();
   };
   const paced = createPace();
   const writeOne = async ({ item, vault, ...rest }: PlannedItem) => {
@@ -49,20 +50,9 @@ export async function writeItems(io: Pick<Io, "stderr">, planned: readonly Plann
     await inParallel(planned, writeOne, { most: IN_FLIGHT, signal });
     return { counts, differing, failures, fatal: undefined };
   } catch (error) {
-    return { counts, differing, failures, fatal: signal.aborted ? undefined : continued(error as Error) };
-  } finally {
-    progress.end();
+    return { counts, differing, failures, fatal: signal.aborted ? undefined : (error as Error) };
   }
 }
 
 const isOfOneItem = (error: unknown): error is Error =>
   error instanceof CliError || (error instanceof ItemVaultError && OF_ONE_ITEM.has(error.status));
-
-function continued(error: Error): Error {
-  const failure = failureOf(error);
-  if (!failure) return error;
-  return new CliError(failure.message, {
-    exit: failure.exit,
-    hint: `${failure.hint ?? "The import ended early."}\nThe same command continues where this one stopped.`,
-  });
-}

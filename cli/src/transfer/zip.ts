@@ -1,4 +1,3 @@
-import { inflateRawSync } from "node:zlib";
 import { crc32 } from "./crc32.ts";
 import { decodeText, sourceFault } from "./text.ts";
 
@@ -16,7 +15,7 @@ export interface Entry {
   /** Bytes of the content. */
   readonly size: number;
   /** The content. Errors: throws a CliError when it is damaged. */
-  read(): Uint8Array;
+  read(): Promise<Uint8Array>;
 }
 
 /** Whether the first bytes are those of an archive. */
@@ -107,16 +106,28 @@ function largeValues(data: DataView, from: number, to: number): bigint[] {
   return [];
 }
 
-function extract(data: DataView, bytes: Uint8Array, { method, crc, packed, size, offset }: Row): Uint8Array {
+async function extract(data: DataView, bytes: Uint8Array, { method, crc, packed, size, offset }: Row): Promise<Uint8Array> {
   if (method === ENCRYPTED) throw fault("is encrypted");
   if (method !== STORED && method !== DEFLATED) throw fault("uses a compression that is not supported");
   try {
     const start = offset + 30 + data.getUint16(offset + 26, true) + data.getUint16(offset + 28, true);
     const raw = bytes.subarray(start, start + packed);
-    const content = method === STORED ? raw : inflateRawSync(raw, { maxOutputLength: Math.max(size, 1) });
+    const content = method === STORED ? raw : await inflate(raw, size);
     if (content.length === size && crc32(content) === crc) return content;
   } catch {
     // It is reported below.
   }
   throw fault("is damaged: a content has not its size or checksum");
+}
+
+/** Unpacks DEFLATE (RFC 1951). Errors: throws when the content is longer than its size, or damaged. */
+async function inflate(raw: Uint8Array, size: number): Promise<Uint8Array> {
+  const unpacked = new Blob([raw as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const content = new Uint8Array(size);
+  let length = 0;
+  for await (const part of unpacked as ReadableStream<Uint8Array>) {
+    content.set(part, length); // a RangeError beyond the end
+    length += part.length;
+  }
+  return content.subarray(0, length);
 }

@@ -1,4 +1,4 @@
-import { type Call, createClient, ItemVaultError, type Send } from "@item-vault/client";
+import { type Call, type Client, createClient, ItemVaultError, type Send } from "@item-vault/client";
 import { endSession, type Session } from "../state/session.ts";
 
 /** Requests of the console. They carry the cookie of the session, which no script can read (contract 24). */
@@ -44,3 +44,6 @@ export const call: Call = (operation, ...options) => withSession(() => client.ca
 
 /** Any request. Errors: as `call`. */
 export const send: Send = (method, path, options) => withSession(() => client.send(method, path, options));
+
+/** The same as an object, for the modules that the console shares with the command line. */
+export const sessionClient: Client = { ...client, call, send };

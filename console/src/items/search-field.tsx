@@ -1,6 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
 import { found, query, type Scope, scope, vaultFilter, vaults } from "../state/items.ts";
-import { route } from "../state/route.ts";
 import { NewItemButton } from "./new-item.tsx";
 import { Icon } from "../ui/icon.tsx";
 
@@ -34,8 +33,6 @@ export function SearchField() {
             placeholder="Search titles, tags, user names, URLs"
             autocomplete="off"
             spellcheck={false}
-            // An Item that is open has the focus.
-            autofocus={route.value.item === undefined}
             value={query.value}
             onInput={(event) => (query.value = event.currentTarget.value)}
             onKeyDown={leaveField}

@@ -1,4 +1,4 @@
-import type { ExportFormat, ImportFormat } from "../model.ts";
+import type { ImportFormat } from "../model.ts";
 import { headText } from "../text.ts";
 import { isArchive } from "../zip.ts";
 
@@ -6,22 +6,13 @@ import { isArchive } from "../zip.ts";
  * Bitwarden's export (bitwarden.com/help/export-your-data, condition-bitwarden-import, encrypted-export). Folders and collections
  * become tags, earlier passwords become versions.
  */
-export const bitwarden: ImportFormat & ExportFormat = {
+export const bitwarden: ImportFormat = {
   name: "bitwarden",
   summary: "Bitwarden: JSON, plain or password-protected, or a zip file with attachments",
-  encrypts: true,
   matches: (head) => {
     const text = headText(head);
     if (isArchive(head)) return text.includes("data.json") && !text.includes("export.data");
     return /^\uFEFF?\s*\{/.test(text) && /"(encrypted|passwordProtected)"\s*:/.test(text);
   },
   read: async (bytes, options) => (await import("./bitwarden/read.ts")).readBitwarden(bytes, options),
-  write: async (items, options) => (await import("./bitwarden/write.ts")).writeJson(items, options),
-};
-
-/** Bitwarden's "json (with attachments)": the same document, and the Files. */
-export const bitwardenZip: ExportFormat = {
-  name: "bitwarden-zip",
-  summary: "Bitwarden: a zip file with the Files",
-  write: async (items) => (await import("./bitwarden/write.ts")).writeZip(items),
 };

@@ -1,5 +1,6 @@
+import { bytesOfBase64 } from "../bytes.ts";
 import { type JsonValue, parseJson } from "../json.ts";
-import type { ExportFormat, ImportFormat, TransferField, TransferFile, TransferItem, TransferState } from "../model.ts";
+import type { ImportFormat, TransferField, TransferFile, TransferItem, TransferState } from "../model.ts";
 import { decodeText, headText, sourceFault } from "../text.ts";
 
 /**
@@ -7,8 +8,8 @@ import { decodeText, headText, sourceFault } from "../text.ts";
  * `{"format": "item-vault", "version": 1, "items": [{"id", "vault", …, "files": [{"name", "section", "content"}], "history": […]}]}`
  */
 
-const FORMAT = "item-vault";
-const VERSION = 1;
+export const FORMAT = "item-vault";
+export const VERSION = 1;
 
 export const itemVaultImport: ImportFormat = {
   name: FORMAT,
@@ -17,37 +18,6 @@ export const itemVaultImport: ImportFormat = {
   // Async, so that a fault is a rejection.
   read: async (bytes) => readDocument(parseJson(decodeText(bytes, "The file"), "The file")),
 };
-
-export const itemVaultExport: ExportFormat = {
-  name: FORMAT,
-  summary: "Item Vault JSON: the complete backup of what the token can read, with Files and versions",
-  write: async (items) => {
-    // Item by item, because one text of everything is a second copy of it.
-    const parts: Buffer[] = [Buffer.from(`{"format":"${FORMAT}","version":${VERSION},"items":[`)];
-    for (const [index, item] of items.entries()) parts.push(Buffer.from((index > 0 ? ",\n" : "\n") + (await presentItem(item))));
-    return { bytes: Buffer.concat([...parts, Buffer.from("\n]}\n")]), losses: [] };
-  },
-};
-
-async function presentItem({ sourceId, id, vault, archived, createdAt, updatedAt, files, history, ...state }: TransferItem) {
-  const contents = await Promise.all(
-    files.map(async ({ name, section, read }) => ({ name, section, content: Buffer.from(await read()).toString("base64") })),
-  );
-  const item = { id, sourceId: id ? undefined : sourceId, vault, archived, createdAt, updatedAt };
-  return JSON.stringify({ ...item, ...presentState(state), files: contents, history: history.map(presentState) });
-}
-
-const presentState = ({ title, category, favorite, tags, urls, sections, fields, changedAt }: TransferState) => ({
-  title,
-  category,
-  favorite,
-  changedAt,
-  tags,
-  // One order of attributes, so that the same Items give the same bytes.
-  urls: urls.map(({ href, label, primary }) => ({ href, label, primary })),
-  sections: sections.map(({ id, label }) => ({ id, label })),
-  fields: fields.map(({ id, type, purpose, label, value, section }) => ({ id, type, purpose, label, value, section })),
-});
 
 function readDocument(document: JsonValue) {
   if (document.get("format").text() !== FORMAT) throw sourceFault("The file", "is no export of Item Vault");
@@ -124,6 +94,6 @@ function readFile(file: JsonValue): TransferFile {
   if (content.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(content)) throw file.get("content").fault("is no base64");
   const size = Math.floor((content.length * 3) / 4) - (content.endsWith("==") ? 2 : content.endsWith("=") ? 1 : 0);
   const section = file.get("section").text();
-  const read = () => Promise.resolve(Buffer.from(content, "base64"));
+  const read = () => Promise.resolve(bytesOfBase64(content)!);
   return { name: file.get("name").needText(), size, read, ...(section === undefined ? {} : { section }) };
 }

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bitwarden, bitwardenZip } from "../../../../cli/src/transfer/formats/bitwarden.ts";
+import { bitwarden } from "../../../../cli/src/transfer/formats/bitwarden.ts";
+import { bitwardenExport, bitwardenZip } from "../../../../cli/src/transfer/formats/bitwarden-export.ts";
 import type { TransferItem } from "../../../../cli/src/transfer/model.ts";
 import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../../src/model/item.ts";
@@ -95,7 +96,7 @@ describe("bitwarden, export", () => {
     await fc.assert(
       fc.asyncProperty(documents, async (items) => {
         const first = await read(bitwarden, jsonBytes({ encrypted: false, folders, items }));
-        const { bytes, losses } = await bitwarden.write(first.items, {});
+        const { bytes, losses } = await bitwardenExport.write(first.items, {});
         expect(losses).toEqual([]);
         expect((await read(bitwarden, bytes)).items).toEqual(first.items);
       }),
@@ -106,11 +107,11 @@ describe("bitwarden, export", () => {
   it("writes every value of any Item, and the second export equals the first", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyItem, { maxLength: 3 }), async (items) => {
-        const { bytes } = await bitwarden.write(items, {});
+        const { bytes } = await bitwardenExport.write(items, {});
         const written = valuesIn(bytes);
         expect(items.flatMap(({ fields }) => fields).filter(({ value }) => !written.has(value))).toEqual([]);
         const { items: again } = await read(bitwarden, bytes);
-        expect(withoutIds((await bitwarden.write(again, {})).bytes)).toBe(withoutIds(bytes));
+        expect(withoutIds((await bitwardenExport.write(again, {})).bytes)).toBe(withoutIds(bytes));
       }),
       { numRuns: runs(60) },
     );
@@ -118,7 +119,7 @@ describe("bitwarden, export", () => {
 
   it("protects the file when a password is given", async () => {
     const { items } = await read(bitwarden, jsonBytes(VAULT));
-    const { bytes } = await bitwarden.write(items, { password: "correct" });
+    const { bytes } = await bitwardenExport.write(items, { password: "correct" });
     expect(new TextDecoder().decode(bytes)).not.toMatch(/Mail|secret/);
     expect((await read(bitwarden, bytes, { secret: "correct" })).items.map(({ title }) => title)).toEqual(
       items.map(({ title }) => title),
@@ -133,7 +134,7 @@ describe("bitwarden, export", () => {
       "key.txt": "secret file",
       passwd: "second",
     });
-    expect(lossesOf(await bitwarden.write(items, {}))).toMatchObject({ "Files (the format bitwarden-zip has them)": 2 });
+    expect(lossesOf(await bitwardenExport.write(items, {}))).toMatchObject({ "Files (the format bitwarden-zip has them)": 2 });
   });
 
   it("counts what Bitwarden cannot hold", async () => {
@@ -152,7 +153,7 @@ describe("bitwarden, export", () => {
     };
     const earlier = { ...now, title: "Before" };
     const whole = { ...now, sourceId: undefined, vault: "V", archived: false, files: [], history: [earlier] };
-    expect(lossesOf(await bitwarden.write([whole], {}))).toEqual({
+    expect(lossesOf(await bitwardenExport.write([whole], {}))).toEqual({
       "categories that Bitwarden lacks": 1,
       "tags after the first of an Item": 1,
       "labels of fields that Bitwarden names itself": 1,

@@ -17,6 +17,7 @@ export const read = (
 ) =>
   format.read(bytes, {
     fileName: "export.file",
+    argon2id: async (parameters) => await (await import("../../../../cli/src/transfer/argon2.ts")).argon2id(parameters),
     password: () =>
       options.secret === undefined ? Promise.reject(new Error("asked for a password")) : Promise.resolve(options.secret),
     ...options,

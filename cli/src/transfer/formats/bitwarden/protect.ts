@@ -1,25 +1,19 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  pbkdf2,
-  randomBytes,
-  randomUUID,
-  timingSafeEqual,
-} from "node:crypto";
-import { promisify } from "node:util";
 import { CliError } from "../../../frame/failure.ts";
+import { base64Of, bytesOfBase64, joined, utf8Of } from "../../bytes.ts";
 import { JsonValue } from "../../json.ts";
+import type { Argon2id } from "../../model.ts";
+import { decodeText } from "../../text.ts";
 
 /**
  * Bitwarden's password-protected export: PBKDF2-SHA256 or Argon2id over the password and the text of the salt, HKDF-Expand (RFC 5869)
  * to a key for AES-256-CBC and one for HMAC-SHA256. A sealed text is `2.<iv>|<ciphertext>|<mac>` in base64.
  */
 
+type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
 interface Keys {
-  readonly encryption: Buffer;
-  readonly mac: Buffer;
+  readonly encryption: Key;
+  readonly mac: Key;
 }
 
 const [PBKDF2, ARGON2ID] = [0, 1] as const;
@@ -31,31 +25,31 @@ const MOST: Readonly<Record<number, Readonly<Record<string, number>>>> = {
 const ITERATIONS = 600_000;
 
 /** Opens an export. Out: its JSON text. Errors: CliError for a wrong password, a damaged file, and costs out of bounds. */
-export async function unprotect(document: JsonValue, password: string): Promise<string> {
-  const keys = await deriveKeys(document, password);
+export async function unprotect(document: JsonValue, password: string, argon2id?: Argon2id): Promise<string> {
+  const keys = await deriveKeys(document, password, argon2id);
   const validation = parseSealed(document.get("encKeyValidation_DO_NOT_EDIT"));
   const data = parseSealed(document.get("data"));
-  if (!isAuthentic(validation, keys))
+  if (!(await isAuthentic(validation, keys)))
     throw new CliError("The password is wrong", { exit: "usage", hint: "Use the password that was set for the export." });
-  if (!isAuthentic(data, keys)) throw document.get("data").fault("is damaged: its authentication code does not match");
-  const decipher = createDecipheriv("aes-256-cbc", keys.encryption, data.iv);
-  return Buffer.concat([decipher.update(data.ciphertext), decipher.final()]).toString("utf8");
+  if (!(await isAuthentic(data, keys))) throw document.get("data").fault("is damaged: its authentication code does not match");
+  const text = await crypto.subtle.decrypt({ name: "AES-CBC", iv: data.iv }, keys.encryption, data.ciphertext);
+  return decodeText(new Uint8Array(text), "The protected data");
 }
 
 /** Protects the text of an export with PBKDF2 of 600,000 rounds, Bitwarden's own default. */
 export async function protect(text: string, password: string): Promise<Readonly<Record<string, unknown>>> {
-  const document = { salt: randomBytes(16).toString("base64"), kdfType: PBKDF2, kdfIterations: ITERATIONS };
+  const document = { salt: base64Of(crypto.getRandomValues(new Uint8Array(16))), kdfType: PBKDF2, kdfIterations: ITERATIONS };
   const keys = await deriveKeys(new JsonValue(document, "export"), password);
   return {
     encrypted: true,
     passwordProtected: true,
     ...document,
-    encKeyValidation_DO_NOT_EDIT: seal(randomUUID(), keys),
-    data: seal(text, keys),
+    encKeyValidation_DO_NOT_EDIT: await seal(crypto.randomUUID(), keys),
+    data: await seal(text, keys),
   };
 }
 
-async function deriveKeys(document: JsonValue, password: string): Promise<Keys> {
+async function deriveKeys(document: JsonValue, password: string, argon2id?: Argon2id): Promise<Keys> {
   if (password === "") throw new CliError("The password is empty", { exit: "usage" });
   const type = document.get("kdfType");
   const limits = MOST[type.number() ?? -1];
@@ -69,42 +63,67 @@ async function deriveKeys(document: JsonValue, password: string): Promise<Keys> 
   const salt = document.get("salt").needText();
   const master =
     type.value === PBKDF2
-      ? await promisify(pbkdf2)(password, salt, cost("kdfIterations"), 32, "sha256")
-      : await argon2id(password, salt, cost("kdfIterations"), cost("kdfMemory"), cost("kdfParallelism"));
-  const expand = (info: string) => createHmac("sha256", master).update(`${info}\u0001`).digest();
-  return { encryption: expand("enc"), mac: expand("mac") };
+      ? await pbkdf2(password, salt, cost("kdfIterations"))
+      : await needed(argon2id)({
+          password,
+          salt: await sha256(salt),
+          iterations: cost("kdfIterations"),
+          memorySize: cost("kdfMemory") * 1024,
+          parallelism: cost("kdfParallelism"),
+          hashLength: 32,
+          outputType: "binary",
+        });
+  const expand = async (info: string) => await sign(await macKey(master), utf8Of(`${info}\u0001`));
+  const encryption = await crypto.subtle.importKey("raw", await expand("enc"), "AES-CBC", false, ["encrypt", "decrypt"]);
+  return { encryption, mac: await macKey(await expand("mac")) };
 }
 
-async function argon2id(password: string, salt: string, iterations: number, mebibytes: number, parallelism: number) {
-  const { argon2id: derive } = await import("../../argon2.ts");
-  const hashed = createHash("sha256").update(salt).digest();
-  const cost = { iterations, memorySize: mebibytes * 1024, parallelism };
-  return derive({ password, salt: hashed, ...cost, hashLength: 32, outputType: "binary" });
+function needed(argon2id: Argon2id | undefined): Argon2id {
+  if (argon2id) return argon2id;
+  throw new CliError("The file is protected with Argon2id, which cannot be computed here", {
+    exit: "usage",
+    hint: "Export it again with PBKDF2, or use the command line.",
+  });
 }
+
+const sha256 = async (text: string): Promise<Uint8Array> => new Uint8Array(await crypto.subtle.digest("SHA-256", utf8Of(text)));
+
+async function pbkdf2(password: string, salt: string, iterations: number): Promise<Uint8Array> {
+  const key = await crypto.subtle.importKey("raw", utf8Of(password), "PBKDF2", false, ["deriveBits"]);
+  const parameters = { name: "PBKDF2", hash: "SHA-256", salt: utf8Of(salt), iterations };
+  return new Uint8Array(await crypto.subtle.deriveBits(parameters, key, 256));
+}
+
+const HMAC = { name: "HMAC", hash: "SHA-256" };
+
+const macKey = (bytes: Uint8Array): Promise<Key> =>
+  crypto.subtle.importKey("raw", bytes as Uint8Array<ArrayBuffer>, HMAC, false, ["sign", "verify"]);
+
+const sign = async (key: Key, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes));
 
 interface Sealed {
-  readonly iv: Buffer;
-  readonly ciphertext: Buffer;
-  readonly mac: Buffer;
+  readonly iv: Uint8Array<ArrayBuffer>;
+  readonly ciphertext: Uint8Array<ArrayBuffer>;
+  readonly mac: Uint8Array<ArrayBuffer>;
 }
 
 function parseSealed(value: JsonValue): Sealed {
   // A regular expression would need a stack for the whole text, which may be of 100 MB.
   const [version, ...parts] = value.needText().replace("2.", "2.|").split("|");
-  const [iv, ciphertext, mac] = parts.map((part) => Buffer.from(part, "base64"));
+  const [iv, ciphertext, mac] = parts.map(bytesOfBase64);
   const isWhole = ciphertext !== undefined && ciphertext.length > 0 && ciphertext.length % 16 === 0;
   if (version !== "2." || parts.length !== 3 || iv?.length !== 16 || mac?.length !== 32 || !isWhole)
     throw value.fault("is no text of the form 2.<iv>|<ciphertext>|<mac>");
   return { iv, ciphertext, mac };
 }
 
-const isAuthentic = ({ iv, ciphertext, mac }: Sealed, keys: Keys): boolean =>
-  timingSafeEqual(createHmac("sha256", keys.mac).update(iv).update(ciphertext).digest(), mac);
+const isAuthentic = ({ iv, ciphertext, mac }: Sealed, keys: Keys): Promise<boolean> =>
+  crypto.subtle.verify("HMAC", keys.mac, mac, joined(iv, ciphertext));
 
-function seal(text: string, keys: Keys): string {
-  const iv = randomBytes(16);
-  const cipher = createCipheriv("aes-256-cbc", keys.encryption, iv);
-  const ciphertext = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-  const mac = createHmac("sha256", keys.mac).update(iv).update(ciphertext).digest();
-  return `2.${[iv, ciphertext, mac].map((part) => part.toString("base64")).join("|")}`;
+async function seal(text: string, keys: Keys): Promise<string> {
+  const iv = crypto.getRandomValues(new Uint8Array(16));
+  const ciphertext = new Uint8Array(await crypto.subtle.encrypt({ name: "AES-CBC", iv }, keys.encryption, utf8Of(text)));
+  const mac = await sign(keys.mac, joined(iv, ciphertext));
+  return `2.${[iv, ciphertext, mac].map(base64Of).join("|")}`;
 }

@@ -17,7 +17,7 @@ const LARGEST_DATA = 256 * 1024 * 1024;
 export async function readBitwarden(bytes: Uint8Array, options: ReadOptions): Promise<Transfer> {
   const losses = new Losses();
   const entries = isArchive(bytes) ? openArchive(bytes) : undefined;
-  const text = decodeText(entries ? unpackData(entries) : bytes, FILE);
+  const text = decodeText(entries ? await unpackData(entries) : bytes, FILE);
   const document = await openDocument(parseJson(text, FILE), options);
   if (document.get("items").absent) throw document.get("items").fault("is missing: this is no export of Bitwarden");
   const names = readNames(document);
@@ -41,7 +41,7 @@ export async function readBitwarden(bytes: Uint8Array, options: ReadOptions): Pr
   return { source: "bitwarden", items, losses: losses.list() };
 }
 
-function unpackData(entries: readonly Entry[]): Uint8Array {
+async function unpackData(entries: readonly Entry[]): Promise<Uint8Array> {
   const data = entries.find(({ name }) => name === "data.json");
   if (!data) throw sourceFault(FILE, "has no data.json: it is no export of Bitwarden");
   if (data.size > LARGEST_DATA) throw sourceFault("data.json", "is larger than 256 MiB");
@@ -51,7 +51,7 @@ function unpackData(entries: readonly Entry[]): Uint8Array {
 const RESTRICTED =
   'Export again with the file type ".json (Encrypted)" and the export type "Password protected", or as plain ".json".';
 
-async function openDocument(document: JsonValue, { password }: ReadOptions): Promise<JsonValue> {
+async function openDocument(document: JsonValue, { password, argon2id }: ReadOptions): Promise<JsonValue> {
   if (document.get("encrypted").boolean() !== true) return document;
   if (document.get("passwordProtected").boolean() !== true) {
     throw new CliError(`${FILE}: only the Bitwarden account that made this export can open it`, {
@@ -59,7 +59,7 @@ async function openDocument(document: JsonValue, { password }: ReadOptions): Pro
       hint: RESTRICTED,
     });
   }
-  return parseJson(await unprotect(document, await password()), "The protected data");
+  return parseJson(await unprotect(document, await password(), argon2id), "The protected data");
 }
 
 /** The names of folders and collections, by their ids. */
@@ -81,7 +81,7 @@ function groupAttachments(entries: readonly Entry[], losses: Losses): Map<string
     if (name === "data.json" || name.endsWith("/")) continue;
     const [, item, path] = /^attachments\/([^/]+)\/(.+)$/s.exec(name) ?? [];
     if (item && path && size <= LIMITS.file) {
-      const file = { name: path.split(/[/\\]/).at(-1) || "attachment", size, read: () => Promise.resolve(entry.read()) };
+      const file = { name: path.split(/[/\\]/).at(-1) || "attachment", size, read: () => entry.read() };
       groups.set(item, [...(groups.get(item) ?? []), file]);
     } else losses.add(size > LIMITS.file ? "Files over 100 MB" : "other entries of the zip file");
   }

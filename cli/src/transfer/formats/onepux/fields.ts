@@ -120,6 +120,6 @@ function withKeyParts(fields: TransferField[], details: JsonValue): TransferFiel
 export const fileOfEntry = (name: string, entry: Entry, section?: string): TransferFile => ({
   name,
   size: entry.size,
-  read: () => Promise.resolve(entry.read()),
+  read: () => entry.read(),
   ...(section ? { section } : {}),
 });

@@ -1,7 +1,7 @@
 import { urlsOf } from "../../build.ts";
 import { type JsonValue, parseJson } from "../../json.ts";
 import { Losses } from "../../losses.ts";
-import type { ImportFormat, Transfer, TransferItem } from "../../model.ts";
+import type { ReadOptions, Transfer, TransferItem } from "../../model.ts";
 import { decodeText, sourceFault } from "../../text.ts";
 import { type Entry, openArchive } from "../../zip.ts";
 import { type FieldContext, fileOfEntry, parseContent } from "./fields.ts";
@@ -10,34 +10,28 @@ import { CATEGORIES } from "./tables.ts";
 
 /** Reads 1Password's 1PUX (support.1password.com/1pux-format): a ZIP archive of `export.attributes`, `export.data` and `files/`. */
 
-export const onePuxImport: ImportFormat = {
-  name: "1pux",
-  summary: "1Password (1PUX), with Files and earlier passwords",
-  matches: (head, fileName) =>
-    head[0] === 0x50 && head[1] === 0x4b && (/\.1pux$/i.test(fileName) || latin(head).includes("export.")),
-  // Async, so that a fault is a rejection.
-  read: async (bytes, { includeTrash = false }) => readOnePux(bytes, includeTrash),
-};
-
-const latin = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
-
 interface Source {
   readonly archive: ReadonlyMap<string, Entry>;
   readonly losses: Losses;
   readonly includeTrash: boolean;
 }
 
-function readOnePux(bytes: Uint8Array, includeTrash: boolean): Transfer {
+export async function readOnePux(
+  bytes: Uint8Array,
+  { includeTrash = false }: Pick<ReadOptions, "includeTrash">,
+): Promise<Transfer> {
   const archive = new Map(openArchive(bytes).map((entry) => [entry.name, entry]));
-  const content = (name: string): string => {
+  const content = async (name: string): Promise<string> => {
     const entry = archive.get(name);
     if (!entry) throw sourceFault("The archive", `has no ${name}, so it is no 1PUX file`);
-    return decodeText(entry.read(), name);
+    return decodeText(await entry.read(), name);
   };
-  parseJson(content("export.attributes"), "export.attributes").get("version").number();
-  const data = parseJson(content("export.data"), "export.data");
+  parseJson(await content("export.attributes"), "export.attributes")
+    .get("version")
+    .number();
+  const data = parseJson(await content("export.data"), "export.data");
   // A damaged content is found now, before anything is written; later each is read again, because all at once may not fit into memory.
-  for (const [name, entry] of archive) if (name.startsWith("files/")) entry.read();
+  for (const [name, entry] of archive) if (name.startsWith("files/")) await entry.read();
   const source: Source = { archive, losses: new Losses(), includeTrash };
   const items = data
     .get("accounts")

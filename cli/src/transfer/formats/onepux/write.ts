@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Zippable } from "fflate";
 import { base32, parseId } from "../../../../../src/model/ids.ts";
-import { idBytesOf } from "../../build.ts";
 import { Losses } from "../../losses.ts";
 import type { ExportFormat, TransferFile, TransferItem } from "../../model.ts";
 import { presentContent, type StoredFile } from "./present.ts";
@@ -124,7 +123,9 @@ function differsBeyondPassword(one: TransferItem["history"][number], other: Tran
 function idOf({ id, sourceId }: TransferItem, place: string): string {
   const last = sourceId?.replace(/^.*\//s, "") ?? "";
   const uuid = id ?? parseId(last);
-  return uuid !== undefined && uuid.length === 36 ? base32(idBytesOf(uuid)) : last || hashedId("item", place);
+  return uuid !== undefined && uuid.length === 36
+    ? base32(Buffer.from(uuid.replaceAll("-", ""), "hex"))
+    : last || hashedId("item", place);
 }
 
 const hashedId = (kind: string, text: string): string =>

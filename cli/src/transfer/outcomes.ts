@@ -1,0 +1,11 @@
+import type { Outcome } from "./write-item.ts";
+
+/** What has happened to Items, in words that follow a number. */
+export const OUTCOMES: Readonly<Record<Outcome | "failed", string>> = {
+  created: "created",
+  completed: "completed after an interrupted import",
+  present: "already there",
+  differs: "already there with other content: left as they are",
+  deleted: "imported before and deleted since: not created again",
+  failed: "failed",
+};

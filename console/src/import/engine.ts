@@ -1,0 +1,66 @@
+import { type Fitted, fitTransfer } from "../../../cli/src/transfer/fit.ts";
+import { isKeePassFile } from "../../../cli/src/transfer/formats/keepass-file.ts";
+import { matchingFormats } from "../../../cli/src/transfer/model.ts";
+import { type PlannedItem, planItems } from "../../../cli/src/transfer/plan.ts";
+import type { TargetVault } from "../../../cli/src/transfer/service.ts";
+import { FORMATS } from "./formats.ts";
+
+/** Reading a source and writing it to the service, by the modules of the command line. It is loaded when a file was chosen. */
+
+export { isComplete } from "../../../cli/src/transfer/write-item.ts";
+export { writeItems } from "../../../cli/src/transfer/write-items.ts";
+
+/** A source that was read completely, in the form in which the service takes it. */
+export interface Source {
+  /** The names of the format and of the source, from which ids are derived (decision 0028). */
+  readonly format: string;
+  readonly source: string;
+  readonly fitted: Fitted;
+}
+
+export interface Reading {
+  /** `undefined` until the user has typed it. */
+  readonly password: string | undefined;
+  readonly includeTrash: boolean;
+  /** The name of a format; `undefined`: the one whose signs the file has. */
+  readonly format: string | undefined;
+}
+
+/** `several`, `unknown`: the user has to choose the format. `keepass`: only the command line reads the file. */
+export type ReadOutcome = { readonly kind: "read"; readonly source: Source } | { readonly kind: "password" | Unreadable };
+export type Unreadable = "several" | "unknown" | "keepass";
+
+const NEEDS_PASSWORD = new Error("The file needs a password");
+
+/** Reads a file in the page. Errors: throws the CliError of a malformed file, or of a wrong password. */
+export async function readSource(file: File, { password, includeTrash, format: wanted }: Reading): Promise<ReadOutcome> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (isKeePassFile(bytes.subarray(0, 4096))) return { kind: "keepass" };
+  const named = FORMATS.filter(({ name }) => name === wanted);
+  const matching = named.length > 0 ? named : matchingFormats(FORMATS, bytes, file.name);
+  const [format, another] = matching;
+  if (!format || another) return { kind: format ? "several" : "unknown" };
+  const ask = () => (password === undefined ? Promise.reject(NEEDS_PASSWORD) : Promise.resolve(password));
+  try {
+    const transfer = await format.read(bytes, { password: ask, fileName: file.name, includeTrash });
+    return { kind: "read", source: { format: format.name, source: transfer.source, fitted: fitTransfer(transfer) } };
+  } catch (error) {
+    if (error === NEEDS_PASSWORD) return { kind: "password" };
+    throw error;
+  }
+}
+
+/**
+ * Compares a source with the vaults. In: for each name of a vault in the source the vault of its Items; those of another name are left
+ * out. Errors: throws the ItemVaultError of a request.
+ */
+export async function planSource(
+  { format, source, fitted }: Source,
+  targets: ReadonlyMap<string, TargetVault>,
+): Promise<PlannedItem[]> {
+  const placed = fitted.items.flatMap((item) => {
+    const vault = targets.get(item.vault ?? "");
+    return vault ? [{ item, vault }] : [];
+  });
+  return await planItems(placed, { format, source });
+}

@@ -1,0 +1,38 @@
+import type { Import } from "./create-import.ts";
+import type { Forecast } from "./stage.ts";
+import { TitleList } from "./title-list.tsx";
+
+/** What the import would do, by a comparison with the Items of the vaults. */
+export function ForecastOf({ shown, isChosen }: { readonly shown: Import; readonly isChosen: boolean }) {
+  const forecast = shown.forecast.value;
+  if (!isChosen) return <p class="quiet">Choose where the Items go.</p>;
+  if (shown.problem.value !== "")
+    return (
+      <div class="failure" role="alert">
+        <p>{shown.problem.value}</p>
+        <button type="button" onClick={shown.compare}>
+          Try again
+        </button>
+      </div>
+    );
+  return (
+    <>
+      <output class="forecast">{forecast ? describe(forecast) : "Comparing with the Items of the vault…"}</output>
+      {forecast && forecast.differing.length > 0 && (
+        <TitleList summary="There with other content, and left as they are" titles={forecast.differing} />
+      )}
+    </>
+  );
+}
+
+function describe({ created, completed, present, differing }: Forecast): string {
+  const parts = [
+    [created, "new"],
+    [completed, "to complete after an interrupted import"],
+    [present, "already there"],
+    [differing.length, "there with other content"],
+  ] as const;
+  const text = parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(", ");
+  if (text === "") return "There is nothing to import.";
+  return created + completed > 0 ? `${text}.` : `${text}. There is nothing to import.`;
+}

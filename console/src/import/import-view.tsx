@@ -1,0 +1,45 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { ChooseFile } from "./choose-file.tsx";
+import { createImport, type Import } from "./create-import.ts";
+import { PasswordForm } from "./password-form.tsx";
+import { Result } from "./result.tsx";
+import { Review } from "./review.tsx";
+import { StageHeading } from "./stage-heading.tsx";
+import type { Stage } from "./stage.ts";
+import { Writing } from "./writing.tsx";
+
+/** Imports Items of a file of another program: choose the file, review what it would do, import, report. */
+export function ImportView() {
+  const shown = useMemo(createImport, []);
+  useEffect(() => shown.close, []);
+  const stage = shown.stage.value;
+  const isWriting = stage.name === "writing";
+  useEffect(() => {
+    if (!isWriting) return undefined;
+    const ask = (event: Event) => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [isWriting]);
+  return (
+    <section class="page import">
+      <header>
+        <h1 tabIndex={-1}>Import</h1>
+      </header>
+      {show(stage, shown)}
+    </section>
+  );
+}
+
+const STAGES: { readonly [Name in Stage["name"]]: (stage: Extract<Stage, { name: Name }>, shown: Import) => ComponentChildren } =
+  {
+    choose: ({ problem }, shown) => <ChooseFile shown={shown} problem={problem} />,
+    reading: () => <StageHeading>Reading the file…</StageHeading>,
+    password: ({ problem }, shown) => <PasswordForm shown={shown} problem={problem} />,
+    review: ({ source }, shown) => <Review shown={shown} source={source} />,
+    writing: ({ all }, shown) => <Writing shown={shown} all={all} />,
+    finished: ({ result }, shown) => <Result shown={shown} result={result} />,
+  };
+
+const show = (stage: Stage, shown: Import): ComponentChildren =>
+  (STAGES[stage.name] as (stage: Stage, shown: Import) => ComponentChildren)(stage, shown);

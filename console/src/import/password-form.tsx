@@ -1,0 +1,31 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Import } from "./create-import.ts";
+import type { Problem } from "./stage.ts";
+
+/** Asks for the password of an encrypted file. */
+export function PasswordForm({ shown, problem }: { readonly shown: Import; readonly problem: Problem | undefined }) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    shown.read({ password: input.current!.value });
+  };
+  return (
+    <form onSubmit={onSubmit}>
+      <h2>{shown.file.value?.name} is encrypted</h2>
+      <label>
+        Password of the file
+        <input ref={input} type="password" required autocomplete="off" aria-describedby="password-problem" />
+      </label>
+      <p id="password-problem" class={problem ? "failure" : "quiet"} role={problem && "alert"}>
+        {problem?.text ?? "It was set when the file was exported. It is used in this page only."}
+      </p>
+      <p class="actions">
+        <button class="primary">Open</button>
+        <button type="button" onClick={shown.close}>
+          Choose another file
+        </button>
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,76 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { plural } from "../../../cli/src/transfer/text.ts";
+import type { Import } from "./create-import.ts";
+import type { Source } from "./engine.ts";
+import { ForecastOf } from "./forecast.tsx";
+import { LossReport } from "./loss-report.tsx";
+import { StageHeading } from "./stage-heading.tsx";
+import { CategoryTable, Unfit } from "./source-tables.tsx";
+import { defaultTargets, isChosen, VaultChoice } from "./vault-choice.tsx";
+
+interface Props {
+  readonly shown: Import;
+  readonly source: Source;
+}
+
+/** What would be imported, into which vaults, and what would be lost. Nothing was sent yet. */
+export function Review({ shown, source }: Props) {
+  const { items, losses, unfit } = source.fitted;
+  const leavesOut = useSignal(false);
+  const names = [...new Set(items.map(({ vault = "" }) => vault))];
+  useEffect(() => shown.setTargets(defaultTargets(names)), [source]);
+  const forecast = shown.forecast.value;
+  const count = forecast ? forecast.created + forecast.completed : 0;
+  const isReady = forecast !== undefined && count > 0 && (unfit.length === 0 || leavesOut.value);
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (isReady) shown.write();
+  };
+  return (
+    <form onSubmit={onSubmit}>
+      <StageHeading>Review: {shown.file.value?.name}</StageHeading>
+      <p>{describe(source)}</p>
+      <CategoryTable items={items} />
+      <VaultChoice names={names} shown={shown} />
+      <ForecastOf shown={shown} isChosen={isChosen(names, shown.targets.value)} />
+      <h3>Not carried over</h3>
+      <LossReport losses={losses.list()} />
+      <TrashChoice shown={shown} source={source} />
+      {unfit.length > 0 && <Unfit unfit={unfit} accepted={leavesOut} />}
+      <p class="actions">
+        <button class="primary" disabled={!isReady}>
+          {count > 0 ? `Import ${plural(count, "Item")}` : "Import"}
+        </button>
+        <button type="button" onClick={shown.close}>
+          Choose another file
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/** The content of the source in one sentence, as the command line writes it. */
+function describe({ format, fitted: { items } }: Source): string {
+  const files = items.reduce((sum, item) => sum + item.files.length, 0);
+  const states = items.reduce((sum, item) => sum + item.history.length, 0);
+  return `Format ${format}: ${plural(items.length, "Item")}, ${plural(files, "File")}, ${plural(states, "earlier version")}.`;
+}
+
+const isTrash = (what: string): boolean => what.startsWith("Items in the trash");
+
+/** Sources with a trash say how many Items are in it. */
+function TrashChoice({ shown, source }: Props) {
+  const { includeTrash } = shown.reading.value;
+  if (!includeTrash && !source.fitted.losses.list().some(({ what }) => isTrash(what))) return null;
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={includeTrash}
+        onChange={(event) => shown.read({ includeTrash: event.currentTarget.checked })}
+      />
+      Import the Items in the trash too
+    </label>
+  );
+}

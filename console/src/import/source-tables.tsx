@@ -1,0 +1,47 @@
+import type { Signal } from "@preact/signals";
+import type { Category } from "@item-vault/client";
+import type { Unfit as UnfitItem } from "../../../cli/src/transfer/fit.ts";
+import type { TransferItem } from "../../../cli/src/transfer/model.ts";
+import { plural } from "../../../cli/src/transfer/text.ts";
+import { categoryOf, titleOf } from "../items/categories.ts";
+
+/** How many Items of each category the source has, the most first. */
+export function CategoryTable({ items }: { readonly items: readonly TransferItem[] }) {
+  const counts = new Map<string, number>();
+  for (const { category } of items) counts.set(category, (counts.get(category) ?? 0) + 1);
+  const rows = [...counts].toSorted(([, a], [, b]) => b - a);
+  return (
+    <dl class="counts">
+      {rows.map(([category, count]) => (
+        <div key={category}>
+          <dt>{categoryOf(category as Category).label}</dt>
+          <dd>{count}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Items that are shown of a list that may be long. */
+const SHOWN = 20;
+
+/** Items for which the service has no room. They are left out if the user accepts that. */
+export function Unfit({ unfit, accepted }: { readonly unfit: readonly UnfitItem[]; readonly accepted: Signal<boolean> }) {
+  return (
+    <div class="failure">
+      <p>{plural(unfit.length, "Item")} cannot be written to the service:</p>
+      <ul>
+        {unfit.slice(0, SHOWN).map((item, place) => (
+          <li key={place}>
+            “{titleOf(item)}” {item.why}
+          </li>
+        ))}
+      </ul>
+      {unfit.length > SHOWN && <p>and {unfit.length - SHOWN} more</p>}
+      <label class="check">
+        <input type="checkbox" checked={accepted.value} onChange={(event) => (accepted.value = event.currentTarget.checked)} />
+        Leave them out
+      </label>
+    </div>
+  );
+}
