@@ -18,13 +18,9 @@ export interface FittedState {
 
 /** In: a state, and a function that counts what is lost. */
 export function fitState(given: TransferState, add: (what: string) => void): FittedState {
-  let malformed = false;
-  const cleaned = JSON.parse(JSON.stringify(given), (_, value: unknown) => {
-    if (typeof value !== "string" || value.isWellFormed()) return value;
-    malformed = true;
-    return value.toWellFormed();
-  }) as TransferState;
-  if (malformed) add("halves of surrogate pairs, replaced by U+FFFD");
+  const mended = new Set<string>();
+  const cleaned = withWellFormedTexts(given, mended);
+  if (mended.size > 0) add("halves of surrogate pairs, replaced by U+FFFD");
   const long: FittedState["long"] = [];
   const fields = fitFields(cleaned, { add, long });
   const state: TransferState = {
@@ -36,6 +32,20 @@ export function fitState(given: TransferState, add: (what: string) => void): Fit
   };
   if (!fits(cleaned.title, LIMITS.title)) add("titles over 1 KiB, cut (the whole title is in a field)");
   return { state: withPassword(state), long, why: faultOf(state) };
+}
+
+/** A copy without attributes that are undefined. In: gets the texts that were changed. */
+function withWellFormedTexts<T>(value: T, mended: Set<string>): T {
+  if (typeof value === "string") {
+    if (value.isWellFormed()) return value;
+    mended.add(value);
+    return value.toWellFormed() as T;
+  }
+  if (Array.isArray(value)) return value.map((element: unknown) => withWellFormedTexts(element, mended)) as T;
+  if (typeof value !== "object" || value === null) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [name, part] of Object.entries(value)) if (part !== undefined) copy[name] = withWellFormedTexts(part, mended);
+  return copy as T;
 }
 
 interface Context {

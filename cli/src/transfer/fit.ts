@@ -3,7 +3,7 @@ import { fileOf } from "./build.ts";
 import { utf8Of } from "./bytes.ts";
 import { fitState, shortId } from "./fit-state.ts";
 import { Losses } from "./losses.ts";
-import type { Transfer, TransferFile, TransferItem } from "./model.ts";
+import type { Loss, Transfer, TransferFile, TransferItem } from "./model.ts";
 import { stepsOf } from "./steps.ts";
 
 /** Makes the Items of a source fit the limits of the service (contract 12) before the first is written. */
@@ -24,28 +24,33 @@ export interface Fitted {
 const MOST_VERSIONS = 100;
 const DEFAULT_VERSIONS = 10;
 
-export function fitTransfer({ items, losses: found }: Transfer): Fitted {
-  const losses = new Losses();
-  losses.addAll(found);
-  const fitted: TransferItem[] = [];
-  const unfit: Unfit[] = [];
-  for (const item of items) {
-    const outcome = fitItem(item, losses);
-    if ("why" in outcome) unfit.push(outcome);
-    else fitted.push(outcome);
-  }
-  return { items: fitted, losses, unfit };
+export function fitTransfer({ items, losses }: Transfer): Fitted {
+  const { fitted, add } = beginFit(losses);
+  for (const item of items) add(item);
+  return fitted;
+}
+
+/** The same for a caller that makes pauses between Items. In: what the format cannot carry. Out: `add` adds an Item to `fitted`. */
+export function beginFit(found: readonly Loss[]): { readonly fitted: Fitted; readonly add: (item: TransferItem) => void } {
+  const fitted: Fitted = { items: [], losses: new Losses(), unfit: [] };
+  fitted.losses.addAll(found);
+  const add = (item: TransferItem) => {
+    const outcome = fitItem(item, fitted.losses);
+    if ("why" in outcome) fitted.unfit.push(outcome);
+    else fitted.items.push(outcome);
+  };
+  return { fitted, add };
 }
 
 function fitItem(item: TransferItem, losses: Losses): TransferItem | Unfit {
-  const { title } = item;
+  const { title, files: own, history: earlier, ...whole } = item;
   const add = (what: string) => losses.add(what, title);
-  const current = fitState(item, add);
-  const history = item.history.slice(-MOST_VERSIONS).map((state) => fitState(state, () => undefined));
+  const current = fitState({ title, ...whole }, add);
+  const history = earlier.slice(-MOST_VERSIONS).map((state) => fitState(state, () => undefined));
   const kept = new Set(current.long.map(({ text }) => text));
   const lost = new Set(history.flatMap(({ long }) => long.map(({ text }) => text)).filter((text) => !kept.has(text)));
   losses.add("values over 64 KiB that only earlier versions have", title, lost.size);
-  losses.add(`earlier versions beyond the newest ${MOST_VERSIONS}`, title, item.history.length - history.length);
+  losses.add(`earlier versions beyond the newest ${MOST_VERSIONS}`, title, earlier.length - history.length);
   losses.add(
     `earlier versions beyond the newest ${DEFAULT_VERSIONS} (unless VERSIONS_KEPT of the service is higher)`,
     title,
@@ -53,7 +58,7 @@ function fitItem(item: TransferItem, losses: Losses): TransferItem | Unfit {
   );
   if (item.createdAt !== undefined || item.updatedAt !== undefined)
     add("dates of creation and change (the service sets its own)");
-  const files = [...item.files, ...current.long.map(({ name, text }) => fileOf(name, utf8Of(text)))];
+  const files = [...own, ...current.long.map(({ name, text }) => fileOf(name, utf8Of(text)))];
   if (current.long.length > 0) losses.add("values over 64 KiB, kept as Files", title, current.long.length);
   const states = history.map(({ state }) => state);
   const outcome: TransferItem = { ...item, ...current.state, files: fitFiles(files, add), history: states };

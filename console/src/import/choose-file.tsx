@@ -2,6 +2,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Import } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
+import { listState } from "../state/items.ts";
+import { writable } from "./vault-choice.tsx";
 import type { Problem } from "./stage.ts";
 
 interface Props {
@@ -23,6 +25,8 @@ export function ChooseFile({ shown, problem }: Props) {
     const [file] = files ?? [];
     if (file) shown.chooseFile(file);
   };
+  if (listState.value === "loaded" && writable().length === 0)
+    return <p class="empty">You have no vault to which you may write. Ask its administrator for a permission.</p>;
   return (
     <>
       <p>
@@ -43,7 +47,9 @@ export function ChooseFile({ shown, problem }: Props) {
       <h2>Files that can be read</h2>
       <ul class="formats">
         {FORMATS.map(({ name, summary }) => (
-          <li key={name}>{summary}</li>
+          <li key={name}>
+            <Summary text={summary} />
+          </li>
         ))}
       </ul>
       <p class="quiet">
@@ -67,6 +73,11 @@ function ProblemOf({ problem, shown }: { readonly problem: Problem; readonly sho
     </div>
   );
 }
+
+/** A summary as the command line prints it: what it has in backticks is code. */
+const Summary = ({ text }: { readonly text: string }) => (
+  <>{text.split("`").map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part))}</>
+);
 
 const QUESTIONS = {
   unknown: "The file has no format that is known. If you know it, choose it here.",

@@ -82,7 +82,8 @@ export function createImport() {
     const counts = await writeItems(items, { signal: controller.signal, onItem: () => done.value++ });
     void loadItems();
     if (run !== current) return;
-    stage.value = { name: "finished", result: { ...counts, stopped: controller.signal.aborted, all: items.length } };
+    const stopped = controller.signal.aborted && done.value < items.length;
+    stage.value = { name: "finished", result: { ...counts, stopped, all: items.length } };
   }
 
   return {

@@ -1,6 +1,6 @@
-import { type Fitted, fitTransfer } from "../../../cli/src/transfer/fit.ts";
+import { beginFit, type Fitted } from "../../../cli/src/transfer/fit.ts";
 import { isKeePassFile } from "../../../cli/src/transfer/formats/keepass-file.ts";
-import { matchingFormats } from "../../../cli/src/transfer/model.ts";
+import { matchingFormats, type Transfer } from "../../../cli/src/transfer/model.ts";
 import { type PlannedItem, planItems } from "../../../cli/src/transfer/plan.ts";
 import type { TargetVault } from "../../../cli/src/transfer/service.ts";
 import { FORMATS } from "./formats.ts";
@@ -43,11 +43,26 @@ export async function readSource(file: File, { password, includeTrash, format: w
   const ask = () => (password === undefined ? Promise.reject(NEEDS_PASSWORD) : Promise.resolve(password));
   try {
     const transfer = await format.read(bytes, { password: ask, fileName: file.name, includeTrash });
-    return { kind: "read", source: { format: format.name, source: transfer.source, fitted: fitTransfer(transfer) } };
+    return { kind: "read", source: { format: format.name, source: transfer.source, fitted: await fitInSlices(transfer) } };
   } catch (error) {
     if (error === NEEDS_PASSWORD) return { kind: "password" };
     throw error;
   }
+}
+
+/** How long the page does not answer at most while Items are made to fit. A Worker is not possible under Trusted Types. */
+const SLICE = 50; // milliseconds
+
+async function fitInSlices({ items, losses }: Transfer): Promise<Fitted> {
+  const { fitted, add } = beginFit(losses);
+  let end = performance.now() + SLICE;
+  for (const item of items) {
+    add(item);
+    if (performance.now() < end) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    end = performance.now() + SLICE;
+  }
+  return fitted;
 }
 
 /**

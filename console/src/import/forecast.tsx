@@ -1,3 +1,4 @@
+import { plural } from "../../../cli/src/transfer/text.ts";
 import type { Import } from "./create-import.ts";
 import type { Forecast } from "./stage.ts";
 import { TitleList } from "./title-list.tsx";
@@ -33,6 +34,6 @@ function describe({ created, completed, present, differing }: Forecast): string 
     [differing.length, "there with other content"],
   ] as const;
   const text = parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(", ");
-  if (text === "") return "There is nothing to import.";
-  return created + completed > 0 ? `${text}.` : `${text}. There is nothing to import.`;
+  const all = plural(created + completed + present + differing.length, "Item");
+  return created + completed > 0 ? `${all}: ${text}.` : `${all}${text && `: ${text}`}. There is nothing to import.`;
 }

@@ -1,13 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { plural } from "../../../cli/src/transfer/text.ts";
+import { vaults } from "../state/items.ts";
 import type { Import } from "./create-import.ts";
 import type { Source } from "./engine.ts";
 import { ForecastOf } from "./forecast.tsx";
 import { LossReport } from "./loss-report.tsx";
 import { StageHeading } from "./stage-heading.tsx";
 import { CategoryTable, Unfit } from "./source-tables.tsx";
-import { defaultTargets, isChosen, VaultChoice } from "./vault-choice.tsx";
+import { chooseTargets, isChosen, VaultChoice } from "./vault-choice.tsx";
 
 interface Props {
   readonly shown: Import;
@@ -19,7 +20,7 @@ export function Review({ shown, source }: Props) {
   const { items, losses, unfit } = source.fitted;
   const leavesOut = useSignal(false);
   const names = [...new Set(items.map(({ vault = "" }) => vault))];
-  useEffect(() => shown.setTargets(defaultTargets(names)), [source]);
+  useEffect(() => shown.setTargets(chooseTargets(names, shown.targets.value)), [source, vaults.value]);
   const forecast = shown.forecast.value;
   const count = forecast ? forecast.created + forecast.completed : 0;
   const isReady = forecast !== undefined && count > 0 && (unfit.length === 0 || leavesOut.value);

@@ -1,19 +1,24 @@
 import type { Import } from "./create-import.ts";
-import { may, vaults } from "../state/items.ts";
+import { listError, listState, loadItems, may, vaults } from "../state/items.ts";
+import { Failure } from "../ui/failure.tsx";
 
 /** Which vault gets the Items: one, or one for each vault of the source. */
 
 /** Vaults that the session reads, to find what is there already, and writes. */
-const writable = () => vaults.value.filter(({ id }) => may(id, "r") && may(id, "w"));
+export const writable = () => vaults.value.filter(({ id }) => may(id, "r") && may(id, "w"));
 
 /** The choice that leaves the Items out. */
 const NONE = "none";
 
-/** The choices at first: vaults of the same names, as the command line chooses, and the only vault that there is. */
-export function defaultTargets(names: readonly string[]): ReadonlyMap<string, string> {
+/**
+ * The choice for each vault of the source. In: those that the user has made. The others are the vault of the same name, as in the
+ * command line, or the only one that there is.
+ */
+export function chooseTargets(names: readonly string[], made: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const all = writable();
   const only = all.length === 1 ? all[0]!.id : "";
-  return new Map(names.map((name) => [name, all.find((vault) => sameName(vault.name, name))?.id ?? only]));
+  const choose = (name: string) => made.get(name) || (all.find((vault) => sameName(vault.name, name))?.id ?? only);
+  return new Map(names.map((name) => [name, choose(name)]));
 }
 
 const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
@@ -25,15 +30,11 @@ export const isChosen = (names: readonly string[], targets: ReadonlyMap<string, 
 export function VaultChoice({ names, shown }: { readonly names: readonly string[]; readonly shown: Import }) {
   const targets = shown.targets.value;
   const all = writable();
-  if (all.length === 0)
-    return (
-      <p class="failure" role="alert">
-        You have no vault to which you may write. Ask your administrator for a permission.
-      </p>
-    );
+  if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
+  if (listState.value === "loading") return <p class="quiet">Loading your vaults…</p>;
   return (
     <fieldset class="targets">
-      <legend>{names.length > 1 ? "Vaults" : "Vault"}</legend>
+      <legend class="unseen">Where the Items go</legend>
       {names.map((name) => (
         <label key={name}>
           {name === "" ? "Import into" : <>Items of “{name}” into</>}

@@ -1,0 +1,211 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { LOGIN, protectedVault } from "../cli/transfer/formats/bitwarden-fixture.ts";
+import { makeOnePux } from "../cli/transfer/support/onepux.ts";
+import { sendRequest } from "../sdk/support/requests.ts";
+import { checkAccessibility } from "./support/accessibility.ts";
+import { injectFault, limitVault } from "./support/faults.ts";
+import { openPage, type PageOptions, startPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { type Seeded, seed } from "./support/seed.ts";
+
+/** Importing files in the console. */
+
+const MARKUP = "<img src=x onerror=alert(1)>";
+const PASSWORDS = readFileSync("docs/examples/passwords.csv");
+
+interface Opened extends Seeded {
+  readonly page: Page;
+}
+
+/** The view of a session with one vault. */
+async function openImport(options: PageOptions = {}): Promise<Opened> {
+  const seeded = await seed([], { name: "Team" });
+  const page = await openPage({ token: seeded.token, ...options });
+  await page.goto("/console/#/import");
+  await page.getByLabel("Choose a file").waitFor();
+  return { ...seeded, page };
+}
+
+const choose = (page: Page, name: string, content: Uint8Array | string): Promise<void> =>
+  page.getByLabel("Choose a file").setInputFiles({ name, mimeType: "application/octet-stream", buffer: Buffer.from(content) });
+
+const titlesIn = async ({ token, vault }: Seeded): Promise<string[]> =>
+  ((await sendRequest("GET", `v1/vaults/${vault}/items`, token)) as { title: string }[]).map(({ title }) => title).toSorted();
+
+/** A CSV file of Chrome with so many passwords. */
+const csvOf = (count: number): string =>
+  `name,url,username,password\n${Array.from({ length: count }, (_, n) => `Site ${n},https://${n}.example.com,ada,secret-${n}\n`).join("")}`;
+
+const isImported = (page: Page): Promise<void> => page.getByRole("heading", { name: "Imported" }).waitFor();
+const forecast = (page: Page, text: string): Promise<void> => page.getByRole("status").getByText(text, { exact: true }).waitFor();
+
+describe("an import", () => {
+  it("shows what a CSV file has, writes it, and finds everything there the second time, with the keyboard alone", async () => {
+    const opened = await openImport();
+    const { page } = opened;
+    await choose(page, "passwords.csv", PASSWORDS);
+    await forecast(page, "2 Items: 2 new.");
+    await page.getByText("Format chrome: 2 Items, 0 Files, 0 earlier versions.").waitFor();
+    await page.getByText("Nothing is lost.").waitFor();
+    expect(await titlesIn(opened)).toEqual([]);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Import 2 Items");
+    await page.keyboard.press("Enter");
+    await isImported(page);
+    await page.getByRole("list", { name: "Result" }).getByText("created").waitFor();
+    expect(await titlesIn(opened)).toEqual(["Mail", "Staging"]);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await choose(page, "passwords.csv", PASSWORDS);
+    await forecast(page, "2 Items: 2 already there. There is nothing to import.");
+    expect(await page.getByRole("button", { name: "Import", exact: true }).isDisabled()).toBe(true);
+  });
+
+  it("opens an encrypted file with its password, which is sent nowhere, and shows markup as text", async () => {
+    const { page } = await openImport();
+    const sent: string[] = [];
+    page.on("request", (request) => void sent.push(`${request.url()} ${request.postData()}`));
+    const items = [{ ...LOGIN, name: MARKUP, reprompt: 1 }];
+    const file = JSON.stringify(await protectedVault(JSON.stringify({ encrypted: false, items }), "correct horse"));
+    await choose(page, "bitwarden.json", file);
+    await page.getByLabel("Password of the file").fill("wrong");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("The password is wrong").waitFor();
+    await page.getByLabel("Password of the file").fill("correct horse");
+    await page.keyboard.press("Enter");
+    const losses = page.getByRole("list", { name: "Not carried over" });
+    await losses.getByText("settings that ask for the master password again").waitFor();
+    await losses.getByText(`in “${MARKUP}”`).first().waitFor();
+    await page.getByRole("button", { name: "Import 1 Item" }).click();
+    await isImported(page);
+    await page.getByRole("link", { name: "Show the Items" }).click();
+    await page.getByRole("link", { name: MARKUP }).click();
+    await page.getByRole("heading", { name: MARKUP }).waitFor();
+    expect(await page.locator("img").count()).toBe(0);
+    expect(sent.filter((request) => /correct horse|encKeyValidation/.test(request))).toEqual([]);
+  });
+
+  it("puts the Items of each vault of a 1PUX file where the user says, with their Files", async () => {
+    const { page, token, vault } = await openImport();
+    await choose(page, "export.1pux", makeOnePux());
+    await page.getByLabel("Items of “Private” into").waitFor();
+    await forecast(page, "3 Items: 3 new.");
+    await page.getByLabel("Import the Items in the trash too").check();
+    await forecast(page, "4 Items: 4 new.");
+    await page.getByRole("button", { name: "Import 4 Items" }).click();
+    await isImported(page);
+    const items = (await sendRequest("GET", `v1/vaults/${vault}/items?archived=true`, token)) as { id: string; title: string }[];
+    const files = await Promise.all(items.map(({ id }) => sendRequest("GET", `v1/vaults/${vault}/items/${id}/files`, token)));
+    expect(files.flat()).toHaveLength(2);
+  });
+
+  it("leaves nothing of the file in the page when the view is left", async () => {
+    const { page } = await openImport();
+    await choose(page, "passwords.csv", csvOf(1).replace("Site 0", "Only here"));
+    await forecast(page, "1 Item: 1 new.");
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.getByRole("link", { name: "Import", exact: true }).click();
+    await page.getByLabel("Choose a file").waitFor();
+    expect(await page.content()).not.toContain("passwords.csv");
+  });
+});
+
+describe("a file that cannot be read", () => {
+  let shared: Page;
+  beforeAll(async () => {
+    const { token } = await seed();
+    const { page, close } = await startPage({ token });
+    shared = page;
+    await page.goto("/console/#/import");
+    return close;
+  });
+
+  it.each([
+    ["cut.csv", PASSWORDS.subarray(0, -1), "it may be cut off"],
+    ["broken.json", '{"encrypted": false, "items": 7}', "The file.items: is no array"],
+    ["database.kdbx", Uint8Array.of(3, 0xd9, 0xa2, 0x9a), "A page cannot open KeePass databases."],
+  ])("is refused in words: %s", async (name, content, message) => {
+    await choose(shared, name, content);
+    await shared.getByRole("alert").getByText(message).waitFor();
+  });
+
+  it("is read as the format that the user chooses, if it has the signs of none", async () => {
+    await choose(shared, "variables.txt", "A=1\nB=2\n");
+    await shared.getByLabel("Format").selectOption({ label: ".env: one Item with a field per variable" });
+    await shared.getByRole("button", { name: "Read the file" }).click();
+    await forecast(shared, "1 Item: 1 new.");
+  });
+
+  it("is not asked of a session that may write to no vault", async () => {
+    const { token } = await seed([], { permission: "r" });
+    const page = await openPage({ token });
+    await page.goto("/console/#/import");
+    await page.getByText("You have no vault to which you may write").waitFor();
+  });
+});
+
+describe("an import that ends early", () => {
+  it("continues after the network failed, and makes nothing twice", async () => {
+    const opened = await openImport();
+    const { page } = opened;
+    expectProblem(page, /ERR_CONNECTION_RESET/);
+    await choose(page, "many.csv", csvOf(8));
+    await forecast(page, "8 Items: 8 new.");
+    const fault = await injectFault(page, "POST", "/v1/vaults/*/items", "lost");
+    await page.getByRole("button", { name: "Import 8 Items" }).click();
+    await page.getByRole("alert").getByText("The service did not answer").waitFor();
+    fault.end();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await isImported(page);
+    expect(await titlesIn(opened)).toHaveLength(8);
+  });
+
+  it("stops when the user says so, and when the vault is full, and continues", async () => {
+    const opened = await openImport();
+    const { page, vault } = opened;
+    expectProblem(page, /507/);
+    await choose(page, "many.csv", csvOf(20));
+    await forecast(page, "20 Items: 20 new.");
+    const fault = await injectFault(page, "POST", "/v1/vaults/*/items", "held");
+    await page.getByRole("button", { name: "Import 20 Items" }).click();
+    await page.getByRole("button", { name: "Stop" }).click();
+    fault.end();
+    await page.getByRole("heading", { name: "Import stopped" }).waitFor();
+    await page.getByText("not imported yet").waitFor();
+    await limitVault(vault, { items: 18 });
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("alert").getByText("The vault is full").waitFor();
+    await limitVault(vault, { items: 100 });
+    await page.getByRole("button", { name: "Continue" }).click();
+    await isImported(page);
+    expect(await titlesIn(opened)).toHaveLength(20);
+  });
+});
+
+describe("accessibility", () => {
+  it.each([
+    ["light", 1280],
+    ["dark", 390],
+  ] as const)("has no violation in the %s scheme, %d pixels wide", async (colorScheme, width) => {
+    const { page } = await openImport({ colorScheme, width });
+    const check = async (): Promise<void> => {
+      expect(await checkAccessibility(page)).toBe("");
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    };
+    await check();
+    await choose(page, "protected.json", JSON.stringify(await protectedVault("{}", "x")));
+    await page.getByLabel("Password of the file").waitFor();
+    await check();
+    await page.getByRole("button", { name: "Choose another file" }).click();
+    await choose(page, "export.1pux", makeOnePux());
+    await forecast(page, "3 Items: 3 new.");
+    await check();
+    await page.getByRole("button", { name: "Import 3 Items" }).click();
+    await isImported(page);
+    await check();
+  });
+});
