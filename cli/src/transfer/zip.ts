@@ -125,9 +125,15 @@ async function inflate(raw: Uint8Array, size: number): Promise<Uint8Array> {
   const unpacked = new Blob([raw as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const content = new Uint8Array(size);
   let length = 0;
-  for await (const part of unpacked as ReadableStream<Uint8Array>) {
-    content.set(part, length); // a RangeError beyond the end
-    length += part.length;
+  // Not every browser iterates over a stream.
+  const reader = (unpacked as ReadableStream<Uint8Array>).getReader();
+  for (let { value, done } = await reader.read(); !done && value; { value, done } = await reader.read()) {
+    if (length + value.length > size) {
+      await reader.cancel();
+      throw new RangeError("The content is longer than its size");
+    }
+    content.set(value, length);
+    length += value.length;
   }
   return content.subarray(0, length);
 }

@@ -119,6 +119,7 @@ export function createImport() {
       source = undefined;
       file.value = undefined;
       reading.value = FIRST;
+      targets.value = new Map();
       planned.value = undefined;
       forecast.value = undefined;
       stage.value = { name: "choose" };
