@@ -1,5 +1,6 @@
 import { startBackups } from "./jobs.ts";
 import { logFailure } from "./log.ts";
+import { isMissingMethod } from "./model/missing-method.ts";
 import { fail, ok, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity-archive.ts";
@@ -118,8 +119,6 @@ async function watchContents({ DB, FILES, COORDINATOR }: Env, now: number): Prom
   });
   return { content_without_row: found };
 }
-
-const isMissingMethod = (error: unknown): boolean => /does not implement/.test(String(error));
 
 /** Throws when a setting is malformed. */
 function requireSettings(env: Env): Settings {

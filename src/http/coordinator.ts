@@ -1,5 +1,6 @@
 import { fingerprint } from "../crypto/seal.ts";
 import type { ContentPlace } from "../model/file.ts";
+import { isMissingMethod } from "../model/missing-method.ts";
 import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
 import type { ResealProgress } from "../model/reseal.ts";
 import { fail, ok, type Result } from "../model/result.ts";
@@ -106,10 +107,6 @@ const callNewer = <T>(
 /** Asks the coordinator of a vault for `verify`. Errors: those of the coordinator; `unavailable`; `version_skew`, as above. */
 export const sendVerifyRequest = (call: Call, vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> =>
   callNewer(call, vault, "unavailable", (coordinator) => coordinator.verify(vault, request));
-
-/** The words of workerd's error for a method that the class of the object does not have. */
-const isMissingMethod = (error: unknown): boolean =>
-  error instanceof Error && error.message.startsWith("The RPC receiver does not implement ");
 
 const connect =
   ({ c }: Call, vault: string) =>
