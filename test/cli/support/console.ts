@@ -50,6 +50,8 @@ function parseBlock(text: string, first: number): Example[] {
 export interface Shell {
   /** Runs a command, which shares variables and the folder with those before it. Out: what it wrote to stdout and stderr. */
   run(command: string): Promise<string>;
+  /** Sets `$?` for the next command. */
+  setCode(code: number): void;
   end(): Promise<void>;
 }
 
@@ -66,6 +68,7 @@ export function startShell({ cwd, env }: { readonly cwd: string; readonly env: R
       await Promise.race([done, ended]);
       return readFileSync(out, "utf8").replace(/\n$/, "");
     },
+    setCode: (code) => void shell.stdin.write(`code=${code}\n`),
     async end() {
       shell.stdin.end();
       await ended;

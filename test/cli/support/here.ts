@@ -9,27 +9,30 @@ import type { Ran, RunOptions } from "./process.ts";
 
 /**
  * Runs the command line in this process, from its sources: for commands that need neither a folder, a signal nor a process of
- * their own. A process takes a fifth of a second of the processor.
+ * their own. A process takes a fifth of a second of the processor. `output` has stdout and stderr in the order of writing.
  */
 export async function runHere(
   args: readonly string[],
   { env = {}, input = "" }: Pick<RunOptions, "env"> & { readonly input?: string | Uint8Array } = {},
-): Promise<Ran> {
-  const [stdout, stderr] = [collect(), collect()];
+): Promise<Ran & { readonly output: string }> {
+  const both: Buffer[] = [];
+  const [stdout, stderr] = [collect(both), collect(both)];
   const HOME = mkdtempSync(join(tmpdir(), "item-vault-home-"));
-  const base = { PATH: process.env["PATH"]!, HOME, ITEM_VAULT_HOST: inject("url") };
+  const variables = { PATH: process.env["PATH"]!, HOME, ITEM_VAULT_HOST: inject("url"), ...env };
   const io = {
     stdin: Readable.from([Buffer.from(input)]),
     stdout: stdout.stream,
     stderr: stderr.stream,
-    env: { ...base, ...env },
+    // Node's home folder is that of this process, whose config file is the developer's.
+    env: { XDG_CONFIG_HOME: join(variables.HOME, ".config"), ...variables },
   };
   const code = await runCli(COMMANDS, args, io);
-  return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
+  return { code, signal: null, stdout: stdout.text(), stderr: stderr.text(), output: Buffer.concat(both).toString() };
 }
 
-function collect() {
+/** A stream, and what was written to it. Each chunk goes to `both`, too. */
+function collect(both: Buffer[]) {
   const chunks: Buffer[] = [];
-  const stream = new Writable({ write: (chunk: Buffer, _, done) => (chunks.push(chunk), done()) });
+  const stream = new Writable({ write: (chunk: Buffer, _, done) => (chunks.push(chunk), both.push(chunk), done()) });
   return { stream, text: () => Buffer.concat(chunks).toString() };
 }
