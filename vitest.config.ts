@@ -16,6 +16,10 @@ const SIMULATOR = "test/proof/simulator";
 const OPENAPI = "test/openapi/node";
 const BROWSER = "test/browser";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
+/** Which cases a short run takes of the long lists (test/support/sample.ts): others on each day. SAMPLE repeats a run. */
+const SAMPLE = (process.env["SAMPLE"] ??= String(Math.floor(Date.now() / 86_400_000)));
+/** Tests that only the long run has. Each file would start a process to skip them. */
+const LONG_ONLY = LONG_RUN === "1" ? [] : [`${DEPLOY}/failures.test.ts`, `${DEPLOY}/releases.test.ts`];
 /** The secrets of the Worker in every project. */
 const SECRETS = {
   ADMIN_TOKEN: "test-admin-token",
@@ -71,7 +75,7 @@ export default defineConfig({
             verbose: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
-              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, WEBHOOK_TEST_ORIGIN },
+              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, SAMPLE, WEBHOOK_TEST_ORIGIN },
               // A second database, which test/promises/migrations.test.ts creates from schema.sql.
               d1Databases: { SCHEMA_DB: "schema" },
               // The queue with a shorter delay than in wrangler.toml.
@@ -124,6 +128,7 @@ export default defineConfig({
         test: {
           name: "upgrade",
           include: [UPGRADE, DEPLOY].map((folder) => `${folder}/**/*.test.ts`),
+          exclude: [...configDefaults.exclude, ...LONG_ONLY],
           hookTimeout: 60_000,
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
           env: { ...LOCAL, WRANGLER_LOG: "warn", no_proxy: "127.0.0.1" },
