@@ -12,7 +12,7 @@ import { CACHE } from "./support/process.ts";
 
 /**
  * Replays docs/cli.md: runs the commands of each section, and compares what they write with what is shown. A shell runs them, with a
- * process for each `item-vault`; but a command that needs neither a shell nor the section's folder runs in this process.
+ * process for each `item-vault`; but one whose arguments need neither a shell nor the section's folder runs in this process.
  */
 
 /** Milliseconds for one section: many processes, on a machine that may be busy. */
@@ -56,10 +56,16 @@ async function demoShell() {
 /** Commands that need a process of their own (`run`), and options and commands that read or write a file of the section's folder. */
 const IN_PROCESS_OF_ITS_OWN = / (?:-o|--to|run|import|file get|file put) /;
 
-/** The arguments of `item-vault` in a command without an operator, a variable or an expansion of the shell; otherwise `undefined`. */
-function plainArguments(command: string): string[] | undefined {
-  if (!/^item-vault [^|&;<>(){}$`\\"*?~#]*$/.test(command) || IN_PROCESS_OF_ITS_OWN.test(command)) return undefined;
-  return [...command.matchAll(/'([^']*)'|([^\s']+)/g)].slice(1).map(([, quoted, word]) => quoted ?? word!);
+/**
+ * The arguments of `item-vault` at the start of a command, and the pipe or redirection after it. `undefined`: the command begins otherwise, or
+ * needs the shell for its arguments.
+ */
+function plainCall(command: string): { args: string[]; rest: string } | undefined {
+  const { plain, rest = "" } =
+    /^(?<plain>item-vault [^|&;<>(){}$`\\"*?~#]*?)(?: (?<rest>(?:\||2?>)[^]*))?$/.exec(command)?.groups ?? {};
+  if (plain === undefined || IN_PROCESS_OF_ITS_OWN.test(`${plain} `)) return undefined;
+  const words = [...plain.matchAll(/'([^']*)'|([^\s']+)/g)].map(([, quoted, word]) => quoted ?? word!);
+  return { args: words.slice(1), rest };
 }
 
 /** Whether a command changes the variables of the shell for those after it. */
@@ -76,11 +82,12 @@ async function replay({ heading, examples }: Section) {
   const bindings: Bindings = new Map();
   const [actual, expected]: object[][] = [[], []];
   const runExample = async (command: string, inShell: boolean): Promise<string> => {
-    const args = inShell ? undefined : plainArguments(command);
-    if (!args) return shell.run(command);
-    const { code, output } = await runHere(args, { env: ofSection });
-    shell.setCode(code!);
-    return output.replace(/\n$/, "");
+    const call = inShell ? undefined : plainCall(command);
+    if (!call) return shell.run(command);
+    const ran = await runHere(call.args, { env: ofSection });
+    if (call.rest !== "") return shell.runWith(ran, call.rest);
+    shell.setCode(ran.code!);
+    return ran.output.replace(/\n$/, "");
   };
   let changed = false; // the shell's variables
   for (const { line, command, shown } of examples) {
