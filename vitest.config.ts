@@ -5,6 +5,7 @@ import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
+import { useUncompressedSockets } from "./vitest.sockets.ts";
 import { useTemporaryFolder } from "./vitest.temporary.ts";
 
 const SDK = "test/sdk";
@@ -30,6 +31,7 @@ const SECRETS = {
 Object.assign(process.env, SECRETS);
 process.env["WRANGLER_LOG"] ??= "warn";
 useTemporaryFolder();
+useUncompressedSockets();
 /**
  * Whether the files run in random order: `npm test -- --sequence.shuffle.files` finds files that depend on the files
  * before them. A sequencer that is set here would replace vitest's, which shuffles.
