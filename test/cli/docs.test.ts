@@ -7,7 +7,7 @@ import { type Bindings, expectedText } from "../docs/placeholders.ts";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { parseSections, type Section, startShell } from "./support/console.ts";
 import { startFewVaults } from "./support/few-vaults.ts";
-import { runHere } from "./support/here.ts";
+import { runWithOutput } from "./support/here.ts";
 import { CACHE } from "./support/process.ts";
 
 /**
@@ -84,7 +84,7 @@ async function replay({ heading, examples }: Section) {
   const runExample = async (command: string, inShell: boolean): Promise<string> => {
     const call = inShell ? undefined : plainCall(command);
     if (!call) return shell.run(command);
-    const ran = await runHere(call.args, { env: ofSection });
+    const ran = await runWithOutput(call.args, { env: ofSection });
     if (call.rest !== "") return shell.runWith(ran, call.rest);
     shell.setCode(ran.code!);
     return ran.output.replace(/\n$/, "");

@@ -7,13 +7,21 @@ import { COMMANDS } from "../../../cli/src/commands.ts";
 import { runCli } from "../../../cli/src/frame/cli.ts";
 import type { Ran, RunOptions } from "./process.ts";
 
+type Options = Pick<RunOptions, "env"> & { readonly input?: string | Uint8Array };
+
 /**
  * Runs the command line in this process, from its sources: for commands that need neither a folder, a signal nor a process of
- * their own. A process takes a fifth of a second of the processor. `output` has stdout and stderr in the order of writing.
+ * their own. A process takes a fifth of a second of the processor.
  */
-export async function runHere(
+export async function runHere(args: readonly string[], options: Options = {}): Promise<Ran> {
+  const { output: _output, ...ran } = await runWithOutput(args, options);
+  return ran;
+}
+
+/** The same. `output` has stdout and stderr in the order of writing. */
+export async function runWithOutput(
   args: readonly string[],
-  { env = {}, input = "" }: Pick<RunOptions, "env"> & { readonly input?: string | Uint8Array } = {},
+  { env = {}, input = "" }: Options = {},
 ): Promise<Ran & { readonly output: string }> {
   const both: Buffer[] = [];
   const [stdout, stderr] = [collect(both), collect(both)];
