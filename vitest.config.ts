@@ -5,6 +5,7 @@ import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
+import { useUncompressedSockets } from "./vitest.sockets.ts";
 import { useTemporaryFolder } from "./vitest.temporary.ts";
 
 const SDK = "test/sdk";
@@ -16,6 +17,10 @@ const SIMULATOR = "test/proof/simulator";
 const OPENAPI = "test/openapi/node";
 const BROWSER = "test/browser";
 const LONG_RUN = process.env["LONG_RUN"] ?? "";
+/** Which cases a short run takes of the long lists (test/support/sample.ts): others on each day. SAMPLE repeats a run. */
+const SAMPLE = (process.env["SAMPLE"] ??= String(Math.floor(Date.now() / 86_400_000)));
+/** Tests that only the long run has. Each file would start a process to skip them. */
+const LONG_ONLY = LONG_RUN === "1" ? [] : [`${DEPLOY}/failures.test.ts`, `${DEPLOY}/releases.test.ts`];
 /** The secrets of the Worker in every project. */
 const SECRETS = {
   ADMIN_TOKEN: "test-admin-token",
@@ -26,6 +31,7 @@ const SECRETS = {
 Object.assign(process.env, SECRETS);
 process.env["WRANGLER_LOG"] ??= "warn";
 useTemporaryFolder();
+useUncompressedSockets();
 /**
  * Whether the files run in random order: `npm test -- --sequence.shuffle.files` finds files that depend on the files
  * before them. A sequencer that is set here would replace vitest's, which shuffles.
@@ -71,7 +77,7 @@ export default defineConfig({
             verbose: false,
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
-              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, WEBHOOK_TEST_ORIGIN },
+              bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, SAMPLE, WEBHOOK_TEST_ORIGIN },
               // A second database, which test/promises/migrations.test.ts creates from schema.sql.
               d1Databases: { SCHEMA_DB: "schema" },
               // The queue with a shorter delay than in wrangler.toml.
@@ -124,6 +130,7 @@ export default defineConfig({
         test: {
           name: "upgrade",
           include: [UPGRADE, DEPLOY].map((folder) => `${folder}/**/*.test.ts`),
+          exclude: [...configDefaults.exclude, ...LONG_ONLY],
           hookTimeout: 60_000,
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
           env: { ...LOCAL, WRANGLER_LOG: "warn", no_proxy: "127.0.0.1" },

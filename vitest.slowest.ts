@@ -26,7 +26,7 @@ const secondsOf = (file: TestModule): number => {
   return (collectDuration + setupDuration + duration) / 1000;
 };
 
-/** Prints the ten slowest files, one line each, at the end of a run of more than ten files. */
+/** Prints SAMPLE and the ten slowest files, one line each, at the end of a run of more than ten files. */
 export const slowestFiles: Reporter = {
   onTestRunEnd(files) {
     if (files.length <= PRINTED) return;
@@ -34,6 +34,6 @@ export const slowestFiles: Reporter = {
     const lines = slowest.map(
       (file) => `${secondsOf(file).toFixed(1).padStart(6)} s  ${file.relativeModuleId} (${file.project.name})`,
     );
-    console.log(["The slowest test files:", ...lines].join("\n"));
+    console.log([`SAMPLE=${process.env["SAMPLE"]}`, "The slowest test files:", ...lines].join("\n"));
   },
 };

@@ -1,15 +1,24 @@
 /**
  * `npm run build` writes what is served and installed: `dist/assets/` (the API's document and its reference page), `client/dist/` and
- * `cli/dist/`. `node scripts/build.ts assets` writes the first only: wrangler runs it before it bundles the Worker.
+ * `cli/dist/`. `node scripts/build.ts assets` writes the first only: wrangler runs it before it bundles the Worker. With ASSETS_BUILT=1 it
+ * does nothing: `npm test` has written them, and starts several Workers.
  */
-import { document } from "../openapi/document.ts";
-import { buildAssets } from "./build/assets.ts";
-import { buildPackages } from "./build/packages.ts";
+
+async function buildAssets(): Promise<void> {
+  const [{ document }, assets] = await Promise.all([import("../openapi/document.ts"), import("./build/assets.ts")]);
+  assets.buildAssets(document);
+}
 
 /** Throws when a package does not compile. */
 export async function build(): Promise<void> {
-  buildAssets(document);
+  await buildAssets();
+  const { buildPackages } = await import("./build/packages.ts");
   await buildPackages();
 }
 
-if (import.meta.main) await (process.argv[2] === "assets" ? buildAssets(document) : build());
+async function runCommand(): Promise<void> {
+  if (process.argv[2] !== "assets") await build();
+  else if (process.env["ASSETS_BUILT"] !== "1") await buildAssets();
+}
+
+if (import.meta.main) await runCommand();

@@ -36,11 +36,14 @@ export const applyMigrations = (state?: string): Promise<void> =>
 /** The tables of wrangler.toml about static files and how they are built, with their comments. */
 const ASSETS = /(?:^#.*\n)*^\[(?:assets|build)\]\n(?:.+\n)*/gm;
 
+/** wrangler.toml of a Worker that runs without this checkout: without static files and the command that builds them. */
+export const standaloneConfiguration = (): string => readFileSync("wrangler.toml", "utf8").replaceAll(ASSETS, "");
+
 /**
- * Builds the Worker of wrangler.toml as `wrangler deploy` does. Writes `index.js` and a copy of `wrangler.toml`, which runs without
- * this checkout: it has no static files and no command that builds.
+ * Builds the Worker of wrangler.toml as `wrangler deploy` does. Writes `index.js` and the `wrangler.toml` with which it runs without
+ * this checkout.
  */
 export async function buildWorker(folder: string): Promise<void> {
   await runWrangler("deploy", "--dry-run", `--outdir=${folder}`);
-  writeFileSync(join(folder, "wrangler.toml"), readFileSync("wrangler.toml", "utf8").replaceAll(ASSETS, ""));
+  writeFileSync(join(folder, "wrangler.toml"), standaloneConfiguration());
 }

@@ -25,8 +25,8 @@ const OPTIONS = {
   logLevel: "warning",
 } as const;
 
-/** Out: the files by their paths in the package, and the paths of the sources. Throws when esbuild does. */
-export async function bundleWorker(): Promise<{ files: Record<string, string | Uint8Array>; inputs: string[] }> {
+/** Out: the Worker as one file, and the paths of its sources. Throws when esbuild does. */
+export async function bundleCode(): Promise<{ code: Uint8Array; inputs: string[] }> {
   const { outputFiles, metafile } = await build({
     ...OPTIONS,
     conditions: ["workerd", "worker", "browser"],
@@ -34,17 +34,23 @@ export async function bundleWorker(): Promise<{ files: Record<string, string | U
     entryPoints: ["src/index.ts"],
     outfile: "index.js",
   });
+  return { code: outputFiles[0]!.contents, inputs: Object.keys(metafile.inputs) };
+}
+
+/** Out: the files by their paths in the package, and the paths of the sources of the code. Throws when esbuild does. */
+export async function bundleWorker(): Promise<{ files: Record<string, string | Uint8Array>; inputs: string[] }> {
+  const { code, inputs } = await bundleCode();
   const migrations = readdirSync("migrations").map((name) => [`migrations/${name}`, readFileSync(`migrations/${name}`)] as const);
   const assets = Object.entries(assetFiles(document)).map(([path, content]) => [`assets/${path}`, content] as const);
   const files = {
-    "code/index.js": outputFiles[0]!.contents,
+    "code/index.js": code,
     "package.json": `${JSON.stringify({ version: manifest.version })}\n`,
     "wrangler.toml": bundledConfiguration(readFileSync("wrangler.toml", "utf8")),
     ...Object.fromEntries([...migrations, ...assets]),
   };
   return {
     files: Object.fromEntries(Object.entries(files).map(([path, content]) => [`${FOLDER}/${path}`, content])),
-    inputs: Object.keys(metafile.inputs),
+    inputs,
   };
 }
 

@@ -1,13 +1,15 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { admin, type Client, freshVault, LOGIN, type Reply } from "../support/service.ts";
+import { sample } from "../support/runs.ts";
+import { admin, type Client, freshVault, LOGIN, type Reply, shareVault } from "../support/service.ts";
 
 /** Strings that need care: unpaired surrogates (contract 12.3), and the names of properties that JavaScript objects inherit. */
 
 /** Sends a request that contains the text. */
 type SendText = (target: { items: string; item: string; call: Client }, text: string) => Promise<Reply>;
 
-async function makeTestVault() {
-  const { vault, items, call } = await freshVault();
+/** An Item in that vault, or in a new one. */
+async function makeTestVault(own?: Awaited<ReturnType<typeof freshVault>>) {
+  const { vault, items, call } = own ?? (await freshVault());
   const item = { ...LOGIN, fields: [{ id: "f", value: "x" }], sections: [{ id: "s" }], tags: ["t"], urls: [{ href: "u" }] };
   const { id } = (await call("POST", items, { body: item })).body;
   const writeCount = async () => (await call("GET", `/v1/vaults/${vault}`)).body.contentVersion;
@@ -16,6 +18,8 @@ async function makeTestVault() {
 
 /** Shared by the tests whose requests are refused and so change nothing. */
 let unchanged: Awaited<ReturnType<typeof makeTestVault>>;
+
+const sharedVault = shareVault();
 
 beforeAll(async () => {
   unchanged = await makeTestVault();
@@ -62,7 +66,7 @@ describe("an unpaired surrogate", () => {
   });
 
   it.each(PLACES)("is accepted as part of a complete pair in %s", async (_, sendText) => {
-    expect((await sendText(await makeTestVault(), "\ud83d\ude00")).status).toBe(200);
+    expect((await sendText(await makeTestVault(await sharedVault()), "\ud83d\ude00")).status).toBe(200);
   });
 
   it("is a 400 in the path of a `replace` operation", async () => {
@@ -106,10 +110,13 @@ describe("the name of a property that every object inherits", () => {
 
   it.each(
     INHERITED.flatMap((name) =>
-      ["", "/fields/f", "/urls/0", "/urls", "/tags", "/sections/s"].flatMap((place) => [
-        `${place}/${name}`,
-        `${place}/${name}/x`,
-      ]),
+      sample(
+        ["", "/fields/f", "/urls/0", "/urls", "/tags", "/sections/s"].flatMap((place) => [
+          `${place}/${name}`,
+          `${place}/${name}/x`,
+        ]),
+        3,
+      ),
     ),
   )("is a 400 in the path of a PATCH: %s", async (path) => {
     const { item, call, writeCount } = unchanged;

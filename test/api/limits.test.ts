@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { sample } from "../support/runs.ts";
 import { admin, type Client, client, freshVault, LOGIN, type Reply } from "../support/service.ts";
 
 /** Each limit of contract 12.1: a size of the limit and one less is accepted, one more is a 400 that names the limit. */
@@ -116,9 +117,10 @@ const filter =
   ({ items, call }, size) =>
     call("GET", `${items}?filter=${encodeURIComponent(`${attribute} "${text(size, character)}"`)}`);
 
+/** The short run takes two of the widths. */
 const ofEachWidth = (rows: typeof STRINGS, limit: number) =>
   rows.flatMap(([name, sendSized]) =>
-    ["a", "é", "€", "😀"].map((character) => {
+    sample(["a", "é", "€", "😀"], 2).map((character) => {
       const sendText: SendSized = (target, size) => sendSized(text(size, character))(target, size);
       return [`${name} in bytes of UTF-8, made of ${character}`, limit, sendText] as const;
     }),

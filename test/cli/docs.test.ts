@@ -7,9 +7,13 @@ import { type Bindings, expectedText } from "../docs/placeholders.ts";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { parseSections, type Section, startShell } from "./support/console.ts";
 import { startFewVaults } from "./support/few-vaults.ts";
+import { runWithOutput } from "./support/here.ts";
 import { CACHE } from "./support/process.ts";
 
-/** Replays docs/cli.md: runs the commands of each section in a shell, and compares what they write with what is shown. */
+/**
+ * Replays docs/cli.md: runs the commands of each section, and compares what they write with what is shown. A shell runs them, with a
+ * process for each `item-vault`; but one whose arguments need neither a shell nor the section's folder runs in this process.
+ */
 
 /** Milliseconds for one section: many processes, on a machine that may be busy. */
 const LONGEST = 120_000;
@@ -49,18 +53,47 @@ async function demoShell() {
   return { cwd, env, vault };
 }
 
+/** Commands that need a process of their own (`run`), and options and commands that read or write a file of the section's folder. */
+const IN_PROCESS_OF_ITS_OWN = / (?:-o|--to|run|import|file get|file put) /;
+
+/**
+ * The arguments of `item-vault` at the start of a command, and the pipe or redirection after it. `undefined`: the command begins otherwise, or
+ * needs the shell for its arguments.
+ */
+function plainCall(command: string): { args: string[]; rest: string } | undefined {
+  const { plain, rest = "" } =
+    /^(?<plain>item-vault [^|&;<>(){}$`\\"*?~#]*?)(?: (?<rest>(?:\||2?>)[^]*))?$/.exec(command)?.groups ?? {};
+  if (plain === undefined || IN_PROCESS_OF_ITS_OWN.test(`${plain} `)) return undefined;
+  const words = [...plain.matchAll(/'([^']*)'|([^\s']+)/g)].map(([, quoted, word]) => quoted ?? word!);
+  return { args: words.slice(1), rest };
+}
+
+/** Whether a command changes the variables of the shell for those after it. */
+const changesVariables = (command: string): boolean => /^(?:export )?\w+=\S*$/.test(command);
+
 /** The sections whose examples are about all vaults of the service. */
 const ABOUT_ALL = new Set(["Backups"]);
 
 async function replay({ heading, examples }: Section) {
   const { cwd, env, vault } = await demoShell();
   const few = ABOUT_ALL.has(heading) ? await startFewVaults([vault]) : undefined;
-  const shell = startShell({ cwd, env: { ...env, ...(few && { ITEM_VAULT_HOST: few.url }) } });
+  const ofSection = { ...env, ...(few && { ITEM_VAULT_HOST: few.url }) };
+  const shell = startShell({ cwd, env: ofSection });
   const bindings: Bindings = new Map();
   const [actual, expected]: object[][] = [[], []];
+  const runExample = async (command: string, inShell: boolean): Promise<string> => {
+    const call = inShell ? undefined : plainCall(command);
+    if (!call) return shell.run(command);
+    const ran = await runWithOutput(call.args, { env: ofSection });
+    if (call.rest !== "") return shell.runWith(ran, call.rest);
+    shell.setCode(ran.code!);
+    return ran.output.replace(/\n$/, "");
+  };
+  let changed = false; // the shell's variables
   for (const { line, command, shown } of examples) {
     const filled = command.replaceAll(/\{(\w+)\}/g, (whole, name: string) => bindings.get(name) ?? whole);
-    const output = await shell.run(filled);
+    changed ||= changesVariables(command);
+    const output = await runExample(filled, changed);
     actual!.push({ line, command, output });
     expected!.push({ line, command, output: expectedText(shown, output, bindings) });
   }

@@ -11,6 +11,7 @@ import { deliver, recordingQueue } from "../support/activity.ts";
 import { countingDatabase, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
 import { snapshotDatabase } from "../support/restore.ts";
+import { runs } from "../support/runs.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
@@ -297,7 +298,7 @@ describe("the export", () => {
     expect(new Set(everything.map(({ log, requestId }) => `${log}/${requestId}`)).size).toBe(everything.length);
   });
 
-  it.each([5, 100])("is the same in pages of %i", async (limit) => {
+  it.each([runs(25, 5), 100])("is the same in pages of %i", async (limit) => {
     expect(await exported("", limit)).toEqual(everything);
   });
 

@@ -95,7 +95,7 @@ describe("a generated value", () => {
     const random = bytes(1);
     const expected = valid(length, characters);
     expect(expected).toHaveLength(count);
-    const each = runs(60, 300);
+    const each = runs(20, 300);
     const counts = new Map(expected.map((value) => [value, 0]));
     for (let time = 0; time < each * count; time++) {
       const { value } = generate(over(length, characters), random);

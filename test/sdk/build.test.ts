@@ -1,7 +1,18 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,16 +23,28 @@ import { licencesOf } from "../../scripts/build/licences.ts";
 const LAUNCHER = join(import.meta.dirname, "../../cli/bin/item-vault.js");
 const SCRIPT = join(import.meta.dirname, "../../scripts/build.ts");
 
-const FILES = ["_headers", "docs/index.html", "docs/style.css", "openapi.json"];
+/** The files whose names have no hash of their content. */
+const FILES = [
+  "_headers",
+  "console/LICENSES.txt",
+  "console/icon.svg",
+  "console/index.html",
+  "docs/index.html",
+  "docs/style.css",
+  "openapi.json",
+];
+const HASHED = /^console\/assets\/[\w-]+-[A-Z0-9]{8}\.(?:js|css)$/;
 const folder = mkdtempSync(join(tmpdir(), "item-vault-build-"));
 const pathOf = (file: string) => join(folder, "dist/assets", file);
 const timesOf = () => FILES.map((file) => statSync(pathOf(file)).mtimeMs);
 
-const build = () => promisify(execFile)(process.execPath, [SCRIPT, "assets"], { cwd: folder });
+const build = () =>
+  promisify(execFile)(process.execPath, [SCRIPT, "assets"], { cwd: folder, env: { ...process.env, ASSETS_BUILT: "" } });
 
 /** When the first of two builds wrote each file. */
 let times: readonly number[];
 beforeAll(async () => {
+  symlinkSync(join(import.meta.dirname, "../../console"), join(folder, "console"));
   await build();
   times = timesOf();
   writeFileSync(pathOf("docs/old.html"), "of an earlier version");
@@ -33,7 +56,9 @@ describe("the build of the static files", () => {
   it("writes them, and deletes what else is in their folder", () => {
     const entries = readdirSync(pathOf(""), { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-    expect(files.toSorted()).toEqual(FILES.map(pathOf));
+    const isHashed = (path: string) => HASHED.test(relative(pathOf(""), path));
+    expect(files.filter((path) => !isHashed(path)).toSorted()).toEqual(FILES.map(pathOf));
+    expect(files.filter(isHashed).length).toBeGreaterThan(1);
   });
 
   it("leaves a file that does not change untouched, so that no watcher wakes", () => {

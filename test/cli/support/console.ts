@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Ran } from "./process.ts";
 
 /** Reads the `console` blocks of a document, and runs commands in a shell. */
 
@@ -50,6 +51,10 @@ function parseBlock(text: string, first: number): Example[] {
 export interface Shell {
   /** Runs a command, which shares variables and the folder with those before it. Out: what it wrote to stdout and stderr. */
   run(command: string): Promise<string>;
+  /** Runs what follows a program in a command, for example `| grep x`, after a program that wrote this and ended with this code. */
+  runWith(program: Pick<Ran, "stdout" | "stderr" | "code">, rest: string): Promise<string>;
+  /** Sets `$?` for the next command. */
+  setCode(code: number): void;
   end(): Promise<void>;
 }
 
@@ -59,13 +64,21 @@ export function startShell({ cwd, env }: { readonly cwd: string; readonly env: R
   const ended = new Promise<void>((end) => void shell.on("close", () => end()));
   const out = `${cwd}.out`;
   shell.stdin.write("code=0\n");
+  const run = async (command: string): Promise<string> => {
+    shell.stdin.write(`{ (exit $code)\n${command}\n} >${out} 2>&1 </dev/null; code=$?; echo\n`);
+    const done = new Promise<void>((next) => void shell.stdout.once("data", () => next()));
+    await Promise.race([done, ended]);
+    return readFileSync(out, "utf8").replace(/\n$/, "");
+  };
   return {
-    async run(command) {
-      shell.stdin.write(`{ (exit $code)\n${command}\n} >${out} 2>&1 </dev/null; code=$?; echo\n`);
-      const done = new Promise<void>((next) => void shell.stdout.once("data", () => next()));
-      await Promise.race([done, ended]);
-      return readFileSync(out, "utf8").replace(/\n$/, "");
+    run,
+    runWith({ stdout, stderr, code }, rest) {
+      const [first, second] = [`${cwd}.stderr`, `${cwd}.stdout`];
+      writeFileSync(first, stderr);
+      writeFileSync(second, stdout);
+      return run(`{ cat ${first} >&2; cat ${second}; (exit ${code}); } ${rest}`);
     },
+    setCode: (code) => void shell.stdin.write(`code=${code}\n`),
     async end() {
       shell.stdin.end();
       await ended;

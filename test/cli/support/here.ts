@@ -7,29 +7,40 @@ import { COMMANDS } from "../../../cli/src/commands.ts";
 import { runCli } from "../../../cli/src/frame/cli.ts";
 import type { Ran, RunOptions } from "./process.ts";
 
+type Options = Pick<RunOptions, "env"> & { readonly input?: string | Uint8Array };
+
 /**
  * Runs the command line in this process, from its sources: for commands that need neither a folder, a signal nor a process of
  * their own. A process takes a fifth of a second of the processor.
  */
-export async function runHere(
+export async function runHere(args: readonly string[], options: Options = {}): Promise<Ran> {
+  const { output: _output, ...ran } = await runWithOutput(args, options);
+  return ran;
+}
+
+/** The same. `output` has stdout and stderr in the order of writing. */
+export async function runWithOutput(
   args: readonly string[],
-  { env = {}, input = "" }: Pick<RunOptions, "env"> & { readonly input?: string | Uint8Array } = {},
-): Promise<Ran> {
-  const [stdout, stderr] = [collect(), collect()];
+  { env = {}, input = "" }: Options = {},
+): Promise<Ran & { readonly output: string }> {
+  const both: Buffer[] = [];
+  const [stdout, stderr] = [collect(both), collect(both)];
   const HOME = mkdtempSync(join(tmpdir(), "item-vault-home-"));
-  const base = { PATH: process.env["PATH"]!, HOME, ITEM_VAULT_HOST: inject("url") };
+  const variables = { PATH: process.env["PATH"]!, HOME, ITEM_VAULT_HOST: inject("url"), ...env };
   const io = {
     stdin: Readable.from([Buffer.from(input)]),
     stdout: stdout.stream,
     stderr: stderr.stream,
-    env: { ...base, ...env },
+    // Node's home folder is that of this process, whose config file is the developer's.
+    env: { XDG_CONFIG_HOME: join(variables.HOME, ".config"), ...variables },
   };
   const code = await runCli(COMMANDS, args, io);
-  return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
+  return { code, signal: null, stdout: stdout.text(), stderr: stderr.text(), output: Buffer.concat(both).toString() };
 }
 
-function collect() {
+/** A stream, and what was written to it. Each chunk goes to `both`, too. */
+function collect(both: Buffer[]) {
   const chunks: Buffer[] = [];
-  const stream = new Writable({ write: (chunk: Buffer, _, done) => (chunks.push(chunk), done()) });
+  const stream = new Writable({ write: (chunk: Buffer, _, done) => (chunks.push(chunk), both.push(chunk), done()) });
   return { stream, text: () => Buffer.concat(chunks).toString() };
 }

@@ -2,6 +2,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { bundleCode } from "../../../scripts/build/worker.ts";
+import { standaloneConfiguration } from "../../../scripts/wrangler.ts";
 import type { Answer, StoredRequest } from "./ask.ts";
 import type { Sample } from "./sample.ts";
 
@@ -49,6 +51,14 @@ export function writeRelease(release: Release, build: string, state: string): vo
   writeFileSync(join(folder, `${BUNDLE}.gz`), gzipSync(readFileSync(join(build, BUNDLE)), { level: 9 }));
   cpSync(join(build, "wrangler.toml"), join(folder, "wrangler.toml"));
   writeFileSync(join(folder, "release.json"), `${JSON.stringify(release, null, 1)}\n`);
+}
+
+/** Bundles the sources into a new folder, as `item-vault admin deploy` uploads them where there is no checkout. */
+export async function bundleCurrent(folder: string): Promise<void> {
+  const { code } = await bundleCode();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, BUNDLE), code);
+  writeFileSync(join(folder, "wrangler.toml"), standaloneConfiguration());
 }
 
 /** Copies the bundle of a release into a new folder. */
