@@ -44,10 +44,9 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   const earlier = replaced === undefined ? undefined : await loadSession(store, replaced, await adminFingerprint(c));
   if (earlier?.ok === false && earlier.failure.kind !== "unauthorized") return earlier;
   const { grants, expiresAt } = merge(earlier?.ok ? earlier.value : undefined, granted.value, store.now);
-  const entry = entryOf(c, granted.value);
-  const made = await insertSession(store, grants, expiresAt, { replaced, entry: entry.actor === ADMIN ? undefined : entry });
+  const made = await insertSession(store, grants, expiresAt, replaced);
   if (!made.ok) return made;
-  if (entry.actor === ADMIN) c.executionCtx.waitUntil(sendEntry(c.env, store, entry));
+  c.executionCtx.waitUntil(sendEntry(c.env, store, entryOf(c, granted.value)));
   setCookie(c, made.value.text, Math.floor((expiresAt - store.now) / SECOND));
   return ok(c.json(presentSession({ ...grants, expiresAt })));
 }
