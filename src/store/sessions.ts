@@ -62,31 +62,30 @@ export interface Made extends Lifetime {
 }
 
 /**
- * Makes a session, in one D1 call. In: what it grants, until when (Unix milliseconds), and the id of the session that it replaces, if
- * there is one. Errors: `unavailable`, `database_full`.
+ * Makes a session, in one D1 call. In: what it grants, from when until when, and the id of the session that it replaces, if there is one.
+ * Errors: `unavailable`, `database_full`.
  */
-export const insertSession = (store: Store, grants: Grants, expiresAt: number, replaced?: string): Promise<Result<Made>> =>
-  insert(store, "session", grants, expiresAt, replaced);
+export const insertSession = (store: Store, grants: Grants, lifetime: Lifetime, replaced?: string): Promise<Result<Made>> =>
+  insert(store, "session", grants, lifetime, replaced);
 
 /** Makes a one-time code, in one D1 call. Errors: as `insertSession`. */
 export const insertCode = (store: Store, grants: Grants): Promise<Result<Made>> =>
-  insert(store, "signInCode", grants, store.now + LIMITS.signInCode * SECOND);
+  insert(store, "signInCode", grants, { createdAt: store.now, expiresAt: store.now + LIMITS.signInCode * SECOND });
 
 async function insert(
   store: Store,
   kind: "session" | "signInCode",
   grants: Grants,
-  expiresAt: number,
+  lifetime: Lifetime,
   replaced?: string,
 ): Promise<Result<Made>> {
-  const { db, keyring, now } = store;
+  const { db, keyring } = store;
   const { id, text } = await createConsoleSecret(keyring, kind === "session" ? "session" : "sign-in-code");
-  const lifetime = { createdAt: now, expiresAt };
   const sealed = await sealGrants(keyring.active, kind, id, { ...lifetime, ...grants });
   const token = grants.token?.id ?? null;
   const statements = [
     db.prepare(SQL.trim).bind(token),
-    db.prepare(SQL.insert).bind(id, token, expiresAt, keyring.active.id, sealed),
+    db.prepare(SQL.insert).bind(id, token, lifetime.expiresAt, keyring.active.id, sealed),
   ];
   if (replaced !== undefined) statements.unshift(db.prepare(SQL.delete).bind(replaced));
   const done = await runBatch(db, ...statements);
