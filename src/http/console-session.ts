@@ -4,8 +4,8 @@ import type { Store } from "../store/database.ts";
 import { checkSchema } from "../store/schema.ts";
 import { explainFailure } from "../store/root-keys.ts";
 import { type ConsoleSession, findSession, loadSession } from "../store/sessions.ts";
-import { countFailure } from "../requests/rate-limit.ts";
-import { addressOf, type Context } from "./context.ts";
+import { limitToken } from "../requests/rate-limit.ts";
+import type { Context } from "./context.ts";
 import { digestOf } from "./secret.ts";
 
 /** The cookie of the console: which requests may use it, and the session that it names (contract 24). */
@@ -73,12 +73,17 @@ export async function sessionOf(c: Context, store: Store, known: boolean): Promi
   return allowed.ok ? requireSession(c, store, known) : allowed;
 }
 
-/** As `sessionOf`, for a request that needs a session and was made by the console. */
+/**
+ * As `sessionOf`, for a request that needs a session and was made by the console. A refusal counts as no failed authentication of the
+ * address: nobody guesses a cookie, and a browser sends one that has ended by itself. Behind a shared address the console has to learn
+ * that, whatever others send. So that a cookie that has ended causes no load, requests are counted by session.
+ */
 export async function requireSession(c: Context, store: Store, known = false): Promise<Result<ConsoleSession>> {
   const id = await sessionIdOf(c, store);
-  if (id === undefined) return countFailure(c.env, addressOf(c), await explainFailure(store));
+  if (id === undefined) return explainFailure(store);
+  const limited = await limitToken(c.env, id, store.now);
+  if (limited) return limited;
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
-  const session = await (known ? findSession : loadSession)(store, id, await adminFingerprint(c));
-  return session.ok ? session : countFailure(c.env, addressOf(c), session);
+  return (known ? findSession : loadSession)(store, id, await adminFingerprint(c));
 }

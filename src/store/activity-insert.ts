@@ -10,28 +10,33 @@ import { runBatch } from "./database.ts";
  * table. Entries of writes are not counted and stay for the retention.
  */
 
-/** A condition on a row of `activity`: the entry is a read or a denial. */
-export const IS_COUNTED = "(action = 'READ' OR result = 'DENY')";
+/** The resource of the only entries of the admin's log by others than the admin. A token may name a vault with the id of that log. */
+const SIGN_IN: AdminResource = "SESSION";
+
+/**
+ * A condition on a row of `activity`: the entry is a read, a denial, or a sign-in, which a token without any vault can repeat as it can
+ * repeat a read.
+ */
+export const IS_COUNTED = `(action = 'READ' OR result = 'DENY' OR resource IS '${SIGN_IN}')`;
 
 /** The same of a row on its way. */
-export const isCounted = ({ action, result }: ActivityRow): boolean => action === "READ" || result === "DENY";
+export const isCounted = ({ action, result, resource }: ActivityRow): boolean =>
+  action === "READ" || result === "DENY" || resource === SIGN_IN;
 
 /** A log without a count starts with that of so many of its newest entries; older ones stay uncounted. */
 const COUNTED_AT_FIRST = 1_000;
-
-/** The resource of the only entries of the admin's log by others than the admin. A token may name a vault with the id of that log. */
-const SIGN_IN: AdminResource = "SESSION";
 
 const isOfAdminLog = ({ actor, resource }: ActivityRow): boolean => actor === ADMIN || resource === SIGN_IN;
 
 /** The rows of a batch whose log exists: that of a vault or token that was not deleted, and the admin's. */
 const ROWS = `
-  SELECT value, value ->> 'log' AS log, value ->> 'id' AS id, value ->> 'action' AS action, value ->> 'result' AS result
+  SELECT value, value ->> 'log' AS log, value ->> 'id' AS id, value ->> 'action' AS action, value ->> 'result' AS result,
+    value ->> 'resource' AS resource
   FROM json_each(?1)
   WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'log') OR EXISTS (SELECT 1 FROM tokens WHERE id = value ->> 'log')
     OR (value ->> 'log' = '${NOWHERE}' AND (value ->> 'actor' = '${ADMIN}' OR value ->> 'resource' = '${SIGN_IN}'))`;
 
-const NEWEST = "SELECT id, action, result FROM activity WHERE vault_id = log ORDER BY id DESC";
+const NEWEST = "SELECT id, action, result, resource FROM activity WHERE vault_id = log ORDER BY id DESC";
 
 const SQL = {
   begin: `
@@ -93,7 +98,7 @@ export async function insertActivity(db: D1Database, rows: readonly ActivityRow[
 /** The entries of a log that are deleted at once lie among so many; a scan passes the entries of writes in between once. */
 const SCANNED = 5_000;
 
-const OLDEST = `SELECT id, action, result FROM activity WHERE vault_id = ?1 AND id > logs.trimmed ORDER BY id LIMIT ${SCANNED}`;
+const OLDEST = `SELECT id, action, result, resource FROM activity WHERE vault_id = ?1 AND id > logs.trimmed ORDER BY id LIMIT ${SCANNED}`;
 
 const TRIMMED = `FROM activity WHERE vault_id = ?1 AND id > ?2 AND id <= (SELECT trimmed FROM logs WHERE vault_id = ?1) AND ${IS_COUNTED}`;
 

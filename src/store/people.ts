@@ -24,7 +24,7 @@ const SQL = {
       AND (SELECT count(*) FROM tokens WHERE person IS NOT NULL) < ${LIMITS.people}
     ON CONFLICT (id) DO NOTHING RETURNING id`,
   one: "SELECT * FROM tokens WHERE id = ?1 AND person IS NOT NULL",
-  ended: "SELECT id FROM ended_tokens WHERE id = ?1",
+  ended: "SELECT * FROM ended_tokens WHERE id = ?1",
   same: "SELECT id FROM tokens WHERE person IN (SELECT value FROM json_each(?1))",
   all: "SELECT * FROM tokens WHERE person IS NOT NULL",
   /** Only the row that was read: a rewrap or another change may have written it meanwhile. */
@@ -55,7 +55,7 @@ export async function insertPerson(store: Store, claims: Claims, entry: Activity
   const { id, name, expiresAt } = claims;
   const { key, sealed, createdAt, hash, index } = await rowOf(store, claims);
   const indexes = JSON.stringify(await emailIndexes(keyring, name));
-  const done = await runBatch<[Id, TokenRow, Id, Id, never, never]>(
+  const done = await runBatch<[Id, TokenRow, TokenRow, Id, never, never]>(
     db,
     db.prepare(SQL.insert).bind(id, key, sealed, createdAt, expiresAt * 1000, hash, index, indexes),
     db.prepare(SQL.one).bind(id),
@@ -137,10 +137,13 @@ export async function updatePerson(store: Store, id: string, vaults: Claims["vau
 
 /** Removes a person. One who was removed before stays so. Errors: `person_not_found`, those of `refusalOfWrite`. */
 export async function deletePerson(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
-  const { db } = store;
-  const read = await runBatch<[Id, Id]>(db, db.prepare(SQL.one).bind(id), db.prepare(SQL.ended).bind(id));
+  const { db, keyring } = store;
+  const read = await runBatch<[Id, TokenRow]>(db, db.prepare(SQL.one).bind(id), db.prepare(SQL.ended).bind(id));
   if (!read.ok) return read;
-  if (read.value.flat().length === 0) return fail("person_not_found");
-  const ended = await endToken(store, id, entry);
-  return !ended.ok && ended.failure.kind === "token_not_found" ? fail("person_not_found") : ended;
+  const [[live], [ended]] = read.value;
+  // Whose a row is that does not open is unknown, and what has ended stays as it is.
+  const opened = ended && (await openToken(keyring, ended));
+  if (!live && (!opened || (opened.ok && !opened.value.person))) return fail("person_not_found");
+  const done = await endToken(store, id, entry);
+  return !done.ok && done.failure.kind === "token_not_found" ? fail("person_not_found") : done;
 }

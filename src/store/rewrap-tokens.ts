@@ -15,7 +15,7 @@ const unchanged = (table: string): string => `
 export const REWRAPPED_TOKENS: Rewrapped = {
   table: "tokens",
   rows: 50,
-  columns: "sealed, created_at, expires_at, claims, signed_by",
+  columns: "sealed, created_at, expires_at, claims, signed_by, person",
   update: `
     UPDATE tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed', signed_by = new.value ->> 'signed_by',
       claims = new.value ->> 'hash', person = new.value ->> 'person'

@@ -1,10 +1,8 @@
 import { createCache } from "../crypto/cache.ts";
 import { createConsoleSecret } from "../crypto/console-secret.ts";
-import type { Activity } from "../model/activity.ts";
 import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE, SECOND } from "../model/time.ts";
-import { adminEntryStatement } from "./admin-activity.ts";
 import { runBatch, type Store } from "./database.ts";
 import { type Grants, type Lifetime, openLiveGrants, sealGrants, type SessionRow } from "./session-rows.ts";
 
@@ -63,42 +61,33 @@ export interface Made extends Lifetime {
   readonly text: string;
 }
 
-/** What is written together with a new row. */
-interface Beside {
-  /** The id of the session that it replaces. */
-  readonly replaced?: string | undefined;
-  /** The entry of the admin's log, by the token of the grants. The queue would drop it: it accepts entries of that log by the admin only. */
-  readonly entry?: Activity | undefined;
-}
-
 /**
- * Makes a session, in one D1 call. In: what it grants, and until when (Unix milliseconds). Errors: `unavailable`, `database_full`.
+ * Makes a session, in one D1 call. In: what it grants, from when until when, and the id of the session that it replaces, if there is one.
+ * Errors: `unavailable`, `database_full`.
  */
-export const insertSession = (store: Store, grants: Grants, expiresAt: number, beside: Beside): Promise<Result<Made>> =>
-  insert(store, "session", grants, expiresAt, beside);
+export const insertSession = (store: Store, grants: Grants, lifetime: Lifetime, replaced?: string): Promise<Result<Made>> =>
+  insert(store, "session", grants, lifetime, replaced);
 
 /** Makes a one-time code, in one D1 call. Errors: as `insertSession`. */
 export const insertCode = (store: Store, grants: Grants): Promise<Result<Made>> =>
-  insert(store, "signInCode", grants, store.now + LIMITS.signInCode * SECOND, {});
+  insert(store, "signInCode", grants, { createdAt: store.now, expiresAt: store.now + LIMITS.signInCode * SECOND });
 
 async function insert(
   store: Store,
   kind: "session" | "signInCode",
   grants: Grants,
-  expiresAt: number,
-  { replaced, entry }: Beside,
+  lifetime: Lifetime,
+  replaced?: string,
 ): Promise<Result<Made>> {
-  const { db, keyring, now } = store;
+  const { db, keyring } = store;
   const { id, text } = await createConsoleSecret(keyring, kind === "session" ? "session" : "sign-in-code");
-  const lifetime = { createdAt: now, expiresAt };
   const sealed = await sealGrants(keyring.active, kind, id, { ...lifetime, ...grants });
   const token = grants.token?.id ?? null;
   const statements = [
     db.prepare(SQL.trim).bind(token),
-    db.prepare(SQL.insert).bind(id, token, expiresAt, keyring.active.id, sealed),
+    db.prepare(SQL.insert).bind(id, token, lifetime.expiresAt, keyring.active.id, sealed),
   ];
   if (replaced !== undefined) statements.unshift(db.prepare(SQL.delete).bind(replaced));
-  if (entry && grants.token) statements.push(await adminEntryStatement(store, entry, grants.token));
   const done = await runBatch(db, ...statements);
   return done.ok ? ok({ text, ...lifetime }) : done;
 }

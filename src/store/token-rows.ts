@@ -38,7 +38,9 @@ export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Resul
   const text = await open(root.registry, place(row.id, root.id), row.sealed);
   if (!text.ok) return text;
   const typed = JSON.parse(text.value) as Omit<Claims, "id" | "issuedAt" | "expiresAt">;
-  return ok({ id: row.id, ...typed, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
+  // A rewrap by release 0.2.0 seals the row of a person without that claim, and keeps column and hash. The hash covers the claim.
+  const person = typed.person ?? (row.person && !typed.binding ? true : undefined);
+  return ok({ id: row.id, ...typed, person, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
 }
 
 /** The token of a row: its claims, signed again as when it was issued. */

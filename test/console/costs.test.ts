@@ -86,6 +86,20 @@ describe("the end of a session", () => {
     });
   });
 
+  it("by TOKENS_NOT_BEFORE is not put off by a later sign-in: a grant that is kept keeps its beginning", async () => {
+    const keyring = await keyringOf(env);
+    const { text, id } = await createConsoleSecret(keyring, "session");
+    const [createdAt, expiresAt] = [Date.now() - 60_000, Date.now() + 60_000];
+    const fingerprint = new Uint8Array(await digest(env.ADMIN_TOKEN)).toHex();
+    const sealed = await sealGrants(keyring.active, "session", id, { createdAt, expiresAt, admin: fingerprint });
+    await env.DB.prepare("INSERT INTO sessions VALUES (?, NULL, ?, 'k1', ?)").bind(id, expiresAt, sealed).run();
+    const { token } = await freshVault();
+    const merged = browser(await signIn({ token }, text));
+    const bindings = { TOKENS_NOT_BEFORE: new Date(Date.now() - 30_000).toISOString() };
+    expect((await merged("GET", "/v1/admin/vaults")).status).toBe(200);
+    expect((await merged("GET", "/v1/admin/vaults", { env: bindings })).status).toBe(401);
+  });
+
   it("deletes its row within an hour", async () => {
     await env.DB.prepare("INSERT INTO sessions SELECT 'expired ' || value, 'token ' || value, ?1, 'k1', '' FROM json_each(?2)")
       .bind(Date.now() - 1, JSON.stringify(Array.from({ length: 1_500 }, (_, place) => place)))

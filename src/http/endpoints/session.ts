@@ -5,7 +5,7 @@ import { ADMIN } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { sendEntry } from "../../requests/entries.ts";
 import { openStore, type Store } from "../../store/database.ts";
-import type { Grants } from "../../store/session-rows.ts";
+import type { Grants, Lifetime } from "../../store/session-rows.ts";
 import { deleteSession, insertSession, loadSession } from "../../store/sessions.ts";
 import { adminEntry } from "../audit.ts";
 import { adminFingerprint, requireConsole, requireSession, sessionIdOf, setCookie } from "../console-session.ts";
@@ -43,26 +43,25 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   const replaced = await sessionIdOf(c, store);
   const earlier = replaced === undefined ? undefined : await loadSession(store, replaced, await adminFingerprint(c));
   if (earlier?.ok === false && earlier.failure.kind !== "unauthorized") return earlier;
-  const { grants, expiresAt } = merge(earlier?.ok ? earlier.value : undefined, granted.value, store.now);
-  const entry = entryOf(c, granted.value);
-  const made = await insertSession(store, grants, expiresAt, { replaced, entry: entry.actor === ADMIN ? undefined : entry });
+  const { grants, ...lifetime } = merge(earlier?.ok ? earlier.value : undefined, granted.value, store.now);
+  const made = await insertSession(store, grants, lifetime, replaced);
   if (!made.ok) return made;
-  if (entry.actor === ADMIN) c.executionCtx.waitUntil(sendEntry(c.env, store, entry));
-  setCookie(c, made.value.text, Math.floor((expiresAt - store.now) / SECOND));
-  return ok(c.json(presentSession({ ...grants, expiresAt })));
+  c.executionCtx.waitUntil(sendEntry(c.env, store, entryOf(c, granted.value)));
+  setCookie(c, made.value.text, Math.floor((lifetime.expiresAt - store.now) / SECOND));
+  return ok(c.json(presentSession({ ...grants, ...lifetime })));
 }
 
-/** A grant that is kept keeps its end: no sign-in makes an earlier one last longer. A new one ends with what has signed in. */
-function merge(
-  earlier: (Grants & { readonly expiresAt: number }) | undefined,
-  granted: Granted,
-  now: number,
-): { readonly grants: Grants; readonly expiresAt: number } {
+/**
+ * A grant that is kept keeps its beginning and its end: no sign-in makes an earlier one younger or last longer. A new one ends with what
+ * has signed in.
+ */
+function merge(earlier: (Grants & Lifetime) | undefined, granted: Granted, now: number): Lifetime & { readonly grants: Grants } {
   const admin = granted.admin ?? earlier?.admin;
   const token = granted.token ?? earlier?.token;
   const keeps = earlier && (admin !== granted.admin || token !== granted.token);
   return {
     grants: { admin, token },
+    createdAt: keeps ? earlier.createdAt : now,
     expiresAt: Math.min(keeps ? earlier.expiresAt : now + LIMITS.session * SECOND, granted.until ?? Infinity),
   };
 }

@@ -1,13 +1,14 @@
 import { verifyAccessToken } from "../../crypto/access-token.ts";
 import { logFailure } from "../../log.ts";
+import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
-import { limitToken } from "../../requests/rate-limit.ts";
+import { countFailure, limitToken } from "../../requests/rate-limit.ts";
 import type { Store } from "../../store/database.ts";
 import { checkSchema } from "../../store/schema.ts";
 import type { Grants } from "../../store/session-rows.ts";
 import { loadPersonByEmail } from "../../store/sign-in-person.ts";
-import type { Context } from "../context.ts";
+import { addressOf, type Context } from "../context.ts";
 
 /** What a request signs in as. */
 export interface Granted extends Grants {
@@ -27,13 +28,14 @@ const reportKeys = (error: unknown) => logFailure("The fetch of the keys of Clou
 export async function signInWithAccess(c: Context, store: Store): Promise<Result<Granted>> {
   const { access } = store.settings;
   const token = c.req.header(HEADER);
+  // No failed authentication: the console asks so at its start, also where there is no Access.
   if (!access || !token) return fail("unauthorized");
   const identity = await verifyAccessToken(access, token, store.now, reportKeys);
-  if (!identity.ok) return identity;
+  if (!identity.ok) return countFailure(c.env, addressOf(c), identity);
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
   const person = await loadPersonByEmail(store, identity.value.email);
   if (!person.ok) return person;
-  const limited = await limitToken(c.env, person.value.id, store.now);
+  const limited = await limitToken(c.env, person.value.id, store.now, LIMITS.signInCost);
   return limited ?? ok({ token: person.value, until: identity.value.expiresAt * SECOND });
 }

@@ -1,4 +1,6 @@
+import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { limitToken } from "../../requests/rate-limit.ts";
 import { loadForToken } from "../../store/authorized.ts";
 import type { Grants } from "../../store/session-rows.ts";
 import { insertCode } from "../../store/sessions.ts";
@@ -9,7 +11,11 @@ import type { Call, Reply } from "../route.ts";
 /** One-time codes that sign in to the console (contract 24): a code grants what the request that makes it was authenticated with. */
 
 export async function createOwnCode(call: Call): Promise<Result<Reply>> {
-  const inUse = await loadForToken<[]>(call.store, call.claims);
+  const { c, store, actor } = call;
+  // The request has counted as one already.
+  const limited = await limitToken(c.env, actor, store.now, LIMITS.signInCost - 1);
+  if (limited) return limited;
+  const inUse = await loadForToken<[]>(store, call.claims);
   return inUse.ok ? answerCode(call, { token: call.claims }) : inUse;
 }
 

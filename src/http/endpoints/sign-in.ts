@@ -22,8 +22,6 @@ const body = z
   .object({ code: optional(z.string()), token: optional(z.string()) })
   .refine(({ code, token }) => code === undefined || token === undefined, { message: "has both a code and a token" });
 
-type Input = z.output<typeof body>;
-
 /**
  * Out: what the request signs in as. Errors, in this order: 400, 413, 415; `misconfigured`, `unauthorized`, `rate`; `schema`,
  * `unavailable`; those of `signInWithAccess`.
@@ -33,14 +31,10 @@ export async function authenticateSignIn(c: Context, store: Store): Promise<Resu
   if (!parsed.ok) return parsed;
   const input = body.safeParse(parsed.value.json);
   if (!input.success) return invalid(explain(input.error, "the body"));
-  const granted = await grantsOf(c, store, input.data);
+  const { code, token } = input.data;
+  if (code === undefined && token === undefined) return signInWithAccess(c, store);
+  const granted = await (code === undefined ? redeemToken(c, store, token!) : redeemCode(c, store, code));
   return granted.ok ? granted : countFailure(c.env, addressOf(c), granted);
-}
-
-async function grantsOf(c: Context, store: Store, { code, token }: Input): Promise<Result<Granted>> {
-  if (code !== undefined) return redeemCode(c, store, code);
-  if (token !== undefined) return redeemToken(c, store, token);
-  return signInWithAccess(c, store);
 }
 
 async function redeemCode(c: Context, store: Store, code: string): Promise<Result<Granted>> {
@@ -58,7 +52,7 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
   }
   const claims = await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
   if (!claims.ok) return explainFailure(store);
-  const limited = await limitToken(c.env, claims.value.id, store.now);
+  const limited = await limitToken(c.env, claims.value.id, store.now, LIMITS.signInCost);
   if (limited) return limited;
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;

@@ -699,7 +699,11 @@ async function wideSession(world: World): Promise<Record<string, string>> {
   const store = await openStore(world.env, Date.now());
   const claims = store.ok ? await verifyToken(store.value.keyring, token, Date.now(), 0) : store;
   if (!store.ok || !claims.ok) throw new Error("The token does not verify");
-  const made = await insertSession(store.value, { token: claims.value }, Date.now() + LIMITS.session * 1_000, {});
+  const made = await insertSession(
+    store.value,
+    { token: claims.value },
+    { createdAt: Date.now(), expiresAt: Date.now() + LIMITS.session * 1_000 },
+  );
   if (!made.ok) throw new Error("There is no session");
   const { text } = made.value;
   return { ...CONSOLE, Cookie: `__Host-item-vault-session=${text}; item-vault-session=${text}` };

@@ -1,0 +1,96 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { addPerson, type Key, newKey, newTeam, serveTeams, signInByAccess, type Team, tokenOf } from "../support/access.ts";
+import { deliver, idOf, recordingQueue } from "../support/activity.ts";
+import { browser, signIn } from "../support/console.ts";
+import { client, makeToken } from "../support/service.ts";
+
+/** What limits sign-ins, and what they do not take from others (contract 12.1, 13.10 and 24.3). */
+
+serveTeams();
+
+let team: Team;
+let key: Key;
+
+beforeAll(async () => {
+  key = await newKey();
+  team = newTeam(key);
+});
+
+/** The limiter of failed authentications for an address that somebody else has used up. */
+const USED_UP: Partial<Env> = { FAILURE_RATE: { limit: async () => ({ success: false }) } };
+const headers = { "CF-Connecting-IP": "203.0.113.9" };
+
+describe("behind an address from which an attacker sends invalid tokens", () => {
+  it("the console learns that it has no session any more, instead of a 429", async () => {
+    const { token } = await makeToken({});
+    const ended = await signIn({ token });
+    await browser(ended)("DELETE", "/console/session");
+    for (const cookie of [undefined, ended, "A".repeat(43)])
+      expect((await browser(cookie)("GET", "/console/session", { headers, env: USED_UP })).status).toBe(401);
+    for (const path of ["/v1/vaults", "/v1/admin/vaults"])
+      expect((await browser(ended)("GET", path, { headers, env: USED_UP })).status).toBe(401);
+  });
+
+  it("a person signs in, and one without a token of Access is told that there is none", async () => {
+    const { email } = await addPerson();
+    const bindings = { env: { ...team.env, ...USED_UP } };
+    expect((await signInByAccess(bindings, await tokenOf(team, key, email))).status).toBe(200);
+    const nobody = await browser(undefined)("POST", "/console/session", { body: {}, headers, env: bindings.env });
+    expect(nobody.status).toBe(401);
+  });
+});
+
+describe("a session that has ended", () => {
+  it("is limited as a token is, because each request with it costs a D1 call", async () => {
+    const { token } = await makeToken({});
+    const ended = await signIn({ token });
+    await browser(ended)("DELETE", "/console/session");
+    const TOKEN_RATE = { limit: async () => ({ success: false }) };
+    const statuses = new Set<number>();
+    for (let request = 0; request < 50; request++)
+      statuses.add((await browser(ended)("GET", "/console/session", { env: { TOKEN_RATE } })).status);
+    expect(statuses).toEqual(new Set([401, 429]));
+  });
+});
+
+describe("signing in", () => {
+  const signingIn: Record<string, (bindings: Partial<Env>) => Promise<{ status: number }>> = {
+    "with a token": async (bindings) => {
+      const { token } = await makeToken({});
+      return browser(undefined)("POST", "/console/session", { body: { token }, env: bindings });
+    },
+    "as a person": async (bindings) => {
+      const { email } = await addPerson();
+      return signInByAccess({ env: { ...team.env, ...bindings } }, await tokenOf(team, key, email));
+    },
+    "with a code, of which the making counts": async (bindings) => {
+      const { token } = await makeToken({});
+      return client(token)("POST", "/v1/sign-in-codes", { env: bindings });
+    },
+  };
+
+  it.each(Object.keys(signingIn))("%s counts as 50 requests of the token, because it writes", async (how) => {
+    const asked: string[] = [];
+    const limiter = (success: boolean) => ({
+      limit: async ({ key: counted }: { key: string }) => ({ success: asked.push(counted) > 0 && success }),
+    });
+    expect((await signingIn[how]!({ TOKEN_RATE: limiter(true) })).status).toBe(200);
+    expect(asked).toHaveLength(1);
+    expect((await signingIn[how]!({ TOKEN_RATE: limiter(false) })).status).toBe(429);
+  });
+
+  it("fills no log: the entries count as reads do, of which the oldest go", async () => {
+    const { token } = await makeToken({});
+    const { rows, bindings } = recordingQueue();
+    await browser(undefined)("POST", "/console/session", { body: { token }, env: bindings });
+    await vi.waitFor(() => expect(rows).toMatchObject([{ resource: "SESSION" }]));
+    const copies = Array.from({ length: 130 }, (_, place) => ({ ...rows[0]!, id: idOf(place) }));
+    await deliver(copies, { ACTIVITY_MAX_ROWS: 100 });
+    const left = await env.DB.prepare("SELECT min(id) AS oldest, count(*) AS entries FROM activity WHERE id < ?")
+      .bind(idOf(130))
+      .first();
+    expect(left!["entries"]).toBeLessThanOrEqual(100);
+    expect(left!["oldest"]).toBe(idOf(130 - Number(left!["entries"])));
+  });
+});
