@@ -5,7 +5,7 @@ import { FieldMenu } from "../items/field-menu.tsx";
 import type { FieldProps } from "../items/field-row.tsx";
 import { labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
-import { useReveal } from "../ui/reveal.ts";
+import { useReveal } from "../ui/reveal.tsx";
 import { useNow } from "./clock.ts";
 import { codeOf, groupCode, secondsLeft, stepAt } from "./code.ts";
 
