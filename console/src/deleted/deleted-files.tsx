@@ -32,8 +32,7 @@ function Download({ item, file }: { readonly item: DeletedItem; readonly file: F
   const download = async () => {
     busy.value = true;
     try {
-      const path = `/v1/vaults/${item.vault.id}/deleted-items/${item.id}/files/${encodeURIComponent(file.id)}/content`;
-      saveFile(file.name, await loadContent(path));
+      saveFile(file.name, await loadContent(item, file));
     } catch (error) {
       showToast(explain(error), "failed");
     }

@@ -7,7 +7,7 @@ import type { Difference } from "../items/difference.ts";
 import { summaryOf } from "../items/summary.ts";
 import { may, putItem } from "../state/items.ts";
 import { type Opened, setOpened } from "../state/opened.ts";
-import { refreshItem } from "../state/refresh.ts";
+import { refreshItem } from "../state/written.ts";
 import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { Failure } from "../ui/failure.tsx";
