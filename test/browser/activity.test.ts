@@ -62,7 +62,7 @@ describe("the health", () => {
     const page = await openPage();
     await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
     await page.goto("/console/#/health");
-    await expect.poll(() => page.getByRole("row", { name: /d1 Works/ }).count()).toBe(1);
+    await expect.poll(() => page.getByRole("row", { name: /Database \(D1\) Works/ }).count()).toBe(1);
     await page.getByText(/Database: [\d.]+ [KM]B of 10 GB/).waitFor();
     await page.getByRole("figure", { name: /Largest vaults/ }).waitFor();
   });

@@ -71,7 +71,7 @@ export function MoveDialog({ item, onClose }: Props) {
           The copy has all fields, tags, URLs and Files. Earlier versions are not copied: after a move they stay with the Item,
           which can be restored from the deleted Items of its old vault.
         </p>
-        <p class="dialog-buttons">
+        <div class="buttons">
           <button type="button" onClick={onClose}>
             Cancel
           </button>
@@ -83,7 +83,7 @@ export function MoveDialog({ item, onClose }: Props) {
               Move
             </button>
           )}
-        </p>
+        </div>
       </form>
     </Dialog>
   );
