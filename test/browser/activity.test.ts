@@ -53,7 +53,7 @@ describe("the activity", () => {
     await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
     await page.goto("/console/#/activity");
     await page.getByLabel("Log", { exact: true }).selectOption("admin");
-    await expect.poll(() => page.getByRole("row", { name: /admin created token/ }).count()).toBeGreaterThan(0);
+    await expect.poll(() => page.getByRole("row", { name: /the administrator created token/ }).count()).toBeGreaterThan(0);
   });
 });
 

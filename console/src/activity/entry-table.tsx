@@ -1,4 +1,4 @@
-import type { Entry as ListedItem } from "../items/search.ts";
+import type { Entry as ListedItem } from "../state/search.ts";
 import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
 import { Table } from "../ui/table.tsx";

@@ -4,7 +4,7 @@ import { loadContent } from "../api/content.ts";
 import { explain } from "../api/explain.ts";
 import { showToast } from "../state/toasts.ts";
 import { saveFile } from "../ui/save-file.ts";
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 
 /** The Files of a deleted Item, which can be downloaded. */
 export function DeletedFiles({ item }: { readonly item: DeletedItem }) {

@@ -32,7 +32,7 @@ export function LeaveGuard({ changed }: { readonly changed: () => boolean }) {
           Keep editing
         </button>
         <button type="button" class="danger" onClick={() => leaveFor(target.value!)}>
-          Discard changes
+          Discard the changes
         </button>
       </div>
     </Dialog>

@@ -6,7 +6,7 @@ import { loadReferences, referenceActions } from "../references/actions.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { saveFile } from "../ui/save-file.ts";
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 import { savedName } from "./names.ts";
 import { Transfer } from "./transfer.tsx";
 

@@ -6,7 +6,7 @@ import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Page } from "../ui/page.tsx";
 import { Table } from "../ui/table.tsx";
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 import { VaultSizes } from "./vault-sizes.tsx";
 
 /** The state of the service: what /health reports, and what takes the space of the database. */

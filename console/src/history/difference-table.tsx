@@ -1,4 +1,4 @@
-import type { Difference } from "../items/difference.ts";
+import type { Difference } from "./difference.ts";
 import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 
 /** What differs between two states of an Item: a row for each difference, with the value of each side. */

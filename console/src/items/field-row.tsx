@@ -1,7 +1,7 @@
 import type { Field, Item } from "@item-vault/client";
 import { Icon } from "../ui/icon.tsx";
 import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
-import { copy } from "./clipboard.ts";
+import { copy } from "../ui/clipboard.ts";
 import { FieldMenu } from "./field-menu.tsx";
 import { displayOf, labelOf } from "./field-types.ts";
 import { FIELD_VALUES } from "./field-values.ts";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
-import { summaryOf } from "../items/summary.ts";
+import { summaryOf } from "../state/summary.ts";
 import { dropItem, may, putItem, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";

@@ -1,6 +1,6 @@
 import type { Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
-import { summaryOf } from "../items/summary.ts";
+import { summaryOf } from "./summary.ts";
 import { putItem } from "./items.ts";
 import { open, setOpened } from "./opened.ts";
 
