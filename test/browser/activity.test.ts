@@ -53,7 +53,7 @@ describe("the activity", () => {
     await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
     await page.goto("/console/#/activity");
     await page.getByLabel("Log", { exact: true }).selectOption("admin");
-    await expect.poll(() => page.getByRole("row", { name: /admin created token/ }).count()).toBeGreaterThan(0);
+    await expect.poll(() => page.getByRole("row", { name: /the administrator created token/ }).count()).toBeGreaterThan(0);
   });
 });
 
@@ -62,7 +62,7 @@ describe("the health", () => {
     const page = await openPage();
     await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
     await page.goto("/console/#/health");
-    await expect.poll(() => page.getByRole("row", { name: /d1 Works/ }).count()).toBe(1);
+    await expect.poll(() => page.getByRole("row", { name: /Database \(D1\) Works/ }).count()).toBe(1);
     await page.getByText(/Database: [\d.]+ [KM]B of 10 GB/).waitFor();
     await page.getByRole("figure", { name: /Largest vaults/ }).waitFor();
   });

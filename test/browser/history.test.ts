@@ -106,7 +106,7 @@ describe("the versions of an Item", () => {
     await page.route(/\/versions$/, (route) => route.continue({ url: `${route.request().url()}?limit=1` }));
     await goto();
     await page.getByText(/^Changed .* by [0-9a-f]{8}, created/).waitFor();
-    expect(await page.getByRole("button", { name: "Move or copy…" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "More actions", exact: true }).count()).toBe(0);
     await page.getByRole("link", { name: "Versions" }).click();
     await page.getByText("Version 2").waitFor();
     expect(await page.getByText("Version 1").count()).toBe(0);

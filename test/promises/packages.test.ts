@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-/** The rules of the architecture for the packages that people install, `client/` and `cli/` (CONTRIBUTING.md). */
+/** The rules of the architecture for the packages beside `src/`: `client/`, `cli/` and `console/` (CONTRIBUTING.md). */
 
 interface Source {
   /** The path from the root: `cli/src/frame/io.ts`. */
@@ -10,8 +10,8 @@ interface Source {
   readonly text: string;
 }
 
-const files = import.meta.glob("../../{client,cli}/src/**/*.ts", { query: "?raw", import: "default", eager: true });
-const worker = Object.keys(import.meta.glob("../../src/model/*.ts", { query: "?raw", import: "default", eager: true }));
+const files = import.meta.glob("../../{client,cli,console}/src/**/*.{ts,tsx}", { query: "?raw", import: "default", eager: true });
+const worker = Object.keys(import.meta.glob("../../src/{model,crypto}/*.ts", { query: "?raw", import: "default", eager: true }));
 
 const sources = Object.entries(files)
   .map(([key, text]): Source => {
@@ -20,7 +20,7 @@ const sources = Object.entries(files)
     return { path, folder: rest.length === 0 ? "." : folder, text };
   })
   .filter(({ path }) => path !== "client/src/schema.ts"); // generated
-const of = (name: "client" | "cli") => sources.filter(({ path }) => path.startsWith(`${name}/`));
+const of = (name: "client" | "cli" | "console") => sources.filter(({ path }) => path.startsWith(`${name}/`));
 
 const CLIENT = "@item-vault/client";
 const COMMON = [CLIENT, "node", "frame"];
@@ -43,6 +43,31 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   transfer: [...COMMON, "api", "output", "src/model", "@noble/hashes", "fflate", "hash-wasm", "papaparse"],
   vaults: [...COMMON, "api", "items", "output"],
 };
+
+const PREACT = ["preact", "preact/hooks", "@preact/signals"];
+/** What every view of the console may import. `.` has the table of addresses, and the dialog that adds a grant. */
+const VIEW = [...PREACT, CLIENT, ".", "api", "state", "ui", "src/model"];
+
+/** The same for each folder of `console/src`: its static imports. */
+const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  ".": [...VIEW, "items"],
+  api: [CLIENT, "state"],
+  state: [...PREACT, CLIENT, ".", "api", "src/model"],
+  ui: [...PREACT, "api", "state"],
+  references: VIEW,
+  items: [...VIEW, "references"],
+  files: [...VIEW, "references"],
+  activity: [...VIEW, "items"],
+  admin: VIEW,
+  deleted: [...VIEW, "items"],
+  edit: [...VIEW, "items", "src/crypto"],
+  health: VIEW,
+  history: [...VIEW, "items"],
+  import: [...VIEW, "items", "cli/src/frame", "cli/src/transfer"],
+  move: [...VIEW, "cli/src/items"],
+  otp: [...VIEW, "items"],
+};
+
 /** They cost every start of the program what few commands need. */
 const LIBRARIES = /^(fflate|hash-wasm|kdbxweb|papaparse|smol-toml|yaml)$/;
 
@@ -63,14 +88,27 @@ function importsOf({ path, text }: Source): Import[] {
 
 const known = new Map(sources.map((source) => [source.path, source]));
 
-/** The folder of an imported file, or the package. */
-function placeOf(name: string): string {
+/** The folder of an imported file, after its package if that is another one than that of the importing file; or the package. */
+function placeOf(name: string, from: string): string {
   const source = known.get(name);
-  if (source) return source.path.startsWith("client/") ? "client/src" : source.folder;
-  if (worker.includes(`../../${name}`)) return "src/model";
+  if (source) {
+    const home = name.split("/")[0]!;
+    if (home === "client") return "client/src";
+    return from.startsWith(`${home}/`) ? source.folder : `${home}/src/${source.folder}`;
+  }
+  if (worker.includes(`../../${name}`)) return name.split("/").slice(0, 2).join("/");
   if (name.startsWith("node:")) return "node";
+  if (PREACT.includes(name)) return name;
   return name.startsWith("@") ? name.split("/").slice(0, 2).join("/") : name.split("/")[0]!;
 }
+
+/** Out: the imports that the table does not name, for people. A view of the console may load any other by `import()`. */
+const violationsOf = (name: "cli" | "console", table: Readonly<Record<string, readonly string[]>>): string[] =>
+  of(name).flatMap((source) =>
+    (name === "cli" ? importsOf(source) : staticImports(source))
+      .filter((one) => ![source.folder, ...(table[source.folder] ?? [])].includes(placeOf(one.name, source.path)))
+      .map((one) => `${source.path} imports ${one.name}`),
+  );
 
 const staticImports = (source: Source) => importsOf(source).filter(({ kind }) => kind === "static");
 
@@ -89,11 +127,10 @@ function cycleFrom(path: string, trail: readonly string[], finished: Set<string>
 
 describe("the packages", () => {
   it("are read by these tests", () => {
-    expect([of("client").length > 5, of("cli").length > 60, sources.flatMap(staticImports).length > 200]).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect(of("client").length).toBeGreaterThan(5);
+    expect(of("cli").length).toBeGreaterThan(60);
+    expect(of("console").length).toBeGreaterThan(150);
+    expect(sources.flatMap(staticImports).length).toBeGreaterThan(800);
   });
 
   it("have files of at most 150 lines, except for generated ones", () => {
@@ -122,12 +159,7 @@ describe("the client", () => {
 
 describe("the command line", () => {
   it("imports only the folders and libraries that a folder may import", () => {
-    const violations = of("cli").flatMap((source) =>
-      importsOf(source)
-        .filter(({ name }) => ![source.folder, ...(MAY_IMPORT[source.folder] ?? [])].includes(placeOf(name)))
-        .map(({ name }) => `${source.path} imports ${name}`),
-    );
-    expect(violations).toEqual([]);
+    expect(violationsOf("cli", MAY_IMPORT)).toEqual([]);
   });
 
   it("loads libraries by `import()`, or in a file that is loaded so", () => {
@@ -138,7 +170,7 @@ describe("the command line", () => {
     );
     const violations = of("cli")
       .filter(({ path }) => imported.has(path))
-      .filter((source) => staticImports(source).some(({ name }) => LIBRARIES.test(placeOf(name))));
+      .filter((source) => staticImports(source).some(({ name }) => LIBRARIES.test(placeOf(name, source.path))));
     expect(violations.map(({ path }) => path)).toEqual([]);
   });
 
@@ -147,5 +179,23 @@ describe("the command line", () => {
     const rows = tables.flatMap(({ text }) => [...text.matchAll(/^ {4}load: (.*)$/gm)].map(([, load]) => load));
     expect(rows.filter((load) => !/ \(?(await )?import\(/.test(load!))).toEqual([]);
     expect(rows.length).toBeGreaterThan(20);
+  });
+});
+
+describe("the console", () => {
+  it("imports only the folders and packages that a folder may import, so nothing of the server", () => {
+    expect(violationsOf("console", CONSOLE_MAY_IMPORT)).toEqual([]);
+  });
+
+  it("loads by `import()` its own files and readers of files to import only", () => {
+    const loaded = of("console").flatMap((source) => importsOf(source).filter(({ kind }) => kind === "dynamic"));
+    expect(loaded.filter(({ name }) => !/^(console|cli\/src\/transfer)\//.test(name))).toEqual([]);
+  });
+
+  it("writes nothing to storage, cookies or the browser's console, and makes no markup or code of a text", () => {
+    const forbidden =
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function\(|(local|session)Storage|indexedDB|document\.cookie|\bconsole\.\w+\(/i;
+    const violations = of("console").filter(({ text }) => forbidden.test(text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "")));
+    expect(violations.map(({ path }) => path)).toEqual([]);
   });
 });

@@ -4,6 +4,8 @@ import { entries as items } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { Chart } from "../ui/chart.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Page } from "../ui/page.tsx";
+import { formatDate } from "../ui/time.ts";
 import { countByDay, type Entry, filterEntries, type Filters, NO_FILTERS } from "./entries.ts";
 import { EntryTable } from "./entry-table.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -45,11 +47,7 @@ export function ActivityView() {
   const logs = (Object.keys(LOGS) as Log[]).filter((name) => (name === "admin" ? admin : token));
   useEffect(() => chooseLog(logs.includes(log.value) ? log.value : logs[0]!), []);
   return (
-    <section class="page">
-      <header>
-        <h1 tabIndex={-1}>Activity</h1>
-        {logs.length > 1 && <LogChoice logs={logs} />}
-      </header>
+    <Page title="Activity" actions={logs.length > 1 && <LogChoice logs={logs} />}>
       <FilterBar
         entries={loaded.value.entries}
         items={items.value}
@@ -73,7 +71,7 @@ export function ActivityView() {
         )}
         {state.value === "loading" && <span class="quiet">Loading…</span>}
       </p>
-    </section>
+    </Page>
   );
 }
 
@@ -91,7 +89,10 @@ function LogChoice({ logs }: { readonly logs: readonly Log[] }) {
 
 function DayChart({ entries }: { readonly entries: readonly Entry[] }) {
   const days = countByDay(entries, new Date(), DAYS);
-  const bars = days.map(({ day, reads, writes, denied }) => ({ label: day, values: [reads, writes, denied] }));
+  const bars = days.map(({ day, reads, writes, denied }) => ({
+    label: formatDate(`${day}T00:00`),
+    values: [reads, writes, denied],
+  }));
   return <Chart title="Requests per day" series={["reads", "writes", "refused"]} bars={bars} />;
 }
 

@@ -1,10 +1,11 @@
-import type { Entry as ListedItem } from "../items/search.ts";
+import type { Entry as ListedItem } from "../state/search.ts";
 import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
+import { Table } from "../ui/table.tsx";
 import { formatTime } from "../ui/time.ts";
+import { Who } from "../ui/who.tsx";
 import { type Entry, itemsOf, vaultOf } from "./entries.ts";
 import { itemName } from "./filter-bar.tsx";
-import { Who } from "../ui/who.tsx";
 
 interface Props {
   readonly entries: readonly Entry[];
@@ -13,45 +14,43 @@ interface Props {
 
 const ACTIONS = { READ: "read", CREATE: "created", UPDATE: "changed", DELETE: "deleted" } as const;
 
-/** The entries, the newest first. The cells name their column, because on a narrow screen they are below each other. */
-export function EntryTable({ entries, items }: Props) {
-  return (
-    <table class="stacked">
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Who</th>
-          <th scope="col">What</th>
-          <th scope="col">From</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <tr key={`${entry.requestId}${vaultOf(entry)}`} class={entry.result === "DENY" ? "denied" : ""}>
-            <td data-label="Time">
-              <time dateTime={entry.timestamp}>{formatTime(entry.timestamp)}</time>
-            </td>
-            <td data-label="Who">
-              <Who id={entry.actor.id} />
-            </td>
-            <td data-label="What">
-              {entry.result === "DENY" && <strong>refused: </strong>}
-              {ACTIONS[entry.action]} <Subject entry={entry} items={items} />
-            </td>
-            <td data-label="From" class="quiet">
-              {entry.actor.requestIp}
-              <span class="agent" title={entry.actor.userAgent}>
-                {entry.actor.userAgent}
-              </span>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+/** The entries, the newest first. */
+export const EntryTable = ({ entries, items }: Props) => (
+  <Table
+    label="Entries"
+    rows={entries}
+    keyOf={(entry) => `${entry.requestId}${vaultOf(entry)}`}
+    columns={[
+      { label: "Time", cell: ({ timestamp }) => <time dateTime={timestamp}>{formatTime(timestamp)}</time> },
+      { label: "Who", cell: ({ actor }) => <Who id={actor.id} /> },
+      { label: "What", cell: (entry) => <What entry={entry} items={items} /> },
+      { label: "From", cell: ({ actor }) => <From actor={actor} /> },
+    ]}
+  />
+);
+
+const From = ({ actor: { requestIp, userAgent } }: Pick<Entry, "actor">) => (
+  <span class="quiet">
+    {requestIp}
+    <span class="agent" title={userAgent}>
+      {userAgent}
+    </span>
+  </span>
+);
+
+interface WhatProps {
+  readonly entry: Entry;
+  readonly items: readonly ListedItem[];
 }
 
-function Subject({ entry, items }: { readonly entry: Entry; readonly items: readonly ListedItem[] }) {
+const What = ({ entry, items }: WhatProps) => (
+  <>
+    {entry.result === "DENY" && <strong class="denied">refused: </strong>}
+    {ACTIONS[entry.action]} <Subject entry={entry} items={items} />
+  </>
+);
+
+function Subject({ entry, items }: WhatProps) {
   const vault = vaultOf(entry);
   const ids = itemsOf(entry);
   const version = "itemVersion" in entry.resource ? entry.resource.itemVersion : undefined;

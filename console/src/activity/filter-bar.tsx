@@ -1,4 +1,4 @@
-import type { Entry as ListedItem } from "../items/search.ts";
+import type { Entry as ListedItem } from "../state/search.ts";
 import { titleOf } from "../items/categories.ts";
 import { vaultName } from "../state/items.ts";
 import { type Entry, type Filters, itemsOf, NO_FILTERS, vaultOf } from "./entries.ts";

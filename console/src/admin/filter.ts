@@ -1,4 +1,4 @@
-import { foldText } from "../items/search.ts";
+import { foldText } from "../state/search.ts";
 
 /** Whether one of some texts contains a query, as the search of Items compares texts. */
 export function matches(query: string, ...texts: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Dialect, IssuedToken } from "@item-vault/client";
-import { copy } from "../items/clipboard.ts";
+import { copy } from "../ui/clipboard.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { formatTime } from "../ui/time.ts";

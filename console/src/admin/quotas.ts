@@ -1,6 +1,6 @@
 import type { Quota } from "@item-vault/client";
 import { LIMITS } from "../../../src/model/limits.ts";
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 
 /** The quotas of a vault (contract 12.6), as the views show them. */
 

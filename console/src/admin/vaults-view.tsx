@@ -107,8 +107,8 @@ function Used({ label, used, most, format }: UsedProps) {
   const text = `${format(used)} of ${format(most)}`;
   return (
     <span class="used">
-      <meter aria-label={label} title={text} min={0} max={Math.max(1, most)} high={most * 0.9} value={used} />
       <span>{text}</span>
+      <meter aria-label={label} title={text} min={0} max={Math.max(1, most)} high={most * 0.9} value={used} />
     </span>
   );
 }

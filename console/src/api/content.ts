@@ -1,22 +1,40 @@
-import { ItemVaultError } from "@item-vault/client";
-import { send } from "./client.ts";
+import { type File as StoredFile, type Item, ItemVaultError } from "@item-vault/client";
+import { call } from "./client.ts";
 
-/** Contents of Files. */
+/** Contents of Files, loaded only when they are asked for. */
 
 interface Options {
-  readonly query?: Readonly<Record<string, number>>;
   readonly signal?: AbortSignal;
+  /** That of the version, where the Item may have changed since. */
+  readonly version?: number;
+  /** The first bytes only, so many. */
+  readonly first?: number;
   /** Is called with the number of bytes that have arrived since the call before. */
   readonly onBytes?: (count: number) => void;
 }
 
+/** What of an Item finds its Files. A deleted Item has `state: "DELETED"`. */
+type Owner = Pick<Item, "id" | "vault"> & { readonly state?: string };
+
+const CONTENT = "/files/{file}/content";
+
 /**
- * A content as a whole. In: its path. Errors: throws an ItemVaultError, of kind `network` when the connection ended within the content,
- * or the reason of an aborted `signal`.
+ * A content as a whole. Errors: throws an ItemVaultError, of kind `network` when the connection ended within the content, or the reason
+ * of an aborted `signal`.
  */
-export async function loadContent(path: string, { query, signal, onBytes }: Options = {}): Promise<Blob> {
-  const response = await send("GET", path, { ...(query && { query }), signal });
-  const reader = response.body!.getReader();
+export async function loadContent(item: Owner, file: StoredFile, options: Options = {}): Promise<Blob> {
+  const { signal, version, first, onBytes } = options;
+  const path = { vault: item.vault.id, item: item.id, file: file.id };
+  const request = {
+    path,
+    ...(signal && { signal }),
+    ...(first !== undefined && { headers: { Range: `bytes=0-${first - 1}` } }),
+  };
+  const { data } =
+    item.state === "DELETED"
+      ? await call(`GET /v1/vaults/{vault}/deleted-items/{item}${CONTENT}`, request)
+      : await call(`GET /v1/vaults/{vault}/items/{item}${CONTENT}`, { ...request, ...(version && { query: { version } }) });
+  const reader = data.body!.getReader();
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
@@ -27,5 +45,6 @@ export async function loadContent(path: string, { query, signal, onBytes }: Opti
     signal?.throwIfAborted();
     throw new ItemVaultError("The download ended early", { kind: "network", status: 0 });
   }
-  return new Blob(chunks);
+  // A type that no browser opens as a page.
+  return new Blob(chunks, { type: "application/octet-stream" });
 }

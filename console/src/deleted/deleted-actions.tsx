@@ -3,7 +3,7 @@ import type { DeletedItem } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { explain } from "../api/explain.ts";
 import { titleOf } from "../items/categories.ts";
-import { summaryOf } from "../items/summary.ts";
+import { summaryOf } from "../state/summary.ts";
 import { may, putItem } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";

@@ -4,7 +4,7 @@ import { loadContent } from "../api/content.ts";
 import { explain } from "../api/explain.ts";
 import { showToast } from "../state/toasts.ts";
 import { saveFile } from "../ui/save-file.ts";
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 
 /** The Files of a deleted Item, which can be downloaded. */
 export function DeletedFiles({ item }: { readonly item: DeletedItem }) {
@@ -32,8 +32,7 @@ function Download({ item, file }: { readonly item: DeletedItem; readonly file: F
   const download = async () => {
     busy.value = true;
     try {
-      const path = `/v1/vaults/${item.vault.id}/deleted-items/${item.id}/files/${encodeURIComponent(file.id)}/content`;
-      saveFile(file.name, await loadContent(path));
+      saveFile(file.name, await loadContent(item, file));
     } catch (error) {
       showToast(explain(error), "failed");
     }

@@ -1,7 +1,6 @@
 import { categoryOf } from "../items/categories.ts";
-import { displayOf } from "../items/field-types.ts";
-import { Icon } from "../ui/icon.tsx";
-import { useReveal } from "../ui/reveal.ts";
+import { displayOf, labelOf } from "../items/field-types.ts";
+import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 import type { Part, Side, Sides } from "./conflict.ts";
 import type { Draft, DraftField } from "./draft.ts";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
@@ -13,9 +12,9 @@ const NAMES = { title: "Title", category: "Category", favorite: "Favourite", tag
 /** The name of a part, for people. */
 export function nameOf(part: Part, { mine, theirs }: Sides): string {
   if (part.kind !== "field" && part.kind !== "section") return NAMES[part.kind];
-  const list = part.kind === "field" ? [...mine.fields, ...theirs.fields] : [...mine.sections, ...theirs.sections];
-  const label = list.find(({ id }) => id === part.id)?.label || part.id;
-  return part.kind === "field" ? label : `Section ${label}`;
+  const isPart = ({ id }: { readonly id: string }) => id === part.id;
+  if (part.kind === "field") return labelOf([...mine.fields, ...theirs.fields].find(isPart)!);
+  return `Section ${[...mine.sections, ...theirs.sections].find(isPart)?.label || part.id}`;
 }
 
 interface PartProps {
@@ -71,19 +70,8 @@ function Value({ field, label }: { readonly field: DraftField; readonly label: s
   if (field.value === "") return <p class="quiet">Empty</p>;
   return (
     <div class="line">
-      <span class={`value block ${concealed ? "secret" : ""}`}>{concealed && !revealed ? "••••••••••" : field.value}</span>
-      {concealed && (
-        <button
-          type="button"
-          class="plain"
-          aria-pressed={revealed}
-          aria-label={`Reveal ${label}`}
-          title="Reveal"
-          onClick={toggle}
-        >
-          <Icon name="eye" />
-        </button>
-      )}
+      {concealed && !revealed ? <HiddenValue /> : <span class={`value block ${concealed ? "secret" : ""}`}>{field.value}</span>}
+      {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
     </div>
   );
 }

@@ -56,10 +56,10 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
         />
       ))}
       <footer class="save-bar">
-        <button class="primary">Save</button>
         <button type="button" onClick={onCancel}>
           Back to the form
         </button>
+        <button class="primary">Save</button>
       </footer>
     </form>
   );

@@ -33,7 +33,7 @@ export function DeleteDialog({ opened, onClose }: Props) {
         {files > 0 && `, with ${files} ${files === 1 ? "File" : "Files"}`}
       </p>
       <p>{RESTORE}</p>
-      <div class="actions">
+      <div class="buttons">
         <button type="button" onClick={onClose}>
           Cancel
         </button>

@@ -1,5 +1,7 @@
 import { useState } from "preact/hooks";
 import { LIMITS } from "../../../src/model/limits.ts";
+import { labelOf } from "../items/field-types.ts";
+import { Icon } from "../ui/icon.tsx";
 import { type Draft, type DraftField, fieldsOf, type FieldType, moveField, withField } from "./draft.ts";
 import { focusLater, Select, SignButton, TextInput } from "./inputs.tsx";
 import { ValueInput } from "./value-input.tsx";
@@ -18,9 +20,11 @@ interface Props {
 export const labelId = (field: string): string => `label ${field}`;
 export const addId = (section: string): string => `add ${section}`;
 
+const nameOf = (field: DraftField): string => (field.label === "" ? "new field" : labelOf(field));
+
 export function FieldEditor({ field, draft, change, onGenerate }: Props) {
   const [open, setOpen] = useState(field.label === "");
-  const name = field.label || "new field";
+  const name = nameOf(field);
   const set = (changes: Partial<DraftField>) => change(withField(draft, field.id, changes));
   const panel = `settings-${draft.fields.indexOf(field)}`;
   return (
@@ -44,7 +48,7 @@ export function FieldEditor({ field, draft, change, onGenerate }: Props) {
           aria-controls={panel}
           onClick={() => setOpen(!open)}
         >
-          ⋯
+          <Icon name="more" />
         </button>
       </div>
       {open && <Settings id={panel} field={field} draft={draft} change={change} set={set} />}
@@ -59,7 +63,7 @@ interface SettingsProps extends Omit<Props, "onGenerate"> {
 
 function Settings({ id, field, draft, change, set }: SettingsProps) {
   const group = fieldsOf(draft, field.section);
-  const [name, place] = [field.label || "new field", group.indexOf(field)];
+  const [name, place] = [nameOf(field), group.indexOf(field)];
   const moveBy = (step: 1 | -1, button: string) => {
     change(moveField(draft, field, step));
     focusLater(button);

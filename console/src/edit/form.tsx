@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { CATEGORIES } from "../items/categories.ts";
+import { labelOf } from "../items/field-types.ts";
 import { may, vaults } from "../state/items.ts";
 import { type DraftField, withField } from "./draft.ts";
 import type { Editor } from "./editor.ts";
@@ -66,7 +67,7 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
       </form>
       {generating.value && (
         <Generator
-          name={generating.value.label || "value"}
+          name={labelOf(generating.value)}
           onClose={() => (generating.value = undefined)}
           onUse={(value) => {
             const { id } = generating.value!;

@@ -72,12 +72,12 @@ export function Generator({ name, onUse, onClose }: Props) {
             onInput={(event) => (excluded.value = event.currentTarget.value)}
           />
         </label>
-        <div class="actions">
-          <button class="primary" disabled={!password}>
-            Use
-          </button>
+        <div class="buttons">
           <button type="button" onClick={() => drawn.value++}>
             Generate again
+          </button>
+          <button class="primary" disabled={!password}>
+            Use
           </button>
         </div>
       </form>

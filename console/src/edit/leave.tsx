@@ -27,8 +27,8 @@ export function LeaveGuard({ changed }: { readonly changed: () => boolean }) {
   return (
     <Dialog title="Leave without saving?" onClose={stay}>
       <p>What you have typed is not saved.</p>
-      <div class="actions">
-        <button type="button" class="primary" onClick={stay}>
+      <div class="buttons">
+        <button type="button" onClick={stay}>
           Keep editing
         </button>
         <button type="button" class="danger" onClick={() => leaveFor(target.value!)}>

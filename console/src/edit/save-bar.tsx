@@ -22,11 +22,11 @@ export function SaveBar({ editor, onCancel, label = "Save" }: Props) {
           {messageOf(status.error)}
         </p>
       )}
-      <button class="primary" aria-disabled={status.state === "saving"}>
-        {status.state === "saving" ? "Saving…" : label}
-      </button>
       <button type="button" onClick={onCancel}>
         Cancel
+      </button>
+      <button class="primary" aria-disabled={status.state === "saving"}>
+        {status.state === "saving" ? "Saving…" : label}
       </button>
     </footer>
   );

@@ -1,7 +1,6 @@
 import { LIMITS } from "../../../src/model/limits.ts";
 import { displayOf } from "../items/field-types.ts";
-import { Icon } from "../ui/icon.tsx";
-import { useReveal } from "../ui/reveal.ts";
+import { RevealButton, useReveal } from "../ui/reveal.tsx";
 import type { DraftField } from "./draft.ts";
 import { checkSize } from "./inputs.tsx";
 import { inputOf } from "./value-inputs.ts";
@@ -51,18 +50,7 @@ export function ValueInput({ field, label, onChange }: Props) {
           onInput={onInput}
         />
       )}
-      {concealed && (
-        <button
-          type="button"
-          class="plain"
-          aria-pressed={revealed}
-          aria-label={`Reveal ${label}`}
-          title="Reveal"
-          onClick={toggle}
-        >
-          <Icon name="eye" />
-        </button>
-      )}
+      {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
     </>
   );
 }

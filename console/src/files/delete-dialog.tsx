@@ -1,6 +1,6 @@
 import { type File as StoredFile, type Item, ItemVaultError } from "@item-vault/client";
 import { call } from "../api/client.ts";
-import { refreshItem } from "../state/refresh.ts";
+import { refreshItem } from "../state/written.ts";
 import { showToast } from "../state/toasts.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { quoted } from "./names.ts";

@@ -1,13 +1,13 @@
 import { useRef, useState } from "preact/hooks";
 import type { File as StoredFile, Item } from "@item-vault/client";
+import { loadContent } from "../api/content.ts";
 import { explain } from "../api/explain.ts";
 import { loadReferences, referenceActions } from "../references/actions.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { saveFile } from "../ui/save-file.ts";
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 import { savedName } from "./names.ts";
-import { loadContent } from "./load-content.ts";
 import { Transfer } from "./transfer.tsx";
 
 interface Props {
@@ -38,8 +38,12 @@ export function FileRow({ item, file, onPreview, changes }: Props) {
     const { signal } = (controller.current = new AbortController());
     try {
       if (size > QUICK) setDownload({ state: "running", received: 0 });
-      const onProgress = (received: number) => size > QUICK && setDownload({ state: "running", received });
-      saveFile(savedName(name), await loadContent(item, file, { signal, onProgress }));
+      let received = 0;
+      const onBytes = (count: number) => {
+        received += count;
+        if (size > QUICK) setDownload({ state: "running", received });
+      };
+      saveFile(savedName(name), await loadContent(item, file, { signal, onBytes }));
       setDownload(NONE);
     } catch (error) {
       setDownload(signal.aborted ? NONE : { state: "failed", error });

@@ -5,7 +5,7 @@ import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { MenuAction } from "../ui/menu.tsx";
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
 import { useDrop } from "./drop.ts";
 import { FileRow } from "./file-row.tsx";

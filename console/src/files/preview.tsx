@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { File as StoredFile, Item } from "@item-vault/client";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { loadPreview, type Preview } from "./load-content.ts";
+import { loadPreview, type Preview } from "./load-preview.ts";
 
 /** A dialog that shows an image or a text. Nothing of a content is executed, and nothing of it stays when the dialog is closed. */
 

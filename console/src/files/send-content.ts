@@ -1,7 +1,7 @@
 import { ItemVaultError } from "@item-vault/client";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { endSession } from "../state/session.ts";
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 
 /** Uploads by XMLHttpRequest, because fetch does not tell how much was sent. */
 

@@ -1,4 +1,4 @@
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 
 interface Props {
   /** For screen readers. */

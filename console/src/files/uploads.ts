@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { LIMITS } from "../../../src/model/limits.ts";
-import { refreshItem } from "../state/refresh.ts";
+import { refreshItem } from "../state/written.ts";
 import { showToast } from "../state/toasts.ts";
 import { quoted } from "./names.ts";
 import { type NewContent, sendContent, tooLarge } from "./send-content.ts";

@@ -4,10 +4,26 @@ import type { Dependency, Health } from "@item-vault/client";
 import { send } from "../api/client.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
-import { formatSize } from "../ui/time.ts";
+import { Page } from "../ui/page.tsx";
+import { Table } from "../ui/table.tsx";
+import { formatSize } from "../ui/size.ts";
 import { VaultSizes } from "./vault-sizes.tsx";
 
 /** The state of the service: what /health reports, and what takes the space of the database. */
+
+/** The names of the parts for people; a part of a newer release has the name of the API. */
+const PARTS: Readonly<Record<string, string>> = {
+  d1: "Database (D1)",
+  schema: "Schema",
+  capacity: "Capacity",
+  r2: "Bucket (R2)",
+  keys: "Root keys",
+  coordinator: "Coordinator",
+  queue: "Queue",
+  "rate limits": "Rate limits",
+  backups: "Backups",
+  settings: "Settings",
+};
 
 const WORDS = { ACTIVE: "Works", WARNING: "Warning", ERROR: "Fails" } as const;
 
@@ -24,14 +40,14 @@ export function HealthView() {
   };
   useEffect(() => void load(), []);
   const size = health.value?.dependencies.find(({ limit }) => limit !== undefined);
+  const again = (
+    <button type="button" onClick={() => void load()}>
+      Check again
+    </button>
+  );
   return (
-    <section class="page">
-      <header>
-        <h1 tabIndex={-1}>Health</h1>
-        <button type="button" onClick={() => void load()}>
-          Check again
-        </button>
-      </header>
+    <Page title="Health" actions={again}>
+      {!health.value && failure.value === undefined && <p class="quiet">Loading…</p>}
       {failure.value !== undefined && <Failure error={failure.value} retry={() => void load()} />}
       {health.value && (
         <>
@@ -43,34 +59,22 @@ export function HealthView() {
       )}
       {size && <DatabaseSize used={size.used ?? 0} limit={size.limit ?? 1} />}
       {session.value!.admin && <VaultSizes />}
-    </section>
+    </Page>
   );
 }
 
-function Dependencies({ rows }: { readonly rows: readonly Dependency[] }) {
-  return (
-    <table class="stacked">
-      <thead>
-        <tr>
-          <th scope="col">Part</th>
-          <th scope="col">State</th>
-          <th scope="col">Report</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ service, status, message }) => (
-          <tr key={service}>
-            <td data-label="Part">{service}</td>
-            <td data-label="State">
-              <span class={`state ${status.toLowerCase()}`}>{WORDS[status]}</span>
-            </td>
-            <td data-label="Report">{message}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
+const Dependencies = ({ rows }: { readonly rows: readonly Dependency[] }) => (
+  <Table label="Parts of the service" rows={rows} keyOf={({ service }) => service} columns={COLUMNS} />
+);
+
+const COLUMNS = [
+  { label: "Part", cell: ({ service }: Dependency) => <span class="name">{PARTS[service] ?? service}</span> },
+  {
+    label: "State",
+    cell: ({ status }: Dependency) => <span class={`state ${status.toLowerCase()}`}>{WORDS[status]}</span>,
+  },
+  { label: "Report", cell: ({ message }: Dependency) => message },
+] as const;
 
 /** In: bytes. The marks are those of DATABASE_LIMIT_MB: a warning from 80 %, refused writes from 95 % (docs/configuration.md). */
 function DatabaseSize({ used, limit }: { readonly used: number; readonly limit: number }) {

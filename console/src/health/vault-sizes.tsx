@@ -4,7 +4,7 @@ import type { AdminVault, BrokenVault } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { Chart } from "../ui/chart.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { formatSize } from "../ui/time.ts";
+import { formatSize } from "../ui/size.ts";
 
 /** The largest vaults, by the bytes of their Items and of their Files. */
 

@@ -1,6 +1,5 @@
-import type { Difference } from "../items/difference.ts";
-import { Icon } from "../ui/icon.tsx";
-import { useReveal } from "../ui/reveal.ts";
+import type { Difference } from "./difference.ts";
+import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 
 /** What differs between two states of an Item: a row for each difference, with the value of each side. */
 
@@ -41,18 +40,7 @@ function Row({ row, before, after }: Pick<Props, "before" | "after"> & { readonl
     <tr class={row.kind}>
       <th scope="row">
         <span>{row.name}</span>
-        {row.concealed && (
-          <button
-            type="button"
-            class="plain"
-            aria-pressed={revealed}
-            aria-label={`Reveal ${row.name}`}
-            title="Reveal"
-            onClick={toggle}
-          >
-            <Icon name="eye" />
-          </button>
-        )}
+        {row.concealed && <RevealButton name={row.name} revealed={revealed} toggle={toggle} />}
       </th>
       <td data-label={before}>
         {isContent ? "other content" : <Value text={row.before} hidden={hidden} secret={row.concealed} />}
@@ -68,17 +56,9 @@ interface ValueProps {
   readonly secret: boolean;
 }
 
-/** As many dots for every value: their number must not tell the length of the value. */
 function Value({ text, hidden, secret }: ValueProps) {
   if (text === undefined) return <span class="quiet">none</span>;
   if (text === "") return <span class="quiet">empty</span>;
   if (!hidden) return <span class={`value block ${secret ? "secret" : ""}`}>{text}</span>;
-  return (
-    <span class="value">
-      <span class="dots" aria-hidden="true">
-        ••••••••••
-      </span>
-      <span class="unseen">hidden</span>
-    </span>
-  );
+  return <HiddenValue />;
 }

@@ -1,6 +1,6 @@
 import type { File, Item } from "@item-vault/client";
 import { call, send } from "../api/client.ts";
-import { difference, type Difference } from "../items/difference.ts";
+import { difference, type Difference } from "./difference.ts";
 
 /** A version with its values, compared with the Item as it is. */
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { Page } from "../ui/page.tsx";
 import { ChooseFile } from "./choose-file.tsx";
 import { createImport, type Import } from "./create-import.ts";
 import { PasswordForm } from "./password-form.tsx";
@@ -22,12 +23,9 @@ export function ImportView() {
     return () => removeEventListener("beforeunload", ask);
   }, [isWriting]);
   return (
-    <section class="page import">
-      <header>
-        <h1 tabIndex={-1}>Import</h1>
-      </header>
-      {show(stage, shown)}
-    </section>
+    <Page title="Import">
+      <div class="import">{show(stage, shown)}</div>
+    </Page>
   );
 }
 

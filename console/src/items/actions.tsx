@@ -3,16 +3,14 @@ import { formatRoute } from "../routes.ts";
 import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { Icon } from "../ui/icon.tsx";
-import { lazy } from "../ui/lazy.tsx";
 import type { Part } from "./item-parts.ts";
+import { write } from "./write.ts";
 
-/** The buttons of an Item that write. They are shown to a session that may write to the vault. */
+/** The buttons of an Item. Those that write are shown to a session that may write to the vault. */
 
 interface Props {
   readonly opened: Opened;
 }
-
-const DeleteDialog = lazy(() => import("../edit/delete-dialog.tsx").then(({ DeleteDialog: loaded }) => loaded));
 
 const isWritable = ({ item }: Opened): boolean => may(item.vault.id, "w");
 
@@ -43,40 +41,8 @@ export const FavoriteAction: Part = ({ opened }: Props) => {
   );
 };
 
-export const ArchiveAction: Part = ({ opened }: Props) => {
-  const archived = opened.item.state === "ARCHIVED";
-  const waiting = useSignal(false);
-  if (!isWritable(opened)) return null;
-  return (
-    <button
-      type="button"
-      aria-disabled={waiting.value}
-      onClick={() => void write(waiting, (writes) => writes.setArchived(opened.item, !archived))}
-    >
-      {archived ? "Unarchive" : "Archive"}
-    </button>
-  );
-};
-
-export const DeleteAction: Part = ({ opened }: Props) => {
-  const asked = useSignal(false);
-  if (!isWritable(opened)) return null;
-  return (
-    <>
-      <button type="button" class="danger" aria-haspopup="dialog" onClick={() => (asked.value = true)}>
-        Delete
-      </button>
-      {asked.value && <DeleteDialog opened={opened} onClose={() => (asked.value = false)} />}
-    </>
-  );
-};
-
-type Writes = typeof import("../edit/writes.ts");
-
-/** One write at a time: a second press while the first is under way does nothing. */
-async function write(waiting: { value: boolean }, send: (writes: Writes) => Promise<void>): Promise<void> {
-  if (waiting.value) return;
-  waiting.value = true;
-  await send(await import("../edit/writes.ts"));
-  waiting.value = false;
-}
+export const VersionsAction: Part = ({ opened: { item } }: Props) => (
+  <a class="button" href={formatRoute({ view: "items", vault: item.vault.id, item: item.id, page: "versions" })}>
+    Versions
+  </a>
+);

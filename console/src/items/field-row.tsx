@@ -1,7 +1,7 @@
 import type { Field, Item } from "@item-vault/client";
 import { Icon } from "../ui/icon.tsx";
-import { useReveal } from "../ui/reveal.ts";
-import { copy } from "./clipboard.ts";
+import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
+import { copy } from "../ui/clipboard.ts";
 import { FieldMenu } from "./field-menu.tsx";
 import { displayOf, labelOf } from "./field-types.ts";
 import { FIELD_VALUES } from "./field-values.ts";
@@ -12,9 +12,6 @@ export interface FieldProps {
   readonly field: Field;
   readonly item: Item;
 }
-
-/** As many for every value: their number must not tell the length of the value. */
-const DOTS = "••••••••••";
 
 export function FieldRow({ field, item }: FieldProps) {
   const Special = FIELD_VALUES[field.type];
@@ -34,28 +31,8 @@ function Value({ field, item }: FieldProps) {
   const shown = !concealed || revealed;
   return (
     <>
-      {shown ? (
-        <span class={`value ${block ? "block" : ""} ${concealed ? "secret" : ""}`}>{field.value}</span>
-      ) : (
-        <span class="value">
-          <span class="dots" aria-hidden="true">
-            {DOTS}
-          </span>
-          <span class="unseen">hidden</span>
-        </span>
-      )}
-      {concealed && (
-        <button
-          type="button"
-          class="plain"
-          aria-pressed={revealed}
-          aria-label={`Reveal ${label}`}
-          title="Reveal"
-          onClick={toggle}
-        >
-          <Icon name="eye" />
-        </button>
-      )}
+      {shown ? <span class={`value ${block ? "block" : ""} ${concealed ? "secret" : ""}`}>{field.value}</span> : <HiddenValue />}
+      {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
       <button
         type="button"
         class="plain"

@@ -1,4 +1,5 @@
 import type { Field } from "@item-vault/client";
+import { purposeRules } from "../../../src/model/purposes.ts";
 
 /** How the value of each type of field is shown. */
 
@@ -21,5 +22,9 @@ const DISPLAYS: Partial<Readonly<Record<FieldType, Display>>> = {
 export const displayOf = ({ type, purpose }: Pick<Field, "type" | "purpose">): Display =>
   purpose === "NOTES" ? { block: true } : (DISPLAYS[type] ?? {});
 
-/** The name of a field in messages and labels. */
-export const labelOf = ({ label, id }: Pick<Field, "label" | "id">): string => label || id;
+/** The labels that the service gives to fields of a purpose (contract 2), as people say them. */
+const DEFAULT_LABELS: Partial<Readonly<Record<Field["purpose"], string>>> = { USERNAME: "user name", NOTES: "notes" };
+
+/** The name of a field on the screen and in messages. */
+export const labelOf = ({ label, id, purpose }: Pick<Field, "label" | "id" | "purpose">): string =>
+  label !== "" && label === purposeRules(purpose).name ? (DEFAULT_LABELS[purpose] ?? label) : label || id;

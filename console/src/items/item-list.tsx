@@ -7,7 +7,7 @@ import { VirtualList } from "../ui/virtual-list.tsx";
 import { categoryOf, titleOf } from "./categories.ts";
 import { NewItemButton } from "./new-item.tsx";
 import { SearchField } from "./search-field.tsx";
-import type { Entry } from "./search.ts";
+import type { Entry } from "../state/search.ts";
 
 /** The list of Items: search, and which Items are listed. */
 

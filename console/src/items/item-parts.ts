@@ -1,10 +1,9 @@
 import type { ComponentType } from "preact";
-import { VersionsAction } from "../history/versions-action.tsx";
-import { MoveAction } from "../move/move-action.tsx";
 import type { Opened } from "../state/opened.ts";
 import { lazy } from "../ui/lazy.tsx";
-import { ArchiveAction, DeleteAction, EditAction, FavoriteAction } from "./actions.tsx";
+import { EditAction, FavoriteAction, VersionsAction } from "./actions.tsx";
 import { Details } from "./details.tsx";
+import { MoreActions } from "./more-actions.tsx";
 import { Urls } from "./urls.tsx";
 
 /** What an Item shows besides its title and fields. */
@@ -14,14 +13,7 @@ export type Part = ComponentType<{ readonly opened: Opened }>;
 const Files = lazy<{ readonly opened: Opened }>(() => import("../files/files.tsx").then((module) => module.Files));
 
 /** The buttons below the title, in their order. */
-export const ITEM_ACTIONS: readonly Part[] = [
-  EditAction,
-  FavoriteAction,
-  VersionsAction,
-  MoveAction,
-  ArchiveAction,
-  DeleteAction,
-];
+export const ITEM_ACTIONS: readonly Part[] = [EditAction, FavoriteAction, VersionsAction, MoreActions];
 
 /** The parts below the fields, in their order. */
 export const ITEM_PARTS: readonly Part[] = [Urls, Files, Details];

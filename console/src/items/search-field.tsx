@@ -30,7 +30,7 @@ export function SearchField() {
             ref={field}
             type="search"
             aria-label="Search Items"
-            placeholder="Search titles, tags, user names, URLs"
+            placeholder="Title, tag, user name or URL"
             autocomplete="off"
             spellcheck={false}
             value={query.value}

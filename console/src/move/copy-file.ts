@@ -9,16 +9,15 @@ import type { Progress, Transfer } from "./transfer.ts";
  */
 export async function copyFile({ source, target, id, keys }: Transfer, file: File, progress: Progress): Promise<void> {
   const { signal, onBytes, onFile } = progress;
-  const { vault, id: item, version } = source.item;
+  const { version } = source.item;
   onFile(file.name);
-  const path = `/v1/vaults/${vault.id}/items/${item}/files/${encodeURIComponent(file.id)}/content`;
   let loaded = 0;
   const count = (bytes: number) => {
     loaded += bytes;
     onBytes(bytes);
   };
   try {
-    const content = await loadContent(path, { query: { version }, signal, onBytes: count });
+    const content = await loadContent(source.item, file, { version, signal, onBytes: count });
     if (content.size !== file.size) throw new ItemVaultError("The download ended early", { kind: "network", status: 0 });
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await content.arrayBuffer()));
     await call("POST /v1/vaults/{vault}/items/{item}/files", {

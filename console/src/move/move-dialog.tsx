@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
-import { summaryOf } from "../items/summary.ts";
+import { summaryOf } from "../state/summary.ts";
 import { dropItem, may, putItem, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
@@ -71,7 +71,7 @@ export function MoveDialog({ item, onClose }: Props) {
           The copy has all fields, tags, URLs and Files. Earlier versions are not copied: after a move they stay with the Item,
           which can be restored from the deleted Items of its old vault.
         </p>
-        <p class="dialog-buttons">
+        <div class="buttons">
           <button type="button" onClick={onClose}>
             Cancel
           </button>
@@ -83,7 +83,7 @@ export function MoveDialog({ item, onClose }: Props) {
               Move
             </button>
           )}
-        </p>
+        </div>
       </form>
     </Dialog>
   );

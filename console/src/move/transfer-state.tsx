@@ -56,11 +56,11 @@ export function TransferState({ phase, copied, vaults, onRetry, onCancel, onKeep
         {deleting ? `Deleting from ${vaults.from}…` : copied.file === "" ? "Copying…" : `Copying ${copied.file}…`}
       </output>
       {copied.of > 0 && <progress aria-label="Files copied" value={copied.bytes} max={copied.of} />}
-      <p class="dialog-buttons">
+      <div class="buttons">
         <button type="button" ref={focus} disabled={deleting} onClick={onCancel}>
           Cancel
         </button>
-      </p>
+      </div>
     </>
   );
 }
@@ -76,7 +76,7 @@ function Message({ text, children }: { readonly text: string; readonly children:
       <div class="failure" role="alert">
         <p>{text}</p>
       </div>
-      <p class="dialog-buttons">{children}</p>
+      <div class="buttons">{children}</div>
     </>
   );
 }

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { parseTotp, type TotpParameters } from "../../../src/model/totp-parameters.ts";
-import { copy } from "../items/clipboard.ts";
+import { copy } from "../ui/clipboard.ts";
 import { FieldMenu } from "../items/field-menu.tsx";
 import type { FieldProps } from "../items/field-row.tsx";
 import { labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
-import { useReveal } from "../ui/reveal.ts";
+import { useReveal } from "../ui/reveal.tsx";
 import { useNow } from "./clock.ts";
 import { codeOf, groupCode, secondsLeft, stepAt } from "./code.ts";
 

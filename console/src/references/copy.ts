@@ -1,5 +1,5 @@
 import type { Item } from "@item-vault/client";
-import { copy } from "../items/clipboard.ts";
+import { copy } from "../ui/clipboard.ts";
 import { entries, vaults } from "../state/items.ts";
 import { showToast } from "../state/toasts.ts";
 import { referenceTo, type Target } from "./build.ts";

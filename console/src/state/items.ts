@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { ItemVaultError, type ItemSummary, type Vault } from "@item-vault/client";
 import { call } from "../api/client.ts";
-import { type Entry, entryOf, search } from "../items/search.ts";
+import { type Entry, entryOf, search } from "./search.ts";
 import { session } from "./session.ts";
 
 /** The vaults of the session and the summaries of their Items: no value of a field is among them. */

@@ -30,8 +30,11 @@ export async function loadNames(): Promise<void> {
   if (!admin || loadedFor === expiresAt) return;
   loadedFor = expiresAt;
   try {
-    const { data } = await call("GET /v1/admin/tokens");
-    names.value = new Map(data.flatMap((token) => ("name" in token && token.name !== "" ? [[token.id, token.name]] : [])));
+    const [tokens, people] = await Promise.all([call("GET /v1/admin/tokens"), call("GET /v1/admin/people")]);
+    names.value = new Map([
+      ...tokens.data.flatMap((token) => ("name" in token && token.name !== "" ? [[token.id, token.name] as const] : [])),
+      ...people.data.flatMap((person) => ("email" in person ? [[person.id, person.email] as const] : [])),
+    ]);
   } catch {
     loadedFor = undefined;
   }

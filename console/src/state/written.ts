@@ -1,21 +1,26 @@
-import type { Item, ItemSummary } from "@item-vault/client";
+import type { Item } from "@item-vault/client";
+import { call } from "../api/client.ts";
+import { summaryOf } from "./summary.ts";
 import { putItem } from "./items.ts";
 import { open, setOpened } from "./opened.ts";
 
-/** The answer to a write of an Item. */
+/** What the page shows after an Item was written. */
+
+/** An Item as it was written, with its entity tag. */
 export interface Written {
   readonly data: Item;
   readonly etag: string | undefined;
 }
 
-/** The Item as the list has it: without its values, which the page drops when the Item is closed. */
-function summaryOf({ sections: _sections, fields, files: _files, ...summary }: Item): ItemSummary {
-  const username = fields.find(({ purpose }) => purpose === "USERNAME")?.value ?? "";
-  return username === "" ? summary : { ...summary, username };
-}
-
-/** Makes the list show an Item as it was written, and the view too, if the Item is still open. */
+/** Makes the list show an Item as it was written, and the view too, if the Item is still open and no newer version is shown. */
 export function takeWritten({ data: item, etag = "" }: Written): void {
   putItem(summaryOf(item));
-  if (open.value.state !== "closed" && open.value.id === item.id) setOpened({ item, etag });
+  const { value } = open;
+  if (value.state === "closed" || value.id !== item.id) return;
+  if (value.state !== "loaded" || value.opened.item.version <= item.version) setOpened({ item, etag });
+}
+
+/** After a write whose answer is not the Item, for example of a File: loads the Item. Errors: as `call`. */
+export async function refreshItem(vault: string, id: string): Promise<void> {
+  takeWritten(await call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item: id } }));
 }

@@ -32,14 +32,14 @@ export function Confirm({ title, action, children, onConfirm, onClose }: Props) 
     <Dialog title={title} onClose={onClose}>
       {children}
       {error.value !== undefined && <Failure error={error.value} />}
-      <p class="dialog-buttons">
+      <div class="buttons">
         <button type="button" onClick={onClose}>
           Cancel
         </button>
         <button type="button" class="danger" disabled={busy.value} onClick={() => void confirm()}>
           {action}
         </button>
-      </p>
+      </div>
     </Dialog>
   );
 }

@@ -1,5 +1,5 @@
 import type { Item } from "@item-vault/client";
-import { labelOf } from "./field-types.ts";
+import { labelOf } from "../items/field-types.ts";
 
 /** What an Item has several of, as it is compared (difference.ts). */
 

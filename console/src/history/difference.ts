@@ -1,7 +1,7 @@
 import type { Field, Item } from "@item-vault/client";
-import { CATEGORIES } from "./categories.ts";
+import { CATEGORIES } from "../items/categories.ts";
 import { fieldParts, fileParts, type Part, sectionOf, sectionParts, tagParts, urlParts } from "./compared-parts.ts";
-import { displayOf, labelOf } from "./field-types.ts";
+import { displayOf, labelOf } from "../items/field-types.ts";
 
 /** What differs between two states of an Item: two versions, or what is stored and what somebody has typed. */
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Field, Item } from "@item-vault/client";
-import { type Difference, difference } from "../../../console/src/items/difference.ts";
+import { type Difference, difference } from "../../../console/src/history/difference.ts";
 import { runs } from "../../support/runs.ts";
 
 /** The differences between two states of an Item, which the console shows. */

@@ -1,0 +1,10 @@
+/** The writes of the buttons of an Item, loaded with the first of them. */
+type Writes = typeof import("../edit/writes.ts");
+
+/** One write at a time: a second press while the first is under way does nothing. */
+export async function write(waiting: { value: boolean }, send: (writes: Writes) => Promise<void>): Promise<void> {
+  if (waiting.value) return;
+  waiting.value = true;
+  await send(await import("../edit/writes.ts"));
+  waiting.value = false;
+}

@@ -1,0 +1,44 @@
+import { useEffect } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { Icon } from "./icon.tsx";
+
+/** Values that are hidden until they are revealed. */
+
+/** How long a value stays revealed. */
+const REVEALED = 30_000; // milliseconds
+
+interface Reveal {
+  readonly revealed: boolean;
+  readonly toggle: () => void;
+}
+
+/** Whether a value is revealed. It is hidden again after 30 seconds, and when another value takes its place. */
+export function useReveal(value: string): Reveal {
+  const revealed = useSignal(false);
+  useEffect(() => {
+    revealed.value = false;
+  }, [value]);
+  useEffect(() => {
+    if (!revealed.value) return undefined;
+    const timer = setTimeout(() => (revealed.value = false), REVEALED);
+    return () => clearTimeout(timer);
+  }, [revealed.value]);
+  return { revealed: revealed.value, toggle: () => (revealed.value = !revealed.value) };
+}
+
+/** The button that reveals a value and hides it again. In: the name of the value. */
+export const RevealButton = ({ name, revealed, toggle }: Reveal & { readonly name: string }) => (
+  <button type="button" class="plain" aria-pressed={revealed} aria-label={`Reveal ${name}`} title="Reveal" onClick={toggle}>
+    <Icon name="eye" />
+  </button>
+);
+
+/** What stands for a hidden value: as many dots for every value, because their number must not tell its length. */
+export const HiddenValue = () => (
+  <span class="value">
+    <span class="dots" aria-hidden="true">
+      ••••••••••
+    </span>
+    <span class="unseen">hidden</span>
+  </span>
+);
