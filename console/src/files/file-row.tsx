@@ -6,7 +6,6 @@ import { Icon } from "../ui/icon.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { formatSize } from "../ui/time.ts";
-import { savedName } from "./names.ts";
 import { loadContent } from "./load-content.ts";
 import { Transfer } from "./transfer.tsx";
 
@@ -39,7 +38,7 @@ export function FileRow({ item, file, onPreview, changes }: Props) {
     try {
       if (size > QUICK) setDownload({ state: "running", received: 0 });
       const onProgress = (received: number) => size > QUICK && setDownload({ state: "running", received });
-      saveFile(savedName(name), await loadContent(item, file, { signal, onProgress }));
+      saveFile(name, await loadContent(item, file, { signal, onProgress }));
       setDownload(NONE);
     } catch (error) {
       setDownload(signal.aborted ? NONE : { state: "failed", error });
