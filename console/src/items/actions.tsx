@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
+import { explain } from "../api/explain.ts";
 import { formatRoute } from "../routes.ts";
 import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
+import { showToast } from "../state/toasts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import type { Part } from "./item-parts.ts";
@@ -77,6 +79,11 @@ type Writes = typeof import("../edit/writes.ts");
 async function write(waiting: { value: boolean }, send: (writes: Writes) => Promise<void>): Promise<void> {
   if (waiting.value) return;
   waiting.value = true;
-  await send(await import("../edit/writes.ts"));
+  try {
+    await send(await import("../edit/writes.ts"));
+  } catch (error) {
+    // The script could not be loaded: the writes tell their own failures.
+    showToast(explain(error), "failed");
+  }
   waiting.value = false;
 }
