@@ -2,11 +2,11 @@ import { useEffect } from "preact/hooks";
 import { GrantDialog } from "./grants.tsx";
 import { Navigation } from "./navigation.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
-import { SignInForm, SignInPage } from "./sign-in.tsx";
+import { SessionEnded } from "./session-ended.tsx";
+import { SignInPage } from "./sign-in.tsx";
 import { loadItems } from "./state/items.ts";
 import { route } from "./state/route.ts";
 import { session, sessionState } from "./state/session.ts";
-import { Dialog } from "./ui/dialog.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 import { shownView, VIEW_COMPONENTS } from "./views.tsx";
 
@@ -19,16 +19,12 @@ export function App() {
   return (
     <>
       <Navigation />
-      <main>
+      {/* Who signs in next may not see what is open. It stays in the page, because what was typed is a part of it. */}
+      <main class={state === "ended" ? "ended" : ""}>
         <View name={shownView(route.value.view)} />
       </main>
       <GrantDialog />
-      {state === "ended" && (
-        <Dialog title="Your session has ended">
-          <p>Sign in again to continue. What you have typed is still here.</p>
-          <SignInForm />
-        </Dialog>
-      )}
+      {state === "ended" && <SessionEnded />}
       <Toasts />
     </>
   );

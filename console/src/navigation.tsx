@@ -3,15 +3,12 @@ import { signOut } from "./api/session.ts";
 import { AdminOffer } from "./grants.tsx";
 import { formatRoute, VIEWS, type ViewName } from "./routes.ts";
 import { route } from "./state/route.ts";
-import { type Session, session } from "./state/session.ts";
+import { nameOfSession, session } from "./state/session.ts";
 import { showToast } from "./state/toasts.ts";
 import { Icon } from "./ui/icon.tsx";
 import { canOpen, shownView } from "./views.tsx";
 
 /** The navigation: the views that the session may open, who is signed in, and signing out. */
-
-const nameOf = ({ person, token, admin }: Session): string =>
-  [person?.email ?? token?.name, admin ? "admin" : ""].filter(Boolean).join(", ");
 
 export function Navigation() {
   const current = session.value!;
@@ -33,8 +30,8 @@ export function Navigation() {
           </a>
         ))}
         <p class="who">
-          <span class="quiet" title={nameOf(current)}>
-            {nameOf(current)}
+          <span class="quiet" title={nameOfSession(current)}>
+            {nameOfSession(current)}
           </span>
           <AdminOffer />
           <button type="button" onClick={() => void signOut().catch((error: unknown) => showToast(explain(error), "failed"))}>

@@ -48,7 +48,7 @@ export function SignInForm({ label = "Token", help = HELP, refuse, onDone }: Pro
     <form class="sign-in" onSubmit={(event) => void onSubmit(event)}>
       <label>
         {label}
-        <input ref={field} name="token" type="password" required autocomplete="off" aria-describedby="sign-in-help" />
+        <input ref={field} name="token" type="password" required autocomplete="one-time-code" aria-describedby="sign-in-help" />
       </label>
       <p id="sign-in-help" class="quiet">
         {help}

@@ -1,5 +1,5 @@
 import { type Call, type Client, createClient, ItemVaultError, type Send } from "@item-vault/client";
-import { endSession, type Session } from "../state/session.ts";
+import { endSession, isSameUser, type Session } from "../state/session.ts";
 
 /** Requests of the console. They carry the cookie of the session, which no script can read (contract 24). */
 
@@ -19,7 +19,8 @@ export const readSession = async (): Promise<Session> => (await (await sendUnche
 
 /**
  * Sends a request that needs the session. A 401 is checked: a sign-in in between has replaced the cookie, and then the request is
- * sent once more. Otherwise the session, or the grant that the request needs, has ended. Errors: throws an ItemVaultError.
+ * sent once more, unless it was a sign-in as somebody else. Otherwise the session, or the grant that the request needs, has ended.
+ * Errors: throws an ItemVaultError.
  */
 async function withSession<T>(request: () => Promise<T>): Promise<T> {
   try {
@@ -27,8 +28,9 @@ async function withSession<T>(request: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!isRefused(error)) throw error;
     const session = await readSession().catch(() => undefined);
-    if (session) return request().catch(endRefused);
-    return endRefused(error);
+    if (session && isSameUser(session)) return request().catch(endRefused);
+    endSession(session);
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import { ItemVaultError } from "@item-vault/client";
+import { clearCopied } from "../ui/clipboard.ts";
 import { explain } from "./explain.ts";
 import { type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
 import { readSession, sendUnchecked, SESSION_PATH as PATH } from "./client.ts";
@@ -24,9 +25,25 @@ export const reloadSession = async (): Promise<void> => setSession(await readSes
 
 export async function signOut(): Promise<void> {
   await sendUnchecked("DELETE", PATH);
-  // The page is loaded again, so that nothing of the session stays in its memory.
-  location.replace("/console/");
+  await clearCopied();
+  // The browser may ask whether to leave what was typed, and may keep the page for its back button.
+  addEventListener("pagehide", () => setSession(undefined), { once: true });
+  reload();
 }
+
+/** The page is loaded again, so that nothing of the session stays in its memory. */
+const reload = (): void => location.replace("/console/");
+
+/** Drops what the page shows and holds, also what was typed, and begins with the session of the cookie. */
+export function dropPage(): void {
+  setSession(undefined);
+  setTimeout(reload);
+}
+
+/** A page that the back button brings back still has the memory of the session that it was left with. */
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && sessionState.value !== "signed-in") reload();
+});
 
 /** Whether the address is that of a sign-in link. */
 export const hasSignInCode = (): boolean => SIGN_IN.test(location.hash);

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
-import type { DeletedItem } from "@item-vault/client";
+import { type DeletedItem, type Item, ItemVaultError } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { explain } from "../api/explain.ts";
 import { titleOf } from "../items/categories.ts";
 import { summaryOf } from "../state/summary.ts";
 import { may, putItem } from "../state/items.ts";
-import { navigate } from "../state/route.ts";
+import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { dropDeleted } from "./state.ts";
@@ -18,18 +18,19 @@ export function DeletedActions({ item }: { readonly item: DeletedItem }) {
   const restore = async () => {
     busy.value = true;
     try {
-      const { data } = await call("POST /v1/vaults/{vault}/deleted-items/{item}/restore", { path });
+      const data = await restoreItem(path);
       dropDeleted(item.id);
       putItem(summaryOf(data));
-      navigate({ view: "items", ...path });
       showToast("The Item is restored.");
+      // After a slow request the user may be elsewhere.
+      if (route.value.item === item.id) navigate({ view: "items", ...path });
     } catch (error) {
       showToast(explain(error), "failed");
     }
     busy.value = false;
   };
   const destroy = async () => {
-    await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
+    await destroyItem(path);
     asking.value = false;
     dropDeleted(item.id);
     navigate({ view: "deleted" }, { replace: true });
@@ -55,4 +56,34 @@ export function DeletedActions({ item }: { readonly item: DeletedItem }) {
       )}
     </div>
   );
+}
+
+interface Path {
+  readonly vault: string;
+  readonly item: string;
+}
+
+const isGone = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "item_not_found";
+
+/** An Item that is not among the deleted ones may be restored: by a request whose answer was lost, or by somebody else. */
+async function restoreItem(path: Path): Promise<Item> {
+  try {
+    return (await call("POST /v1/vaults/{vault}/deleted-items/{item}/restore", { path })).data;
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    return (await call("GET /v1/vaults/{vault}/items/{item}", { path })).data;
+  }
+}
+
+/** An Item that is not among the deleted ones is destroyed, unless somebody has restored it. */
+async function destroyItem(path: Path): Promise<void> {
+  try {
+    await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    const restored = await call("GET /v1/vaults/{vault}/items/{item}", { path }).catch((failure: unknown) => {
+      if (!isGone(failure)) throw failure;
+    });
+    if (restored) throw error;
+  }
 }

@@ -17,7 +17,7 @@ export function DeletedFiles({ item }: { readonly item: DeletedItem }) {
           <div key={file.id} class="field-row">
             <dt>{formatSize(file.size)}</dt>
             <dd>
-              <span class="value">{file.name}</span>
+              <bdi class="value">{file.name}</bdi>
               <Download item={item} file={file} />
             </dd>
           </div>

@@ -2,7 +2,7 @@ import type { Item } from "@item-vault/client";
 import { useEffect, useRef } from "preact/hooks";
 import { titleOf } from "../items/categories.ts";
 import { dropItem } from "../state/items.ts";
-import { route, navigate } from "../state/route.ts";
+import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { formatRoute, type Route } from "../routes.ts";
@@ -22,10 +22,15 @@ interface Props {
 export function EditorView({ editor, title }: Props) {
   const { status } = editor;
   const base = editor.base.value;
+  const shown = useRef(true);
+  useEffect(() => () => void (shown.current = false), []);
   const onSave = async () => {
     const item = await editor.save();
     // What was typed while the request was under way is still to be saved.
-    if (item && !editor.changed.value) leaveTo(item);
+    if (!item || editor.changed.value) return;
+    showToast("Saved.");
+    // After a slow request the user may be elsewhere.
+    if (shown.current) navigate(placeOf(item), { replace: true });
   };
   const saveMerged = (draft: Draft) => {
     if (status.value.state !== "conflict") return;
@@ -61,13 +66,6 @@ export function EditorView({ editor, title }: Props) {
 /** The Item itself; the list for a new one. */
 const placeOf = (item: Item | undefined): Route =>
   item ? { view: "items", vault: item.vault.id, item: item.id } : { view: "items" };
-
-function leaveTo(item: Item): void {
-  showToast("Saved.");
-  const { view } = route.value;
-  // After a slow request the user may be elsewhere.
-  if (view === "items" && route.value.page !== undefined) navigate(placeOf(item), { replace: true });
-}
 
 /** Somebody has deleted the Item. What was typed can become a new one, because a deleted Item keeps its id. */
 function Deleted({ editor, onSave }: { readonly editor: Editor; readonly onSave: () => void }) {

@@ -80,7 +80,9 @@ export function createEditor(start: { vault: string; id: string; draft: Draft; b
   /** What is stored may be this draft, because an earlier request has taken effect although its answer was lost. */
   async function compare(before: Item, theirs: Base): Promise<Item | undefined> {
     const sides = { base: draftOf(before), mine: tidy(sent, begun), theirs: draftOf(theirs.item) };
-    if (differences(sides).length > 0) {
+    // A File that was added, for example, is no conflict: the form does not write it.
+    const isUnchanged = isSame(sides.base, sides.theirs);
+    if (!isUnchanged && differences(sides).length > 0) {
       status.value = { state: "conflict", theirs };
       return undefined;
     }

@@ -104,5 +104,9 @@ function Kind({ editor: { draft, vault } }: { readonly editor: Editor }) {
 function saveByKey(event: KeyboardEvent & { readonly currentTarget: HTMLFormElement }): void {
   if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
+  // An input that takes its text when the focus leaves it has to take it now.
+  const focused = document.activeElement as HTMLElement;
+  focused.blur();
+  focused.focus();
   event.currentTarget.requestSubmit();
 }

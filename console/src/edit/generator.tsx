@@ -36,7 +36,8 @@ export function Generator({ name, onUse, onClose }: Props) {
           if (password) onUse(password.value);
         }}
       >
-        <output class="generated" aria-label="Generated value">
+        {/* A screen reader must not say each value aloud while the settings change. */}
+        <output class="generated" aria-label="Generated value" aria-live="off">
           {password?.value ?? "No character is left to choose from."}
         </output>
         <p>

@@ -14,7 +14,7 @@ export interface InputAttributes {
   readonly type?: "date";
   readonly inputMode?: "email" | "url" | "tel" | "numeric";
   readonly required?: boolean;
-  readonly autocomplete?: "off" | "new-password";
+  readonly autocomplete?: "off" | "one-time-code";
   readonly placeholder?: string;
   readonly pattern?: string;
   readonly title?: string;

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { may, vaults } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { route } from "../state/route.ts";
@@ -14,10 +14,13 @@ import { templateOf } from "./new-draft.ts";
 export function EditPage() {
   const { vault = "", item = "" } = route.value;
   const { value } = open;
+  // The form stays as it began when the Item is loaded again, and when a permission is lost: what was typed would be lost with it.
+  const begun = useRef<Opened>(undefined);
+  if (value.state === "loaded" && value.id === item && may(vault, "w")) begun.current ??= value.opened;
+  if (begun.current) return <Edit vault={vault} opened={begun.current} />;
   if (!may(vault, "w")) return <p class="empty">You have no permission to change the Items of this vault.</p>;
   if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, item)} />;
-  if (value.state !== "loaded" || value.id !== item) return <p class="quiet">Loading…</p>;
-  return <Edit vault={vault} opened={value.opened} />;
+  return <p class="quiet">Loading…</p>;
 }
 
 function Edit({ vault, opened }: { readonly vault: string; readonly opened: Opened }) {
@@ -30,6 +33,8 @@ export function NewPage() {
   const { vault = "", item = "" } = route.value;
   const [editor] = useState(() => createEditor({ vault, id: item, draft: templateOf("LOGIN") }));
   const writable = vaults.value.some(({ id }) => may(id, "w"));
-  if (!writable) return <p class="empty">You have no permission to make an Item.</p>;
+  const begun = useRef(false);
+  begun.current ||= writable;
+  if (!begun.current) return <p class="empty">You have no permission to make an Item.</p>;
   return <EditorView editor={editor} title="New Item" />;
 }

@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { displayOf } from "../items/field-types.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
@@ -13,24 +14,41 @@ interface Props {
   readonly onChange: (value: string) => void;
 }
 
-/** The browser must not offer to fill in or to store the value: it would take it for a password of this site. */
-const CONCEALED = { type: "password", autocomplete: "new-password" };
+/**
+ * The browser must not offer to fill in or to store the value: it would take it for a password of this site, whatever `off` and
+ * `new-password` say. A one-time code is not worth storing.
+ */
+const CONCEALED = { type: "password", autocomplete: "one-time-code" };
+
+/** The types whose values may have several lines, although most have one. */
+const LINES: ReadonlySet<string> = new Set(["STRING", "CONCEALED"]);
 
 export function ValueInput({ field, label, onChange }: Props) {
   const { concealed = false } = displayOf(field);
   const { revealed, toggle } = useReveal(field.id);
   const { block = false, input } = inputOf(field);
   const hidden = concealed && !revealed;
+  const lines = useRef<HTMLTextAreaElement>(null);
   const onInput = (event: Event & { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
     checkSize(event.currentTarget, LIMITS.string);
     if (block && hidden) toggle(); // A text of several lines has no dots while it is typed.
     onChange(event.currentTarget.value);
+  };
+  // An input of one line drops line breaks, which a private key needs. The value becomes a text of several lines instead.
+  const onPaste = (event: ClipboardEvent & { readonly currentTarget: HTMLInputElement }) => {
+    const text = event.clipboardData?.getData("text/plain").replaceAll("\r\n", "\n") ?? "";
+    const { value, selectionStart, selectionEnd } = event.currentTarget;
+    if (!LINES.has(field.type) || !text.trim().includes("\n") || selectionStart === null) return;
+    event.preventDefault();
+    onChange(value.slice(0, selectionStart) + text + value.slice(selectionEnd!));
+    requestAnimationFrame(() => requestAnimationFrame(() => lines.current?.focus()));
   };
   return (
     <>
       {block ? (
         // Dots would be a style alone: screen readers would have the text, so it is not there while it is hidden.
         <textarea
+          ref={lines}
           aria-label={label}
           class={concealed ? "secret" : ""}
           rows={Math.min(12, Math.max(3, field.value.split("\n").length))}
@@ -48,6 +66,7 @@ export function ValueInput({ field, label, onChange }: Props) {
           {...((hidden ? CONCEALED : {}) as object)}
           value={field.value}
           onInput={onInput}
+          onPaste={onPaste}
         />
       )}
       {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}

@@ -7,7 +7,6 @@ import { Icon } from "../ui/icon.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { formatSize } from "../ui/size.ts";
-import { savedName } from "./names.ts";
 import { Transfer } from "./transfer.tsx";
 
 interface Props {
@@ -43,7 +42,7 @@ export function FileRow({ item, file, onPreview, changes }: Props) {
         received += count;
         if (size > QUICK) setDownload({ state: "running", received });
       };
-      saveFile(savedName(name), await loadContent(item, file, { signal, onBytes }));
+      saveFile(name, await loadContent(item, file, { signal, onBytes }));
       setDownload(NONE);
     } catch (error) {
       setDownload(signal.aborted ? NONE : { state: "failed", error });

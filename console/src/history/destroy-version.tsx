@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { Item } from "@item-vault/client";
+import { type Item, ItemVaultError } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { titleOf } from "../items/categories.ts";
 import { showToast } from "../state/toasts.ts";
@@ -16,7 +16,10 @@ export function DestroyVersion({ item, version, onDestroyed }: Props) {
   const asking = useSignal(false);
   const destroy = async () => {
     const path = { vault: item.vault.id, item: item.id, version };
-    await call("DELETE /v1/vaults/{vault}/items/{item}/versions/{version}", { path });
+    // A version that is gone was destroyed: by a request whose answer was lost, or by somebody else.
+    await call("DELETE /v1/vaults/{vault}/items/{item}/versions/{version}", { path }).catch((error: unknown) => {
+      if (!(error instanceof ItemVaultError) || error.kind !== "version_not_found") throw error;
+    });
     asking.value = false;
     showToast(`Version ${version} is destroyed.`);
     onDestroyed();

@@ -4,12 +4,11 @@ import { ItemVaultError } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { explain } from "../api/explain.ts";
 import type { Difference } from "./difference.ts";
-import { summaryOf } from "../state/summary.ts";
-import { may, putItem } from "../state/items.ts";
-import { type Opened, setOpened } from "../state/opened.ts";
-import { refreshItem } from "../state/written.ts";
-import { navigate } from "../state/route.ts";
+import { may } from "../state/items.ts";
+import type { Opened } from "../state/opened.ts";
+import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
+import { refreshItem, takeWritten } from "../state/written.ts";
 import { Failure } from "../ui/failure.tsx";
 import { DestroyVersion } from "./destroy-version.tsx";
 import { DifferenceTable } from "./difference-table.tsx";
@@ -78,8 +77,9 @@ async function restoreVersion({ item, etag }: Opened, version: number): Promise<
     path,
     headers: { "If-Match": etag },
   });
-  setOpened({ item: restored.data, etag: restored.etag ?? "" });
-  putItem(summaryOf(restored.data));
-  navigate({ view: "items", vault: item.vault.id, item: item.id });
+  takeWritten(restored);
+  // After a slow request the user may be elsewhere.
+  if (route.value.item === item.id && route.value.page === "versions")
+    navigate({ view: "items", vault: item.vault.id, item: item.id });
   showToast(`Version ${version} is restored. To undo this, restore version ${item.version}.`);
 }

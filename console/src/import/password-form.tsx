@@ -15,7 +15,7 @@ export function PasswordForm({ shown, problem }: { readonly shown: Import; reado
       <h2>{shown.file.value?.name} is encrypted</h2>
       <label>
         Password of the file
-        <input ref={input} type="password" required autocomplete="off" aria-describedby="password-problem" />
+        <input ref={input} type="password" required autocomplete="one-time-code" aria-describedby="password-problem" />
       </label>
       <p id="password-problem" class={problem ? "failure" : "quiet"} role={problem && "alert"}>
         {problem?.text ?? "It was set when the file was exported. It is used in this page only."}

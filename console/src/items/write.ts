@@ -1,3 +1,6 @@
+import { explain } from "../api/explain.ts";
+import { showToast } from "../state/toasts.ts";
+
 /** The writes of the buttons of an Item, loaded with the first of them. */
 type Writes = typeof import("../edit/writes.ts");
 
@@ -5,6 +8,11 @@ type Writes = typeof import("../edit/writes.ts");
 export async function write(waiting: { value: boolean }, send: (writes: Writes) => Promise<void>): Promise<void> {
   if (waiting.value) return;
   waiting.value = true;
-  await send(await import("../edit/writes.ts"));
+  try {
+    await send(await import("../edit/writes.ts"));
+  } catch (error) {
+    // The script could not be loaded: the writes tell their own failures.
+    showToast(explain(error), "failed");
+  }
   waiting.value = false;
 }

@@ -36,7 +36,7 @@ const readable = (): string[] =>
 
 /** Whether the session has a permission in a vault. */
 export const may = (vault: string, permission: "r" | "w" | "d"): boolean =>
-  session.value?.token?.vaults[vault]?.includes(permission) ?? false;
+  new Map(Object.entries(session.value?.token?.vaults ?? {})).get(vault)?.includes(permission) ?? false;
 
 export const vaultName = (id: string): string => vaults.value.find((vault) => vault.id === id)?.name ?? "";
 

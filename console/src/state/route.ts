@@ -7,7 +7,9 @@ export const route = computed(() => parseRoute(hash.value));
 
 /** Whether the place that is shown asks before it is left for an address. */
 type Hold = (address: string) => boolean;
-let hold: Hold = () => false;
+// One function for the whole page: one that is made within another keeps the variables of that in memory, such as a form's values.
+const letGo: Hold = () => false;
+let hold = letGo;
 
 addEventListener("hashchange", () => {
   if (location.hash === hash.value) return;
@@ -32,13 +34,13 @@ addEventListener(
 export function holdAddress(next: Hold): () => void {
   hold = next;
   return () => {
-    if (hold === next) hold = () => false;
+    if (hold === next) hold = letGo;
   };
 }
 
 /** Goes to an address without asking. */
 export function leaveFor(address: string): void {
-  hold = () => false;
+  hold = letGo;
   history.pushState(null, "", address);
   hash.value = location.hash;
 }

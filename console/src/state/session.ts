@@ -1,5 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Token } from "@item-vault/client";
+import { VIEWS } from "../routes.ts";
+import { route } from "./route.ts";
 
 /** Who is signed in (contract 24). */
 
@@ -12,8 +14,8 @@ export interface Session {
 }
 
 /**
- * `starting`: not yet known. `ended`: the service refused a session that the page had. `unreachable`: the service did not answer
- * at the start.
+ * `starting`: not yet known. `ended`: the service refused the session that the page had, or it is somebody else's now.
+ * `unreachable`: the service did not answer at the start.
  */
 export type SessionState = "starting" | "unreachable" | "signed-out" | "signed-in" | "ended";
 
@@ -22,14 +24,38 @@ export const sessionState = signal<SessionState>("starting");
 /** What the sign-in page says besides its form: why a link did not sign in, or that the service did not answer. */
 export const signInMessage = signal("");
 
+/** Who is signed in, for people. */
+export const nameOfSession = ({ person, token, admin }: Session): string =>
+  [person?.email ?? token?.name, admin ? "admin" : ""].filter(Boolean).join(", ");
+
+/** The session of somebody else, which the service has made or found after that of this page had ended. */
+export const otherSession = signal<Session | undefined>(undefined);
+
+/**
+ * Whether a session is that of who has opened what the page shows: of the same token or person, and an administrator's where the page
+ * is one for them.
+ */
+export function isSameUser(next: Session): boolean {
+  const { token, admin } = session.value ?? next;
+  const needsAdmin = admin && (token === undefined || VIEWS[route.value.view].needs === "admin");
+  return (token === undefined || token.id === next.token?.id) && (!needsAdmin || next.admin);
+}
+
 /** Takes over an answer of the service. In: `undefined` when nobody is signed in. */
 export function setSession(next: Session | undefined): void {
+  if (next && sessionState.value === "ended" && !isSameUser(next)) {
+    otherSession.value = next;
+    return;
+  }
+  otherSession.value = undefined;
   session.value = next;
   sessionState.value = next ? "signed-in" : "signed-out";
   if (next) signInMessage.value = "";
 }
 
-/** Called when the service refuses the session. What the user has typed stays in the page. */
-export function endSession(): void {
-  if (sessionState.value === "signed-in") sessionState.value = "ended";
+/** Called when the service refuses the session, or has one of somebody else. What the user has typed stays in the page. */
+export function endSession(other?: Session): void {
+  if (sessionState.value !== "signed-in") return;
+  otherSession.value = other;
+  sessionState.value = "ended";
 }

@@ -5,11 +5,13 @@ import { showToast } from "../state/toasts.ts";
 const CLEARED_AFTER = 60; // seconds
 
 let timer: ReturnType<typeof setTimeout> | undefined;
+/** The hash of what the clipboard is to be cleared of. The page does not keep the value, whose Item may be left before that. */
+let copied: string | undefined;
 
 /** In: what is copied, as the message names it. `secret`: the clipboard is cleared later. Out: whether it was copied. */
 export async function copy(name: string, value: string, { secret = true } = {}): Promise<boolean> {
   clearTimeout(timer);
-  timer = undefined;
+  copied = undefined;
   try {
     await navigator.clipboard.writeText(value);
   } catch {
@@ -18,8 +20,7 @@ export async function copy(name: string, value: string, { secret = true } = {}):
   }
   showToast(secret ? `${name} copied. The clipboard is cleared in ${CLEARED_AFTER} seconds.` : `${name} copied.`);
   if (!secret) return true;
-  // The page keeps a hash, so that a value does not stay in its memory for a minute after its Item was left.
-  const hash = await hashOf(value);
+  const hash = (copied = await hashOf(value));
   timer = setTimeout(() => void clear(hash), CLEARED_AFTER * 1000);
   return true;
 }
@@ -29,12 +30,16 @@ const hashOf = async (text: string): Promise<string> =>
 
 /** A page without the focus may not write to the clipboard: it is cleared when the page has the focus again. */
 async function clear(hash: string): Promise<void> {
-  timer = undefined;
-  if (!document.hasFocus()) {
-    addEventListener("focus", () => void clear(hash), { once: true });
-    return;
-  }
-  if (timer === undefined && (await mayHold(hash))) await navigator.clipboard.writeText("").catch(() => undefined);
+  if (!document.hasFocus()) addEventListener("focus", () => void clear(hash), { once: true });
+  else if (copied === hash) await clearCopied();
+}
+
+/** Clears the clipboard at once, if it is to be cleared later. */
+export async function clearCopied(): Promise<void> {
+  const hash = copied;
+  if (hash === undefined || !(await mayHold(hash))) return;
+  copied = undefined;
+  await navigator.clipboard.writeText("").catch(() => undefined);
 }
 
 /** Whether the clipboard may still hold the value of a hash. Without the permission to read it, it is assumed to. */

@@ -17,6 +17,7 @@ const FIRST = ":scope > :not(header) :is(input, select, textarea, button)";
  */
 export function Dialog({ title, children, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const gone = useRef(false);
   // Before the next key press, which belongs to the dialog.
   useLayoutEffect(() => {
     const element = dialog.current!;
@@ -25,6 +26,7 @@ export function Dialog({ title, children, onClose }: Props) {
     // The browser would choose the button that closes the dialog.
     element.querySelector<HTMLElement>(FIRST)?.focus();
     return () => {
+      gone.current = true;
       element.close();
       // The browser gives the focus back only for a dialog that is still in the page.
       if (document.activeElement === document.body && focused instanceof HTMLElement) focused.focus();
@@ -34,8 +36,14 @@ export function Dialog({ title, children, onClose }: Props) {
     event.preventDefault();
     onClose?.();
   };
+  // The browser closes a dialog at the second Escape, even if the first was refused. It opens again unless it was to close.
+  const onClosed = () => {
+    if (gone.current) return;
+    onClose?.();
+    requestAnimationFrame(() => gone.current || dialog.current!.showModal());
+  };
   return (
-    <dialog ref={dialog} aria-label={title} onCancel={onCancel}>
+    <dialog ref={dialog} aria-label={title} onCancel={onCancel} onClose={onClosed}>
       <header>
         <h2>{title}</h2>
         {onClose && (

@@ -1,0 +1,30 @@
+import { dropPage } from "./api/session.ts";
+import { SignInForm } from "./sign-in.tsx";
+import { nameOfSession, otherSession, session } from "./state/session.ts";
+import { Dialog } from "./ui/dialog.tsx";
+
+/** Asks to sign in when the session has ended. Who had opened the page continues where they were; somebody else begins anew. */
+export function SessionEnded() {
+  const other = otherSession.value;
+  return (
+    <Dialog title="Your session has ended">
+      {other ? (
+        <>
+          <p role="alert">
+            You are signed in as <b>{nameOfSession(other)}</b>. This page was opened by <b>{nameOfSession(session.value!)}</b>:
+            what was typed in it is lost when you continue.
+          </p>
+          <p>
+            <button type="button" onClick={dropPage}>
+              Continue
+            </button>
+          </p>
+          <p>To keep it, sign in as before.</p>
+        </>
+      ) : (
+        <p>Sign in again to continue. What you have typed is still here.</p>
+      )}
+      <SignInForm />
+    </Dialog>
+  );
+}

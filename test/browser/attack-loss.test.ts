@@ -1,0 +1,194 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { makeToken, sendRequest } from "../sdk/support/requests.ts";
+import { injectFault } from "./support/faults.ts";
+import { openPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { login, type Seeded, seed } from "./support/seed.ts";
+
+/** What people have typed is not lost, and is written where and as they typed it. */
+
+const PATH = "/v1/vaults/*/items/*";
+
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+const title = (page: Page) => page.getByRole("textbox", { name: "Title" });
+const rows = (page: Page) => page.getByRole("list", { name: "Items" }).getByRole("link");
+const endSession = (page: Page) =>
+  page.evaluate(`fetch("/console/session", { method: "DELETE", headers: { "Item-Vault-Console": "1" } })`);
+
+interface Stored {
+  readonly title: string;
+  readonly version: number;
+  readonly tags: readonly string[];
+  readonly fields: readonly { readonly value: string; readonly type: string }[];
+}
+const stored = async ({ vault, items, token }: Seeded, index = 0) =>
+  (await sendRequest("GET", `v1/vaults/${vault}/items/${items[index]}`, token)) as Stored;
+
+async function openForm(seeded: Seeded, index = 0): Promise<Page> {
+  const page = await openPage({ token: seeded.token });
+  await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[index]}/edit`);
+  await title(page).waitFor();
+  return page;
+}
+
+describe("a form", () => {
+  it("keeps what was typed when the answer to a write of another Item arrives", async () => {
+    const seeded = await seed([login("First"), login("Second")]);
+    const path = `v1/vaults/${seeded.vault}/items/${seeded.items[0]}`;
+    await sendRequest("PATCH", path, seeded.token, [{ op: "replace", path: "/title", value: "First again" }]);
+    const page = await openPage({ token: seeded.token });
+    await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/versions`);
+    await page.getByRole("button", { name: "Version 1" }).click();
+    const held = await injectFault(page, "POST", `${PATH}/versions/1/restore`, "held");
+    await button(page, "Restore version 1").click();
+    await page.evaluate((hash) => (location.hash = hash), `#/items/${seeded.vault}/${seeded.items[1]}/edit`);
+    await title(page).fill("Typed");
+    held.end();
+    await page.getByText("Version 1 is restored").waitFor();
+    expect(await title(page).inputValue()).toBe("Typed");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
+  it("keeps what was typed when the Item is loaded again", async () => {
+    const seeded = await seed([login("Gone")]);
+    const page = await openPage({ token: seeded.token });
+    expectProblem(page, /404/);
+    await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
+    const held = await injectFault(page, "PATCH", PATH, "held");
+    await button(page, "Favourite").click();
+    await page.getByRole("link", { name: "Edit", exact: true }).click();
+    await title(page).fill("Typed");
+    await sendRequest("DELETE", `v1/vaults/${seeded.vault}/items/${seeded.items[0]}`, seeded.token);
+    held.end();
+    await page.getByText("This Item does not exist any more").waitFor();
+    expect(await title(page).inputValue()).toBe("Typed");
+  });
+
+  it("that is saved slowly does not take the user away from the form of another Item", async () => {
+    const seeded = await seed([login("First"), login("Second")]);
+    const page = await openForm(seeded);
+    const held = await injectFault(page, "PATCH", PATH, "held");
+    await title(page).fill("First changed");
+    await button(page, "Save").click();
+    await page.evaluate((hash) => (location.hash = hash), `#/items/${seeded.vault}/${seeded.items[1]}/edit`);
+    await button(page, "Discard the changes").click();
+    await page.getByRole("heading", { name: "Edit Second" }).waitFor();
+    held.end();
+    await page.getByText("Saved.").waitFor();
+    expect(page.url()).toContain(`${seeded.items[1]}/edit`);
+  });
+
+  it("saves a tag that is still being typed, with the keys for Save", async () => {
+    const seeded = await seed([login("Tagged")]);
+    const page = await openForm(seeded);
+    await page.getByLabel("Add tag").fill("typed");
+    await page.keyboard.press("Control+s");
+    await page.getByRole("heading", { name: "Tagged", exact: true }).waitFor();
+    expect((await stored(seeded)).tags).toEqual(["typed"]);
+  });
+
+  it("keeps the lines of a text that is pasted into a field of one line", async () => {
+    const seeded = await seed([login("Pasted", { password: "" })]);
+    const page = await openForm(seeded);
+    const key = "-----BEGIN KEY-----\nabc\n-----END KEY-----\n";
+    await page.evaluate((text) => navigator.clipboard.writeText(text), key);
+    await page.getByLabel("password", { exact: true }).focus();
+    await page.keyboard.press("Control+v");
+    await button(page, "Save").click();
+    await page.getByRole("heading", { name: "Pasted", exact: true }).waitFor();
+    expect((await stored(seeded)).fields[1]!.value).toBe(key);
+  });
+
+  it("asks nothing when only what it does not show has changed in the meantime", async () => {
+    const seeded = await seed([login("With a File")]);
+    const page = await openForm(seeded);
+    expectProblem(page, /412/);
+    const path = `v1/vaults/${seeded.vault}/items/${seeded.items[0]}`;
+    await sendRequest("POST", `${path}/files?name=a.txt`, seeded.token, new Uint8Array([65]));
+    await title(page).fill("Typed");
+    await button(page, "Save").click();
+    await page.getByRole("heading", { name: "Typed", exact: true }).waitFor();
+    expect((await stored(seeded)).title).toBe("Typed");
+  });
+});
+
+describe("a session that has ended", () => {
+  it("asks to sign in until somebody does, however often Escape is pressed", async () => {
+    const seeded = await seed([login("Kept")]);
+    const page = await openForm(seeded);
+    expectProblem(page, /401/);
+    await title(page).fill("Typed");
+    await endSession(page);
+    await button(page, "Save").click();
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    for (let presses = 0; presses < 3; presses++) {
+      await dialog.waitFor();
+      await page.keyboard.press("Escape");
+    }
+    await dialog.getByLabel("Token").fill(seeded.token);
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    expect(await title(page).inputValue()).toBe("Typed");
+  });
+
+  it("shows nothing that was open, neither before nor after somebody else has signed in", async () => {
+    const mine = await seed([login("Of the first person", { username: "first-person" })]);
+    const theirs = await seed([login("Of the second person")], { name: "Other" });
+    const page = await openPage({ token: mine.token });
+    expectProblem(page, /401/);
+    await page.goto(`/console/#/items/${mine.vault}/${mine.items[0]}`);
+    await page.locator("article").getByText("first-person").waitFor();
+    await endSession(page);
+    await button(page, "Favourite").click();
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    await dialog.waitFor();
+    expect(await page.locator("article").getByText("first-person").isVisible()).toBe(false);
+    await dialog.getByLabel("Token").fill(theirs.token);
+    await page.keyboard.press("Enter");
+    await button(page, "Continue").click();
+    await rows(page).getByText("Of the second person").waitFor();
+    expect(await page.content()).not.toMatch(/first.person/);
+  });
+
+  it("keeps what was typed until who typed it signs in again, and writes it for nobody else", async () => {
+    const seeded = await seed([login("Typed by one")]);
+    const { token: other } = await makeToken({ [seeded.vault]: "rw" }, "uuid");
+    const page = await openForm(seeded);
+    expectProblem(page, /401/);
+    await title(page).fill("Typed");
+    await endSession(page);
+    await button(page, "Save").click();
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    await dialog.getByLabel("Token").fill(other);
+    await page.keyboard.press("Enter");
+    await button(page, "Continue").waitFor();
+    expect(await title(page).isVisible()).toBe(false);
+    await dialog.getByLabel("Token").fill(seeded.token);
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await button(page, "Save").click();
+    await page.getByRole("heading", { name: "Typed", exact: true }).waitFor();
+    const { items, vault, token, tokenId } = seeded;
+    const item = (await sendRequest("GET", `v1/vaults/${vault}/items/${items[0]}`, token)) as { lastEditedBy: string };
+    expect(item.lastEditedBy).toBe(tokenId);
+  });
+});
+
+describe("a second attempt after a lost answer", () => {
+  it("finds a deleted Item that is restored already", async () => {
+    const seeded = await seed([login("Back")]);
+    await sendRequest("DELETE", `v1/vaults/${seeded.vault}/items/${seeded.items[0]}`, seeded.token);
+    const page = await openPage({ token: seeded.token });
+    expectProblem(page, /ERR_CONNECTION_RESET/);
+    expectProblem(page, /404/);
+    await page.goto(`/console/#/deleted/${seeded.vault}/${seeded.items[0]}`);
+    const lost = await injectFault(page, "POST", "/v1/vaults/*/deleted-items/*/restore", "lost");
+    await button(page, "Restore").click();
+    await page.getByText("The service did not answer").waitFor();
+    lost.end();
+    await button(page, "Restore").click();
+    await page.getByRole("heading", { name: "Back", exact: true }).waitFor();
+    await page.waitForURL((url) => url.hash.startsWith("#/items/"));
+  });
+});
