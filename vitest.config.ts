@@ -141,6 +141,8 @@ export default defineConfig({
         : [
             {
               // In Node, with a real Chromium and the Worker on a real port.
+              resolve: { conditions: ["source"] },
+              ssr: { resolve: { conditions: ["source"] } },
               test: {
                 name: "browser",
                 isolate: false,

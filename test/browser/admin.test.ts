@@ -3,7 +3,7 @@ import { expect, inject, it } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
 import { injectFault, revokeToken } from "./support/faults.ts";
-import { openPage, type PageOptions } from "./support/page.ts";
+import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
 
@@ -12,13 +12,26 @@ import { login, seed } from "./support/seed.ts";
 const LONG = "A name of two hundred characters ".repeat(6).trim();
 const MARKUP = '<img src=x onerror="alert(1)">';
 
-/** Opens a view as the admin. */
-async function openView(view: "vaults" | "tokens" | "people", options: PageOptions = {}): Promise<Page> {
-  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN, ...options });
+/** Opens a view as the admin. `names`: those of the vaults and tokens that it lists. */
+async function openView(view: "vaults" | "tokens" | "people", ...names: readonly string[]): Promise<Page> {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  await listOnly(page, ...names);
   await page.goto(`/console/#/${view}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return page;
 }
+
+/**
+ * Lets the page list only the vaults and tokens with these names. The other test files make some in the same service at the same time,
+ * and a list of hundreds takes its time.
+ */
+const listOnly = (page: Page, ...names: readonly string[]): Promise<unknown> =>
+  page.route(/\/v1\/admin\/(?:vaults|tokens)$/, async (route) => {
+    if (route.request().method() !== "GET") return route.continue();
+    const response = await route.fetch({ headers: { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" } });
+    const rows = (await response.json()) as { name?: string }[];
+    return route.fulfill({ response, json: rows.filter(({ name = "" }) => names.includes(name)) });
+  });
 
 const dialogOf = (page: Page) => page.getByRole("dialog");
 const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
@@ -37,7 +50,7 @@ const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent);
 
 it("creates a vault, changes its name and quotas, and deletes it when its name is typed", async () => {
-  const page = await openView("vaults");
+  const page = await openView("vaults", "Accounting", "Bookkeeping");
   await page.getByRole("button", { name: "Create vault" }).click();
   await dialogOf(page).getByLabel("Name").fill("Accounting");
   await dialogOf(page).getByLabel("Description").fill("Invoices");
@@ -70,7 +83,7 @@ it("creates a vault, changes its name and quotas, and deletes it when its name i
 });
 
 it("keeps what was typed when the service refuses it", async () => {
-  const page = await openView("vaults");
+  const page = await openView("vaults", "Typed");
   const fault = await injectFault(page, "POST", "/v1/admin/vaults", { status: 507, kind: "database_full" });
   await page.getByRole("button", { name: "Create vault" }).click();
   await dialogOf(page).getByLabel("Name").fill("Typed");
@@ -85,7 +98,7 @@ it("keeps what was typed when the service refuses it", async () => {
 
 it("issues a token by keyboard, whose text is shown once and works until it is revoked", async () => {
   const vault = await makeVault("By keyboard");
-  const page = await openView("tokens");
+  const page = await openView("tokens", "By keyboard", "nightly job");
   const press = (key: string) => page.keyboard.press(key);
   await expect.poll(() => focused(page)).toBe("Tokens");
   await press("Tab");
@@ -95,7 +108,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   await page.keyboard.type("nightly job");
   const isCheckbox = () => page.evaluate(() => (document.activeElement as HTMLInputElement).type === "checkbox");
   while (!(await isCheckbox())) await press("Tab");
-  for (let moves = 0; (await focused(page)) !== "Read: By keyboard" && moves < 500; moves++) await press("ArrowDown");
+  for (let moves = 0; (await focused(page)) !== "Read: By keyboard" && moves < 5; moves++) await press("ArrowDown");
   await press("Space");
   await press("ArrowRight");
   expect(await focused(page)).toBe("Write: By keyboard");
@@ -129,7 +142,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
 
 it("opens the vaults of an admin by a token that the log shows and the page does not", async () => {
   const { vault } = await seed([login("Opened by the admin")], { name: "Opened" });
-  const page = await openView("vaults");
+  const page = await openView("vaults", "Opened", "Made later");
   const issued = page.waitForResponse((response) => response.url().endsWith("/v1/admin/tokens"));
   await page.getByRole("button", { name: "Open vaults for 12 hours" }).click();
   await dialogOf(page).getByRole("checkbox", { name: "Write: All vaults" }).uncheck();
@@ -171,7 +184,7 @@ it("adds the admin's grant to the session of a token, and a token to that of an 
   await expect.poll(() => focused(page)).toBe("Vaults");
   expect(await page.getByRole("button", { name: "Sign in as admin" }).count()).toBe(0);
 
-  const other = await openView("vaults");
+  const other = await openView("vaults", "Granted");
   await other.getByRole("button", { name: "Sign in with a token" }).click();
   await dialogOf(other).getByLabel("Token").fill(token);
   await dialogOf(other).getByRole("button", { name: "Sign in" }).click();
@@ -208,7 +221,7 @@ it("says that records are damaged, and offers only to end them", async () => {
 
 it("invites a person, changes their vaults and removes them", async () => {
   const vault = await makeVault("Shared with people");
-  const page = await openView("people");
+  const page = await openView("people", "Shared with people");
   const invite = async (email: string): Promise<void> => {
     await page.getByRole("button", { name: "Invite person" }).click();
     await dialogOf(page).getByLabel("Email address").fill(email);
@@ -252,7 +265,7 @@ it("shows every view without a violation of accessibility in both colour schemes
       await page.goto(`/console/#/${view}`);
       await page.getByRole("heading", { name: view }).waitFor();
       await page.getByRole("table").waitFor();
-      expect(await checkAccessibility(page)).toBe("");
+      expect(await checkAccessibility(page, colorScheme === "light" ? "all" : "look")).toBe("");
       expect(await page.evaluate(() => document.querySelector("main")!.scrollWidth)).toBe(size.width);
       if (colorScheme === "light") continue;
       await page.getByRole("button", { name: action }).click();

@@ -274,7 +274,7 @@ describe("a File", () => {
     await page.getByRole("button", { name: "Delete…" }).click();
     await page.getByRole("dialog", { name: "Delete file" }).getByText("Delete ca.pem?").waitFor();
     expect(await checkAccessibility(page)).toBe("");
-    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
     await expect.poll(() => names()).toEqual([]);
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Files");
     expect(await stored(place)).toEqual([]);

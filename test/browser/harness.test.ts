@@ -86,7 +86,7 @@ it("a held request is answered when the fault ends", async () => {
 });
 
 it("axe names an element without a name", async () => {
-  const page = await openPage();
+  const page = await openPage({ fresh: true }); // An idle page has a policy.
   await page.setContent("<!doctype html><html lang=en><title>T</title><main><h1>T</h1><button></button></main>");
   expect(await checkAccessibility(page)).toMatch(/^button-name \(critical\): .*\n {2}button\n {4}<button><\/button>/);
 });
@@ -98,7 +98,7 @@ it("the clipboard can be written and read", async () => {
 });
 
 it("timers run when the test says so", async () => {
-  const page = await openPage();
+  const page = await openPage({ fresh: true });
   await page.clock.install();
   await page.goto("/heartbeat");
   await page.evaluate("setTimeout(() => { document.title = 'Later' }, 60000)");

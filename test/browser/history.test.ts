@@ -43,7 +43,7 @@ const html = (page: Page) => page.evaluate<string>("document.documentElement.out
 
 describe("the versions of an Item", () => {
   it("are compared with the current one, whose secrets are hidden, and restored", async () => {
-    const { page, goto, load, path, token } = await openChanged();
+    const { page, goto, load, path, token } = await openChanged("rwd", { fresh: true });
     const file = (await sendRequest("POST", `${path}/files?name=k`, token, new Uint8Array([1]))) as { id: string };
     await sendRequest("PUT", `${path}/files/${file.id}/content`, token, new Uint8Array([2]));
     await page.clock.install();
@@ -180,13 +180,13 @@ describe("who has written", () => {
   it("is the session itself, or a token: by its name for an administrator, otherwise by its id", async () => {
     const { vault, token, tokenId, items } = await seed([login("Mine")]);
     const other = (await makeToken({ [vault]: "r" }, "uuid")).token;
-    const sessions: readonly (readonly [string, readonly string[]])[] = [
-      ["you", [token]],
-      ["test", [other, inject("secrets").ADMIN_TOKEN]],
-    ];
-    for (const [name, tokens] of sessions) {
-      const page = await openPage();
-      await signIn(page, ...tokens);
+    const own = await openPage({ token });
+    const admin = await openPage();
+    await signIn(admin, other, inject("secrets").ADMIN_TOKEN);
+    for (const [name, page] of [
+      ["you", own],
+      ["test", admin],
+    ] as const) {
       await page.goto(`/console/#/items/${vault}/${items[0]}`);
       await page.getByText(` by ${name}, created`).waitFor();
       expect(await page.getByTitle(tokenId).innerText()).toBe(name);

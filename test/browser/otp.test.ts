@@ -46,7 +46,7 @@ let seeded: Seeded;
 
 beforeAll(async () => {
   seeded = await seed([ITEM, NAMED]);
-  const { page: opened, close } = await startPage({ token: seeded.token });
+  const { page: opened, close } = await startPage({ token: seeded.token, fresh: true });
   page = opened;
   await page.clock.install({ time: 31_000 });
   await openItem(0);

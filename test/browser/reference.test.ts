@@ -20,42 +20,32 @@ const SHORTEN = `
     for (const article of [...section.querySelectorAll("article")].slice(1)) article.remove();
   }`;
 
-async function expectAccessible(page: Page): Promise<void> {
-  if (process.env["LONG_RUN"] !== "1") await page.evaluate(SHORTEN);
-  expect(await checkAccessibility(page)).toBe("");
-}
+/** The tests share the page in their order, because reading and laying it out takes most of their time. */
+let page: Page;
+let headers: Record<string, string>;
+const requests: string[] = [];
 
-describe("on a wide screen, light", () => {
-  let page: Page;
-  let headers: Record<string, string>;
-  const requests: string[] = [];
-  beforeAll(async () => {
-    const opened = await startPage();
-    page = opened.page;
-    page.on("request", (request) => requests.push(new URL(request.url()).pathname));
-    const response = await page.goto("/docs/");
-    headers = await response!.allHeaders();
-    return opened.close;
-  });
+beforeAll(async () => {
+  const opened = await startPage();
+  page = opened.page;
+  page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+  const response = await page.goto("/docs/");
+  headers = await response!.allHeaders();
+  return opened.close;
+});
 
-  it("has the headers of static files", () => {
-    for (const [name, value] of HEADERS) expect(headers).toHaveProperty(name.toLowerCase(), value);
-  });
+it("has the headers of static files", () => {
+  for (const [name, value] of HEADERS) expect(headers).toHaveProperty(name.toLowerCase(), value);
+});
 
-  it("requests itself and its stylesheet only", () => {
-    expect(requests.toSorted()).toEqual(["/docs/", "/docs/style.css"]);
-  });
-
-  it("has no violation of accessibility", () => expectAccessible(page));
+it("requests itself and its stylesheet only", () => {
+  expect(requests.toSorted()).toEqual(["/docs/", "/docs/style.css"]);
 });
 
 describe("on a phone, dark", () => {
-  let page: Page;
   beforeAll(async () => {
-    const opened = await startPage({ colorScheme: "dark", width: 360, height: 640 });
-    page = opened.page;
-    await page.goto("/docs/");
-    return opened.close;
+    await page.setViewportSize({ width: 360, height: 640 });
+    await page.emulateMedia({ colorScheme: "dark" });
   });
 
   it("does not scroll sideways", async () => {
@@ -68,6 +58,14 @@ describe("on a phone, dark", () => {
       .poll(() => page.evaluate(() => document.querySelector("#tag-files")!.getBoundingClientRect().top))
       .toBeLessThan(640);
   });
+});
 
-  it("has no violation of accessibility", () => expectAccessible(page));
+it.each([
+  ["dark", 360, "look"],
+  ["light", 1280, "all"],
+] as const)("has no violation of accessibility in the %s scheme, %d pixels wide", async (colorScheme, width, rules) => {
+  await page.setViewportSize({ width, height: 640 });
+  await page.emulateMedia({ colorScheme });
+  if (process.env["LONG_RUN"] !== "1") await page.evaluate(SHORTEN);
+  expect(await checkAccessibility(page, rules)).toBe("");
 });

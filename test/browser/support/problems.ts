@@ -7,6 +7,7 @@ import type { BrowserContext, ConsoleMessage, Page } from "playwright-core";
  */
 
 interface Watched {
+  readonly origins: readonly string[];
   readonly problems: string[];
   readonly expected: RegExp[];
 }
@@ -20,27 +21,39 @@ const LOCAL = /^(?:data|blob|about):/;
 /** A page that starts without a session asks for one, and Chromium reports the refusal. */
 const USUAL = /^console\.error: Failed to load resource: .* 401 .*\/console\/session\)$/;
 
-/** Begins to collect. `origins`: those to which requests may go, without a slash at the end. */
+/**
+ * Begins to collect, without what a test before has collected of the same context. `origins`: those to which requests may go, without a
+ * slash at the end.
+ */
 export function watchProblems(context: BrowserContext, origins: readonly string[]): void {
-  const problems: string[] = [];
-  watched.set(context, { problems, expected: [] });
+  const known = watched.has(context);
+  watched.set(context, { origins, problems: [], expected: [] });
+  for (const page of context.pages()) accepting.delete(page);
+  if (!known) listen(context);
+}
+
+function listen(context: BrowserContext): void {
+  const add = (problem: string): unknown => watched.get(context)!.problems.push(problem);
   context.on("console", (message) => {
     const problem = presentMessage(message);
-    if (!USUAL.test(problem)) problems.push(problem);
+    if (!USUAL.test(problem)) add(problem);
   });
-  context.on("weberror", (error) => problems.push(`error: ${error.error().stack ?? error.error().message}`));
+  context.on("weberror", (error) => add(`error: ${error.error().stack ?? error.error().message}`));
   context.on("request", (request) => {
     const url = request.url();
-    if (!LOCAL.test(url) && !origins.includes(new URL(url).origin)) problems.push(`request: ${request.method()} ${url}`);
+    const { origins } = watched.get(context)!;
+    if (!LOCAL.test(url) && !origins.includes(new URL(url).origin)) add(`request: ${request.method()} ${url}`);
   });
-  context.on("page", (page) => {
-    page.on("crash", () => problems.push("crash: the page has crashed"));
+  const watchPage = (page: Page): void => {
+    page.on("crash", () => add("crash: the page has crashed"));
     page.on("dialog", (dialog) => {
       const accepts = accepting.has(page) && dialog.type() !== "alert";
-      if (!accepts) problems.push(`${dialog.type()}: ${dialog.message()}`);
+      if (!accepts) add(`${dialog.type()}: ${dialog.message()}`);
       return accepts ? dialog.accept() : dialog.dismiss();
     });
-  });
+  };
+  context.pages().forEach(watchPage);
+  context.on("page", watchPage);
 }
 
 /** Accepts the page's dialogs, for example the browser's question about unsaved changes. An alert is a problem still. */
