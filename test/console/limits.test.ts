@@ -1,21 +1,13 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it, vi } from "vitest";
-import { addPerson, type Key, newKey, newTeam, serveTeams, signInByAccess, type Team, tokenOf } from "../support/access.ts";
+import { describe, expect, it, vi } from "vitest";
+import { addPerson, serveTeam } from "../support/access.ts";
 import { deliver, idOf, recordingQueue } from "../support/activity.ts";
 import { browser, signIn } from "../support/console.ts";
 import { client, makeToken } from "../support/service.ts";
 
 /** What limits sign-ins, and what they do not take from others (contract 12.1, 13.10 and 24.3). */
 
-serveTeams();
-
-let team: Team;
-let key: Key;
-
-beforeAll(async () => {
-  key = await newKey();
-  team = newTeam(key);
-});
+const signInAs = serveTeam();
 
 /** The limiter of failed authentications for an address that somebody else has used up. */
 const USED_UP: Partial<Env> = { FAILURE_RATE: { limit: async () => ({ success: false }) } };
@@ -34,9 +26,8 @@ describe("behind an address from which an attacker sends invalid tokens", () => 
 
   it("a person signs in, and one without a token of Access is told that there is none", async () => {
     const { email } = await addPerson();
-    const bindings = { env: { ...team.env, ...USED_UP } };
-    expect((await signInByAccess(bindings, await tokenOf(team, key, email))).status).toBe(200);
-    const nobody = await browser(undefined)("POST", "/console/session", { body: {}, headers, env: bindings.env });
+    expect((await signInAs(email, USED_UP)).status).toBe(200);
+    const nobody = await browser(undefined)("POST", "/console/session", { body: {}, headers, env: USED_UP });
     expect(nobody.status).toBe(401);
   });
 });
@@ -62,7 +53,7 @@ describe("signing in", () => {
     },
     "as a person": async (bindings) => {
       const { email } = await addPerson();
-      return signInByAccess({ env: { ...team.env, ...bindings } }, await tokenOf(team, key, email));
+      return signInAs(email, bindings);
     },
     "with a code, of which the making counts": async (bindings) => {
       const { token } = await makeToken({});

@@ -1,24 +1,13 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openToken, sealToken, type TokenRow } from "../../src/store/token-rows.ts";
-import { addPerson, type Key, newKey, newTeam, serveTeams, signInByAccess, type Team, tokenOf } from "../support/access.ts";
+import { addPerson, serveTeam } from "../support/access.ts";
 import { keyringOf, newStages, rewrapAll } from "../support/root-keys.ts";
 import { admin, makeToken, makeVault } from "../support/service.ts";
 
 /** People and what else is in the tables of tokens (contract 25.5 and 25.9). */
 
-serveTeams();
-
-let team: Team;
-let key: Key;
-
-beforeAll(async () => {
-  key = await newKey();
-  team = newTeam(key);
-});
-
-const signInAs = async (email: string, bindings: Partial<Env> = {}) =>
-  signInByAccess({ env: { ...team.env, ...bindings } }, await tokenOf(team, key, email));
+const signInAs = serveTeam();
 
 it("DELETE of a person does not know the id of a token that has ended", async () => {
   const { id } = await makeToken({});

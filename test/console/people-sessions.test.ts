@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { signToken } from "../../src/crypto/token.ts";
 import { openToken, type TokenRow } from "../../src/store/token-rows.ts";
-import { addPerson, type Key, newKey, newTeam, serveTeams, signInByAccess, type Team, tokenOf } from "../support/access.ts";
+import { addPerson, serveTeam } from "../support/access.ts";
 import { readLog } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { browser, cookieOf } from "../support/console.ts";
@@ -13,18 +13,7 @@ import { admin, client, freshVault, LOGIN, makeVault, type Permission, type Repl
 
 /** What people may do, and when it ends (contract 25). */
 
-serveTeams();
-
-let team: Team;
-let key: Key;
-
-beforeAll(async () => {
-  key = await newKey();
-  team = newTeam(key);
-});
-
-const signInAs = async (email: string, bindings: Partial<Env> = {}): Promise<Reply> =>
-  signInByAccess({ env: { ...team.env, ...bindings } }, await tokenOf(team, key, email));
+const signInAs = serveTeam();
 
 async function signedIn(vaults: Record<string, Permission>) {
   const { id, email } = await addPerson(vaults);

@@ -102,6 +102,17 @@ export const tokenOf = (team: Team, key: Key, email: string, changes: Json = {})
 export const signInByAccess = (team: Pick<Team, "env">, token: string, session?: string): Promise<Reply> =>
   browser(session)("POST", "/console/session", { body: {}, headers: { "Cf-Access-Jwt-Assertion": token }, env: team.env });
 
+/** A team for the tests of a file. Out: signs in somebody with its Access. In: the email, and bindings that replace the Worker's own. */
+export function serveTeam(): (email: string, bindings?: Partial<Env>) => Promise<Reply> {
+  serveTeams();
+  let team: Team, key: Key;
+  beforeAll(async () => {
+    key = await newKey();
+    team = newTeam(key);
+  });
+  return async (email, bindings) => signInByAccess({ env: { ...team.env, ...bindings } }, await tokenOf(team, key, email));
+}
+
 /** Adds a person. */
 export async function addPerson(vaults: Record<string, Permission> = {}): Promise<{ id: string; email: string }> {
   const { status, body } = await admin("POST", "/v1/admin/people", {

@@ -5,7 +5,7 @@ import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
 import { COOKIE } from "../../support/console.ts";
 import { admin, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
-import { ask, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
+import { ask, BUNDLE, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
 
 /** How an operation is made to answer each status: the successful request with one change. */
 
@@ -154,7 +154,16 @@ const tooLarge: Recipe = (given) => {
 /** Signing in needs no session: what is wrong is in the body. */
 const WRONG_SIGN_IN: Readonly<Record<string, Request_>> = { signIn: { body: { token: "wrong" } } };
 
-const tooMany: Recipe = ({ row, target, world }) =>
+/** A cookie is no failed authentication: its requests are counted by session. */
+const tooManyOfSession: Recipe = async (given) => {
+  const asking = changed({ env: { TOKEN_RATE: REFUSING } });
+  for (let count = 1; count < BUNDLE; count++) await asking(given);
+  return asking(given);
+};
+
+const tooMany: Recipe = (given) => (given.row.operationId === "getSession" ? tooManyOfSession : tooManyOfCaller)(given);
+
+const tooManyOfCaller: Recipe = ({ row, target, world }) =>
   row.access.by === "token"
     ? ask(row, target, world.limited, { env: { TOKEN_RATE: REFUSING } })
     : ask(row, target, "wrong", {

@@ -29,8 +29,8 @@ export const USED_KEY = "used";
 
 export const REFUSING: RateLimit = { limit: async () => ({ success: false }) };
 
-/** The service asks the limiter once for so many requests of a token. */
-const BUNDLE = 50;
+/** The service asks the limiter once for so many requests of a token or session. */
+export const BUNDLE = 50;
 
 export async function startWorld(): Promise<World> {
   const vault = await makeVault();
