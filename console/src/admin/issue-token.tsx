@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { Dialect, IssuedToken } from "@item-vault/client";
-import { LIMITS } from "../../../src/model/limits.ts";
 import { call } from "../api/client.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { NameField } from "./name-field.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
 import { IssuedTokenText } from "./issued-token.tsx";
 import { LifetimeField, parseLifetime } from "./lifetime-field.tsx";
@@ -40,18 +40,7 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Issue token" onClose={onClose}>
       <Form action={action} submit="Issue token" onCancel={onClose}>
-        <label>
-          Name
-          <input
-            name="name"
-            required
-            pattern=".*\S.*"
-            title="A text that is not only spaces"
-            maxLength={LIMITS.title}
-            autocomplete="off"
-            placeholder="The program or person that uses it"
-          />
-        </label>
+        <NameField placeholder="The program or person that uses it" />
         <label>
           For
           <select value={kind.value} onChange={(event) => setKind(event.currentTarget.value as Kind)}>

@@ -1,10 +1,10 @@
 import type { AdminVault, QuotaInput, VaultChange } from "@item-vault/client";
-import { LIMITS } from "../../../src/model/limits.ts";
 import { call } from "../api/client.ts";
 import { loadItems } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { NameField } from "./name-field.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { adminVaults } from "./lists.ts";
 import { parseQuota, presentQuota, QUOTAS } from "./quotas.ts";
@@ -27,18 +27,7 @@ export function VaultForm({ vault, onClose }: Props) {
   return (
     <Dialog title={vault ? "Edit vault" : "Create vault"} onClose={onClose}>
       <Form action={action} submit={vault ? "Save" : "Create"} onCancel={onClose}>
-        <label>
-          Name
-          <input
-            name="name"
-            required
-            pattern=".*\S.*"
-            title="A text that is not only spaces"
-            maxLength={LIMITS.title}
-            autocomplete="off"
-            defaultValue={vault?.name ?? ""}
-          />
-        </label>
+        <NameField value={vault?.name ?? ""} />
         <label>
           Description
           <textarea name="description" rows={2} defaultValue={vault?.description ?? ""} />

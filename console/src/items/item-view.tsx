@@ -12,10 +12,24 @@ import { ITEM_ACTIONS, ITEM_PARTS } from "./item-parts.ts";
 
 export function ItemView({ vault, id }: { readonly vault: string; readonly id: string }) {
   const { value } = open;
-  if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, id)} />;
+  if (value.state === "failed")
+    return (
+      <div class="item">
+        <BackToList />
+        <Failure error={value.error} retry={() => void openItem(vault, id)} />
+      </div>
+    );
   if (value.state !== "loaded" || value.id !== id) return <p class="quiet">Loading…</p>;
   return <Content key={id} opened={value.opened} />;
 }
+
+/** On a narrow screen, where the list is not beside the Item. */
+const BackToList = () => (
+  <a class="back button plain" href={formatRoute({ view: "items" })}>
+    <Icon name="back" />
+    Items
+  </a>
+);
 
 function Content({ opened }: { readonly opened: Opened }) {
   const { item } = opened;
@@ -25,10 +39,7 @@ function Content({ opened }: { readonly opened: Opened }) {
   return (
     <article class="item" data-item={item.id}>
       <header>
-        <a class="back button plain" href={formatRoute({ view: "items" })}>
-          <Icon name="back" />
-          Items
-        </a>
+        <BackToList />
         <h1 ref={heading} tabIndex={-1}>
           {titleOf(item)}
         </h1>

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { found, query, type Scope, scope, vaultFilter, vaults } from "../state/items.ts";
+import { found, listState, query, type Scope, scope, vaultFilter, vaults } from "../state/items.ts";
 import { NewItemButton } from "./new-item.tsx";
 import { Icon } from "../ui/icon.tsx";
 
@@ -60,13 +60,13 @@ export function SearchField() {
             </option>
           ))}
         </select>
-        <output class="quiet count">
-          {found.value.length.toLocaleString("en")} {found.value.length === 1 ? "Item" : "Items"}
-        </output>
+        <output class="quiet count">{listState.value === "loaded" && countOf(found.value.length)}</output>
       </div>
     </search>
   );
 }
+
+const countOf = (count: number): string => `${count.toLocaleString("en")} ${count === 1 ? "Item" : "Items"}`;
 
 /** The arrow moves the focus into the list, and Enter opens the first result. */
 function leaveField(event: KeyboardEvent): void {

@@ -1,0 +1,18 @@
+import { LIMITS } from "../../../src/model/limits.ts";
+
+/** The field `name` of a form: a text that is not only spaces. */
+export const NameField = ({ value = "", placeholder }: { readonly value?: string; readonly placeholder?: string }) => (
+  <label>
+    Name
+    <input
+      name="name"
+      required
+      pattern=".*\S.*"
+      title="A text that is not only spaces"
+      maxLength={LIMITS.title}
+      autocomplete="off"
+      defaultValue={value}
+      {...(placeholder && { placeholder })}
+    />
+  </label>
+);
