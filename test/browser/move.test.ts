@@ -196,7 +196,7 @@ describe("copying an Item", () => {
     await dialog.getByRole("combobox").waitFor();
     expect(await dialog.getByRole("option").allInnerTexts()).toEqual(["To"]);
     expect(await dialog.getByRole("button").allInnerTexts()).toEqual(["×", "Cancel", "Copy"]);
-    expect(await checkAccessibility(page)).toBe("");
+    expect(await checkAccessibility(page, "look")).toBe("");
     await press(page, "Copy");
     await page.getByText("The Item is copied.").waitFor();
     expect(await titles()).toEqual([["Key"], ["Key"]]);
