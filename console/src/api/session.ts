@@ -42,7 +42,8 @@ const reload = (): void => location.replace("/console/");
 /** Drops what the page shows and holds, also what was typed, and begins with the session of the cookie. */
 export function dropPage(): void {
   setSession(undefined);
-  setTimeout(reload);
+  // After the next rendering there is no form any more that asks whether to leave it.
+  requestAnimationFrame(() => requestAnimationFrame(reload));
 }
 
 /** A page that the back button brings back still has the memory of the session that it was left with. */
