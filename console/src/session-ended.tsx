@@ -3,7 +3,10 @@ import { SignInForm } from "./sign-in.tsx";
 import { nameOfSession, otherSession, session } from "./state/session.ts";
 import { Dialog } from "./ui/dialog.tsx";
 
-/** Asks to sign in when the session has ended. Who had opened the page continues where they were; somebody else begins anew. */
+/**
+ * Asks to sign in when the session has ended. Who had opened the page continues where they were; somebody else begins anew.
+ * Cloudflare Access signs people in by pages of its own, so these open in another tab (api/watch-session.ts).
+ */
 export function SessionEnded() {
   const other = otherSession.value;
   return (
@@ -23,6 +26,13 @@ export function SessionEnded() {
         </>
       ) : (
         <p>Sign in again to continue. What you have typed is still here.</p>
+      )}
+      {session.value?.person && (
+        <p>
+          <a class="button" href="/console/" target="_blank" rel="noopener">
+            Sign in with your account, in another tab
+          </a>
+        </p>
       )}
       <SignInForm />
     </Dialog>

@@ -2,6 +2,7 @@ import { ItemVaultError } from "@item-vault/client";
 import { clearCopied } from "../ui/clipboard.ts";
 import { explain } from "./explain.ts";
 import { type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
+import { tellTabs, watchSession } from "./watch-session.ts";
 import { readSession, sendUnchecked, SESSION_PATH as PATH } from "./client.ts";
 
 /** Signing in and out (contract 24). */
@@ -12,7 +13,10 @@ const SIGN_IN = /^#sign-in=([\w-]+(?:\.[\w-]+)?)$/;
 type Credential = { readonly code: string } | { readonly token: string } | Record<string, never>;
 
 /** Signs in, or adds to the session that there is. Errors: throws an ItemVaultError. */
-export const signIn = async (credential: Credential): Promise<void> => setSession(await exchange(credential));
+export async function signIn(credential: Credential): Promise<void> {
+  setSession(await exchange(credential));
+  tellTabs();
+}
 
 /** Out: the session, which the browser has a cookie for. Errors: throws an ItemVaultError. */
 async function exchange(credential: Credential): Promise<Session> {
@@ -25,6 +29,7 @@ export const reloadSession = async (): Promise<void> => setSession(await readSes
 
 export async function signOut(): Promise<void> {
   await sendUnchecked("DELETE", PATH);
+  tellTabs();
   await clearCopied();
   // The browser may ask whether to leave what was typed, and may keep the page for its back button.
   addEventListener("pagehide", () => setSession(undefined), { once: true });
@@ -37,7 +42,8 @@ const reload = (): void => location.replace("/console/");
 /** Drops what the page shows and holds, also what was typed, and begins with the session of the cookie. */
 export function dropPage(): void {
   setSession(undefined);
-  setTimeout(reload);
+  // After the next rendering there is no form any more that asks whether to leave it.
+  requestAnimationFrame(() => requestAnimationFrame(reload));
 }
 
 /** A page that the back button brings back still has the memory of the session that it was left with. */
@@ -57,11 +63,13 @@ const LINK_REFUSED = "This link has been used, or is older than 10 minutes.";
 export async function startSession(): Promise<void> {
   const codes = SIGN_IN.exec(location.hash)?.[1]?.split(".") ?? [];
   if (codes.length > 0) history.replaceState(null, "", "/console/");
+  watchSession();
   try {
     let session: Session | undefined;
     // Each exchange ends the session before it, so no other request is sent until the last one.
     for (const code of codes) session = await exchange({ code });
     setSession(session ?? (await loadSession()));
+    tellTabs();
   } catch (error) {
     if (!(error instanceof ItemVaultError)) throw error;
     signInMessage.value = error.status !== 401 ? explain(error) : codes.length > 0 ? LINK_REFUSED : "";

@@ -32,13 +32,14 @@ export const nameOfSession = ({ person, token, admin }: Session): string =>
 export const otherSession = signal<Session | undefined>(undefined);
 
 /**
- * Whether a session is that of who has opened what the page shows: of the same token or person, and an administrator's where the page
- * is one for them.
+ * Whether a session continues what the page shows: it is of the same token or person, or of an administrator as before, and has the
+ * grant that the view needs.
  */
 export function isSameUser(next: Session): boolean {
   const { token, admin } = session.value ?? next;
-  const needsAdmin = admin && (token === undefined || VIEWS[route.value.view].needs === "admin");
-  return (token === undefined || token.id === next.token?.id) && (!needsAdmin || next.admin);
+  const needs = token === undefined ? "admin" : VIEWS[route.value.view].needs;
+  const has = { token: next.token !== undefined, admin: next.admin, any: true }[needs];
+  return has && ((admin && next.admin) || (token !== undefined && token.id === next.token?.id));
 }
 
 /** Takes over an answer of the service. In: `undefined` when nobody is signed in. */
