@@ -3,6 +3,7 @@ import { GrantDialog } from "./grants.tsx";
 import { Navigation } from "./navigation.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { SessionEnded } from "./session-ended.tsx";
+import { LinkQuestion } from "./sign-in-link.tsx";
 import { SignInPage } from "./sign-in.tsx";
 import { loadItems } from "./state/items.ts";
 import { route } from "./state/route.ts";
@@ -24,6 +25,7 @@ export function App() {
         <View name={shownView(route.value.view)} />
       </main>
       <GrantDialog />
+      <LinkQuestion />
       {state === "ended" && <SessionEnded />}
       <Toasts />
     </>

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { checkAccessibility } from "./support/accessibility.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
-import { type Seeded, seed } from "./support/seed.ts";
+import { login, type Seeded, seed } from "./support/seed.ts";
 import { signInLink } from "./support/session.ts";
 
 /** Reading Items: sign in, find, open, reveal, copy. */
@@ -55,6 +55,19 @@ describe("signing in", () => {
     const second = await openPage();
     await second.goto(link);
     await second.getByRole("alert").getByText("This link has been used").waitFor();
+  });
+
+  it("a link that is opened beside a session asks before it replaces the session", async () => {
+    const other = await seed([login("Foreign")]);
+    const page = await openPage({ token: seeded.token });
+    for (const [answer, title] of [
+      ["Stay signed in", "Grafana"],
+      ["Use the link", "Foreign"],
+    ] as const) {
+      await page.goto(await signInLink(other.token));
+      await page.getByRole("button", { name: answer }).click();
+      await expect.poll(() => rows(page).filter({ hasText: title }).count()).toBe(1);
+    }
   });
 
   it("a token signs in, a wrong one is refused in words, and signing out ends the session", async () => {

@@ -1,7 +1,7 @@
 import { ItemVaultError } from "@item-vault/client";
 import { clearCopied } from "../ui/clipboard.ts";
 import { explain } from "./explain.ts";
-import { type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
+import { askedCodes, type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
 import { tellTabs, watchSession } from "./watch-session.ts";
 import { readSession, sendUnchecked, SESSION_PATH as PATH } from "./client.ts";
 
@@ -54,21 +54,21 @@ addEventListener("pageshow", ({ persisted }) => {
 /** Whether the address is that of a sign-in link. */
 export const hasSignInCode = (): boolean => SIGN_IN.test(location.hash);
 
-const LINK_REFUSED = "This link has been used, or is older than 10 minutes.";
+export const LINK_REFUSED = "This link has been used, or is older than 10 minutes.";
 
 /**
  * Finds out at the start who is signed in. The codes of a sign-in link are removed from the address before they are used, so that
- * they are not in the history.
+ * they are not in the history. Beside a session they wait for an answer: whoever sends somebody a link of their own would have them
+ * store secrets in a foreign vault.
  */
 export async function startSession(): Promise<void> {
   const codes = SIGN_IN.exec(location.hash)?.[1]?.split(".") ?? [];
   if (codes.length > 0) history.replaceState(null, "", "/console/");
   watchSession();
   try {
-    let session: Session | undefined;
-    // Each exchange ends the session before it, so no other request is sent until the last one.
-    for (const code of codes) session = await exchange({ code });
-    setSession(session ?? (await loadSession()));
+    const present = codes.length === 0 ? await loadSession() : await readSession().catch(ignoreAbsence);
+    if (present && codes.length > 0) askedCodes.value = codes;
+    setSession(present ?? (await redeem(codes)));
     tellTabs();
   } catch (error) {
     if (!(error instanceof ItemVaultError)) throw error;
@@ -77,12 +77,24 @@ export async function startSession(): Promise<void> {
   }
 }
 
+/** In: at least one code. Each exchange ends the session before it, so no other request is sent until the last one. */
+async function redeem([code, ...others]: readonly string[]): Promise<Session> {
+  const session = await exchange({ code: code! });
+  return others.length === 0 ? session : redeem(others);
+}
+
+/** Uses the codes of a link that was opened beside a session. Errors: throws an ItemVaultError. */
+export async function redeemLink(codes: readonly string[]): Promise<void> {
+  setSession(await redeem(codes));
+  tellTabs();
+}
+
+/** Out: `undefined` for the error that says that there is no session. */
+function ignoreAbsence(error: unknown): undefined {
+  if (!(error instanceof ItemVaultError) || error.status !== 401) throw error;
+}
+
 /** Without a session, Cloudflare Access may have authenticated the person: it adds its header to the request. */
 async function loadSession(): Promise<Session> {
-  try {
-    return await readSession();
-  } catch (error) {
-    if (!(error instanceof ItemVaultError) || error.status !== 401) throw error;
-    return exchange({});
-  }
+  return (await readSession().catch(ignoreAbsence)) ?? exchange({});
 }

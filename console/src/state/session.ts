@@ -24,6 +24,9 @@ export const sessionState = signal<SessionState>("starting");
 /** What the sign-in page says besides its form: why a link did not sign in, or that the service did not answer. */
 export const signInMessage = signal("");
 
+/** The codes of a sign-in link that was opened beside a session, until it is decided whether they are used. */
+export const askedCodes = signal<readonly string[]>([]);
+
 /** Who is signed in, for people. */
 export const nameOfSession = ({ person, token, admin }: Session): string =>
   [person?.email ?? token?.name, admin ? "admin" : ""].filter(Boolean).join(", ");

@@ -1,0 +1,41 @@
+import { useSignal } from "@preact/signals";
+import { LINK_REFUSED, redeemLink } from "./api/session.ts";
+import { explain } from "./api/explain.ts";
+import { askedCodes, nameOfSession, session } from "./state/session.ts";
+import { showToast } from "./state/toasts.ts";
+import { Dialog } from "./ui/dialog.tsx";
+
+/** Asks before a sign-in link replaces a session. */
+export function LinkQuestion() {
+  const waiting = useSignal(false);
+  const codes = askedCodes.value;
+  if (codes.length === 0) return null;
+  const onStay = () => (askedCodes.value = []);
+  const onUse = async () => {
+    waiting.value = true;
+    try {
+      await redeemLink(codes);
+    } catch (error) {
+      const isRefused = (error as { status?: number }).status === 401;
+      showToast(isRefused ? LINK_REFUSED : explain(error), "failed");
+    }
+    waiting.value = false;
+    onStay();
+  };
+  return (
+    <Dialog title="Sign in with the link?" onClose={onStay}>
+      <p>
+        You are signed in as {nameOfSession(session.value!)}. Use the link only if you have made it yourself: with a link of
+        somebody else you would write into their vaults.
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={onStay}>
+          Stay signed in
+        </button>
+        <button type="button" class="primary" disabled={waiting.value} onClick={() => void onUse()}>
+          Use the link
+        </button>
+      </div>
+    </Dialog>
+  );
+}
