@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { otherOrigin } from "./support/other-origin.ts";
-import { openPage, startPage } from "./support/page.ts";
+import { openPage, serviceOrigin, startPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { injectFault, limitVault, revokeToken } from "./support/faults.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
@@ -53,6 +53,27 @@ it("an origin that the test allows may be asked", async () => {
   await page.goto(other.crossSite);
   expect(await page.title()).toBe("Other");
   expect(await page.evaluate("location.hostname")).toBe("localhost");
+});
+
+it("a page that is used again has no cookie, storage, route or expectation of the test before", async () => {
+  const { page, close } = await startPage();
+  await page.context().addCookies([{ name: "a", value: "b", url: serviceOrigin() }]);
+  await page.route("**/health", (route) => route.fulfill({ status: 200, body: "a fault" }));
+  await page.goto("/heartbeat");
+  await page.evaluate(
+    "localStorage.a = sessionStorage.a = 'b'; addEventListener('beforeunload', (event) => event.preventDefault())",
+  );
+  expectProblem(page, /^console\.warning: known$/);
+  await page.evaluate("console.warn('known')");
+  await close();
+  const again = await startPage();
+  expect(again.page).toBe(page);
+  await page.goto("/heartbeat");
+  expect(await page.context().cookies()).toEqual([]);
+  expect(await page.evaluate("[localStorage.length, sessionStorage.length]")).toEqual([0, 0]);
+  expect(await page.evaluate("fetch('/health').then((response) => response.text())")).not.toBe("a fault");
+  await page.evaluate("console.warn('known')");
+  await expect(again.close()).rejects.toThrow("console.warning: known");
 });
 
 const FAULTS = [
