@@ -51,7 +51,7 @@ const VIEW = [...PREACT, CLIENT, ".", "api", "state", "ui", "src/model"];
 /** The same for each folder of `console/src`: its static imports. */
 const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ".": [...VIEW, "items"],
-  api: [CLIENT, "state"],
+  api: ["@preact/signals", CLIENT, "state"],
   state: [...PREACT, CLIENT, ".", "api", "src/model"],
   ui: [...PREACT, "api", "state"],
   references: VIEW,

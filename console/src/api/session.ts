@@ -1,5 +1,4 @@
 import { ItemVaultError } from "@item-vault/client";
-import { clearCopied } from "../ui/clipboard.ts";
 import { explain } from "./explain.ts";
 import { askedCodes, type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
 import { tellTabs, watchSession } from "./watch-session.ts";
@@ -27,10 +26,14 @@ async function exchange(credential: Credential): Promise<Session> {
 /** Finds out which grants the session has still. Errors: throws an ItemVaultError. */
 export const reloadSession = async (): Promise<void> => setSession(await readSession());
 
+/** Ends the session. Errors: throws an ItemVaultError. */
 export async function signOut(): Promise<void> {
   await sendUnchecked("DELETE", PATH);
   tellTabs();
-  await clearCopied();
+}
+
+/** Loads the page again after signing out. */
+export function leavePage(): void {
   // The browser may ask whether to leave what was typed, and may keep the page for its back button.
   addEventListener("pagehide", () => setSession(undefined), { once: true });
   reload();

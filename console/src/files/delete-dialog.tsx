@@ -3,7 +3,7 @@ import { call } from "../api/client.ts";
 import { refreshItem } from "../state/written.ts";
 import { showToast } from "../state/toasts.ts";
 import { Confirm } from "../ui/confirm.tsx";
-import { quoted } from "./names.ts";
+import { quoted } from "../ui/file-names.ts";
 
 interface Props {
   readonly item: Item;

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { refreshItem } from "../state/written.ts";
 import { showToast } from "../state/toasts.ts";
-import { quoted } from "./names.ts";
+import { quoted } from "../ui/file-names.ts";
 import { type NewContent, sendContent, tooLarge } from "./send-content.ts";
 
 /**

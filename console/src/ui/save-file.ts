@@ -1,4 +1,4 @@
-import { savedName } from "../files/names.ts";
+import { savedName } from "./file-names.ts";
 
 /** How long the browser has to begin to save a file before its bytes are released. */
 const KEPT = 60_000; // milliseconds
