@@ -114,7 +114,7 @@ describe("adding", () => {
     await drop(`[new File([bytes], "data.bin"), new File([], "empty")]`);
     await page.getByRole("progressbar", { name: "Upload of data.bin" }).waitFor();
     await page.getByText("Waiting…").waitFor();
-    expect(requests).toHaveLength(1);
+    await expect.poll(() => requests.length).toBe(1);
     end();
     await page.getByText("2 files added.").waitFor();
     const saving = page.waitForEvent("download");
@@ -130,8 +130,9 @@ describe("adding", () => {
 
   it("is cancelled, and what waits is sent then", async () => {
     const place = await openItem();
-    const { end } = await injectFault(page, "POST", "/v1/vaults/*/items/*/files", "held");
+    const { requests, end } = await injectFault(page, "POST", "/v1/vaults/*/items/*/files", "held");
     await choose("Add files", ["first", "1"], ["second", "2"]);
+    await expect.poll(() => requests.length).toBe(1);
     const cancelled = page.waitForEvent("requestfailed");
     await page.getByRole("button", { name: "Cancel Upload of first" }).click();
     await cancelled;

@@ -33,7 +33,7 @@ const FILES = [
   "docs/style.css",
   "openapi.json",
 ];
-const HASHED = /^console\/assets\/[\w-]+-[A-Z0-9]{8}\.(?:js|css)$/;
+const HASHED = /^console\/assets\/[\w.-]+-[A-Z0-9]{8}\.(?:js|css)$/;
 const folder = mkdtempSync(join(tmpdir(), "item-vault-build-"));
 const pathOf = (file: string) => join(folder, "dist/assets", file);
 const timesOf = () => FILES.map((file) => statSync(pathOf(file)).mtimeMs);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Page, Route } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { admin } from "../../sdk/support/requests.ts";
 
 /** What a person meets besides answers of 200: faults of the network, which Playwright injects, and refusals of the service. */
@@ -38,13 +39,13 @@ export async function injectFault(page: Page, method: string, path: string, faul
       return meetFault(route, fault, ended);
     },
   );
-  return {
-    requests,
-    end: () => {
-      over = true;
-      release();
-    },
+  const end = (): void => {
+    over = true;
+    release();
   };
+  // A request that a failed test has left held would hold up the tests after it on a shared page.
+  onTestFinished(end);
+  return { requests, end };
 }
 
 const patternOf = (path: string): RegExp => {
