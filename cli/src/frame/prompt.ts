@@ -14,16 +14,18 @@ export const canAsk = ({ stdin, stderr }: Io): boolean => Boolean(stdin.isTTY &&
  */
 export async function ask(io: Io, question: string, { hidden = false, instead = "" } = {}): Promise<string> {
   if (!canAsk(io)) throw new CliError("There is no terminal to ask on", { exit: "usage", ...(instead && { hint: instead }) });
-  await write(io.stderr, question);
-  // readline echoes to its output, and the question is written already.
+  // readline switches the echo of the terminal off, and echoes to its output itself. The question comes after that: whoever answers at once
+  // must not see the secret.
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: io.stdin, output: hidden ? silent : io.stderr, terminal: true });
   try {
-    return await new Promise<string>((answer, reject) => {
+    const answered = new Promise<string>((answer, reject) => {
       lines.once("line", answer);
       lines.once("SIGINT", () => reject(new CliError("Interrupted")));
       lines.once("close", () => reject(new CliError("The input ended without an answer")));
     });
+    const [answer] = await Promise.all([answered, write(io.stderr, question)]);
+    return answer;
   } finally {
     lines.close();
     if (hidden) await write(io.stderr, "\n");
