@@ -10,7 +10,6 @@ export function LinkQuestion() {
   const waiting = useSignal(false);
   const codes = askedCodes.value;
   if (codes.length === 0) return null;
-  const onStay = () => (askedCodes.value = []);
   const onUse = async () => {
     waiting.value = true;
     try {
@@ -20,16 +19,16 @@ export function LinkQuestion() {
       showToast(isRefused ? LINK_REFUSED : explain(error), "failed");
     }
     waiting.value = false;
-    onStay();
+    forgetLink();
   };
   return (
-    <Dialog title="Sign in with the link?" onClose={onStay}>
+    <Dialog title="Sign in with the link?" onClose={forgetLink}>
       <p>
         You are signed in as {nameOfSession(session.value!)}. Use the link only if you have made it yourself: with a link of
         somebody else you would write into their vaults.
       </p>
       <div class="buttons">
-        <button type="button" onClick={onStay}>
+        <button type="button" onClick={forgetLink}>
           Stay signed in
         </button>
         <button type="button" class="primary" disabled={waiting.value} onClick={() => void onUse()}>
@@ -38,4 +37,9 @@ export function LinkQuestion() {
       </div>
     </Dialog>
   );
+}
+
+/** The codes stay unused, and expire. */
+function forgetLink(): void {
+  askedCodes.value = [];
 }

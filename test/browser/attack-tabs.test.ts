@@ -48,5 +48,6 @@ describe("a session", () => {
     await page.context().clearCookies();
     await page.clock.fastForward(12 * 60 * 60 * 1000);
     await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+    expect(await page.getByRole("heading", { name: "Open" }).isVisible()).toBe(false);
   });
 });
