@@ -10,20 +10,18 @@ interface ViewRow {
   readonly needs: Need;
   /** The ids that may follow the name in the address, in their order. */
   readonly parts: readonly ("vault" | "item" | "page")[];
-  /** Whether the navigation has a link to it. */
-  readonly listed: boolean;
 }
 
 /** The table of views, in the order of the navigation. */
 export const VIEWS = {
-  items: { label: "Items", needs: "token", parts: ["vault", "item", "page"], listed: true },
-  deleted: { label: "Deleted", needs: "token", parts: ["vault", "item"], listed: true },
-  import: { label: "Import", needs: "token", parts: [], listed: true },
-  vaults: { label: "Vaults", needs: "admin", parts: [], listed: true },
-  tokens: { label: "Tokens", needs: "admin", parts: [], listed: true },
-  people: { label: "People", needs: "admin", parts: [], listed: true },
-  activity: { label: "Activity", needs: "any", parts: [], listed: true },
-  health: { label: "Health", needs: "any", parts: [], listed: true },
+  items: { label: "Items", needs: "token", parts: ["vault", "item", "page"] },
+  deleted: { label: "Deleted", needs: "token", parts: ["vault", "item"] },
+  import: { label: "Import", needs: "token", parts: [] },
+  vaults: { label: "Vaults", needs: "admin", parts: [] },
+  tokens: { label: "Tokens", needs: "admin", parts: [] },
+  people: { label: "People", needs: "admin", parts: [] },
+  activity: { label: "Activity", needs: "any", parts: [] },
+  health: { label: "Health", needs: "any", parts: [] },
 } as const satisfies Readonly<Record<string, ViewRow>>;
 
 /** A place in the console. `page` is what is shown of an Item: nothing is the Item itself. */

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { LINK_REFUSED, redeemLink } from "./api/session.ts";
-import { explain } from "./api/explain.ts";
+import { explainLink, redeemLink } from "./api/session.ts";
 import { askedCodes, nameOfSession, session } from "./state/session.ts";
 import { showToast } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
@@ -15,8 +14,7 @@ export function LinkQuestion() {
     try {
       await redeemLink(codes);
     } catch (error) {
-      const isRefused = (error as { status?: number }).status === 401;
-      showToast(isRefused ? LINK_REFUSED : explain(error), "failed");
+      showToast(explainLink(error), "failed");
     }
     waiting.value = false;
     forgetLink();

@@ -57,7 +57,11 @@ addEventListener("pageshow", ({ persisted }) => {
 /** Whether the address is that of a sign-in link. */
 export const hasSignInCode = (): boolean => SIGN_IN.test(location.hash);
 
-export const LINK_REFUSED = "This link has been used, or is older than 10 minutes.";
+/** Why a sign-in link did not sign in, in words. */
+export const explainLink = (error: unknown): string =>
+  error instanceof ItemVaultError && error.status === 401
+    ? "This link has been used, or is older than 10 minutes."
+    : explain(error);
 
 /**
  * Finds out at the start who is signed in. The codes of a sign-in link are removed from the address before they are used, so that
@@ -75,7 +79,7 @@ export async function startSession(): Promise<void> {
     tellTabs();
   } catch (error) {
     if (!(error instanceof ItemVaultError)) throw error;
-    signInMessage.value = error.status !== 401 ? explain(error) : codes.length > 0 ? LINK_REFUSED : "";
+    signInMessage.value = codes.length > 0 ? explainLink(error) : error.status === 401 ? "" : explain(error);
     if (sessionState.value === "starting") sessionState.value = error.status === 0 ? "unreachable" : "signed-out";
   }
 }
