@@ -46,8 +46,13 @@ const endedListener = (): Listener => ({
   revoked: false,
 });
 
-/** Gives requests the time to do all that they do before they wait. */
-const settle = () => sleep(150);
+/** Gives requests the time to do all that they do before they wait. In: the D1 calls of these requests. */
+async function settle(count: { readonly calls: number } = { calls: 0 }): Promise<void> {
+  for (let calls = -1; calls !== count.calls;) {
+    calls = count.calls;
+    await sleep(150);
+  }
+}
 const numbersOf = ({ body }: Reply): number[] => body.events.map(({ sequence }: { sequence: number }) => sequence);
 
 describe("a request with `wait`", () => {
@@ -62,7 +67,7 @@ describe("a request with `wait`", () => {
     const { count, db } = countingDatabase();
     const reply = own.wait(30, own.call, { DB: db });
     await waiting(own.vault);
-    await settle();
+    await settle(count);
     const before = count.calls;
     await own.write();
     expect(numbersOf(await reply)).toEqual([2]);
@@ -83,7 +88,7 @@ describe("a request with `wait`", () => {
     const { count, db } = countingDatabase();
     const replies = Array.from({ length: 20 }, () => own.wait(30, own.call, { DB: db }));
     await waiting(own.vault, 20);
-    await settle();
+    await settle(count);
     const before = count.calls;
     await own.write();
     expect((await Promise.all(replies)).map(numbersOf)).toEqual(replies.map(() => [2]));

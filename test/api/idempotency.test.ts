@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { KEEP_NOTHING, rebindCoordinator, renewCoordinator, setVariables, sleep, wrapDatabase } from "../support/bindings.ts";
+import { KEEP_NOTHING, renewCoordinator, setVariables } from "../support/bindings.ts";
+import { inOneGroup } from "../support/group.ts";
 import { currentTag } from "../support/etags.ts";
 import { type Client, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
@@ -116,12 +117,10 @@ describe("a request that is repeated with its Idempotency-Key", () => {
 
   it.each(METHODS)("has one effect and one answer when its repetitions are in one group commit: %s", async (method) => {
     const { vault, items, call, writes, readState } = await makeTestVault();
-    await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(10) }) });
-    const earlier = call("POST", items, { body: LOGIN }); // the writes below wait for its commit and form one group
-    await sleep(5);
-    const replies = await Promise.all(Array.from({ length: 5 }, () => writes[method]!()));
-    expect((await earlier).status).toBe(200);
-    expect(new Set(replies.map((reply) => JSON.stringify(answerOf(reply)))).size).toBe(1);
+    const repeated = Array.from({ length: 5 }, () => () => writes[method]!());
+    const { first, others } = await inOneGroup(vault, () => call("POST", items, { body: LOGIN }), repeated);
+    expect(first.status).toBe(200);
+    expect(new Set(others.map((reply) => JSON.stringify(answerOf(reply)))).size).toBe(1);
     expect((await readState()).vault).toMatchObject({ id: vault, contentVersion: 3 });
   });
 

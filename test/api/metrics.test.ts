@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { CLEANED } from "../../src/store/counters.ts";
-import { countingDatabase, KEEP_NOTHING, rebindCoordinator, setVariables, sleep, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, KEEP_NOTHING, setVariables, wrapDatabase } from "../support/bindings.ts";
+import { inOneGroup } from "../support/group.ts";
 import { freshItem } from "../support/files.ts";
 import { admin, client, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
 
@@ -140,15 +141,11 @@ describe("/metrics", () => {
 
   it("counts the writes that are in one group commit with the deletion of their vault", async () => {
     const { vault, items, call } = await freshVault();
+    const create = () => call("POST", items, { body: LOGIN });
+    const deleteVault = () => admin("DELETE", `/v1/admin/vaults/${vault}`);
     const counted = await changesBy(async () => {
-      await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(100) }) });
-      const first = call("POST", items, { body: LOGIN });
-      await sleep(30);
-      const second = call("POST", items, { body: LOGIN });
-      await sleep(30);
-      const deleted = admin("DELETE", `/v1/admin/vaults/${vault}`);
-      const replies = await Promise.all([first, second, deleted]);
-      expect(replies.map(({ status }) => status)).toEqual([200, 200, 204]);
+      const { others } = await inOneGroup(vault, create, [create, deleteVault]);
+      expect(others.map(({ status }) => status)).toEqual([200, 204]);
     });
     expect(counted[writesTotal("create")]).toBe(2);
   });

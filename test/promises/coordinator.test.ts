@@ -3,7 +3,8 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
 import { fail } from "../../src/model/result.ts";
-import { rebindCoordinator, renewCoordinator, setVariables, sleep, wrapDatabase } from "../support/bindings.ts";
+import { rebindCoordinator, renewCoordinator, setVariables, wrapDatabase } from "../support/bindings.ts";
+import { holdCommits, inOneGroup } from "../support/group.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
 import { restoreWaits, skipWaits } from "../support/waits.ts";
 
@@ -128,11 +129,16 @@ describe("a write whose coordinator is reset", () => {
 
 describe("the queue of a vault", () => {
   it("refuses a write with 503 and Retry-After while 256 writes wait; every other write takes effect", async () => {
-    await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(20) }) });
-    const replies = await Promise.all(Array.from({ length: 400 }, () => call("POST", items, { body: LOGIN })));
+    const { waiting, arrived, release } = await holdCommits(vault);
+    const first = call("POST", items, { body: LOGIN });
+    await waiting();
+    const others = Array.from({ length: 300 }, () => call("POST", items, { body: LOGIN }));
+    await arrived(301);
+    release();
+    const replies = await Promise.all([first, ...others]);
     const served = replies.filter((reply) => reply.status === 200);
     const refused = replies.filter((reply) => reply.status !== 200);
-    expect(refused.length).toBeGreaterThan(0);
+    expect(served).toHaveLength(257);
     expect(new Set(refused.map((reply) => `${reply.status} ${reply.headers.get("Retry-After")} ${reply.body.message}`))).toEqual(
       new Set(["503 1 Too many writes are waiting: try again"]),
     );
@@ -141,14 +147,17 @@ describe("the queue of a vault", () => {
 
   it("refuses a write whose token was revoked or whose vault was deleted before its turn", async () => {
     const { id, token } = await makeToken({ [vault]: "rw" });
-    await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(5) }) });
-    const first = call("POST", items, { body: LOGIN });
+    const { waiting, arrived, release } = await holdCommits(vault);
+    const create = () => call("POST", items, { body: LOGIN });
+    const first = create();
+    await waiting();
     const second = client(token)("POST", items, { body: LOGIN });
+    await arrived(2);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
-    expect((await first).status).toBe(200);
-    expect((await second).status).toBe(401);
-    const replies = await Promise.all([admin("DELETE", `/v1/admin/vaults/${vault}`), call("POST", items, { body: LOGIN })]);
-    expect(replies.map((reply) => reply.status)).toEqual([204, 404]);
+    release();
+    expect([(await first).status, (await second).status]).toEqual([200, 401]);
+    const { others } = await inOneGroup(vault, create, [() => admin("DELETE", `/v1/admin/vaults/${vault}`), create]);
+    expect(others.map((reply) => reply.status)).toEqual([204, 404]);
   });
 });
 

@@ -2,8 +2,10 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import type { Operation } from "../../src/model/operation.ts";
-import { recordOperations, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
-import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
+import { type Hooks, recordOperations, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { holdCommits, inOneGroup } from "../support/group.ts";
+import { admin, type Client, freshVault, LOGIN, type Reply } from "../support/service.ts";
+import { kindOf } from "../support/versions.ts";
 import { restoreWaits, skipWaits } from "../support/waits.ts";
 
 /** Group commits: operations that share a commit do not affect each other (docs/consistency.md, A write). */
@@ -21,37 +23,21 @@ afterEach(restoreWaits);
 const d1Error = new Error("D1_ERROR: Network connection lost.");
 const wroteRows = (results: D1Result[]) => results.some((result) => result.meta.rows_written > 0);
 
-/** Gives the coordinator a D1 that waits 5 ms before each call and has these hooks. */
-const slowDownD1 = (hooks: Parameters<typeof wrapDatabase>[1] = {}) =>
-  rebindCoordinator(vault, {
-    DB: wrapDatabase(env.DB, {
-      ...hooks,
-      before: async (statements) => {
-        await sleep(5);
-        await hooks.before?.(statements);
-      },
-    }),
-  });
+/** Runs the requests so that all share one commit, after that of another request. In: the hooks of the coordinator's D1. */
+const together = async (hooks: Hooks, ...requests: readonly (() => Promise<Reply>)[]): Promise<readonly Reply[]> =>
+  (await inOneGroup(vault, () => call("POST", items, { body: LOGIN }), requests, hooks)).others;
 
-/** Runs the requests so that all but the first share one commit. */
-async function together<T>(...requests: readonly (() => Promise<T>)[]): Promise<T[]> {
-  const first = call("POST", items, { body: LOGIN });
-  await sleep(3);
-  const replies = await Promise.all(requests.map((request) => request()));
-  await first;
-  return replies;
-}
-
-/** Gives the coordinator a D1 that refuses every commit and serves snapshots. */
-const refuseCommits = () =>
-  slowDownD1({ rewrite: (sql) => (sql.includes("INSERT INTO activity") ? "SELECT no_such_column" : sql) });
+/** The hooks of a D1 that refuses every commit and serves snapshots. */
+const REFUSE_COMMITS: Hooks = {
+  rewrite: (sql) => (sql.includes("INSERT INTO activity") ? "SELECT no_such_column" : sql),
+};
 
 describe("a group whose commit always fails", () => {
   it("acknowledges none of its operations, also not a repeated write and an empty PATCH that follow the failed ones", async () => {
     const { body: item } = await call("POST", items, { body: LOGIN });
-    await refuseCommits();
     const headers = { "Idempotency-Key": "same" };
     const replies = await together(
+      REFUSE_COMMITS,
       () => call("POST", items, { body: LOGIN, headers }),
       () => call("POST", items, { body: LOGIN, headers }),
       () => call("PATCH", `${items}/${item.id}`, { body: [{ op: "replace", path: "/title", value: "never" }] }),
@@ -77,12 +63,16 @@ const doubled = {
 
 describe("one operation that arrives twice in a group", () => {
   it("takes effect once, is answered both times, and does not affect other operations", async () => {
-    await slowDownD1();
-    const replies = await together(
-      () => call("POST", items, { body: { ...LOGIN, title: "Doubled" }, env: doubled }),
-      () => call("POST", items, { body: { ...LOGIN, title: "Innocent" } }),
-    );
-    expect(replies.map((reply) => reply.status)).toEqual([200, 200]);
+    const { waiting, arrived, release } = await holdCommits(vault);
+    const first = call("POST", items, { body: LOGIN });
+    await waiting();
+    const group = [
+      call("POST", items, { body: { ...LOGIN, title: "Doubled" }, env: doubled }),
+      call("POST", items, { body: { ...LOGIN, title: "Innocent" } }),
+    ];
+    await arrived(4);
+    release();
+    expect((await Promise.all([first, ...group])).map((reply) => reply.status)).toEqual([200, 200, 200]);
     const titles = (await call("GET", items)).body.map((item: { title: string }) => item.title);
     expect(titles.toSorted()).toEqual(["Doubled", "Innocent", "Login"]);
   });
@@ -92,15 +82,14 @@ describe("a write whose outcome is unknown", () => {
   it("is answered 503 `uncertain` without Retry-After, because a repeated request might take effect twice", async () => {
     let down = false;
     skipWaits();
-    await slowDownD1({
-      before: () => {
-        if (down) throw d1Error;
-      },
-      after: (results) => {
-        down ||= wroteRows(results);
-        if (down) throw d1Error;
-      },
-    });
+    const before = () => {
+      if (down) throw d1Error;
+    };
+    const after = (results: D1Result[]) => {
+      down ||= wroteRows(results);
+      if (down) throw d1Error;
+    };
+    await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before, after }) });
     const { status, headers, body } = await call("POST", items, { body: LOGIN });
     expect([status, headers.get("Retry-After")]).toEqual([503, null]);
     expect(body.message).toMatch(/may have taken effect/);
@@ -120,29 +109,30 @@ describe("an operation that is already in the activity log", () => {
       change,
     });
     const item = crypto.randomUUID();
-    // The first operation names no Item and reads once. Meanwhile the other two wait, and form a group.
-    const group = [operation({ kind: "delete-item", item }), operation({ ...first.change, item } as Operation["change"]), first];
+    // The first operation names no Item and reads once. The other two form a group.
+    const group = [operation({ ...first.change, item } as Operation["change"]), first];
     // Then commits and reads alternate: each commit fails, and the sixth read fails.
     let calls = 0;
-    const before = async () => {
-      await sleep(5);
+    const before = () => {
       if (++calls > 1 && calls % 2 === 1) throw new Error("D1_ERROR: NOT NULL constraint failed: activity.vault_id");
       if (calls === 12) throw d1Error;
     };
-    await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
-    const coordinator = env.COORDINATOR.getByName(vault);
-    const answers = await Promise.all(group.map((one) => coordinator.write(one)));
-    expect(answers.map((answer) => (answer.ok ? "ok" : answer.failure.kind))).toEqual(["item_not_found", "unavailable", "ok"]);
+    await renewCoordinator(vault, {});
+    const [earlier, ...rest] = [operation({ kind: "delete-item", item }), ...group].map(
+      (one) => () => env.COORDINATOR.getByName(vault).write(one).then(kindOf),
+    );
+    const answers = await inOneGroup(vault, earlier!, rest, { before });
+    expect(answers).toEqual({ first: "item_not_found", others: ["unavailable", undefined] });
     expect(calls).toBe(12);
   });
 });
 
 describe("the deletion of a vault", () => {
   it("deletes its idempotency records: a repeated write in the same group is answered 404", async () => {
-    await slowDownD1();
     const headers = { "Idempotency-Key": "again" };
     await call("POST", items, { body: LOGIN, headers });
     const replies = await together(
+      {},
       () => admin("DELETE", `/v1/admin/vaults/${vault}`),
       () => call("POST", items, { body: LOGIN, headers }),
     );

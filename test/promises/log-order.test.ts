@@ -1,22 +1,23 @@
 import { expect, it } from "vitest";
 import { freshItem, pattern } from "../support/files.ts";
-import { sleep } from "../support/bindings.ts";
 
 /** The order of the activity log (contract 13.5). */
 
 it("a write whose body takes long is logged in the order of its effect, under the Request-Id of its response", async () => {
   const { call, path, upload, vault } = await freshItem();
   const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
   const slow = new ReadableStream({
     type: "bytes",
     async pull(controller: ReadableByteStreamController) {
+      begun.resolve();
       await gate.promise;
       controller.enqueue(pattern(10));
       controller.close();
     },
   });
   const uploading = upload(slow);
-  await sleep(20);
+  await begun.promise;
   await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Other" }] });
   gate.resolve();
   const uploaded = await uploading;

@@ -1,7 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Operation } from "../../src/model/operation.ts";
-import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { inOneGroup } from "../support/group.ts";
 import { type Client, freshVault, LOGIN, type Reply } from "../support/service.ts";
 
 /** One operation of a group that fails must not fail the others, nor on every retry. */
@@ -27,14 +28,11 @@ const poison = (change: (operation: Operation) => object): Partial<Env> => ({
 });
 
 /** Sends five creations that share one group, the third with the title `poison`. Out: their statuses. */
-async function createTogether(bindings: Partial<Env>): Promise<Reply[]> {
-  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(5) }) });
-  const first = call("POST", items, { body: LOGIN });
-  await sleep(3);
-  const titles = ["one", "two", "poison", "four", "five"];
-  const replies = await Promise.all(titles.map((title) => call("POST", items, { body: { ...LOGIN, title }, env: bindings })));
-  await first;
-  return replies;
+async function createTogether(bindings: Partial<Env>): Promise<readonly Reply[]> {
+  const creations = ["one", "two", "poison", "four", "five"].map(
+    (title) => () => call("POST", items, { body: { ...LOGIN, title }, env: bindings }),
+  );
+  return (await inOneGroup(vault, () => call("POST", items, { body: LOGIN }), creations)).others;
 }
 
 const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status);

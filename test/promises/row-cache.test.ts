@@ -2,14 +2,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { ItemRow } from "../../src/store/items.ts";
 import type { VaultRow } from "../../src/store/vault-rows.ts";
-import {
-  countingDatabase,
-  recordOperations,
-  rebindCoordinator,
-  renewCoordinator,
-  sleep,
-  wrapDatabase,
-} from "../support/bindings.ts";
+import { countingDatabase, recordOperations, rebindCoordinator, renewCoordinator, sleep } from "../support/bindings.ts";
+import { inOneGroup } from "../support/group.ts";
 import { contested } from "../support/contested.ts";
 import { otherTag } from "../support/etags.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
@@ -48,14 +42,13 @@ describe("a coordinator with a filled cache", () => {
 
   it("answers a revoked token 401 and not 412, although the rest of its group commits", async () => {
     const { vault, path, call } = await filledCache();
-    await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(10) }) });
     const { id, token } = await makeToken({ [vault]: "rw" });
     await admin("DELETE", `/v1/admin/tokens/${id}`);
-    const first = call("PATCH", path, { body: RENAME });
-    await sleep(3);
     const wrong = { "If-Match": otherTag(1) };
-    const group = [call("PATCH", path, { body: RENAME }), client(token)("PATCH", path, { body: RENAME, headers: wrong })];
-    expect((await Promise.all([first, ...group])).map(({ status }) => status)).toEqual([200, 200, 401]);
+    const rename = () => call("PATCH", path, { body: RENAME });
+    const revoked = () => client(token)("PATCH", path, { body: RENAME, headers: wrong });
+    const { others } = await inOneGroup(vault, rename, [rename, revoked]);
+    expect(others.map(({ status }) => status)).toEqual([200, 401]);
   });
 
   it("reads D1 before it answers that If-Match does not contain the current version", async () => {
@@ -154,11 +147,10 @@ describe("a coordinator with a filled cache", () => {
     expect((await call("POST", `${path}/files?name=a.txt`, { body: "content" })).status).toBe(200);
     const fields = Array.from({ length: 5 }, () => ({ value: "x".repeat(60_000) }));
     const large = await Promise.all([1, 2, 3].map(() => call("POST", items, { body: { ...LOGIN, fields } })));
-    await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(10) }) });
-    const first = call("POST", items, { body: LOGIN });
-    await sleep(3);
+    await renewCoordinator(vault, {});
     const paths = [...large.map(({ body }) => `${items}/${body.id}`), path];
-    await Promise.all([first, ...paths.map((one) => call("PATCH", one, { body: RENAME }))]);
+    const renames = paths.map((one) => () => call("PATCH", one, { body: RENAME }));
+    await inOneGroup(vault, () => call("POST", items, { body: LOGIN }), renames);
     expect((await call("PATCH", path, { body: RENAME })).body.files).toHaveLength(1);
     expect((await call("DELETE", path)).status).toBe(204);
     const counted = await env.DB.prepare("SELECT files, file_bytes FROM vaults WHERE id = ?").bind(vault).first();
@@ -170,15 +162,13 @@ describe("a coordinator with a filled cache", () => {
     const { id, token } = await makeToken({ [vault]: "rw" });
     let calls = 0;
     const before = async () => {
-      await sleep(10);
       // The second group reads with the third call, and commits with the fourth.
       if (++calls === 4) await admin("DELETE", `/v1/admin/tokens/${id}`);
     };
-    await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
-    const first = call("PATCH", path, { body: RENAME });
-    await sleep(3);
-    const group = [call("PATCH", path, { body: RENAME }), client(token)("PATCH", path, { body: [] })];
-    expect((await Promise.all([first, ...group])).map(({ status }) => status)).toEqual([200, 200, 401]);
+    await renewCoordinator(vault, {});
+    const rename = () => call("PATCH", path, { body: RENAME });
+    const { others } = await inOneGroup(vault, rename, [rename, () => client(token)("PATCH", path, { body: [] })], { before });
+    expect(others.map(({ status }) => status)).toEqual([200, 401]);
     expect(calls).toBeGreaterThan(4);
   });
 

@@ -2,7 +2,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import { parsePatch } from "../../src/model/patch-input.ts";
-import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { inOneGroup } from "../support/group.ts";
 import { DAY } from "../support/faults.ts";
 import { LOGIN } from "../support/service.ts";
 import { countsOf, freshWriter, keeping, kindOf, rowsOf, unwrap } from "../support/versions.ts";
@@ -51,13 +52,14 @@ describe("kept versions", () => {
     const { vault, items, call } = await freshWriter();
     const created = await Promise.all(Array.from({ length: 32 }, () => call("POST", items, { body: LOGIN })));
     const statements: number[] = [];
-    const before = (count: number) => (statements.push(count), sleep(20));
-    await rebindCoordinator(vault, { ...keeping(1, 30), DB: wrapDatabase(env.DB, { before }) });
+    const before = (count: number) => void statements.push(count);
     for (const title of ["2", "3"]) {
-      const first = call("POST", items, { body: LOGIN });
-      await sleep(5);
-      await Promise.all(created.map(({ body }) => call("PATCH", `${items}/${body.id}`, { body: retitled(title) })));
-      await first;
+      const patches = created.map(
+        ({ body }) =>
+          () =>
+            call("PATCH", `${items}/${body.id}`, { body: retitled(title) }),
+      );
+      await inOneGroup(vault, () => call("POST", items, { body: LOGIN }), patches, { before }, keeping(1, 30));
     }
     // The log entries, the vault, 32 Items, the versions that move and those that are dropped.
     expect(Math.max(...statements)).toBeLessThanOrEqual(2 + 32 + 2);

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { contested, retryUntilAnswered, times } from "../support/contested.ts";
+import { inOneGroup } from "../support/group.ts";
 import { runs } from "../support/runs.ts";
 import { type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 import { freshWriter, kindOf } from "../support/versions.ts";
-import { env } from "cloudflare:workers";
 
 /** Concurrent requests with one `Item-Id` (contract 10.23): exactly one of them makes the Item. */
 
@@ -29,14 +28,12 @@ describe("concurrent POSTs with one Item-Id", () => {
 
   it("in one group get one 200 and else 409, and other writes of the group take effect", async () => {
     const { vault, items, call } = await freshVault();
-    await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(20) }) });
-    const first = call("POST", items, { body: LOGIN });
-    await sleep(5);
     const id = crypto.randomUUID();
-    const group = times(4).map((n) => post(call, items, id, `writer ${n}`));
-    const other = call("POST", items, { body: LOGIN });
-    expect(kinds(await Promise.all(group))).toEqual(["200", ...times(3).map(() => "409 item_exists")]);
-    expect([(await first).status, (await other).status]).toEqual([200, 200]);
+    const make = () => call("POST", items, { body: LOGIN });
+    const writers = times(4).map((n) => () => post(call, items, id, `writer ${n}`));
+    const { first, others } = await inOneGroup(vault, make, [...writers, make]);
+    expect(kinds(others.slice(0, 4))).toEqual(["200", ...times(3).map(() => "409 item_exists")]);
+    expect([first.status, others[4]!.status]).toEqual([200, 200]);
     expect((await call("GET", items)).body).toHaveLength(3);
   });
 });
@@ -66,11 +63,10 @@ it("an Item that its own group destroys has its id until the commit", async () =
   const item = crypto.randomUUID();
   expect((await post(call, items, item, "first")).status).toBe(200);
   await call("DELETE", `${items}/${item}`);
-  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before: () => sleep(20) }) });
-  const first = call("POST", items, { body: LOGIN });
-  await sleep(5);
-  const destroyed = apply({ kind: "destroy-item", item });
-  const again = post(call, items, item, "second");
-  expect([(await first).status, kindOf(await destroyed), kinds([await again])]).toEqual([200, undefined, ["409 item_exists"]]);
+  const { others } = await inOneGroup<unknown>(vault, () => call("POST", items, { body: LOGIN }), [
+    () => apply({ kind: "destroy-item", item }).then(kindOf),
+    () => post(call, items, item, "second").then((reply) => kinds([reply])),
+  ]);
+  expect(others).toEqual([undefined, ["409 item_exists"]]);
   expect((await post(call, items, item, "second")).body).toMatchObject({ version: 1, title: "second" });
 });
