@@ -104,6 +104,6 @@ export const runLine = (cloudflare: Cloudflare, folder: string, line: string): P
   return start(cloudflare, folder, "sh", ["-c", script]);
 };
 
-/** Runs `npm run deploy` in the checkout. */
+/** Runs `npm run deploy` in the checkout. npm writes its logs into the home folder. */
 export const deployCheckout = (cloudflare: Cloudflare, ...args: readonly string[]): Promise<Ran> =>
-  start(cloudflare, resolve("."), "npm", ["run", "--silent", "deploy", "--", ...args]);
+  start(withEnv(cloudflare, { HOME: tmpdir() }), resolve("."), "npm", ["run", "--silent", "deploy", "--", ...args]);
