@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { hasSignInCode, startSession } from "./api/session.ts";
 import { App } from "./app.tsx";
+import { followWrites } from "./state/follow.ts";
 
 /** The start of the console. */
 
@@ -11,3 +12,4 @@ addEventListener("hashchange", () => {
 
 render(<App />, document.getElementById("app")!);
 await startSession();
+followWrites();

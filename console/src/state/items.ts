@@ -38,19 +38,45 @@ const readable = (): string[] =>
 export const may = (vault: string, permission: "r" | "w" | "d"): boolean =>
   new Map(Object.entries(session.value?.token?.vaults ?? {})).get(vault)?.includes(permission) ?? false;
 
+/** Whether the session reads any vault. */
+export const reads = (): boolean => readable().length > 0;
+
 export const vaultName = (id: string): string => vaults.value.find((vault) => vault.id === id)?.name ?? "";
 
 /** Loads the vaults and the lists of their Items, all at the same time. */
 export async function loadItems(): Promise<void> {
   try {
     const [loaded, ...lists] = await Promise.all([call("GET /v1/vaults"), ...readable().map(loadList)]);
-    vaults.value = loaded.data.toSorted((a, b) => a.name.localeCompare(b.name));
+    setVaults(loaded.data);
     setItems(lists.flat());
     listState.value = "loaded";
   } catch (error) {
     listError.value = error;
     listState.value = "failed";
   }
+}
+
+/**
+ * Loads the lists of the vaults that others have written to since the vaults were loaded. In: after `ended`, nothing changes. Errors:
+ * throws an ItemVaultError, or the reason of `ended`.
+ */
+export async function loadChanged(ended: AbortSignal): Promise<void> {
+  const known = new Map(vaults.peek().map((vault) => [vault.id, sequenceOf(vault)]));
+  const { data } = await call("GET /v1/vaults");
+  const changed = new Set(data.filter((vault) => known.get(vault.id) !== sequenceOf(vault)).map(({ id }) => id));
+  const lists = await Promise.all(Array.from(changed, loadList));
+  ended.throwIfAborted();
+  const present = new Set(data.map(({ id }) => id));
+  const others = entries.value.flatMap(({ item }) => (present.has(item.vault.id) && !changed.has(item.vault.id) ? [item] : []));
+  setVaults(data);
+  setItems([...others, ...lists.flat()]);
+}
+
+/** The number of the vault's last write (contract 15.1). */
+const sequenceOf = ({ attributeVersion, contentVersion }: Vault): number => attributeVersion + contentVersion;
+
+function setVaults(loaded: readonly Vault[]): void {
+  vaults.value = loaded.toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
 /** A vault that was deleted since the session began has no list. */

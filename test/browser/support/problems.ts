@@ -18,8 +18,11 @@ const accepting = new WeakSet<Page>();
 /** Schemes of requests that stay in the browser. */
 const LOCAL = /^(?:data|blob|about):/;
 
-/** A page that starts without a session asks for one, and Chromium reports the refusal. */
-const USUAL = /^console\.error: Failed to load resource: .* 401 .*\/console\/session\)$/;
+/**
+ * A page that starts without a session asks for one, and Chromium reports the refusal. It reports too that the stream of events ended
+ * with the session or the connection.
+ */
+const USUAL = /^console\.error: Failed to load resource: (?:.* 401 .*\/console\/session|.*\/v1\/events\?after=latest)\)$/;
 
 /**
  * Begins to collect, without what a test before has collected of the same context. `origins`: those to which requests may go, without a

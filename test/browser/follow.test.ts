@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { sendRequest } from "../sdk/support/requests.ts";
+import { openPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
+import { login, makeItems, seed } from "./support/seed.ts";
+
+/** The list and the open Item follow what others write, without a reload of the page. */
+
+describe("while the page is open, another client's", () => {
+  it("new Item appears in the list, a deleted one leaves it, and a change is shown in the open Item", async () => {
+    const { vault, token, items } = await seed([login("Open", { username: "first-name" }), login("Leaves")]);
+    const page = await openPage({ token });
+    expectProblem(page, /404/);
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    const article = page.locator("article");
+    await article.getByText("first-name").waitFor();
+    await makeItems(token, vault, [login("Arrives")]);
+    await page.getByRole("link", { name: "Arrives" }).waitFor();
+    await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[1]}`, token);
+    await expect.poll(() => page.getByRole("link", { name: "Leaves" }).count()).toBe(0);
+    const change = [{ op: "replace", path: "/fields/username/value", value: "second-name" }];
+    await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
+    await article.getByText("second-name").waitFor();
+    await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);
+    await page.getByText("This Item does not exist any more.").waitFor();
+  });
+
+  it("change to the Item that is being edited leaves what was typed, and saving shows the conflict", async () => {
+    const { vault, token, items } = await seed([login("Edited")]);
+    const page = await openPage({ token });
+    expectProblem(page, /412/);
+    await page.goto(`/console/#/items/${vault}/${items[0]}/edit`);
+    const title = page.getByRole("textbox", { name: "Title" });
+    await title.fill("Typed");
+    await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, [
+      { op: "replace", path: "/title", value: "Theirs" },
+    ]);
+    await page.getByRole("link", { name: "Theirs" }).waitFor();
+    expect(await title.inputValue()).toBe("Typed");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: /changed/i }).waitFor();
+  });
+});
+
+it("a page that was hidden shows what it has missed when it is shown again", async () => {
+  const { vault, token } = await seed([login("Before")]);
+  const page = await openPage({ token, fresh: true });
+  await page.goto("/console/");
+  await page.getByRole("link", { name: "Before" }).waitFor();
+  const show = (hidden: boolean) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "hidden", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+  await show(true);
+  await makeItems(token, vault, [login("Missed")]);
+  expect(await page.getByRole("link", { name: "Missed" }).count()).toBe(0);
+  await show(false);
+  await page.getByRole("link", { name: "Missed" }).waitFor();
+});
