@@ -93,9 +93,9 @@ describe("parseTotp, compared with the library otpauth", () => {
       period: fc.integer({ min: 1, max: 999_999_999 }),
     });
     fc.assert(
-      fc.property(secret, options, (bytes, { issuer, label, ...parameters }) => {
-        const written = new TOTP({ issuer, label, ...parameters, secret: new Secret({ buffer: bytes.slice().buffer }) });
-        expect(parseTotp(written.toString())).toEqual({ secret: bytes, ...parameters });
+      fc.property(secret, options, (key, { issuer, label, ...parameters }) => {
+        const written = new TOTP({ issuer, label, ...parameters, secret: new Secret({ buffer: key.slice().buffer }) });
+        expect(parseTotp(written.toString())).toEqual({ secret: key, ...parameters });
       }),
     );
   });
@@ -112,18 +112,19 @@ describe("parseTotp, compared with the library otpauth", () => {
     fc.assert(
       fc.property(parts, ({ kind, label, ...parameters }) => {
         const query = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
-        const uri = `otpauth://${kind}/${label}?${query.join("&")}`;
-        const read = readByLibrary(uri);
-        if (read) expect(parseTotp(uri)).toEqual(read);
+        const written = `otpauth://${kind}/${label}?${query.join("&")}`;
+        const read = readByLibrary(written);
+        fc.pre(read !== undefined);
+        expect(parseTotp(written)).toEqual(read);
       }),
     );
   });
 });
 
 /** What the library reads of a URI. Out: `undefined` where it refuses it, or RFC 6238 has no such codes. */
-function readByLibrary(uri: string): unknown {
+function readByLibrary(written: string): unknown {
   try {
-    const read = URI.parse(uri);
+    const read = URI.parse(written);
     if (!(read instanceof TOTP) || ![6, 7, 8].includes(read.digits)) return undefined;
     const { secret, algorithm, digits, period } = read;
     return { secret: secret.bytes, algorithm, digits, period };

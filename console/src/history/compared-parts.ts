@@ -1,5 +1,6 @@
 import type { Item } from "@item-vault/client";
 import { labelOf } from "../items/field-types.ts";
+import { plural } from "../ui/plural.ts";
 
 /** What an Item has several of, as it is compared (difference.ts). */
 
@@ -30,7 +31,7 @@ export const tagParts = ({ tags }: Item): Part[] => numbered(tags.map((tag) => (
 export const fileParts = (item: Item): Part[] =>
   item.files.map(({ id, name, size, section }) => {
     const place = section ? `, in ${sectionOf(item, section.id)}` : "";
-    return { key: id, text: `${name} (${size.toLocaleString("en")} bytes${place})` };
+    return { key: id, text: `${name} (${plural(size, "byte")}${place})` };
   });
 
 /** Parts without an id: equal ones are told apart by their number. */
