@@ -231,7 +231,7 @@ describe("a conflict", () => {
     await heading(page, "Somebody else has changed this Item").waitFor();
     expect((await stored(seeded)).title).toBe("Theirs");
     const names = await page.getByRole("group").evaluateAll((groups) => groups.map((group) => group.firstChild!.textContent));
-    expect(names).toEqual(["Title", "Tags", "password"]);
+    expect(names).toEqual(["Title", "password", "Tags"]);
     expect(await page.content()).not.toContain("-password");
     await button(page, "Reveal theirs of password").click();
     await page.getByText("theirs-password").waitFor();

@@ -3,7 +3,8 @@ import { ItemVaultError, type Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { takeWritten, type Written } from "../state/written.ts";
 import { differences } from "./conflict.ts";
-import { type Draft, draftOf, isSame, tidy } from "./draft.ts";
+import { type Draft, draftOf, isSame } from "../items/draft.ts";
+import { tidy } from "./draft.ts";
 import { newItemOf, operationsOf } from "./requests.ts";
 
 /** The state of one form, and how it is saved. Nothing that was typed is lost by a failure. */

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { displayOf } from "../items/field-types.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
-import type { DraftField } from "./draft.ts";
+import type { DraftField } from "../items/draft.ts";
 import { checkSize } from "./inputs.tsx";
 import { inputOf } from "./value-inputs.ts";
 
