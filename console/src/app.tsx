@@ -3,7 +3,7 @@ import { GrantDialog } from "./grants.tsx";
 import { Navigation } from "./navigation.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { SessionEnded } from "./session-ended.tsx";
-import { LinkQuestion } from "./sign-in-link.tsx";
+import { LinkNotice, LinkQuestion } from "./sign-in-link.tsx";
 import { SignInPage } from "./sign-in.tsx";
 import { loadItems } from "./state/items.ts";
 import { route } from "./state/route.ts";
@@ -20,6 +20,7 @@ export function App() {
   return (
     <>
       <Navigation />
+      {state !== "ended" && <LinkNotice />}
       {/* Who signs in next may not see what is open. It stays in the page, because what was typed is a part of it. */}
       <main class={state === "ended" ? "ended" : ""}>
         <View name={shownView(route.value.view)} />

@@ -1,11 +1,8 @@
-import { explain } from "./api/explain.ts";
-import { leavePage, signOut } from "./api/session.ts";
 import { AdminOffer } from "./grants.tsx";
 import { formatRoute, VIEWS, type ViewName } from "./routes.ts";
 import { route } from "./state/route.ts";
+import { SignOut } from "./sign-out.tsx";
 import { nameOfSession, session } from "./state/session.ts";
-import { showToast } from "./state/toasts.ts";
-import { clearCopied } from "./ui/clipboard.ts";
 import { Icon } from "./ui/icon.tsx";
 import { canOpen, shownView } from "./views.tsx";
 
@@ -35,9 +32,7 @@ export function Navigation() {
             {nameOfSession(current)}
           </span>
           <AdminOffer />
-          <button type="button" onClick={() => void leave()}>
-            Sign out
-          </button>
+          <SignOut />
         </p>
       </nav>
     </header>
@@ -46,13 +41,3 @@ export function Navigation() {
 
 /** On a narrow screen the navigation is a popover; on a wide one it always shows, and there is nothing to hide. */
 const closeMenu = () => document.getElementById("navigation")?.hidePopover();
-
-async function leave(): Promise<void> {
-  try {
-    await signOut();
-    await clearCopied();
-    leavePage();
-  } catch (error) {
-    showToast(explain(error), "failed");
-  }
-}

@@ -1,8 +1,41 @@
 import { useSignal } from "@preact/signals";
 import { explainLink, redeemLink } from "./api/session.ts";
-import { askedCodes, nameOfSession, session } from "./state/session.ts";
+import { SignOut } from "./sign-out.tsx";
+import { vaults } from "./state/items.ts";
+import { askedCodes, linkNotice, nameOfSession, session } from "./state/session.ts";
 import { showToast } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
+import { plural } from "./ui/plural.ts";
+
+/** So many vaults are named. */
+const NAMED = 3;
+
+/** Tells as whom a link has signed in, because it may be the link of somebody else. It stays until it is dismissed. */
+export function LinkNotice() {
+  if (!linkNotice.value) return null;
+  const names = vaults.value.map(({ name }) => name);
+  const others = names.length - NAMED;
+  return (
+    <aside class="link-notice" aria-label="Signed in by a link">
+      <p>
+        A link has signed you in: you are signed in as <b>{nameOfSession(session.value!)}</b>
+        {names.length > 0 && (
+          <>
+            , with {names.length === 1 ? "the vault" : "the vaults"} <b>{names.slice(0, NAMED).join(", ")}</b>
+            {others > 0 && ` and ${plural(others, "other")}`}
+          </>
+        )}
+        . If you did not make the link yourself, sign out: its owner reads what you write here.
+      </p>
+      <div class="buttons">
+        <SignOut />
+        <button type="button" onClick={() => (linkNotice.value = false)}>
+          Dismiss
+        </button>
+      </div>
+    </aside>
+  );
+}
 
 /** Asks before a sign-in link replaces a session. */
 export function LinkQuestion() {

@@ -1,11 +1,11 @@
 import { type Dialect, DIALECTS, writeId } from "../model/dialect.ts";
-import { typeRules } from "../model/field-types.ts";
 import type { File } from "../model/file.ts";
 import type { Field, Summary } from "../model/item.ts";
 import { isOperationId, timeOf } from "../model/ids.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import type { AnsweredItem } from "../model/operation.ts";
 import { quotaOf, usageOf } from "../model/quota.ts";
+import { codeOfField } from "../model/totp.ts";
 import type { Vault } from "../model/vault.ts";
 import type { ListedVault } from "../store/vaults.ts";
 
@@ -58,7 +58,7 @@ export function presentReplaced(item: AnsweredItem, dialect: Dialect, now: numbe
 /** In: the labels of the Item's sections, by their ids. Clients such as vals look for a field by the label of its section. */
 function presentField({ section, ...field }: Field, labels: ReadonlyMap<string, string>, dialect: Dialect, now: number): object {
   const value = DIALECTS[dialect].fieldValue(field.type, field.value);
-  const totp = typeRules(field.type).code?.(field.value, now);
+  const totp = codeOfField(field, now);
   return {
     ...field,
     value,

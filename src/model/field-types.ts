@@ -1,8 +1,7 @@
 import { isDate, isMonthYear } from "./dates.ts";
 import { parseTotp } from "./totp-parameters.ts";
-import { currentCode } from "./totp.ts";
 
-/** The types of fields (contract 2): what each accepts, and how it is written. */
+/** The types of fields (contract 2): what each accepts, and how it is written. The page of the console loads this file too. */
 
 interface Rules {
   /** Other names of the type in requests. */
@@ -11,8 +10,8 @@ interface Rules {
   readonly accepts?: (value: string) => boolean;
   /** What a refusal says of a value that is not valid. */
   readonly refusal?: string;
-  /** The one-time code that the value gives. In: Unix milliseconds. */
-  readonly code?: (value: string, now: number) => string | undefined;
+  /** A value gives one-time codes (totp.ts). */
+  readonly oneTime?: true;
   /** The form of the value that Connect sends. Absent: the value itself. */
   readonly connect?: (value: string) => string;
 }
@@ -29,7 +28,7 @@ export const FIELD_TYPES = {
     aliases: ["TOTP"],
     accepts: (value) => parseTotp(value) !== undefined,
     refusal: "is not an otpauth://totp URI or a base32 secret",
-    code: currentCode,
+    oneTime: true,
   },
   DATE: { accepts: isDate, refusal: "is not a date (YYYY-MM-DD or Unix seconds)", connect: unixSeconds },
   MONTH_YEAR: {

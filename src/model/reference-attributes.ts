@@ -1,8 +1,8 @@
 import { type Dialect, DIALECTS } from "./dialect.ts";
-import { typeRules } from "./field-types.ts";
 import type { Field } from "./item.ts";
 import type { Attribute, Reference } from "./reference.ts";
 import { invalid, ok, type Result } from "./result.ts";
+import { codeOfField } from "./totp.ts";
 
 /** What a reference says of a field, by its attribute (contract 16.7). */
 
@@ -18,7 +18,7 @@ const ATTRIBUTES: Readonly<Record<Attribute, (field: Field, context: ReferenceCo
   value: ({ type, value }, { dialect }) => DIALECTS[dialect].fieldValue(type, value),
   type: ({ type }) => type,
   label: ({ label }) => label,
-  otp: ({ type, value }, { now }) => typeRules(type).code?.(value, now),
+  otp: (field, { now }) => codeOfField(field, now),
 };
 
 /** The attribute of a field that a reference asks for. Errors: 400, for the one-time password of a field that has none. */

@@ -1,4 +1,6 @@
 import { Secret, TOTP } from "otpauth";
+import { typeRules } from "./field-types.ts";
+import type { Field } from "./item.ts";
 import { parseTotp } from "./totp-parameters.ts";
 
 /** Time-based one-time passwords (RFC 6238), from the value of a field of type OTP. */
@@ -10,3 +12,7 @@ export function currentCode(text: string, now: number): string | undefined {
   const secret = new Secret({ buffer: parameters.secret.buffer });
   return new TOTP({ ...parameters, secret }).generate({ timestamp: now });
 }
+
+/** The current code of a field. In: Unix milliseconds. Out: `undefined` when its type or its value gives none. */
+export const codeOfField = ({ type, value }: Pick<Field, "type" | "value">, now: number): string | undefined =>
+  typeRules(type).oneTime && currentCode(value, now);

@@ -161,7 +161,7 @@ it("opens the vaults of an admin by a token that the log shows and the page does
   await page.getByRole("button", { name: "Create vault" }).click();
   await dialogOf(page).getByLabel("Name").fill("Made later");
   await dialogOf(page).getByRole("button", { name: "Create" }).click();
-  await page.getByText("One vault is not among them").waitFor();
+  await page.getByText("1 vault is not among them").waitFor();
   await page.getByRole("button", { name: "Open other vaults" }).click();
   await dialogOf(page).getByRole("button", { name: "Open vaults" }).click();
   await page.getByRole("combobox", { name: "Vault" }).getByRole("option", { name: "Made later" }).waitFor({ state: "attached" });

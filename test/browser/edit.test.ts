@@ -103,7 +103,7 @@ describe("a new Item", () => {
     await page.getByText("kept").waitFor();
   });
 
-  it("is made once when the answer is lost, also with what was typed since", async () => {
+  it("is made once when the answer is lost, in the vault of the first request and with what was typed since", async () => {
     const seeded = await seed();
     const page = await openPage({ token: seeded.token });
     expectProblem(page, /ERR_CONNECTION_RESET/);
@@ -115,6 +115,9 @@ describe("a new Item", () => {
     await button(page, "Save").click();
     await page.getByRole("alert").getByText("The service did not answer").waitFor();
     end();
+    // In another vault the same id would be that of a second Item.
+    await page.getByText("may be in this vault already").waitFor();
+    expect(await page.locator(".item-form").getByLabel("Vault").isDisabled()).toBe(true);
     await page.getByLabel("Title").fill("Once more");
     await button(page, "Save").click();
     await heading(page, "Once more").waitFor();
@@ -195,6 +198,28 @@ describe("editing", () => {
   });
 });
 
+describe("a concealed text of several lines", () => {
+  it("stays revealed while it is typed, and is hidden 30 seconds after that", async () => {
+    const seeded = await seed([login("Key", { password: "first line\n" })]);
+    const page = await openPage({ token: seeded.token, fresh: true });
+    await page.clock.install();
+    await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
+    await button(page, "Reveal password").click();
+    await expect.poll(() => secret(page, "password").inputValue()).toBe("first line\n");
+    await secret(page, "password").press("Control+End");
+    for (const line of ["second", " and", " third"]) {
+      await page.keyboard.type(line);
+      await page.clock.runFor(29_000);
+    }
+    expect(await secret(page, "password").inputValue()).toBe("first line\nsecond and third");
+    await page.clock.runFor(1_500);
+    await expect.poll(() => secret(page, "password").inputValue()).toBe("");
+    await button(page, "Save").click();
+    await heading(page, "Key").waitFor();
+    expect((await stored(seeded)).fields[1]!.value).toBe("first line\nsecond and third");
+  });
+});
+
 describe("a conflict", () => {
   it("shows both sides where they differ, and keeps what is chosen", async () => {
     const { page, seeded } = await edit();
@@ -206,7 +231,7 @@ describe("a conflict", () => {
     await heading(page, "Somebody else has changed this Item").waitFor();
     expect((await stored(seeded)).title).toBe("Theirs");
     const names = await page.getByRole("group").evaluateAll((groups) => groups.map((group) => group.firstChild!.textContent));
-    expect(names).toEqual(["Title", "Tags", "password"]);
+    expect(names).toEqual(["Title", "password", "Tags"]);
     expect(await page.content()).not.toContain("-password");
     await button(page, "Reveal theirs of password").click();
     await page.getByText("theirs-password").waitFor();

@@ -57,6 +57,21 @@ describe("signing in", () => {
     await second.getByRole("alert").getByText("This link has been used").waitFor();
   });
 
+  it("a link tells as whom it has signed in until that is dismissed, and signing out is beside it", async () => {
+    const page = await openPage();
+    const told = page.getByRole("complementary", { name: "Signed in by a link" });
+    await page.goto(await signInLink(seeded.token));
+    await told.getByText("signed in as test").waitFor();
+    await told.getByText("Team").waitFor();
+    expect(await checkAccessibility(page, "look")).toBe("");
+    await told.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Token").waitFor();
+    await page.goto(await signInLink(seeded.token));
+    await told.getByRole("button", { name: "Dismiss" }).click();
+    await rows(page).first().waitFor();
+    expect(await told.count()).toBe(0);
+  });
+
   it("a link that is opened beside a session asks before it replaces the session", async () => {
     const other = await seed([login("Foreign")]);
     const page = await openPage({ token: seeded.token });

@@ -48,7 +48,7 @@ it("admin backup --to fills a folder that mirrors the bucket, and then copies on
   expect(again.stderr).toMatch(/Copied [1-9]\d* objects/);
   expect(damaged.endsWith(hash(damaged))).toBe(true);
   expect(statSync(manifest).size).toBeGreaterThan(0);
-  expect(again.stderr).toContain("1 of 1 vaults are unchanged");
+  expect(again.stderr).toContain("unchanged: 1 of 1 vault");
 });
 
 it("admin backup --list shows the backups, and the snapshots of a vault", async () => {

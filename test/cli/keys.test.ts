@@ -167,7 +167,7 @@ describe("admin keys rewrap", () => {
     const { env, asked } = await serve([key("k2", "active"), held], slices);
     expect((await keys("rewrap --dry-run", { env })).stderr).toContain("Would rewrap 5 rows");
     const ran = await keys("rewrap", { env });
-    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("Rewrapped 4 rows under the active key; 1 are left")]);
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("Rewrapped 4 rows under the active key; left under others: 1")]);
     const rewrap = "POST /v1/admin/keys/rewrap";
     expect(asked.filter((line) => line.startsWith("POST"))).toEqual([rewrap, `${rewrap}?cursor=vaults%3Aa`, rewrap, rewrap]);
   });
@@ -234,7 +234,10 @@ describe("admin keys reseal", () => {
     expect((await keys("reseal", { env })).code).toBe(2);
     expect((await keys("reseal --all --dry-run --format json", { env })).stdout).toContain("id-new");
     const ran = await keys("reseal --all --before 2026-11-22T00:00:00Z --format json", { env });
-    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("1 records opened under neither key")]);
+    expect([ran.code, ran.stderr]).toEqual([
+      1,
+      expect.stringContaining("Opened under neither key, and left as they are: 1 record"),
+    ]);
     expect((JSON.parse(ran.stdout) as { id: string }[]).map(({ id }) => id)).toEqual(["id-old", "id-midway", "id-twice"]);
     expect(asked.filter((line) => line.startsWith("POST"))).toEqual([
       sent("old", "key-old"),

@@ -56,7 +56,7 @@ describe("admin restore --from", () => {
       [VAULT, 1, "k2"],
     ]);
     const ran = await runHere(["admin", "restore", "--from", folder, "--yes"], { env });
-    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Left out 1 older snapshots") });
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Left out 1 older snapshot sealed") });
     expect(stored).toEqual([nameOf(REGISTRY, 2), nameOf(VAULT, 1)]);
   });
 
@@ -94,7 +94,7 @@ describe("admin restore --from", () => {
     const ran = await runHere(["admin", "restore", "--from", folder, "--dry-run"], { env });
     expect(ran).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining("Would then restore backup 2 with 1 vaults, made 1970"),
+      stderr: expect.stringContaining("Would then restore backup 2 with 1 vault, made 1970"),
     });
     expect(stored).toEqual([]);
   });

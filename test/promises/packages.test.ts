@@ -11,7 +11,11 @@ interface Source {
 }
 
 const files = import.meta.glob("../../{client,cli,console}/src/**/*.{ts,tsx}", { query: "?raw", import: "default", eager: true });
-const worker = Object.keys(import.meta.glob("../../src/{model,crypto}/*.ts", { query: "?raw", import: "default", eager: true }));
+const worker: Readonly<Record<string, string>> = import.meta.glob("../../src/{model,crypto}/*.ts", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
 
 const sources = Object.entries(files)
   .map(([key, text]): Source => {
@@ -96,7 +100,7 @@ function placeOf(name: string, from: string): string {
     if (home === "client") return "client/src";
     return from.startsWith(`${home}/`) ? source.folder : `${home}/src/${source.folder}`;
   }
-  if (worker.includes(`../../${name}`)) return name.split("/").slice(0, 2).join("/");
+  if (Object.hasOwn(worker, `../../${name}`)) return name.split("/").slice(0, 2).join("/");
   if (name.startsWith("node:")) return "node";
   if (PREACT.includes(name)) return name;
   return name.startsWith("@") ? name.split("/").slice(0, 2).join("/") : name.split("/")[0]!;
@@ -111,6 +115,14 @@ const violationsOf = (name: "cli" | "console", table: Readonly<Record<string, re
   );
 
 const staticImports = (source: Source) => importsOf(source).filter(({ kind }) => kind === "static");
+
+/** Out: the libraries that a file of the Worker imports, or a file that it imports. In: the path from the root; gets the paths seen. */
+function librariesOf(path: string, visited: Set<string>): string[] {
+  if (visited.has(path)) return [];
+  visited.add(path);
+  const imports = importsOf({ path, folder: "", text: worker[`../../${path}`]! }).filter(({ kind }) => kind === "static");
+  return imports.flatMap(({ name }) => (name.startsWith("src/") ? librariesOf(name, visited) : [`${path} imports ${name}`]));
+}
 
 /** Out: a cycle of static imports that begins with the file, or nothing. */
 function cycleFrom(path: string, trail: readonly string[], finished: Set<string>): string[] | undefined {
@@ -190,6 +202,15 @@ describe("the console", () => {
   it("loads by `import()` its own files and readers of files to import only", () => {
     const loaded = of("console").flatMap((source) => importsOf(source).filter(({ kind }) => kind === "dynamic"));
     expect(loaded.filter(({ name }) => !/^(console|cli\/src\/transfer)\//.test(name))).toEqual([]);
+  });
+
+  it("shares with the Worker only files without libraries, whose size the page would load", () => {
+    const shared = [...of("console"), ...of("cli").filter(({ folder }) => folder === "transfer")]
+      .flatMap(staticImports)
+      .filter(({ name }) => name.startsWith("src/"));
+    const visited = new Set<string>();
+    expect(shared.flatMap(({ name }) => librariesOf(name, visited))).toEqual([]);
+    expect(visited.size).toBeGreaterThan(8);
   });
 
   it("writes nothing to storage, cookies or the browser's console, and makes no markup or code of a text", () => {

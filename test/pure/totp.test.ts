@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { Secret, TOTP, URI } from "otpauth";
 import { describe, expect, it } from "vitest";
 import { base32 } from "../../src/model/ids.ts";
 import { parseTotp } from "../../src/model/totp-parameters.ts";
@@ -77,6 +78,60 @@ describe("parseTotp", () => {
     );
   });
 });
+
+describe("parseTotp, compared with the library otpauth", () => {
+  const secret = fc.uint8Array({ minLength: 1, maxLength: 80 });
+  const text = fc.string({ unit: "grapheme-ascii", maxLength: 12 });
+  const algorithm = fc.constantFrom("SHA1", "SHA256", "SHA512");
+
+  it("reads the parameters of every URI that the library writes", () => {
+    const options = fc.record({
+      issuer: text,
+      label: text,
+      algorithm,
+      digits: fc.constantFrom(6, 7, 8),
+      period: fc.integer({ min: 1, max: 999_999_999 }),
+    });
+    fc.assert(
+      fc.property(secret, options, (key, { issuer, label, ...parameters }) => {
+        const written = new TOTP({ issuer, label, ...parameters, secret: new Secret({ buffer: key.slice().buffer }) });
+        expect(parseTotp(written.toString())).toEqual({ secret: key, ...parameters });
+      }),
+    );
+  });
+
+  it("reads every URI that the library reads as the library does, within the digits of RFC 6238", () => {
+    const parts = fc.record({
+      secret: secret.map(base32),
+      label: text.map(encodeURIComponent),
+      algorithm: fc.option(fc.constantFrom("SHA1", "sha256", "SHA-512", "HMAC-SHA1", "MD5"), { nil: undefined }),
+      digits: fc.option(fc.constantFrom("5", "6", "7", "8", "9", "x"), { nil: undefined }),
+      period: fc.option(fc.constantFrom("0", "1", "30", "60", "-1", "x"), { nil: undefined }),
+      kind: fc.constantFrom("totp", "TOTP", "hotp"),
+    });
+    fc.assert(
+      fc.property(parts, ({ kind, label, ...parameters }) => {
+        const query = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+        const written = `otpauth://${kind}/${label}?${query.join("&")}`;
+        const read = readByLibrary(written);
+        fc.pre(read !== undefined);
+        expect(parseTotp(written)).toEqual(read);
+      }),
+    );
+  });
+});
+
+/** What the library reads of a URI. Out: `undefined` where it refuses it, or RFC 6238 has no such codes. */
+function readByLibrary(written: string): unknown {
+  try {
+    const read = URI.parse(written);
+    if (!(read instanceof TOTP) || ![6, 7, 8].includes(read.digits)) return undefined;
+    const { secret, algorithm, digits, period } = read;
+    return { secret: secret.bytes, algorithm, digits, period };
+  } catch {
+    return undefined;
+  }
+}
 
 describe("parseTotp, for malformed texts", () => {
   it.each([

@@ -6,6 +6,7 @@ import { parseMode, writeWholeFile } from "../frame/output-file.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
 import { printable } from "../frame/printable.ts";
+import { plural } from "../frame/plural.ts";
 import { measured, openContent } from "./content.ts";
 import type { FILE_GET_OPTIONS } from "./options.ts";
 import { targetOf } from "./target.ts";
@@ -28,5 +29,5 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
   } finally {
     progress.end();
   }
-  if (target !== undefined) await tell(io, `Wrote ${printable(target)} (${file.size} bytes)`);
+  if (target !== undefined) await tell(io, `Wrote ${printable(target)} (${plural(file.size, "byte")})`);
 }

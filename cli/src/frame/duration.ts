@@ -1,4 +1,5 @@
 import { CliError } from "./failure.ts";
+import { plural } from "./plural.ts";
 
 const SECONDS: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
@@ -13,7 +14,7 @@ export function secondsOf(option: string, text: string): number {
 export function describeDuration(milliseconds: number): string {
   const [name, size] = NAMES.find(([, unit]) => milliseconds >= unit) ?? NAMES.at(-1)!;
   const count = Math.floor(milliseconds / size);
-  return `${count} ${name}${count === 1 ? "" : "s"}`;
+  return plural(count, name);
 }
 
 const NAMES = [

@@ -5,6 +5,7 @@ import { secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
+import { plural } from "../frame/plural.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
 import type { ACTIVITY_EXPORT_OPTIONS } from "./table.ts";
@@ -19,7 +20,7 @@ export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OP
   const connected = await admin();
   const vault = options.vault === undefined ? undefined : await adminVaultIdOf(connected, options.vault);
   const file = options["out-file"];
-  const progress = startProgress(io, "", undefined, (done) => `${done} entries`);
+  const progress = startProgress(io, "", undefined, (done) => plural(done, "entry", "entries"));
   let count = 0;
   async function* lines(): AsyncGenerator<Uint8Array> {
     for await (const entry of entriesOf(connected, "/v1/admin/activity/export", { limit: PAGE, since, until, vault })) {
@@ -34,7 +35,7 @@ export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OP
   } finally {
     progress.end();
   }
-  if (file !== undefined) await tell(io, `${count} ${count === 1 ? "entry" : "entries"}`);
+  if (file !== undefined) await tell(io, plural(count, "entry", "entries"));
 }
 
 /** A time of RFC 3339, or so long ago. Out: RFC 3339. Errors: throws a CliError that names the option. */

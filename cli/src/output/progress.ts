@@ -1,5 +1,6 @@
 import type { Io } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
+import { plural } from "../frame/plural.ts";
 import { cut } from "./text.ts";
 
 /** A bar on stderr for what takes long. Nothing is written when stderr is no terminal. */
@@ -20,7 +21,8 @@ export interface Progress {
 type Unit = (done: number, total: number | undefined) => string;
 
 const megabytes: Unit = (done) => `${(done / 1_000_000).toFixed(1)} MB`;
-export const countOfItems: Unit = (done, total) => (total === undefined ? `${done} Items` : `${done} of ${total} Items`);
+export const countOfItems: Unit = (done, total) =>
+  total === undefined ? plural(done, "Item") : `${done} of ${plural(total, "Item")}`;
 
 /**
  * `total`: the amount at the end; `undefined` when it is not known yet. `env.NO_COLOR` changes nothing: the bar has no colors.

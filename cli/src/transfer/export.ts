@@ -3,13 +3,13 @@ import type { Call } from "../frame/command.ts";
 import { CliError, EXIT } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { writeWholeFile } from "../frame/output-file.ts";
+import { plural } from "../frame/plural.ts";
 import { chooseExport } from "./formats.ts";
 import { interruptible } from "./interrupt.ts";
 import { passwordOf } from "./load-source.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import { readService } from "./read-service.ts";
 import * as report from "./report.ts";
-import { plural } from "./text.ts";
 import { chooseVault, listVaults } from "./service.ts";
 import type { EXPORT_OPTIONS } from "./table.ts";
 

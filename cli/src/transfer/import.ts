@@ -10,7 +10,7 @@ import { countOfItems, startProgress } from "../output/progress.ts";
 import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
 import { printable } from "../frame/printable.ts";
-import { plural } from "./text.ts";
+import { plural } from "../frame/plural.ts";
 import { isComplete } from "./write-item.ts";
 import { type Counts, writeItems } from "./write-items.ts";
 

@@ -1,7 +1,7 @@
 import type { Loss, TransferItem } from "./model.ts";
 import { printable } from "../frame/printable.ts";
+import { plural } from "../frame/plural.ts";
 import { cut } from "../output/text.ts";
-import { plural } from "./text.ts";
 
 /** What an import prints. */
 

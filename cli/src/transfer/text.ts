@@ -26,6 +26,3 @@ export const headText = (head: Uint8Array): string => new TextDecoder(head[0] ==
 /** An error of a source: its place and the fault, without a value. */
 export const sourceFault = (place: string, fault: string): CliError =>
   new CliError(`${place}: ${fault}`, { exit: "usage", hint: "Nothing was written." });
-
-/** A number with its noun: `1 Item`, `2 Items`. */
-export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -4,6 +4,7 @@ import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/form.tsx";
 import { focusTitle } from "../ui/page.tsx";
+import { plural } from "../ui/plural.ts";
 import { shortId } from "./filter.ts";
 import type { VaultRow } from "./lists.ts";
 import { refreshVaults } from "./vault-form.tsx";
@@ -36,8 +37,8 @@ export function DeleteVault({ vault, onClose }: Props) {
     <Dialog title="Delete vault" onClose={onClose}>
       <Form action={action} submit="Delete vault" danger disabled={normalize(typed.value) !== confirmation} onCancel={onClose}>
         <p>
-          <strong class="name">{nameOfVault(vault)}</strong> with {vault.items === 1 ? "its Item" : `its ${vault.items} Items`},
-          their versions and Files is deleted for good. Its keys are destroyed at once, so only a backup can bring it back.
+          <strong class="name">{nameOfVault(vault)}</strong> with {plural(vault.items, "Item")}, their versions and Files is
+          deleted for good. Its keys are destroyed at once, so only a backup can bring it back.
         </p>
         <label>
           Type <strong class="name">{confirmation}</strong> to confirm

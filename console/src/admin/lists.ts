@@ -11,9 +11,11 @@ export interface List<T> {
   readonly error: ReadonlySignal<unknown>;
   /** Does not throw. */
   readonly load: () => Promise<void>;
+  /** The rows have ids of vaults, whose names are those of `adminVaults`. */
+  readonly needsVaults: boolean;
 }
 
-function createList<T>(fetchRows: () => Promise<readonly T[]>): List<T> {
+function createList<T>(fetchRows: () => Promise<readonly T[]>, needsVaults: boolean): List<T> {
   const rows = signal<readonly T[] | undefined>(undefined);
   const error = signal<unknown>(undefined);
   let newest = 0;
@@ -27,17 +29,17 @@ function createList<T>(fetchRows: () => Promise<readonly T[]>): List<T> {
       if (number === newest) error.value = caught;
     }
   };
-  return { rows, error, load };
+  return { rows, error, load, needsVaults };
 }
 
 export type VaultRow = AdminVault | BrokenVault;
 export type TokenRow = ListedToken | BrokenToken;
 export type PersonRow = Person | BrokenPerson;
 
-export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data);
+export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data, false);
 /** The newest first. */
-export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed());
-export const people = createList(async () => (await call("GET /v1/admin/people")).data);
+export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed(), true);
+export const people = createList(async () => (await call("GET /v1/admin/people")).data, true);
 
 /** Why the record of a row does not open (contract 13.18), in words. */
 export const BROKEN: Readonly<Record<BrokenPerson["broken"], string>> = {

@@ -3,6 +3,7 @@ import { askFor } from "../grants.tsx";
 import { session } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError } from "../ui/form.tsx";
+import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { adminVaults } from "./lists.ts";
 import { ScopeField } from "./scope-field.tsx";
@@ -26,8 +27,7 @@ export function OpenVaults() {
           Vaults open until <time dateTime={openUntil()}>{formatTime(openUntil())}</time>
           <span class="quiet">
             , as {person ? person.email : `the token “${token.name}”`}.{" "}
-            {missing.length > 0 &&
-              (missing.length === 1 ? "One vault is not among them." : `${missing.length} vaults are not among them.`)}
+            {missing.length > 0 && `${plural(missing.length, "vault")} ${missing.length === 1 ? "is" : "are"} not among them.`}
           </span>
         </p>
       ) : (

@@ -1,4 +1,5 @@
 import type { Permission } from "@item-vault/client";
+import { plural } from "../ui/plural.ts";
 import { canonicalScope, describePermission, type Scope } from "./scope.ts";
 import { vaultLabel } from "./vault-names.ts";
 
@@ -12,7 +13,7 @@ export function ScopeCell({ scope }: { readonly scope: Scope }) {
   if (entries.length <= SHOWN) return <Names entries={entries} />;
   return (
     <details>
-      <summary>{entries.length} vaults</summary>
+      <summary>{plural(entries.length, "vault")}</summary>
       <Names entries={entries} />
     </details>
   );

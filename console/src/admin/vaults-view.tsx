@@ -1,78 +1,28 @@
-import { useSignal } from "@preact/signals";
-import { Day } from "../ui/day.tsx";
-import { Page } from "../ui/page.tsx";
-import { Table } from "../ui/table.tsx";
+import { AdminList, type RowAction } from "./admin-list.tsx";
 import { DeleteVault } from "./delete-vault.tsx";
-import { matches } from "./filter.ts";
-import { ListContent } from "./list-content.tsx";
-import { adminVaults, BROKEN, type VaultRow } from "./lists.ts";
+import { adminVaults, type VaultRow } from "./lists.ts";
 import { OpenVaults } from "./open-vaults.tsx";
 import { QUOTAS } from "./quotas.ts";
-import { SearchRows } from "./search-rows.tsx";
+import { dayColumn, RowName } from "./row-cells.tsx";
 import { VaultForm } from "./vault-form.tsx";
 import { nameOfVault } from "./vault-names.ts";
 
 /** The vaults of the service, for the admin: what they use of their quotas, creating, changing and deleting them. */
 
-type Shown = { readonly dialog: "create" } | { readonly dialog: "edit" | "delete"; readonly vault: VaultRow };
-
-/** More vaults get a field that searches them. */
-const MANY = 8;
-
-export function VaultsView() {
-  const shown = useSignal<Shown | undefined>(undefined);
-  const query = useSignal("");
-  const close = () => (shown.value = undefined);
-  const create = (
-    <button type="button" class="primary" onClick={() => (shown.value = { dialog: "create" })}>
-      Create vault
-    </button>
-  );
-  return (
-    <Page title="Vaults" actions={create}>
-      <OpenVaults />
-      <ListContent list={adminVaults} empty={<p class="empty">There are no vaults yet. Create one to store Items in it.</p>}>
-        {(rows) => (
-          <>
-            {rows.length > MANY && <SearchRows label="Search vaults" query={query} />}
-            <Table
-              label="Vaults"
-              rows={rows.filter((vault) => matches(query.value, nameOfVault(vault)))}
-              keyOf={({ id }) => id}
-              columns={COLUMNS}
-              actions={(vault) => (
-                <>
-                  {!("broken" in vault) && (
-                    <button
-                      type="button"
-                      aria-label={`Edit ${vault.name}`}
-                      onClick={() => (shown.value = { dialog: "edit", vault })}
-                    >
-                      Edit
-                    </button>
-                  )}
-                  <button
-                    type="button"
-                    class="danger"
-                    aria-label={`Delete ${nameOfVault(vault)}`}
-                    onClick={() => (shown.value = { dialog: "delete", vault })}
-                  >
-                    Delete
-                  </button>
-                </>
-              )}
-            />
-          </>
-        )}
-      </ListContent>
-      {shown.value?.dialog === "create" && <VaultForm onClose={close} />}
-      {shown.value?.dialog === "edit" && !("broken" in shown.value.vault) && (
-        <VaultForm vault={shown.value.vault} onClose={close} />
-      )}
-      {shown.value?.dialog === "delete" && <DeleteVault vault={shown.value.vault} onClose={close} />}
-    </Page>
-  );
-}
+export const VaultsView = () => (
+  <AdminList
+    title="Vaults"
+    noun="vault"
+    list={adminVaults}
+    empty="There are no vaults yet. Create one to store Items in it."
+    create={{ label: "Create vault", dialog: (close) => <VaultForm onClose={close} /> }}
+    nameOf={nameOfVault}
+    columns={COLUMNS}
+    actions={ACTIONS}
+  >
+    <OpenVaults />
+  </AdminList>
+);
 
 const COLUMNS = [
   { label: "Name", cell: (vault: VaultRow) => <Name vault={vault} /> },
@@ -80,18 +30,22 @@ const COLUMNS = [
     label,
     cell: ({ usage, quota }: VaultRow) => <Used label={label} used={usage[name]} most={quota[name]} format={format} />,
   })),
-  { label: "Created", cell: ({ createdAt }: VaultRow) => <Day time={createdAt} /> },
+  dayColumn("Created"),
 ] as const;
 
-function Name({ vault }: { readonly vault: VaultRow }) {
-  const text = "broken" in vault ? `${BROKEN[vault.broken]} It can only be deleted.` : vault.description;
-  return (
-    <>
-      <span class="name">{nameOfVault(vault)}</span>
-      {text !== "" && <span class={"broken" in vault ? "broken" : "quiet"}>{text}</span>}
-    </>
-  );
-}
+const ACTIONS: readonly RowAction<VaultRow>[] = [
+  {
+    label: "Edit",
+    dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <VaultForm vault={vault} onClose={close} />),
+  },
+  { label: "Delete", danger: true, dialogOf: (vault) => (close) => <DeleteVault vault={vault} onClose={close} /> },
+];
+
+const Name = ({ vault }: { readonly vault: VaultRow }) => (
+  <RowName row={vault} name={nameOfVault(vault)} only="deleted">
+    {"description" in vault && vault.description !== "" && <span class="quiet">{vault.description}</span>}
+  </RowName>
+);
 
 interface UsedProps {
   readonly label: string;

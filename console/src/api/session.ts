@@ -1,6 +1,6 @@
 import { ItemVaultError } from "@item-vault/client";
 import { explain } from "./explain.ts";
-import { askedCodes, type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
+import { askedCodes, linkNotice, type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
 import { tellTabs, watchSession } from "./watch-session.ts";
 import { readSession, sendUnchecked, SESSION_PATH as PATH } from "./client.ts";
 
@@ -14,6 +14,7 @@ type Credential = { readonly code: string } | { readonly token: string } | Recor
 /** Signs in, or adds to the session that there is. Errors: throws an ItemVaultError. */
 export async function signIn(credential: Credential): Promise<void> {
   setSession(await exchange(credential));
+  linkNotice.value = false;
   tellTabs();
 }
 
@@ -65,8 +66,8 @@ export const explainLink = (error: unknown): string =>
 
 /**
  * Finds out at the start who is signed in. The codes of a sign-in link are removed from the address before they are used, so that
- * they are not in the history. Beside a session they wait for an answer: whoever sends somebody a link of their own would have them
- * store secrets in a foreign vault.
+ * they are not in the history. Whoever sends somebody a link of their own would have them store secrets in a foreign vault: beside a
+ * session the codes wait for an answer, and without one the page tells as whom the link has signed in.
  */
 export async function startSession(): Promise<void> {
   const codes = SIGN_IN.exec(location.hash)?.[1]?.split(".") ?? [];
@@ -74,8 +75,9 @@ export async function startSession(): Promise<void> {
   watchSession();
   try {
     const present = codes.length === 0 ? await loadSession() : await readSession().catch(ignoreAbsence);
-    if (present && codes.length > 0) askedCodes.value = codes;
-    setSession(present ?? (await redeem(codes)));
+    if (!present) return await redeemLink(codes);
+    if (codes.length > 0) askedCodes.value = codes;
+    setSession(present);
     tellTabs();
   } catch (error) {
     if (!(error instanceof ItemVaultError)) throw error;
@@ -90,9 +92,10 @@ async function redeem([code, ...others]: readonly string[]): Promise<Session> {
   return others.length === 0 ? session : redeem(others);
 }
 
-/** Uses the codes of a link that was opened beside a session. Errors: throws an ItemVaultError. */
+/** Signs in with the codes of a link, in place of the session that there may be. Errors: throws an ItemVaultError. */
 export async function redeemLink(codes: readonly string[]): Promise<void> {
   setSession(await redeem(codes));
+  linkNotice.value = true;
   tellTabs();
 }
 

@@ -6,6 +6,7 @@ import { vaultName, vaults } from "../state/items.ts";
 import { route } from "../state/route.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
@@ -31,11 +32,7 @@ export function DeletedList() {
         <p class="quiet">They can be restored for 30 days, unless the operator of this service has set another time.</p>
         <div class="filters">
           <VaultFilter />
-          {deletedState.value === "loaded" && (
-            <output class="quiet count">
-              {listed.value.length.toLocaleString("en")} {listed.value.length === 1 ? "Item" : "Items"}
-            </output>
-          )}
+          {deletedState.value === "loaded" && <output class="quiet count">{plural(listed.value.length, "Item")}</output>}
         </div>
       </header>
       <Content />

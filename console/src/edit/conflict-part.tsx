@@ -1,17 +1,16 @@
-import { categoryOf } from "../items/categories.ts";
+import { ATTRIBUTE_TEXTS } from "../items/attribute-texts.ts";
+import type { Part } from "../items/comparison.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
 import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
-import type { Part, Side, Sides } from "./conflict.ts";
-import type { Draft, DraftField } from "./draft.ts";
+import type { Side, Sides } from "./conflict.ts";
+import type { Draft, DraftField } from "../items/draft.ts";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
 
 /** What a conflict shows of a part: concealed values are hidden until they are revealed. */
 
-const NAMES = { title: "Title", category: "Category", favorite: "Favourite", tags: "Tags", urls: "URLs" } as const;
-
 /** The name of a part, for people. */
 export function nameOf(part: Part, { mine, theirs }: Sides): string {
-  if (part.kind !== "field" && part.kind !== "section") return NAMES[part.kind];
+  if (part.kind !== "field" && part.kind !== "section") return ATTRIBUTE_TEXTS[part.kind].name;
   const isPart = ({ id }: { readonly id: string }) => id === part.id;
   if (part.kind === "field") return labelOf([...mine.fields, ...theirs.fields].find(isPart)!);
   return `Section ${[...mine.sections, ...theirs.sections].find(isPart)?.label || part.id}`;
@@ -39,17 +38,9 @@ export function PartOf({ part, sides, side, label }: PartProps) {
   );
 }
 
-const TEXTS = {
-  title: ({ title }) => title,
-  category: ({ category }) => categoryOf(category).label,
-  favorite: ({ favorite }) => (favorite ? "Yes" : "No"),
-  tags: ({ tags }) => tags.join(", "),
-  urls: ({ urls }) => urls.map(({ href, label }) => [label, href].filter(Boolean).join(": ")).join("\n"),
-} satisfies Record<keyof typeof NAMES, (draft: Draft) => string>;
-
 function textOf(part: Part, draft: Draft): string {
   if (part.kind === "field") return "";
-  if (part.kind !== "section") return TEXTS[part.kind](draft) || "Empty";
+  if (part.kind !== "section") return ATTRIBUTE_TEXTS[part.kind].textOf(draft) || "Empty";
   const section = draft.sections.find(({ id }) => id === part.id);
   return section ? section.label || "Untitled" : "Does not exist";
 }

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { differences, type Difference, merge, type Side, type Sides } from "./conflict.ts";
 import { nameOf, PartOf } from "./conflict-part.tsx";
-import type { Draft } from "./draft.ts";
+import type { Draft } from "../items/draft.ts";
 
 /** Both sides of a conflict, where they differ. The user chooses one for each part; nothing is written before that. */
 

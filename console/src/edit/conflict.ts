@@ -1,13 +1,9 @@
-import { type Draft, type DraftField, isSame } from "./draft.ts";
+import { type Attribute, ATTRIBUTES, differingParts, type Part, partOf } from "../items/comparison.ts";
+import { type Draft, type DraftField, isSame } from "../items/draft.ts";
 
 /** A three-way comparison: an Item as it was when the form was opened, as it was typed, and as somebody else has stored it. */
 
 export type Side = "mine" | "theirs";
-
-/** What is chosen as one: an attribute of the Item, a section, or a field with its label, type and value. */
-export type Part =
-  | { readonly kind: "title" | "category" | "favorite" | "tags" | "urls" }
-  | { readonly kind: "section" | "field"; readonly id: string };
 
 export interface Difference {
   /** Unique in a list of differences. */
@@ -23,31 +19,13 @@ export interface Sides {
   readonly theirs: Draft;
 }
 
-const ATTRIBUTES = ["title", "category", "favorite", "tags", "urls"] as const;
-
-/** A part of a draft; `undefined` when it has no such section or field. */
-const partOf = (draft: Draft, part: Part): unknown =>
-  part.kind === "field"
-    ? draft.fields.find(({ id }) => id === part.id)
-    : part.kind === "section"
-      ? draft.sections.find(({ id }) => id === part.id)
-      : draft[part.kind];
-
-/** What differs between the two sides, in the order of the form. Another order of fields or sections alone is no difference. */
-export function differences({ base, mine, theirs }: Sides): Difference[] {
-  const ids = (list: "sections" | "fields") => [...new Set([mine, theirs].flatMap((draft) => draft[list].map(({ id }) => id)))];
-  const parts: Part[] = [
-    ...ATTRIBUTES.map((kind) => ({ kind })),
-    ...ids("fields").map((id) => ({ kind: "field" as const, id })),
-    ...ids("sections").map((id) => ({ kind: "section" as const, id })),
-  ];
-  return parts.flatMap((part) => {
+/** What differs between the two sides. */
+export const differences = ({ base, mine, theirs }: Sides): Difference[] =>
+  differingParts(mine, theirs).map((part) => {
     const [old, own, other] = [base, mine, theirs].map((draft) => partOf(draft, part));
-    if (isSame(own, other)) return [];
     const changedBy = isSame(own, old) ? "theirs" : isSame(other, old) ? "mine" : undefined;
-    return [{ key: "id" in part ? `${part.kind} ${part.id}` : part.kind, part, changedBy }];
+    return { key: "id" in part ? `${part.kind} ${part.id}` : part.kind, part, changedBy };
   });
-}
 
 /**
  * The draft with the chosen side of each difference. A section that a chosen field names stays. The order is mine where I have
@@ -57,10 +35,7 @@ export function merge(sides: Sides, choice: (key: string) => Side): Draft {
   const { mine, theirs } = sides;
   const chosen = new Map(differences(sides).map(({ key }) => [key, choice(key)]));
   const sideOf = (key: string): Draft => (chosen.get(key) === "theirs" ? theirs : mine);
-  const attributes = Object.fromEntries(ATTRIBUTES.map((kind) => [kind, sideOf(kind)[kind]])) as Pick<
-    Draft,
-    (typeof ATTRIBUTES)[number]
-  >;
+  const attributes = Object.fromEntries(ATTRIBUTES.map((kind) => [kind, sideOf(kind)[kind]])) as Pick<Draft, Attribute>;
   const fields = orderedIds(sides, "fields").flatMap(
     (id) => (partOf(sideOf(`field ${id}`), { kind: "field", id }) as DraftField | undefined) ?? [],
   );

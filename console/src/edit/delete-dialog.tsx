@@ -4,6 +4,7 @@ import { vaultName } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { plural } from "../ui/plural.ts";
 import { deleteItem } from "./writes.ts";
 
 /** The confirmation before an Item is deleted. Afterwards the focus is in the list. */
@@ -30,7 +31,7 @@ export function DeleteDialog({ opened, onClose }: Props) {
     <Dialog title="Delete this Item?" onClose={onClose}>
       <p class="named">
         “{titleOf(item)}” in {vaultName(item.vault.id)}
-        {files > 0 && `, with ${files} ${files === 1 ? "File" : "Files"}`}
+        {files > 0 && `, with ${plural(files, "File")}`}
       </p>
       <p>{RESTORE}</p>
       <div class="buttons">

@@ -1,58 +1,8 @@
-import type { Category, Field, Item, Section } from "@item-vault/client";
 import { base32 } from "../../../src/model/ids.ts";
 import { purposeRules } from "../../../src/model/purposes.ts";
+import type { Draft, DraftField, Purpose } from "../items/draft.ts";
 
-/** What the form edits: the attributes of an Item that people can write. It is never changed in place. */
-
-export type FieldType = Field["type"];
-export type Purpose = Field["purpose"];
-
-export interface DraftField {
-  readonly id: string;
-  /** The id of a section of the draft; `""` without one. */
-  readonly section: string;
-  readonly type: FieldType;
-  readonly purpose: Purpose;
-  readonly label: string;
-  readonly value: string;
-}
-
-export interface DraftUrl {
-  readonly href: string;
-  /** `""` without one. */
-  readonly label: string;
-  readonly primary: boolean;
-}
-
-export interface Draft {
-  readonly title: string;
-  readonly category: Category;
-  readonly favorite: boolean;
-  readonly tags: readonly string[];
-  readonly urls: readonly DraftUrl[];
-  readonly sections: readonly Section[];
-  readonly fields: readonly DraftField[];
-}
-
-export const draftOf = ({ title, category, favorite, tags, urls, sections, fields }: Item): Draft => ({
-  title,
-  category,
-  favorite,
-  tags,
-  urls: urls.map(({ href, label = "", primary = false }) => ({ href, label, primary })),
-  sections: sections.map(({ id, label }) => ({ id, label })),
-  fields: fields.map(({ id, section, type, purpose, label, value }) => ({
-    id,
-    section: section?.id ?? "",
-    type,
-    purpose,
-    label,
-    value,
-  })),
-});
-
-/** Whether two drafts, or the same parts of two, are equal. Their attributes have one order, in which the functions here make them. */
-export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+/** What the form changes in a draft. A draft is never changed in place. */
 
 /** The id of a new field or section, as the service makes one (contract 2.13). A purpose has its own, unless that is in use. */
 export function newId(used: readonly { readonly id: string }[] = [], purpose: Purpose = ""): string {

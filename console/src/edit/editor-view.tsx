@@ -7,7 +7,7 @@ import { showToast } from "../state/toasts.ts";
 import { Icon } from "../ui/icon.tsx";
 import { formatRoute, type Route } from "../routes.ts";
 import { ConflictView } from "./conflict-view.tsx";
-import { type Draft, draftOf } from "./draft.ts";
+import { type Draft, draftOf } from "../items/draft.ts";
 import type { Editor } from "./editor.ts";
 import { ItemForm } from "./form.tsx";
 import { LeaveGuard } from "./leave.tsx";

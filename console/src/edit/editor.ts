@@ -3,7 +3,8 @@ import { ItemVaultError, type Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { takeWritten, type Written } from "../state/written.ts";
 import { differences } from "./conflict.ts";
-import { type Draft, draftOf, isSame, tidy } from "./draft.ts";
+import { type Draft, draftOf, isSame } from "../items/draft.ts";
+import { tidy } from "./draft.ts";
 import { newItemOf, operationsOf } from "./requests.ts";
 
 /** The state of one form, and how it is saved. Nothing that was typed is lost by a failure. */
@@ -28,6 +29,11 @@ export interface Editor {
   readonly base: Signal<Base | undefined>;
   readonly status: Signal<Status>;
   readonly changed: ReadonlySignal<boolean>;
+  /**
+   * A request to make the Item may have taken effect. Until a later one tells, the vault must stay: in another one the same id would be
+   * that of a second Item.
+   */
+  readonly maybeMade: ReadonlySignal<boolean>;
   /** Saves the draft, once at a time. Out: the Item as it is stored; `undefined` when it could not be saved, which `status` tells. */
   readonly save: () => Promise<Item | undefined>;
   /** Continues with an edit of another state of the Item; `undefined`: with a new Item. */
@@ -38,8 +44,12 @@ const PATH = "/v1/vaults/{vault}/items/{item}" as const;
 
 const isKind = (error: unknown, kind: string): boolean => error instanceof ItemVaultError && error.kind === kind;
 
-/** Whether a request may have taken effect although it failed (contract 10.15). */
-const isUncertain = (error: unknown): boolean => error instanceof ItemVaultError && (error.status === 0 || error.status >= 500);
+/**
+ * Whether a request may have taken effect although it failed (contract 10.15). Of a 507 nothing has happened. Other failures of 5xx that
+ * say the same may be the answer to a repetition, after an earlier attempt without an answer.
+ */
+const isUncertain = (error: unknown): boolean =>
+  error instanceof ItemVaultError && (error.status === 0 || error.status >= 500) && error.status !== 507;
 
 /** In: `id`, that of a new Item, which the page chooses so that a repeated request cannot make a second Item (contract 10.23). */
 export function createEditor(start: { vault: string; id: string; draft: Draft; base?: Base }): Editor {
@@ -47,7 +57,7 @@ export function createEditor(start: { vault: string; id: string; draft: Draft; b
   const base = signal(start.base);
   const status = signal<Status>({ state: "editing" });
   let [id, begun] = [start.id, start.draft];
-  let maybeMade = false;
+  const maybeMade = signal(false);
   /** The draft that is being saved: the form can be typed into in the meantime. */
   let sent = start.draft;
   const changed = computed(() => !isSame(tidy(draft.value, begun), tidy(begun, begun)));
@@ -55,6 +65,7 @@ export function createEditor(start: { vault: string; id: string; draft: Draft; b
   const rebase: Editor["rebase"] = (next, typed) => {
     begun = next ? draftOf(next.item) : begun;
     if (next === undefined) id = crypto.randomUUID();
+    maybeMade.value = false;
     base.value = next;
     draft.value = typed;
     status.value = { state: "editing" };
@@ -97,10 +108,10 @@ export function createEditor(start: { vault: string; id: string; draft: Draft; b
         await call("POST /v1/vaults/{vault}/items", { path: { vault: vault.value }, headers: { "Item-Id": id }, body }),
       );
     } catch (error) {
-      maybeMade ||= isUncertain(error);
+      maybeMade.value ||= isUncertain(error);
       if (!isKind(error, "item_exists")) throw error;
       // Only this page knows the id: the Item is what an earlier request has made, unless none can have made it.
-      if (maybeMade) {
+      if (maybeMade.value) {
         base.value = await load(id);
         return patch(base.value);
       }
@@ -127,5 +138,5 @@ export function createEditor(start: { vault: string; id: string; draft: Draft; b
     }
   }
 
-  return { draft, vault, base, status, changed, save, rebase };
+  return { draft, vault, base, status, changed, maybeMade, save, rebase };
 }

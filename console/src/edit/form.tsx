@@ -5,7 +5,8 @@ import { LIMITS } from "../../../src/model/limits.ts";
 import { CATEGORIES } from "../items/categories.ts";
 import { labelOf } from "../items/field-types.ts";
 import { may, vaults } from "../state/items.ts";
-import { type DraftField, withField } from "./draft.ts";
+import type { DraftField } from "../items/draft.ts";
+import { withField } from "./draft.ts";
 import type { Editor } from "./editor.ts";
 import { Generator } from "./generator.tsx";
 import { Select, TextInput } from "./inputs.tsx";
@@ -81,23 +82,32 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
 }
 
 /** Where a new Item goes, and which fields it begins with. */
-function Kind({ editor: { draft, vault } }: { readonly editor: Editor }) {
+function Kind({ editor: { draft, vault, maybeMade } }: { readonly editor: Editor }) {
   const writable = vaults.value.filter(({ id }) => may(id, "w"));
   return (
-    <div class="line">
-      <Select
-        label="Category"
-        value={draft.value.category}
-        options={CATEGORY_OPTIONS}
-        onChange={(category) => (draft.value = withCategory(draft.value, category))}
-      />
-      <Select
-        label="Vault"
-        value={vault.value}
-        options={writable.map(({ id, name }) => [id, name] as const)}
-        onChange={(id) => (vault.value = id)}
-      />
-    </div>
+    <>
+      <div class="line">
+        <Select
+          label="Category"
+          value={draft.value.category}
+          options={CATEGORY_OPTIONS}
+          onChange={(category) => (draft.value = withCategory(draft.value, category))}
+        />
+        <Select
+          label="Vault"
+          value={vault.value}
+          disabled={maybeMade.value}
+          options={writable.map(({ id, name }) => [id, name] as const)}
+          onChange={(id) => (vault.value = id)}
+        />
+      </div>
+      {maybeMade.value && (
+        <p class="quiet">
+          The vault cannot be changed now: the Item may be in this vault already, because the service did not tell. Save again to
+          find out.
+        </p>
+      )}
+    </>
   );
 }
 

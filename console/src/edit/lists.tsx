@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { entries } from "../state/items.ts";
-import type { Draft, DraftUrl } from "./draft.ts";
+import type { Draft, DraftUrl } from "../items/draft.ts";
 import { focusLater, SignButton, TextInput } from "./inputs.tsx";
 
 /** The URLs and the tags of the form. */

@@ -1,5 +1,6 @@
 import type { Category } from "@item-vault/client";
-import { type Draft, type DraftField, type FieldType, newId, type Purpose } from "./draft.ts";
+import type { Draft, DraftField, FieldType, Purpose } from "../items/draft.ts";
+import { newId } from "./draft.ts";
 import { TEMPLATES } from "./templates.ts";
 
 /** The drafts of new Items. */

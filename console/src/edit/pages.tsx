@@ -4,7 +4,7 @@ import { open, openItem, type Opened } from "../state/opened.ts";
 import { route } from "../state/route.ts";
 import { Failure } from "../ui/failure.tsx";
 import { titleOf } from "../items/categories.ts";
-import { draftOf } from "./draft.ts";
+import { draftOf } from "../items/draft.ts";
 import { createEditor } from "./editor.ts";
 import { EditorView } from "./editor-view.tsx";
 import { templateOf } from "./new-draft.ts";

@@ -1,6 +1,6 @@
 import type { Field, NewItem, PatchOperation, Url } from "@item-vault/client";
 import { LIMITS } from "../../../src/model/limits.ts";
-import { type Draft, type DraftField, type DraftUrl, isSame } from "./draft.ts";
+import { type Draft, type DraftField, type DraftUrl, isSame } from "../items/draft.ts";
 
 /** What a draft is sent as: a new Item, or a PATCH with only what has changed. */
 

@@ -1,6 +1,7 @@
 import { LIMITS } from "../../../src/model/limits.ts";
 import type { Section } from "@item-vault/client";
-import { type Draft, type DraftField, fieldsOf, move, newId, withoutSection } from "./draft.ts";
+import type { Draft, DraftField } from "../items/draft.ts";
+import { fieldsOf, move, newId, withoutSection } from "./draft.ts";
 import { addId, FieldEditor, labelId } from "./field-editor.tsx";
 import { focusLater, SignButton, TextInput } from "./inputs.tsx";
 

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { displayOf } from "../items/field-types.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
-import type { DraftField } from "./draft.ts";
+import type { DraftField } from "../items/draft.ts";
 import { checkSize } from "./inputs.tsx";
 import { inputOf } from "./value-inputs.ts";
 
@@ -25,13 +25,14 @@ const LINES: ReadonlySet<string> = new Set(["STRING", "CONCEALED"]);
 
 export function ValueInput({ field, label, onChange }: Props) {
   const { concealed = false } = displayOf(field);
-  const { revealed, toggle } = useReveal(field.id);
+  const { revealed, toggle, extend } = useReveal(field.id);
   const { block = false, input } = inputOf(field);
   const hidden = concealed && !revealed;
   const lines = useRef<HTMLTextAreaElement>(null);
   const onInput = (event: Event & { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
     checkSize(event.currentTarget, LIMITS.string);
     if (block && hidden) toggle(); // A text of several lines has no dots while it is typed.
+    extend();
     onChange(event.currentTarget.value);
   };
   // An input of one line drops line breaks, which a private key needs. The value becomes a text of several lines instead.
@@ -56,6 +57,7 @@ export function ValueInput({ field, label, onChange }: Props) {
           readOnly={hidden && field.value !== ""}
           placeholder={hidden && field.value !== "" ? "Reveal it to change it" : ""}
           onInput={onInput}
+          onKeyDown={extend} // Moving the cursor is a use of the text too.
         />
       ) : (
         <input

@@ -1,4 +1,4 @@
-import type { DraftField, FieldType, Purpose } from "./draft.ts";
+import type { DraftField, FieldType, Purpose } from "../items/draft.ts";
 import type { InputAttributes } from "./inputs.tsx";
 
 /** How the value of each type of field is typed. The service checks every value; patterns only say earlier what it refuses. */

@@ -3,6 +3,7 @@ import { LIMITS } from "../../../src/model/limits.ts";
 import { refreshItem } from "../state/written.ts";
 import { showToast } from "../state/toasts.ts";
 import { quoted } from "../ui/file-names.ts";
+import { plural } from "../ui/plural.ts";
 import { type NewContent, sendContent, tooLarge } from "./send-content.ts";
 
 /**
@@ -64,7 +65,7 @@ async function sendAll(): Promise<void> {
   removeEventListener("beforeunload", onLeave);
   const [first, ...others] = stored;
   if (!first) return;
-  const what = others.length === 0 ? quoted(first.name) : `${stored.length} files`;
+  const what = others.length === 0 ? quoted(first.name) : plural(stored.length, "file");
   showToast(`${what} ${first.replaces === undefined ? "added" : "replaced"}.`);
 }
 

@@ -1,5 +1,8 @@
 import type { Item } from "@item-vault/client";
+import { textOfUrl } from "../items/attribute-texts.ts";
+import type { Draft } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";
+import { plural } from "../ui/plural.ts";
 
 /** What an Item has several of, as it is compared (difference.ts). */
 
@@ -9,28 +12,23 @@ export interface Part {
   readonly text: string;
 }
 
-/** A section for people. In: its id, if there is one. */
-export const sectionOf = ({ sections }: Item, id: string | undefined): string =>
-  id === undefined ? "none" : sections.find((section) => section.id === id)?.label || id;
+/** A section for people. In: its id; `""` without one. */
+export const sectionOf = ({ sections }: Pick<Draft, "sections">, id: string): string =>
+  id === "" ? "none" : sections.find((section) => section.id === id)?.label || id;
 
-export const fieldParts = ({ fields }: Item): Part[] => fields.map((field) => ({ key: field.id, text: labelOf(field) }));
+export const fieldParts = ({ fields }: Draft): Part[] => fields.map((field) => ({ key: field.id, text: labelOf(field) }));
 
-export const sectionParts = ({ sections }: Item): Part[] => sections.map(({ id, label }) => ({ key: id, text: label }));
+export const sectionParts = ({ sections }: Draft): Part[] => sections.map(({ id, label }) => ({ key: id, text: label }));
 
-export const urlParts = ({ urls }: Item): Part[] =>
-  numbered(
-    urls.map(({ href, label = "", primary = false }) => ({
-      key: JSON.stringify([label, href, primary]),
-      text: [label === "" ? "" : `${label}: `, href, primary ? " (primary)" : ""].join(""),
-    })),
-  );
+export const urlParts = ({ urls }: Draft): Part[] =>
+  numbered(urls.map((url) => ({ key: JSON.stringify(url), text: textOfUrl(url) })));
 
-export const tagParts = ({ tags }: Item): Part[] => numbered(tags.map((tag) => ({ key: tag, text: tag })));
+export const tagParts = ({ tags }: Draft): Part[] => numbered(tags.map((tag) => ({ key: tag, text: tag })));
 
 export const fileParts = (item: Item): Part[] =>
   item.files.map(({ id, name, size, section }) => {
     const place = section ? `, in ${sectionOf(item, section.id)}` : "";
-    return { key: id, text: `${name} (${size.toLocaleString("en")} bytes${place})` };
+    return { key: id, text: `${name} (${plural(size, "byte")}${place})` };
   });
 
 /** Parts without an id: equal ones are told apart by their number. */

@@ -1,5 +1,7 @@
-import type { Field, Item } from "@item-vault/client";
-import { CATEGORIES } from "../items/categories.ts";
+import type { Item } from "@item-vault/client";
+import { ATTRIBUTE_TEXTS } from "../items/attribute-texts.ts";
+import { type Attribute, differingParts } from "../items/comparison.ts";
+import { type Draft, type DraftField, draftOf } from "../items/draft.ts";
 import { fieldParts, fileParts, type Part, sectionOf, sectionParts, tagParts, urlParts } from "./compared-parts.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
 
@@ -23,19 +25,38 @@ export interface Difference {
  * Ids, times, the version and the state are not compared, and neither are the contents of Files.
  */
 export function difference(before: Item, after: Item): Difference[] {
+  const [old, now] = [draftOf(before), draftOf(after)];
   return [
-    ...compare("title", "Title", before.title, after.title),
-    ...compare("category", "Category", labelOfCategory(before), labelOfCategory(after)),
-    ...compare("favorite", "Favourite", before.favorite ? "yes" : "no", after.favorite ? "yes" : "no"),
-    ...compareFields(before, after),
-    ...compareParts("sections", "Section", sectionParts(before), sectionParts(after)),
-    ...joinReplaced(compareParts("urls", "URL", urlParts(before), urlParts(after))),
-    ...compareParts("tags", "Tag", tagParts(before), tagParts(after)),
+    ...differingParts(now, old).flatMap((part) =>
+      "id" in part ? WITH_ID[part.kind](part.id, old, now) : ROWS[part.kind](old, now),
+    ),
+    ...compareOrder("fields", "Fields", fieldParts(old), fieldParts(now)),
+    ...compareOrder("sections", "Section", sectionParts(old), sectionParts(now)),
     ...compareParts("files", "File", fileParts(before), fileParts(after)),
   ];
 }
 
-const labelOfCategory = ({ category }: Item): string => CATEGORIES[category]?.label ?? category;
+const compareTexts = (kind: Attribute, before: Draft, after: Draft): Difference[] => {
+  const { name, textOf } = ATTRIBUTE_TEXTS[kind];
+  return compare(kind, name, textOf(before), textOf(after));
+};
+
+/** The rows of an attribute that differs. */
+const ROWS: Readonly<Record<Attribute, (before: Draft, after: Draft) => Difference[]>> = {
+  title: (before, after) => compareTexts("title", before, after),
+  category: (before, after) => compareTexts("category", before, after),
+  favorite: (before, after) => compareTexts("favorite", before, after),
+  urls: (before, after) => joinReplaced(compareParts("urls", "URL", urlParts(before), urlParts(after))),
+  tags: (before, after) => compareParts("tags", "Tag", tagParts(before), tagParts(after)),
+};
+
+/** The rows of a field or section that differs. */
+const WITH_ID = {
+  field: compareField,
+  section: (id, before, after) => compare(`sections/${id}`, "Section", labelOfSection(before, id), labelOfSection(after, id)),
+} satisfies Readonly<Record<string, (id: string, before: Draft, after: Draft) => Difference[]>>;
+
+const labelOfSection = ({ sections }: Draft, id: string): string | undefined => sections.find((one) => one.id === id)?.label;
 
 function compare(
   key: string,
@@ -72,20 +93,9 @@ function common(parts: readonly Part[], others: readonly Part[]): Part[] {
 
 const listOf = (parts: readonly Part[]): string => parts.map(({ text }) => text).join(", ");
 
-function compareFields(before: Item, after: Item): Difference[] {
-  const [old, now] = [before, after].map(({ fields }) => new Map(fields.map((field) => [field.id, field])));
-  const ids = new Set([...now!.keys(), ...old!.keys()]);
-  return [
-    ...[...ids].flatMap((id) => compareField(id, [before, old!.get(id)], [after, now!.get(id)])),
-    ...compareOrder("fields", "Fields", fieldParts(before), fieldParts(after)),
-  ];
-}
-
-type Side = readonly [Item, Field | undefined];
-
-function compareField(id: string, before: Side, after: Side): Difference[] {
-  const [old, now] = [before[1], after[1]];
-  const name = fieldNameOf(...(now ? after : before));
+function compareField(id: string, before: Draft, after: Draft): Difference[] {
+  const [old, now] = [before, after].map(({ fields }) => fields.find((field) => field.id === id));
+  const name = now ? fieldNameOf(after, now) : fieldNameOf(before, old!);
   const key = `fields/${id}`;
   const concealed = [old, now].some((field) => field !== undefined && displayOf(field).concealed === true);
   const value = compare(key, name, old?.value, now?.value, concealed);
@@ -94,24 +104,25 @@ function compareField(id: string, before: Side, after: Side): Difference[] {
     ...value,
     ...compare(`${key} label`, `${name}: label`, old.label, now.label),
     ...compare(`${key} type`, `${name}: type`, typeOf(old), typeOf(now)),
-    ...compareSections(`${key} section`, `${name}: section`, before, after),
+    ...compareSections(`${key} section`, `${name}: section`, [before, old.section], [after, now.section]),
   ];
 }
 
-const fieldNameOf = (item: Item, field: Field | undefined): string => {
-  const section = item.sections.find(({ id }) => id === field!.section?.id)?.label ?? "";
-  return section === "" ? labelOf(field!) : `${section} · ${labelOf(field!)}`;
+const fieldNameOf = ({ sections }: Draft, field: DraftField): string => {
+  const section = sections.find(({ id }) => id === field.section)?.label ?? "";
+  return section === "" ? labelOf(field) : `${section} · ${labelOf(field)}`;
 };
 
-const typeOf = ({ type, purpose }: Field): string => [type, purpose].filter((text) => text !== "").join(", ");
+const typeOf = ({ type, purpose }: DraftField): string => [type, purpose].filter((text) => text !== "").join(", ");
+
+type Place = readonly [draft: Draft, section: string];
 
 /** The section of a field on each side, for people: by its label, with its id where that tells the two apart. */
-function compareSections(key: string, name: string, [oldItem, old]: Side, [nowItem, now]: Side): Difference[] {
-  const [oldId, nowId] = [old?.section?.id, now?.section?.id];
+function compareSections(key: string, name: string, [before, oldId]: Place, [after, nowId]: Place): Difference[] {
   if (oldId === nowId) return [];
-  const [before, after] = [sectionOf(oldItem, oldId), sectionOf(nowItem, nowId)];
-  const alike = before === after;
-  return compare(key, name, alike ? `${before} (${oldId})` : before, alike ? `${after} (${nowId})` : after);
+  const [old, now] = [sectionOf(before, oldId), sectionOf(after, nowId)];
+  const alike = old === now;
+  return compare(key, name, alike ? `${old} (${oldId})` : old, alike ? `${now} (${nowId})` : now);
 }
 
 /** One that was added in place of one that was removed is a change. */

@@ -1,4 +1,4 @@
-import { plural } from "../../../cli/src/transfer/text.ts";
+import { plural } from "../ui/plural.ts";
 import type { Import } from "./create-import.ts";
 import type { Forecast } from "./stage.ts";
 import { TitleList } from "./title-list.tsx";

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { plural } from "../../../cli/src/transfer/text.ts";
+import { plural } from "../ui/plural.ts";
 import { vaults } from "../state/items.ts";
 import type { Import } from "./create-import.ts";
 import type { Source } from "./engine.ts";

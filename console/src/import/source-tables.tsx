@@ -2,7 +2,7 @@ import type { Signal } from "@preact/signals";
 import type { Category } from "@item-vault/client";
 import type { Unfit as UnfitItem } from "../../../cli/src/transfer/fit.ts";
 import type { TransferItem } from "../../../cli/src/transfer/model.ts";
-import { plural } from "../../../cli/src/transfer/text.ts";
+import { plural } from "../ui/plural.ts";
 import { categoryOf, titleOf } from "../items/categories.ts";
 
 /** How many Items of each category the source has, the most first. */

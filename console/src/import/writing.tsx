@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { plural } from "../ui/plural.ts";
 import type { Import } from "./create-import.ts";
 import { StageHeading } from "./stage-heading.tsx";
 
@@ -13,7 +14,7 @@ export function Writing({ shown, all }: { readonly shown: Import; readonly all: 
     <>
       <StageHeading>Importing</StageHeading>
       <label class="progress">
-        {shown.done.value} of {all} Items
+        {shown.done.value.toLocaleString("en")} of {plural(all, "Item")}
         <progress max={all} value={shown.done.value} />
       </label>
       <p class="quiet">The import stops when you leave this page. The same file continues it.</p>

@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { found, listState, query, type Scope, scope, vaultFilter, vaults } from "../state/items.ts";
 import { NewItemButton } from "./new-item.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { plural } from "../ui/plural.ts";
 
 /** The search field, and the choice of what is listed. Ctrl+K (⌘K) moves the focus to the field from everywhere. */
 
@@ -60,13 +61,11 @@ export function SearchField() {
             </option>
           ))}
         </select>
-        <output class="quiet count">{listState.value === "loaded" && countOf(found.value.length)}</output>
+        <output class="quiet count">{listState.value === "loaded" && plural(found.value.length, "Item")}</output>
       </div>
     </search>
   );
 }
-
-const countOf = (count: number): string => `${count.toLocaleString("en")} ${count === 1 ? "Item" : "Items"}`;
 
 /** The arrow moves the focus into the list, and Enter opens the first result. */
 function leaveField(event: KeyboardEvent): void {

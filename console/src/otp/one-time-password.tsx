@@ -5,6 +5,7 @@ import { FieldMenu } from "../items/field-menu.tsx";
 import type { FieldProps } from "../items/field-row.tsx";
 import { labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
+import { plural } from "../ui/plural.ts";
 import { useReveal } from "../ui/reveal.tsx";
 import { useNow } from "./clock.ts";
 import { codeOf, groupCode, secondsLeft, stepAt } from "./code.ts";
@@ -68,7 +69,7 @@ function Code({ parameters }: { readonly parameters: TotpParameters }) {
       <span class="left quiet">
         <Ring left={left} period={parameters.period} />
         {/* A timer is announced when a screen reader comes to it, and not at each change (WAI-ARIA 1.2, role timer). */}
-        <span role="timer" aria-label={`${left} ${left === 1 ? "second" : "seconds"} left`}>
+        <span role="timer" aria-label={`${plural(left, "second")} left`}>
           {left} s
         </span>
       </span>

@@ -27,6 +27,9 @@ export const signInMessage = signal("");
 /** The codes of a sign-in link that was opened beside a session, until it is decided whether they are used. */
 export const askedCodes = signal<readonly string[]>([]);
 
+/** Whether a sign-in link has made the session, and the page is still to tell so. */
+export const linkNotice = signal(false);
+
 /** Who is signed in, for people. */
 export const nameOfSession = ({ person, token, admin }: Session): string =>
   [person?.email ?? token?.name, admin ? "admin" : ""].filter(Boolean).join(", ");

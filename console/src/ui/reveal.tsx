@@ -12,9 +12,15 @@ interface Reveal {
   readonly toggle: () => void;
 }
 
+interface Revealing extends Reveal {
+  /** Begins the 30 seconds again. */
+  readonly extend: () => void;
+}
+
 /** Whether a value is revealed. It is hidden again after 30 seconds, and when another value takes its place. */
-export function useReveal(value: string): Reveal {
+export function useReveal(value: string): Revealing {
   const revealed = useSignal(false);
+  const extended = useSignal(0);
   useEffect(() => {
     revealed.value = false;
   }, [value]);
@@ -22,8 +28,12 @@ export function useReveal(value: string): Reveal {
     if (!revealed.value) return undefined;
     const timer = setTimeout(() => (revealed.value = false), REVEALED);
     return () => clearTimeout(timer);
-  }, [revealed.value]);
-  return { revealed: revealed.value, toggle: () => (revealed.value = !revealed.value) };
+  }, [revealed.value, extended.value]);
+  return {
+    revealed: revealed.value,
+    toggle: () => (revealed.value = !revealed.value),
+    extend: () => extended.value++,
+  };
 }
 
 /** The button that reveals a value and hides it again. In: the name of the value. */

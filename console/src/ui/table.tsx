@@ -5,12 +5,14 @@ interface Column<T> {
   readonly cell: (row: T) => ComponentChildren;
 }
 
+/** The first column names the row. */
+export type Columns<T> = readonly [Column<T>, ...Column<T>[]];
+
 interface Props<T> {
   readonly label: string;
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
-  /** The first column names the row. */
-  readonly columns: readonly [Column<T>, ...Column<T>[]];
+  readonly columns: Columns<T>;
   /** The buttons of a row. */
   readonly actions?: (row: T) => ComponentChildren;
 }

@@ -38,9 +38,10 @@ export const signInLink = async (...tokens: readonly string[]): Promise<string> 
   `/console/#sign-in=${(await Promise.all(tokens.map(makeCode))).join(".")}`;
 
 /**
- * Signs in as a person does who opens such a link: with one token, or with one and ADMIN_TOKEN. Ends when the page shows the console.
+ * Signs in as a person does who opens such a link: with one token, or with one and ADMIN_TOKEN. Ends when the page shows the console,
+ * without what it tells of the link.
  */
 export async function signIn(page: Page, ...tokens: readonly string[]): Promise<void> {
   await page.goto(await signInLink(...tokens));
-  await page.getByRole("link", { name: "Item Vault" }).waitFor();
+  await page.getByRole("complementary").getByRole("button", { name: "Dismiss" }).click();
 }

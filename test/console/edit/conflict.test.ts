@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { differences, merge, type Sides } from "../../../console/src/edit/conflict.ts";
-import type { Draft, DraftField } from "../../../console/src/edit/draft.ts";
+import type { Draft, DraftField } from "../../../console/src/items/draft.ts";
 import { templateOf } from "../../../console/src/edit/new-draft.ts";
 import { runs } from "../../support/runs.ts";
 import { drafts } from "./drafts.ts";

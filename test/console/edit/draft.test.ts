@@ -1,16 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Item } from "@item-vault/client";
-import {
-  type Draft,
-  draftOf,
-  fieldsOf,
-  move,
-  moveField,
-  tidy,
-  withField,
-  withoutSection,
-} from "../../../console/src/edit/draft.ts";
+import { type Draft, draftOf } from "../../../console/src/items/draft.ts";
+import { fieldsOf, move, moveField, tidy, withField, withoutSection } from "../../../console/src/edit/draft.ts";
 import { templateOf, withCategory } from "../../../console/src/edit/new-draft.ts";
 import { newItemOf, operationsOf } from "../../../console/src/edit/requests.ts";
 import { FIELD_TYPE_NAMES } from "../../../src/model/field-types.ts";

@@ -91,7 +91,7 @@ const CASES: readonly (readonly [string, Partial<Item>, Partial<Item>, readonly 
     { files: [file("1", "a", 1_000_001)] },
     [
       ["changed", "File", "a (1,000,000 bytes)", "a (1,000,001 bytes)"],
-      ["removed", "File", "b (1 bytes)", undefined],
+      ["removed", "File", "b (1 byte)", undefined],
     ],
   ],
   ["what people do not write", {}, { version: 2, id: "j", updatedAt: "2027-01-01T00:00:00Z", state: "ARCHIVED" }, []],

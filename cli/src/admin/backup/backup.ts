@@ -4,6 +4,7 @@ import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, failureOf } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
+import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
@@ -20,7 +21,7 @@ export async function backup({ io, options, admin: connect }: Call<typeof BACKUP
   await report(io, steps, options["dry-run"]);
   if (vault === undefined && !options["dry-run"]) {
     const { number, vaults } = await backUpRegistry(client);
-    await tell(io, `Backup ${number} has ${vaults} vaults`);
+    await tell(io, `Backup ${number} has ${plural(vaults, "vault")}`);
   }
   if (options.to !== undefined) await mirror(io, client, options.to, options["dry-run"]);
 }
@@ -63,7 +64,7 @@ async function backUpVaults(
   options: { readonly full?: boolean | undefined; readonly dryRun?: boolean | undefined },
 ): Promise<VaultStep[]> {
   const vaults = vault === undefined ? await request<{ id: string }[]>(client, "GET", "/v1/admin/vaults") : [{ id: vault }];
-  const progress = startProgress(io, "backed up", vaults.length, (done, total) => `${done} of ${total} vaults`);
+  const progress = startProgress(io, "backed up", vaults.length, (done, total) => `${done} of ${plural(total!, "vault")}`);
   try {
     const steps: VaultStep[] = [];
     const failed: string[] = [];
@@ -79,7 +80,7 @@ async function backUpVaults(
       }
     }
     if (failed.length > 0)
-      throw new CliError(`Of ${vaults.length} vaults these were not backed up:\n${failed.join("\n")}`, AGAIN);
+      throw new CliError(`Of ${plural(vaults.length, "vault")} these were not backed up:\n${failed.join("\n")}`, AGAIN);
     return steps;
   } finally {
     progress.end();
@@ -89,20 +90,26 @@ async function backUpVaults(
 async function report(io: Io, steps: readonly VaultStep[], dryRun = false): Promise<void> {
   const sum = (name: "rows" | "bytes" | "contents" | "missing") => steps.reduce((total, step) => total + step[name], 0);
   const unchanged = steps.filter(({ state }) => state === "unchanged").length;
-  const counts = `${unchanged} of ${steps.length} vaults are unchanged`;
+  const counts = `unchanged: ${unchanged} of ${plural(steps.length, "vault")}`;
   if (dryRun) {
-    await tell(io, `Would read about ${sum("rows")} Items or changes, and look at ${sum("contents")} Files; ${counts}`);
+    await tell(
+      io,
+      `Would read about ${plural(sum("rows"), "Item or change", "Items or changes")}, and look at ${plural(sum("contents"), "File")}; ${counts}`,
+    );
     return;
   }
-  await tell(io, `Read ${sum("rows")} rows (${sum("bytes")} bytes) and looked at ${sum("contents")} contents; ${counts}`);
+  await tell(
+    io,
+    `Read ${plural(sum("rows"), "row")} (${plural(sum("bytes"), "byte")}) and looked at ${plural(sum("contents"), "content")}; ${counts}`,
+  );
   if (sum("missing") > 0)
-    await tell(io, `${sum("missing")} contents of Files are missing in the bucket FILES: run "item-vault admin verify"`);
+    await tell(io, `Missing in the bucket FILES: ${plural(sum("missing"), "content")} of Files. Run "item-vault admin verify"`);
 }
 
 async function mirror(io: Io, client: Client, folder: string, dryRun = false): Promise<void> {
   const lacking = await listLacking(client, folder);
   const bytes = lacking.reduce((sum, { size }) => sum + size, 0);
-  const objects = `${lacking.length} objects (${bytes} bytes) to ${folder}`;
+  const objects = `${plural(lacking.length, "object")} (${plural(bytes, "byte")}) to ${folder}`;
   if (dryRun) {
     await tell(io, `Would copy ${objects}`);
     return;

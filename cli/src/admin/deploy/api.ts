@@ -1,5 +1,6 @@
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
+import { plural } from "../../frame/plural.ts";
 import type { Wrangler } from "./wrangler.ts";
 
 /**
@@ -62,7 +63,7 @@ async function onlyAccount(ask: Ask): Promise<string> {
   const accounts = answer.result as { id: string; name: string }[];
   if (accounts.length === 1) return accounts[0]!.id;
   const names = accounts.map(({ id, name }) => `  ${id}  ${name}`).join("\n");
-  throw new CliError(`The login reaches ${accounts.length} accounts`, {
+  throw new CliError(`The login reaches ${plural(accounts.length, "account")}`, {
     exit: "usage",
     hint: `Set CLOUDFLARE_ACCOUNT_ID to one of them:\n${names}`,
   });

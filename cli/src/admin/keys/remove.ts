@@ -1,4 +1,5 @@
 import { CliError } from "../../frame/failure.ts";
+import { plural } from "../../frame/plural.ts";
 import { keyNamed, requireSameKeys } from "./compare.ts";
 import { type KeyDocument, publicKeyOf } from "./document.ts";
 import { loadKeyFile } from "./file.ts";
@@ -31,7 +32,7 @@ export async function run(call: KeysCall, [id = ""]: readonly string[]): Promise
 function requireRemovable({ id, state, vaults, tokens, endedTokens }: ServiceKey, { active }: KeyDocument): void {
   if (state === "active" || active === id)
     throw new CliError(`${id} is the active key`, { exit: "conflict", hint: "Activate another one first." });
-  const held = `${vaults} vaults, ${tokens} tokens and ${endedTokens} tokens that have ended`;
+  const held = `${plural(vaults, "vault")}, ${plural(tokens, "token")} and ${plural(endedTokens, "ended token")}`;
   if (vaults + tokens + endedTokens > 0)
     throw new CliError(`${id} still holds ${held}`, { exit: "conflict", hint: "Run `item-vault admin keys rewrap`." });
 }

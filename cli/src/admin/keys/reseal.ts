@@ -3,6 +3,7 @@ import { request } from "../../api/answers.ts";
 import { isId, onlyOne } from "../../api/find.ts";
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
+import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
@@ -50,7 +51,7 @@ export async function run({ io, options, admin: connect }: KeysCall, names: read
   if (options["dry-run"]) {
     const rows = opening.map(({ id, name, items }) => [id, name ?? "", String(items), "", ""]);
     await show(io, options.format, { json: opening, table: (columns) => tableOf(HEADINGS, rows, columns) });
-    return tell(io, `Would give ${opening.length} vaults new keys. Nothing was changed`);
+    return tell(io, `Would give ${plural(opening.length, "vault")} new keys. Nothing was changed`);
   }
   const done: (KeyedVault & { readonly resealed: ResealProgress })[] = [];
   for (const vault of opening) done.push({ ...vault, resealed: await resealVault(io, admin, vault, before) });
@@ -62,7 +63,7 @@ export async function run({ io, options, admin: connect }: KeysCall, names: read
     table: (columns) => tableOf(HEADINGS, rows, columns),
   });
   const unreadable = done.reduce((sum, { resealed }) => sum + resealed.unreadable, 0);
-  if (unreadable > 0) await tell(io, `${unreadable} records opened under neither key, and stay as they are`);
+  if (unreadable > 0) await tell(io, `Opened under neither key, and left as they are: ${plural(unreadable, "record")}`);
   return unreadable > 0 || opening.length < due.length ? 1 : undefined;
 }
 
@@ -85,7 +86,7 @@ async function resealVault(io: Io, admin: Client, vault: KeyedVault, before: num
   // The service finishes what is under way first, and then replaces the keys of this id if the vault has them.
   const isFinished = reseal !== undefined && !(before < Infinity && Date.parse(dataKey.createdAt) < before);
   const json = { dataKey: isFinished ? reseal.replaces : dataKey.id };
-  const progress = startProgress(io, name ?? id, items, (done, total) => `${done} of ${total} Items`);
+  const progress = startProgress(io, name ?? id, items, (done, total) => `${done} of ${plural(total!, "Item")}`);
   let last: ResealProgress | undefined;
   try {
     for (;;) {

@@ -1,6 +1,7 @@
 import type { Client } from "@item-vault/client";
 import { request } from "../../api/answers.ts";
 import { CliError } from "../../frame/failure.ts";
+import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { KEYS, loadKeys } from "./service.ts";
@@ -19,8 +20,8 @@ export async function run({ io, options, admin: connect }: KeysCall): Promise<vo
   const admin = await connect();
   const others = (await loadKeys(admin)).filter(({ state }) => state !== "active");
   const total = others.reduce((sum, { vaults, tokens, endedTokens }) => sum + vaults + tokens + endedTokens, 0);
-  if (options["dry-run"]) return tell(io, `Would rewrap ${total} rows. Nothing was changed`);
-  const progress = startProgress(io, "rewrapped", total, (done, end) => `${done} of ${end} rows`);
+  if (options["dry-run"]) return tell(io, `Would rewrap ${plural(total, "row")}. Nothing was changed`);
+  const progress = startProgress(io, "rewrapped", total, (done, end) => `${done} of ${plural(end!, "row")}`);
   let [rewrapped, left] = [0, total];
   try {
     // Again while it helps: Workers with the value before may have added rows behind the cursor.
@@ -35,10 +36,10 @@ export async function run({ io, options, admin: connect }: KeysCall): Promise<vo
   } finally {
     progress.end();
   }
-  await tell(io, `Rewrapped ${rewrapped} rows under the active key; ${left} are left under others`);
+  await tell(io, `Rewrapped ${plural(rewrapped, "row")} under the active key; left under others: ${left}`);
   if (left === 0) return;
   const hint = "`item-vault vault list --admin` and `item-vault token list` show what does not open (docs/operations.md).";
-  throw new CliError(`${left} rows do not open`, { hint });
+  throw new CliError(`${plural(left, "row")} cannot be opened`, { hint });
 }
 
 async function* slicesOf(admin: Client): AsyncGenerator<Slice> {

@@ -2,6 +2,7 @@ import type { Client } from "@item-vault/client";
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
 import { confirm } from "../../frame/prompt.ts";
+import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import type { StoredObject } from "../backup/mirror.ts";
@@ -44,7 +45,7 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
   const skipped = new Set(leftOut.map(({ object }) => object));
   const objects = all.filter((object) => isMissing(object) && !skipped.has(object));
   const bytes = objects.reduce((sum, { size }) => sum + size, 0);
-  const words = `${objects.length} objects (${bytes} bytes) of ${folder} into the bucket of backups`;
+  const words = `${plural(objects.length, "object")} (${plural(bytes, "byte")}) of ${folder} into the bucket of backups`;
   if (dryRun) {
     await tell(io, `Would copy ${words}`);
     if (!source || !isMissing(source.object)) return true;
@@ -65,11 +66,11 @@ const refusalOf = ({ object, rootKey }: FolderManifest): CliError =>
 
 function describeLeftOut(leftOut: readonly FolderManifest[]): string {
   const keys = [...new Set(leftOut.map(({ rootKey }) => rootKey!))].join(", ");
-  return `Left out ${leftOut.length} older snapshots: they need root keys that ROOT_KEYS does not have (${keys})`;
+  return `Left out ${plural(leftOut.length, "older snapshot")} sealed under root keys that ROOT_KEYS does not have (${keys})`;
 }
 
 const describe = ({ number, vault, at, vaults }: FolderManifest): string =>
-  `${vaults > 0 ? `backup ${number} with ${vaults} vaults` : `snapshot ${number} of ${vault}`}, made ${new Date(at).toISOString()}`;
+  `${vaults > 0 ? `backup ${number} with ${plural(vaults, "vault")}` : `snapshot ${number} of ${vault}`}, made ${new Date(at).toISOString()}`;
 
 async function uploadAll({ io, client, folder }: Source, objects: readonly StoredObject[], bytes: number): Promise<void> {
   const progress = startProgress(io, "copied", bytes);

@@ -5,6 +5,7 @@ import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
 import { printable } from "../../frame/printable.ts";
 import { confirm } from "../../frame/prompt.ts";
+import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { type Restoration, type RestoreBody, restoreAll, sendRestore } from "./service.ts";
@@ -28,7 +29,7 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
   await confirm(
     io,
     vault === undefined
-      ? `Restore ${plans.length} vaults?`
+      ? `Restore ${plural(plans.length, "vault")}?`
       : `Restore ${item === undefined ? "the vault" : `the Item ${printable(item)} of`} ${vault}?`,
     yes,
   );
@@ -46,7 +47,7 @@ function numberOf(text: string): number {
 /** The vaults of the newest registry. */
 async function planAll(io: Io, client: Client): Promise<RestoreBody[]> {
   const registry = await sendRestore(client, { dryRun: true });
-  await tell(io, `Backup ${registry.snapshot} of ${registry.takenAt} has ${registry.vaults!.length} vaults`);
+  await tell(io, `Backup ${registry.snapshot} of ${registry.takenAt} has ${plural(registry.vaults!.length, "vault")}`);
   return registry.vaults!.map(({ id, snapshot }) => ({ vault: id, snapshot }));
 }
 
@@ -88,11 +89,16 @@ async function planOf(client: Client, plan: RestoreBody): Promise<Restoration | 
 
 const EXISTING = { none: "", deleted: ", which was deleted", older: ", which is there", newer: ", which is there and newer" };
 
-const describe = ({ snapshot, takenAt, items, existing = "none" }: Restoration): string =>
-  `snapshot ${snapshot} of ${takenAt} with ${items} Items${EXISTING[existing]}`;
+const describe = ({ snapshot, takenAt, items = 0, existing = "none" }: Restoration): string =>
+  `snapshot ${snapshot} of ${takenAt} with ${plural(items, "Item")}${EXISTING[existing]}`;
 
 async function run(io: Io, client: Client, plans: readonly RestoreBody[]): Promise<void> {
-  const progress = startProgress(io, "restored", plans.length, (done) => `${Math.floor(done)} of ${plans.length} vaults`);
+  const progress = startProgress(
+    io,
+    "restored",
+    plans.length,
+    (done) => `${Math.floor(done)} of ${plural(plans.length, "vault")}`,
+  );
   try {
     for (const [index, plan] of plans.entries()) {
       const onStep = ({ done, total }: Restoration) => progress.set(index + done / total, plans.length);
@@ -104,7 +110,7 @@ async function run(io: Io, client: Client, plans: readonly RestoreBody[]): Promi
 }
 
 async function tellNext(io: Io, whole: boolean, vaults: number): Promise<void> {
-  await tell(io, vaults === 1 ? "Restored 1 vault" : `Restored ${vaults} vaults`);
+  await tell(io, `Restored ${plural(vaults, "vault")}`);
   if (whole) await tell(io, "No token was restored: issue new ones with `item-vault token create`.");
   await tell(io, "Webhooks that the service does not know any more are paused: resume them when their receivers are ready.");
   await tell(io, "Check the result with `item-vault admin verify`.");

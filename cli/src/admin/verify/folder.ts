@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { CliError } from "../../frame/failure.ts";
+import { plural } from "../../frame/plural.ts";
 import { type Finding, type Found, NOTHING } from "./service.ts";
 
 /**
@@ -106,7 +107,7 @@ async function checkPart(
   const bytes = await readFile(join(folder, "vaults", vault, "parts", part.sha256)).catch(() => undefined);
   const wrong = (detail: string) => void found.findings.push(finding("part_wrong", vault, number, detail, part.sha256));
   if (!bytes) return wrong("the part is missing");
-  if (bytes.length !== part.bytes) return wrong(`the part has ${bytes.length} bytes instead of ${part.bytes}`);
+  if (bytes.length !== part.bytes) return wrong(`the part has ${plural(bytes.length, "byte")} instead of ${part.bytes}`);
   if (sha256(bytes) !== part.sha256) return wrong("the part has another content than its manifest says");
   const [, ...lines] = bytes.toString("utf8").trimEnd().split("\n");
   found.checked.bytes += bytes.length;

@@ -2,6 +2,7 @@ import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
 import { confirm } from "../../frame/prompt.ts";
+import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
@@ -65,12 +66,12 @@ function repairOf({ repairable, repaired }: Finding): string {
 }
 
 const describe = ({ rows, items, contents, bytes }: Checked): string =>
-  `${rows} rows, ${items} Items and ${contents} contents (${(bytes / 1_000_000).toFixed(1)} MB)`;
+  `${plural(rows, "row")}, ${plural(items, "Item")} and ${plural(contents, "content")} (${(bytes / 1_000_000).toFixed(1)} MB)`;
 
 function sumUp(findings: readonly Finding[], left: readonly Finding[]): string {
   if (findings.length === 0) return "Nothing is wrong.";
   const repaired = findings.length - left.length;
   const done = repaired > 0 ? `${repaired} repaired, ` : "";
   const possible = left.filter(({ repairable }) => repairable).length;
-  return `${findings.length} findings: ${done}${left.length} left, of which --repair may repair ${possible}.`;
+  return `${plural(findings.length, "finding")}: ${done}${left.length} left, of which --repair may repair ${possible}.`;
 }

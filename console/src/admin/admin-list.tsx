@@ -1,0 +1,121 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { Page } from "../ui/page.tsx";
+import { plural } from "../ui/plural.ts";
+import { type Columns, Table } from "../ui/table.tsx";
+import { matches } from "./filter.ts";
+import { ListContent } from "./list-content.tsx";
+import { adminVaults, type List } from "./lists.ts";
+import { SearchRows } from "./search-rows.tsx";
+
+/** A view of the admin that lists vaults, tokens or people: it makes a new one, searches them, and opens the dialogs of each. */
+
+/** Shows a dialog. In: closes it. */
+type ShowDialog = (close: () => void) => ComponentChildren;
+
+export interface RowAction<T> {
+  readonly label: string;
+  /** What stands before the name of the row where screen readers need both. Absent: the label. */
+  readonly namedLabel?: string;
+  readonly danger?: true;
+  /** Out: the dialog for a row; `undefined` when the row has no such action. */
+  readonly dialogOf: (row: T) => ShowDialog | undefined;
+}
+
+interface Props<T> {
+  readonly title: string;
+  /** One row, for people: `vault`. */
+  readonly noun: string;
+  readonly list: List<T>;
+  /** What the view says without rows. */
+  readonly empty: string;
+  readonly create: { readonly label: string; readonly dialog: ShowDialog };
+  readonly nameOf: (row: T) => string;
+  /** What is searched. Absent: the name. */
+  readonly textsOf?: (row: T) => readonly string[];
+  readonly columns: Columns<T>;
+  readonly actions: readonly RowAction<T>[];
+  /** Further filters beside the search, and which rows they let through. */
+  readonly filters?: ComponentChildren;
+  readonly isShown?: (row: T) => boolean;
+  /** What stands between the title and the list. */
+  readonly children?: ComponentChildren;
+  readonly below?: ComponentChildren;
+}
+
+/** More rows get a field that searches them. */
+const MANY = 8;
+/** A longer table is slow, and nobody reads it: it is searched. */
+const MOST = 200;
+
+export function AdminList<T extends { readonly id: string }>({ title, list, empty, create, children, below, ...rest }: Props<T>) {
+  const dialog = useSignal<ShowDialog | undefined>(undefined);
+  const show = (next: ShowDialog) => (dialog.value = next);
+  // Tokens and people name their vaults by id.
+  useEffect(() => void (list.needsVaults && adminVaults.load()), []);
+  const button = (
+    <button type="button" class="primary" onClick={() => show(create.dialog)}>
+      {create.label}
+    </button>
+  );
+  return (
+    <Page title={title} actions={button}>
+      {children}
+      <ListContent list={list} empty={<p class="empty">{empty}</p>}>
+        {(rows) => <Rows {...rest} title={title} rows={rows} show={show} />}
+      </ListContent>
+      {below}
+      {dialog.value?.(() => (dialog.value = undefined))}
+    </Page>
+  );
+}
+
+interface RowsProps<T> extends Omit<Props<T>, "list" | "empty" | "create" | "children" | "below"> {
+  readonly rows: readonly T[];
+  readonly show: (dialog: ShowDialog) => void;
+}
+
+function Rows<T extends { readonly id: string }>({ title, noun, rows, nameOf, columns, actions, show, ...rest }: RowsProps<T>) {
+  const query = useSignal("");
+  const { filters, isShown = () => true, textsOf = (row) => [nameOf(row)] } = rest;
+  const found = rows.filter((row) => isShown(row) && matches(query.value, ...textsOf(row)));
+  return (
+    <>
+      {(filters !== undefined || rows.length > MANY) && (
+        <SearchRows label={`Search ${title.toLowerCase()}`} query={query}>
+          {filters}
+        </SearchRows>
+      )}
+      {found.length === 0 ? (
+        <p class="empty">No {noun} matches.</p>
+      ) : (
+        <Table
+          label={title}
+          rows={found.slice(0, MOST)}
+          keyOf={({ id }) => id}
+          columns={columns}
+          actions={(row) =>
+            actions.map(({ label, namedLabel = label, danger, dialogOf }) => {
+              const dialog = dialogOf(row);
+              return (
+                dialog && (
+                  <button
+                    key={label}
+                    type="button"
+                    class={danger && "danger"}
+                    aria-label={`${namedLabel} ${nameOf(row)}`}
+                    onClick={() => show(dialog)}
+                  >
+                    {label}
+                  </button>
+                )
+              );
+            })
+          }
+        />
+      )}
+      {found.length > MOST && <p class="quiet">To see {plural(found.length - MOST, `other ${noun}`)}, search.</p>}
+    </>
+  );
+}

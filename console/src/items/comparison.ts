@@ -1,0 +1,36 @@
+import { type Draft, isSame } from "./draft.ts";
+
+/** The comparison of two states of an Item: of two versions (history), and of what two people have written (conflicts). */
+
+/** The attributes of an Item besides its sections and fields, in the order in which an Item is shown. */
+export const ATTRIBUTES = ["title", "category", "favorite", "urls", "tags"] as const;
+export type Attribute = (typeof ATTRIBUTES)[number];
+
+/** What is compared as one: an attribute of the Item, a section, or a field with its label, type, section and value. */
+export type Part = { readonly kind: Attribute } | { readonly kind: "section" | "field"; readonly id: string };
+
+/** A part of a draft; `undefined` when it has no such section or field. */
+export const partOf = (draft: Draft, part: Part): unknown =>
+  part.kind === "field"
+    ? draft.fields.find(({ id }) => id === part.id)
+    : part.kind === "section"
+      ? draft.sections.find(({ id }) => id === part.id)
+      : draft[part.kind];
+
+/**
+ * The parts in which two drafts differ, in the order in which an Item is shown; fields and sections in the order of the first draft,
+ * and behind them those of the second only. Another order of fields or sections alone is no difference.
+ */
+export function differingParts(first: Draft, second: Draft): Part[] {
+  const idsOf = (list: "sections" | "fields") => new Set([first, second].flatMap((draft) => draft[list].map(({ id }) => id)));
+  const parts: Part[] = [
+    { kind: "title" },
+    { kind: "category" },
+    { kind: "favorite" },
+    ...[...idsOf("fields")].map((id) => ({ kind: "field" as const, id })),
+    ...[...idsOf("sections")].map((id) => ({ kind: "section" as const, id })),
+    { kind: "urls" },
+    { kind: "tags" },
+  ];
+  return parts.filter((part) => !isSame(partOf(first, part), partOf(second, part)));
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { plural as inCommandLine } from "../../cli/src/frame/plural.ts";
+import { plural } from "../../console/src/ui/plural.ts";
+import { formatSize } from "../../console/src/ui/size.ts";
+
+/** Numbers with their nouns, in the console and in the command line. */
+
+describe("a number with its noun", () => {
+  it.each([
+    [0, "0 Items", "0 entries"],
+    [1, "1 Item", "1 entry"],
+    [2, "2 Items", "2 entries"],
+    [12_000, "12,000 Items", "12,000 entries"],
+  ])("of %i is in the singular for one only", (count, items, entries) => {
+    const texts = [plural(count, "Item"), plural(count, "entry", "entries")];
+    expect(texts).toEqual([items, entries]);
+    // The command line does not group digits: scripts read its messages.
+    expect([inCommandLine(count, "Item"), inCommandLine(count, "entry", "entries")]).toEqual(
+      texts.map((text) => text.replace(",", "")),
+    );
+  });
+
+  it("is what a size is written as", () => {
+    expect([0, 1, 999, 1000, 1234567].map(formatSize)).toEqual(["0 bytes", "1 byte", "999 bytes", "1 KB", "1.23 MB"]);
+  });
+});
