@@ -1,4 +1,6 @@
+import { ACTIONS, RESULTS } from "../src/model/activity.ts";
 import { LIMITS } from "../src/model/limits.ts";
+import { ADMIN, SERVICE } from "../src/model/operation.ts";
 import { ref } from "./schemas/shapes.ts";
 import type { Parameter, Schema } from "./types.ts";
 
@@ -69,6 +71,21 @@ export const parameters = {
     ref("IdInput"),
   ),
   LogBefore: inQuery("before", "The page has the entries before the one with this `requestId` (contract 13.21).", ref("IdInput")),
+  ByVault: inQuery("vault", "Only entries about this vault. Not with `offset` (contract 13.25).", ref("IdInput")),
+  ByActor: inQuery(
+    "actor",
+    "Only entries of this token, of the admin, or of the service itself. Not with `offset` (contract 13.25).",
+    { anyOf: [ref("IdInput"), { type: "string", enum: [ADMIN, SERVICE] }] },
+  ),
+  ByItem: inQuery("item", "Only entries about this Item. Not with `offset` (contract 13.25).", ref("IdInput")),
+  ByAction: inQuery("action", "Only entries with this `action`. Not with `offset` (contract 13.25).", {
+    type: "string",
+    enum: ACTIONS,
+  }),
+  ByResult: inQuery("result", "Only entries with this `result`. Not with `offset` (contract 13.25).", {
+    type: "string",
+    enum: RESULTS,
+  }),
   OfVault: inQuery("vault", "Only the log of this vault, also of a deleted one (contract 23.3).", ref("IdInput")),
   Since: inQuery("since", "Only entries from this time on (contract 23.3).", { type: "string", format: "date-time" }),
   Until: inQuery("until", "Only entries before this time (contract 23.3).", { type: "string", format: "date-time" }),

@@ -1278,6 +1278,16 @@ export interface Operations {
       before?: IdInput;
       /** How many entries to skip (contract 13.9). */
       offset?: number;
+      /** Only entries about this vault. Not with `offset` (contract 13.25). */
+      vault?: IdInput;
+      /** Only entries of this token, of the admin, or of the service itself. Not with `offset` (contract 13.25). */
+      actor?: IdInput | "admin" | "service";
+      /** Only entries about this Item. Not with `offset` (contract 13.25). */
+      item?: IdInput;
+      /** Only entries with this `action`. Not with `offset` (contract 13.25). */
+      action?: "READ" | "CREATE" | "UPDATE" | "DELETE";
+      /** Only entries with this `result`. Not with `offset` (contract 13.25). */
+      result?: "SUCCESS" | "DENY";
     };
     headers: Record<string, never>;
     body: undefined;
@@ -1886,6 +1896,14 @@ export interface Operations {
       limit?: number;
       /** The page has the entries before the one with this `requestId` (contract 13.21). */
       before?: IdInput;
+      /** Only entries about this vault. Not with `offset` (contract 13.25). */
+      vault?: IdInput;
+      /** Only entries of this token, of the admin, or of the service itself. Not with `offset` (contract 13.25). */
+      actor?: IdInput | "admin" | "service";
+      /** Only entries with this `action`. Not with `offset` (contract 13.25). */
+      action?: "READ" | "CREATE" | "UPDATE" | "DELETE";
+      /** Only entries with this `result`. Not with `offset` (contract 13.25). */
+      result?: "SUCCESS" | "DENY";
     };
     headers: Record<string, never>;
     body: undefined;

@@ -13,7 +13,7 @@ export const adminActivityRows: readonly Row[] = [
     summary: "Read the log of the admin",
     description: "What the admin did, and who was refused as the admin, newest first (contract 13.21, 13.22).",
     access: ADMIN,
-    parameters: ["LogLimit", "LogBefore"],
+    parameters: ["LogLimit", "LogBefore", "ByVault", "ByActor", "ByAction", "ByResult"],
     answers: {
       200: { description: "A page of the log.", content: listOf("AdminActivityEntry", [adminEntry]), headers: ["Link"] },
     },

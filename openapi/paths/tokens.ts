@@ -66,7 +66,7 @@ export const tokenRows: readonly Row[] = [
     summary: "Read the activity log",
     description: "What was done in the vaults that the token reads, newest first (contract 13.5 to 13.11, 13.19, 13.20).",
     access: ANY_TOKEN,
-    parameters: ["LogLimit", "Before", "Offset"],
+    parameters: ["LogLimit", "Before", "Offset", "ByVault", "ByActor", "ByItem", "ByAction", "ByResult"],
     answers: {
       200: { description: "A page of the log.", content: listOf("ActivityEntry", [entry]), headers: ["LogRange", "Link"] },
     },

@@ -23,6 +23,18 @@ export const ADMIN_RESOURCES = ["VAULT", "TOKEN", "WEBHOOK", "KEY", "BACKUP", "S
 
 export type AdminResource = (typeof ADMIN_RESOURCES)[number];
 
+export const RESULTS = ["SUCCESS", "DENY"] as const;
+
+/** What the entries of a page have to be (contract 13.25). An absent attribute lets every entry through. Ids are canonical UUIDs. */
+export interface ActivityFilter {
+  readonly actor?: string;
+  readonly item?: string;
+  readonly action?: Action;
+  readonly result?: (typeof RESULTS)[number];
+  /** Only for the admin's log: the vault that an entry is about. Each other log is that of one vault. */
+  readonly vault?: string;
+}
+
 /** One entry of the log. */
 export interface Activity {
   /** The request's id, a UUIDv7, which contains the time. It is also the id of a write's operation. */
@@ -30,7 +42,7 @@ export interface Activity {
   /** The vault's id; for a list of vaults the id of the token; `NOWHERE` for what the admin does. */
   readonly log: string;
   readonly action: Action;
-  readonly result: "SUCCESS" | "DENY";
+  readonly result: (typeof RESULTS)[number];
   /** A token's id, `admin` or `service`. */
   readonly actor: string;
   /** The Item's id; in the admin's log the id of the vault, token or webhook, where the request names or makes one. */

@@ -15,15 +15,17 @@ export interface Start {
   readonly before: string;
 }
 
-/** Consecutive entries of one log, newest first. */
+/** Consecutive entries of one log, newest first; of filtered logs those of them that match. */
 export interface Slice<Entry extends Identified> {
   readonly log: string;
   readonly entries: readonly Entry[];
+  /** The id of the last entry that was read, whether or not it matches; empty for an empty log. */
+  readonly end: string;
   /** Whether the log may have older entries. Then the slice is not empty. */
   readonly more: boolean;
 }
 
-/** Reads at most `size` entries from each start on, in one call. Out: a slice for each start. */
+/** Reads at most `size` entries from each start on, in one call. Out: a slice for each start, of which `more` tells that it is full. */
 export type ReadSlices<Entry extends Identified> = (starts: readonly Start[], size: number) => Promise<Result<Slice<Entry>[]>>;
 
 /** Comes after all ids. */
@@ -32,6 +34,8 @@ export const NEWEST = "g";
 /** So many entries are read in one call, whatever part of them the page needs. */
 const ONE_CALL = 6_000;
 const FIRST_SLICES = 4_000;
+/** So many entries of filtered logs are read for one page. */
+const MOST = 9_500;
 
 /**
  * How many entries to read of each log at first: as many as the page can need of one log, unless these are too many in all.
@@ -44,27 +48,44 @@ const firstSize = (logs: number, wanted: number): number =>
 const merge = <Entry extends Identified>(slices: readonly Slice<Entry>[]): Entry[] =>
   slices.flatMap(({ entries }) => entries).toSorted((a, b) => (a.id < b.id ? 1 : -1));
 
-const endOf = <Entry extends Identified>({ entries }: Slice<Entry>): string => entries.at(-1)!.id;
+/** Adds what was read of some logs to the slices. */
+function extend<Entry extends Identified>(slices: Map<string, Slice<Entry>>, read: readonly Slice<Entry>[]): void {
+  for (const slice of read)
+    slices.set(slice.log, { ...slice, entries: [...(slices.get(slice.log)?.entries ?? []), ...slice.entries] });
+}
 
 /**
- * Reads the entries before an id in one call. An entry is certain when it is newer than the end of each slice with `more`:
- * no entry that was not read comes before it. Slices of n entries give at least n - 1 certain ones, and never all: what is
- * left begins the next page. So the page may be shorter than `limit`.
+ * Reads the entries before an id. An entry is certain when it is not older than the end of each slice with `more`: all entries that come
+ * before it were read. What is older begins the next page, so the page may be shorter than `limit`. Only of filtered logs may it be
+ * empty although there are more. In: the most calls. Those after the first share `MOST` among the logs that have more.
+ * Out: `next` is the id before which the next page begins; absent on the last page.
  */
 export async function readBefore<Entry extends Identified>(
   read: ReadSlices<Entry>,
   logs: readonly string[],
   before: string,
   limit: number,
-): Promise<Result<{ entries: Entry[]; more: boolean }>> {
-  const starts = logs.map((log) => ({ log, before }));
-  const slices = await read(starts, firstSize(logs.length, limit + 1));
-  if (!slices.ok) return slices;
-  const ends = slices.value.filter(({ more }) => more).map(endOf);
-  const newestEnd = ends.reduce((newest, end) => (end > newest ? end : newest), "");
-  const merged = merge(slices.value);
-  const entries = merged.filter(({ id }) => id > newestEnd).slice(0, limit);
-  return ok({ entries, more: entries.length < merged.length });
+  calls: number,
+): Promise<Result<{ entries: Entry[]; next: string | undefined }>> {
+  const slices = new Map<string, Slice<Entry>>();
+  let starts: readonly Start[] = logs.map((log) => ({ log, before }));
+  let [size, rest] = [firstSize(logs.length, limit + 1), MOST];
+  let [entries, end] = [[] as Entry[], ""];
+  for (let left = calls; left > 0;) {
+    const answer = await read(starts, size);
+    if (!answer.ok) return answer;
+    extend(slices, answer.value);
+    const unfinished = [...slices.values()].filter(({ more }) => more);
+    end = unfinished.reduce((newest, slice) => (slice.end > newest ? slice.end : newest), "");
+    entries = merge([...slices.values()]).filter(({ id }) => id >= end);
+    if (entries.length > limit || end === "") break;
+    rest -= starts.length * size;
+    starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
+    size = Math.floor(rest / --left / starts.length);
+  }
+  return entries.length > limit
+    ? ok({ entries: entries.slice(0, limit), next: entries[limit - 1]!.id })
+    : ok({ entries, next: end === "" ? undefined : end });
 }
 
 /**
@@ -82,13 +103,12 @@ export async function readNewest<Entry extends Identified>(
   while (starts.length > 0) {
     const answer = await read(starts, further);
     if (!answer.ok) return answer;
-    for (const { log, entries, more } of answer.value)
-      slices.set(log, { log, entries: [...(slices.get(log)?.entries ?? []), ...entries], more });
+    extend(slices, answer.value);
     size += further;
     further = Math.min(size, wanted - size); // no log has more than `wanted` of them
     const oldest = merge([...slices.values()])[wanted - 1]?.id ?? "";
-    const unfinished = [...slices.values()].filter((slice) => further > 0 && slice.more && endOf(slice) >= oldest);
-    starts = unfinished.map((slice) => ({ log: slice.log, before: endOf(slice) }));
+    const unfinished = [...slices.values()].filter((slice) => further > 0 && slice.more && slice.end >= oldest);
+    starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
   }
   return ok(merge([...slices.values()]));
 }

@@ -1,12 +1,10 @@
-import type { Activity } from "../model/activity.ts";
+import type { Activity, ActivityFilter } from "../model/activity.ts";
 import { LIMITS } from "../model/limits.ts";
-import { ADMIN } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import { type ActivityRow, openActivity } from "./activity.ts";
-import { readBefore, readNewest, type Slice, type Start } from "./activity-merge.ts";
-import { loadForToken } from "./authorized.ts";
-import { runBatch, type Store } from "./database.ts";
-import type { TokenIdentity } from "./token-check.ts";
+import { readBefore, readNewest, type Start } from "./activity-merge.ts";
+import { COLUMNS, type Entry, type Reader, readSlices } from "./activity-slices.ts";
+import type { Store } from "./database.ts";
 
 /** Pages of the activity log, newest entry first. A page reads at most 10,000 rows, whatever the logs hold. */
 
@@ -22,108 +20,70 @@ export interface CountedPage extends ActivityPage {
   readonly total: number | undefined;
 }
 
-/** Who reads which logs. `claims` is the token; `admin` stands for the admin, whom the guard has authenticated. */
-interface Reader {
-  readonly claims: TokenIdentity | typeof ADMIN;
-  readonly logs: readonly string[];
-}
-
-const COLUMNS = ["id", "action", "result", "actor", "item_id", "version", "root_key_id", "sealed", "resource"] as const;
-
-const SQL = {
-  // One row a log, with its entries as JSON: a join would read each entry several times.
-  slices: `
-    SELECT (
-      SELECT json_group_array(json_array(${COLUMNS.join(", ")}))
-      FROM (SELECT * FROM activity WHERE vault_id = starts.value ->> 0 AND id < starts.value ->> 1 ORDER BY id DESC LIMIT ?2)
-    ) AS entries FROM json_each(?1) AS starts ORDER BY starts.key`,
-  total: "SELECT count(*) AS total FROM (SELECT 1 FROM activity WHERE vault_id IN (SELECT value FROM json_each(?1)) LIMIT ?2)",
-};
-
-/** An entry as the database gives it: the values of `COLUMNS`. */
-interface Entry {
-  readonly log: string;
-  readonly id: string;
-  readonly values: readonly unknown[];
-}
+/** A page of filtered logs takes so many D1 calls at most. */
+const FILTERED_CALLS = 3;
 
 /**
- * Loads the entries before an id, in one D1 call. The page may be shorter than `limit` although there are more entries.
- * Errors: `unauthorized` (revoked), `integrity`.
+ * Loads the entries before an id: of all entries in one D1 call, of those that match a filter in at most three. The page may be shorter
+ * than `limit`, or empty, although there are more entries. Errors: `unauthorized` (revoked), `integrity`.
  */
 export async function loadPageBefore(
   store: Store,
-  { claims, logs }: Reader,
+  reader: Reader,
   before: string,
   limit: number,
+  filter?: ActivityFilter,
 ): Promise<Result<ActivityPage>> {
   const read = async (starts: readonly Start[], size: number) => {
-    const answer = await readSlices(store, claims, starts, size);
+    const answer = await readSlices(store, reader, starts, size, { filter });
     return answer.ok ? ok(answer.value.slices) : answer;
   };
-  const page = await readBefore(read, logs, before, limit);
-  return page.ok ? openPage(store, page.value.entries, page.value.more) : page;
+  // A filter of an Item is applied when the entries are open: most of those that were read may not name it.
+  const opened = filter?.item === undefined ? limit : LIMITS.page;
+  const page = await readBefore(read, reader.logs, before, opened, filter ? FILTERED_CALLS : 1);
+  return page.ok ? openPage(store, page.value.entries, page.value.next, { limit, item: filter?.item }) : page;
 }
 
 /**
  * Loads the entries from an offset on, up to `LIMITS.activityDepth`. One D1 call, unless many logs with many entries meet a
  * deep page. Errors: as `loadPageBefore`.
  */
-export async function loadPageAt(
-  store: Store,
-  { claims, logs }: Reader,
-  offset: number,
-  limit: number,
-): Promise<Result<CountedPage>> {
+export async function loadPageAt(store: Store, reader: Reader, offset: number, limit: number): Promise<Result<CountedPage>> {
   const end = Math.min(offset + limit, LIMITS.activityDepth);
   let total: number | undefined;
   const read = async (starts: readonly Start[], size: number) => {
-    const answer = await readSlices(store, claims, starts, size, total === undefined ? logs : []);
+    const answer = await readSlices(store, reader, starts, size, { counted: total === undefined ? reader.logs : [] });
     if (!answer.ok) return answer;
     total ??= answer.value.total;
     return ok(answer.value.slices);
   };
   // One more entry shows whether there is a next page.
-  const newest = await readNewest(read, logs, end + 1);
+  const newest = await readNewest(read, reader.logs, end + 1);
   if (!newest.ok) return newest;
-  const page = await openPage(store, newest.value.slice(offset, end), newest.value.length > end);
+  const entries = newest.value.slice(offset, end);
+  const page = await openPage(store, entries, newest.value.length > end ? entries.at(-1)?.id : undefined, { limit });
   return page.ok ? ok({ ...page.value, total: total! > LIMITS.countedActivity ? undefined : total }) : page;
 }
 
-/** Reads `size` entries from each start on, in one D1 call. In: the logs to count too. */
-async function readSlices(
-  store: Store,
-  claims: Reader["claims"],
-  starts: readonly Start[],
-  size: number,
-  counted: readonly string[] = [],
-): Promise<Result<{ slices: Slice<Entry>[]; total: number }>> {
-  const statements = [
-    store.db.prepare(SQL.slices).bind(JSON.stringify(starts.map(({ log, before }) => [log, before])), size),
-    store.db.prepare(SQL.total).bind(JSON.stringify(counted), LIMITS.countedActivity + 1),
-  ] as const;
-  type Rows = [{ entries: string }, { total: number }];
-  const answer = await (claims === ADMIN
-    ? runBatch<Rows>(store.db, ...statements)
-    : loadForToken<Rows>(store, claims, ...statements));
-  if (!answer.ok) return answer;
-  const [rows, [count]] = answer.value;
-  const slices = rows.map((row, index): Slice<Entry> => {
-    const { log } = starts[index]!;
-    const entries = (JSON.parse(row.entries) as unknown[][]).map((values) => ({ log, id: values[0] as string, values }));
-    // SQLite does not promise the order of what an aggregate function collects.
-    return { log, entries: entries.toSorted((a, b) => (a.id < b.id ? 1 : -1)), more: entries.length === size };
-  });
-  return ok({ slices, total: count!.total });
-}
-
-async function openPage({ keyring }: Store, entries: readonly Entry[], more: boolean): Promise<Result<ActivityPage>> {
+/**
+ * Opens entries until the page is full. In: the `before` of the page after all of them, and the Item that entries have to name: the ids of
+ * several Items are sealed, so SQL does not compare them.
+ */
+async function openPage(
+  { keyring }: Store,
+  entries: readonly Entry[],
+  next: string | undefined,
+  { limit, item: wanted }: { readonly limit: number; readonly item?: string | undefined },
+): Promise<Result<ActivityPage>> {
   const activities: Activity[] = [];
-  for (const { log, values } of entries) {
+  for (const [place, { log, values }] of entries.entries()) {
     const { item_id: item, ...columns } = Object.fromEntries(COLUMNS.map((name, index) => [name, values[index]]));
     const activity = await openActivity(keyring, { ...columns, log, item } as ActivityRow);
     if (!activity.ok) return activity;
-    activities.push(activity.value);
+    if (wanted === undefined || names(activity.value, wanted)) activities.push(activity.value);
+    if (activities.length === limit && place + 1 < entries.length) return ok({ activities, next: activity.value.id });
   }
-  return ok({ activities, next: more ? entries.at(-1)?.id : undefined });
+  return ok({ activities, next });
 }
+
+const names = ({ item, items }: Activity, wanted: string): boolean => item === wanted || items?.includes(wanted) === true;

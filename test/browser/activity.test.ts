@@ -14,18 +14,46 @@ beforeAll(async () => {
 });
 
 describe("the activity", () => {
-  it("lists who did what, and is filtered by Item and by kind", async () => {
+  it("lists who did what, and is filtered by Item, by kind and by vault", async () => {
     const page = await openPage({ token: seeded.token });
     await page.goto("/console/#/activity");
     const created = page.getByRole("row", { name: /created Grafana/ });
     await created.waitFor();
     const rows = page.getByRole("row");
-    await page.getByLabel("Filter by Items").selectOption({ label: "GitHub" });
+    await page.getByLabel("Filter by Items").fill("GitHub");
     await created.waitFor({ state: "detached" });
-    await page.getByLabel("Filter by requests").selectOption("writes");
+    await page.getByLabel("Filter by requests").selectOption("created");
     await expect.poll(() => rows.filter({ hasText: "GitHub" }).count()).toBe(1);
+    await page.getByText("1 matching entry in the whole log.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await created.waitFor();
+    expect(await page.getByLabel("Filter by Items").inputValue()).toBe("");
+    await page.getByLabel("Filter by vaults").selectOption(seeded.vault);
+    await page.getByLabel("Filter by requests").selectOption("deleted");
+    await page.getByText("No entries.").waitFor();
+  });
+
+  it("searches the whole log for entries that match, not only those that are loaded, and says what the chart covers", async () => {
+    const { vault, token, items } = await seed([login("Rare")]);
+    await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);
+    await Promise.all(Array.from({ length: 5 }, () => sendRequest("GET", `v1/vaults/${vault}`, token)));
+    const page = await openPage({ token });
+    // Pages of two entries, so that the creation of the Item is not among those that are loaded first.
+    await page.route("**/v1/activity?*", async (route) => {
+      const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+      const url = route.request().url().replace("limit=100", "limit=1");
+      return route.fulfill({ response: await route.fetch({ url, headers }) });
+    });
+    await expect.poll(async () => ((await sendRequest("GET", "v1/activity?action=READ", token)) as unknown[]).length).toBe(5);
+    await page.goto("/console/#/activity");
+    await page.getByText(/^5 entries since .*; older ones are not loaded\.$/).waitFor();
+    await page.getByRole("figure", { name: /Requests per day since/ }).waitFor();
+    await page.getByLabel("Filter by requests").selectOption("created");
+    await page.getByRole("row", { name: new RegExp(`created ${items[0]!.slice(0, 8)}`) }).waitFor();
+    await page.getByText("2 matching entries in the whole log.").waitFor();
+    await page.getByLabel("Filter by requests").selectOption("");
+    await page.getByRole("button", { name: "Load older entries" }).click();
+    await page.getByText("8 entries in the whole log.").waitFor();
     await page.getByText("Figures").click();
     await page.getByRole("table", { name: "Requests per day" }).getByRole("rowheader").last().waitFor();
   });

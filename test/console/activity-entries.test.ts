@@ -1,6 +1,7 @@
 import type { ActivityEntry } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
-import { countByDay, filterEntries, itemsOf, kindOf, NO_FILTERS } from "../../console/src/activity/entries.ts";
+import { countByDay, itemsOf, kindOf } from "../../console/src/activity/entries.ts";
+import { isFiltered, NO_FILTERS, queryOf } from "../../console/src/activity/filters.ts";
 
 const entry = (more: Partial<ActivityEntry> = {}): ActivityEntry => ({
   requestId: "r",
@@ -27,25 +28,26 @@ describe("entries of the activity log", () => {
     expect(itemsOf(entry({ resource: { type: "ITEM", items: [{ id: "x" }, { id: "y" }] } }))).toEqual(["x", "y"]);
     expect(itemsOf(entry({ resource: { type: "VAULT", vault: { id: "v" } } }))).toEqual([]);
   });
+});
 
-  const entries = [
-    entry(),
-    entry({ action: "UPDATE", actor: { id: "b", userAgent: "", requestIp: "" } }),
-    entry({ result: "DENY" }),
-  ];
-
+describe("filters of the activity log", () => {
   it.each([
-    [{}, 3],
-    [{ vault: "v" }, 3],
-    [{ vault: "other" }, 0],
-    [{ actor: "b" }, 1],
-    [{ actor: "b", kind: "writes" as const }, 1],
-    [{ actor: "b", kind: "reads" as const }, 0],
-    [{ item: "i" }, 3],
-    [{ kind: "denied" as const }, 1],
-  ])("pass the filters %o: %d", (filters, count) =>
-    expect(filterEntries(entries, { ...NO_FILTERS, ...filters })).toHaveLength(count),
-  );
+    [{}, {}],
+    [{ vault: "v" }, { vault: "v" }],
+    [
+      { actor: "a", item: "i" },
+      { actor: "a", item: "i" },
+    ],
+    [{ kind: "reads" as const }, { action: "READ", result: "SUCCESS" }],
+    [
+      { vault: "v", kind: "denied" as const },
+      { vault: "v", result: "DENY" },
+    ],
+  ])("%o are the parameters %o", (chosen, query) => {
+    const filters = { ...NO_FILTERS, ...chosen };
+    expect(queryOf(filters)).toEqual(query);
+    expect(isFiltered(filters)).toBe(Object.keys(chosen).length > 0);
+  });
 });
 
 /** Noon of a day of November 2026, in the time zone of the test. */
@@ -66,6 +68,15 @@ describe("the days of the chart", () => {
   it("are the latest ones when there are more than fit", () => {
     const days = countByDay([entry({ timestamp: at(1) })], today, 5);
     expect(days.map(({ day }) => day)).toEqual(["2026-11-18", "2026-11-19", "2026-11-20", "2026-11-21", "2026-11-22"]);
+  });
+
+  it("begin where the log was searched from, also before the oldest entry that was found", () => {
+    const days = countByDay([entry({ timestamp: at(22) })], today, 60, new Date(at(20)));
+    expect(days.map(({ day, reads }) => [day, reads])).toEqual([
+      ["2026-11-20", 0],
+      ["2026-11-21", 0],
+      ["2026-11-22", 1],
+    ]);
   });
 
   it("are today alone without an entry", () => expect(countByDay([], today, 5)).toHaveLength(1));

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { fillLog, idOf, nestedLogs } from "../support/activity.ts";
+import { fillLog, fillUnopenable, idOf, nestedLogs } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { type Client, client, makeToken } from "../support/service.ts";
 
@@ -80,5 +80,46 @@ describe("a page of one log", () => {
     // The token, its own empty log, the list of logs, and the entry that shows that there is a next page.
     expect(count.calls).toBe(1);
     expect(count.rowsRead).toBeLessThanOrEqual(110);
+  });
+});
+
+describe("a filter that few of 30,000 entries match", () => {
+  const log = crypto.randomUUID();
+  const item = crypto.randomUUID();
+  const found = [29_999, 14_000, 0].map(idOf);
+  let reader: Client;
+  beforeAll(async () => {
+    const places = Array.from({ length: 99 }, (_, place) => idOf(40_000 + place));
+    const others = places.map(() => crypto.randomUUID());
+    for (const [index, id] of places.entries()) await fillLog(others[index]!, [id]);
+    await fillUnopenable(log, 1, 13_999);
+    await fillUnopenable(log, 14_001, 29_998);
+    await fillLog(log, found, { item });
+    reader = client((await makeToken(Object.fromEntries([log, ...others].map((vault) => [vault, "r" as const])))).token);
+  });
+
+  it.each([
+    ["a vault and an actor", `vault=${log}&actor=admin`, 4],
+    ["a vault and an Item", `vault=${log}&item=${item}`, 4],
+    ["an Item, in 100 vaults", `item=${item}`, 6],
+  ])("takes at most 3 D1 calls and 10,000 rows read a page: %s", async (_, query, most) => {
+    const ids: string[] = [];
+    let path: string | undefined = `/v1/activity?limit=50&${query}`;
+    let pages = 0;
+    for (; path !== undefined; pages++) {
+      const page: Awaited<ReturnType<typeof readPage>> = await readPage(reader, path);
+      expect(page.count.calls).toBeLessThanOrEqual(3);
+      expect(page.count.rowsRead).toBeLessThanOrEqual(10_000);
+      ids.push(...page.ids);
+      path = page.next;
+    }
+    expect(ids).toEqual(found);
+    expect(pages).toBeLessThanOrEqual(most);
+  });
+
+  it("reads hardly more rows than the page has entries where all match", async () => {
+    const { ids, count } = await readPage(reader, `/v1/activity?limit=1&vault=${log}&result=SUCCESS`);
+    expect(ids).toEqual([found[0]]);
+    expect([count.calls, count.rowsRead <= 10]).toEqual([1, true]);
   });
 });

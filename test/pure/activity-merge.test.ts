@@ -11,10 +11,15 @@ interface Entry {
   readonly id: string;
 }
 
+interface Page {
+  readonly entries: readonly Entry[];
+  readonly next: string | undefined;
+}
+
 type Logs = ReadonlyMap<string, readonly string[]>;
 
-/** Logs in memory that are read as the database is, and the numbers of calls and of entries read. */
-function readerOf(logs: Logs) {
+/** Logs in memory that are read as the database is, and the numbers of calls and of entries read. In: the ids that match a filter. */
+function readerOf(logs: Logs, matches: (id: string) => boolean = () => true) {
   const count = { calls: 0, entries: 0 };
   const read: ReadSlices<Entry> = async (starts, size) => {
     count.calls++;
@@ -23,7 +28,8 @@ function readerOf(logs: Logs) {
         const ids = logs.get(log)!.filter((id) => id < before);
         const entries = ids.toSorted().toReversed().slice(0, size);
         count.entries += entries.length;
-        return { log, entries: entries.map((id) => ({ id })), more: entries.length === size };
+        const found = entries.filter(matches).map((id) => ({ id }));
+        return { log, entries: found, end: entries.at(-1) ?? "", more: entries.length === size };
       }),
     );
   };
@@ -63,18 +69,53 @@ describe("pages by cursor", () => {
         const { count, read } = readerOf(logs);
         const all: string[] = [];
         for (let before = NEWEST, pages = 1; ; pages++) {
-          const { entries, more } = unwrap(await readBefore(read, [...logs.keys()], before, limit));
+          const { entries, next } = unwrap(await readBefore(read, [...logs.keys()], before, limit, 1));
           expect(count.calls).toBe(pages);
           expect(entries.length).toBeLessThanOrEqual(limit);
           all.push(...entries.map(({ id }) => id));
-          if (!more) break;
+          if (next === undefined) break;
           expect(entries.length).toBeGreaterThan(0);
-          before = all.at(-1)!;
+          before = next;
         }
         expect(all).toEqual(sorted(logs));
       }),
       { numRuns: runs(10, 1_000) },
     );
+  });
+
+  it("of filtered logs give all entries that match, none twice, each in at most 3 calls and 9,500 entries read", async () => {
+    const rare = fc.constantFrom(1, 2, 50, 10_000);
+    await fc.assert(
+      fc.asyncProperty(distribution, fc.integer({ min: 1, max: 1_000 }), rare, async (logs, limit, each) => {
+        const matches = (id: string) => Number(id.slice(-12)) % each === 0;
+        const { count, read } = readerOf(logs, matches);
+        const all: string[] = [];
+        for (let before: string | undefined = NEWEST; before !== undefined;) {
+          Object.assign(count, { calls: 0, entries: 0 });
+          const page: Page = unwrap(await readBefore(read, [...logs.keys()], before, limit, 3));
+          expect(count.calls).toBeLessThanOrEqual(3);
+          expect(count.entries).toBeLessThanOrEqual(9_500);
+          expect(page.entries.length).toBeLessThanOrEqual(limit);
+          all.push(...page.entries.map(({ id }) => id));
+          expect(page.next === undefined || page.next < before).toBe(true);
+          before = page.next;
+        }
+        expect(all).toEqual(sorted(logs).filter(matches));
+      }),
+      { numRuns: runs(10, 1_000) },
+    );
+  });
+
+  it("of filtered logs pass the dense log quickly when the other logs end", async () => {
+    const logs = logsOf(
+      100,
+      Array.from({ length: 20_000 }, (_, place) => (place < 990 ? place % 99 : 99)),
+    );
+    const { count, read } = readerOf(logs, (id) => id < idOf(10));
+    let pages = 0;
+    for (let before: string | undefined = NEWEST; before !== undefined; pages++)
+      before = (unwrap(await readBefore(read, [...logs.keys()], before, 50, 3)) as Page).next;
+    expect([pages, count.calls]).toEqual([5, 14]);
   });
 });
 

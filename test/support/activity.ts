@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import worker from "../../src/index.ts";
+import type { Activity } from "../../src/model/activity.ts";
 import { ACTIVITY, type ActivityRow, sealActivity } from "../../src/store/activity.ts";
 import type { ActivityMessage } from "../../src/store/activity-queue.ts";
 import { openStore } from "../../src/store/database.ts";
@@ -27,16 +28,29 @@ export async function deliver(rows: readonly ActivityRow[], bindings: Partial<En
   await worker.queue(batch, { ...env, ...bindings });
 }
 
-/** Inserts reads into a log, past the service. In: their ids. */
-export async function fillLog(log: string, ids: readonly string[]): Promise<void> {
+/** Inserts reads into a log, past the service. In: their ids, and what they have that is not that of a read of the vault by the admin. */
+export async function fillLog(log: string, ids: readonly string[], more: Partial<Activity> = {}): Promise<void> {
   const store = await openStore(env, Date.now());
   if (!store.ok) throw new Error(store.failure.kind);
   const origin = { userAgent: "", requestIp: "" };
-  const entry = { log, action: "READ", result: "SUCCESS", actor: "admin", item: null, version: null, origin } as const;
+  const entry = { log, action: "READ", result: "SUCCESS", actor: "admin", item: null, version: null, origin, ...more } as const;
   const rows = await Promise.all(ids.map((id) => sealActivity(store.value, { ...entry, id })));
   const sql = `
     INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)`;
   await env.DB.prepare(sql).bind(JSON.stringify(rows)).run();
+}
+
+/**
+ * Inserts the reads `first` to `last` of `idOf` into a log, each of an Item of its own, by another actor. Nothing can open them, so a page
+ * with one of them is a 500.
+ */
+export async function fillUnopenable(log: string, first: number, last: number): Promise<void> {
+  const sql = `
+    WITH RECURSIVE places (place) AS (SELECT ?2 UNION ALL SELECT place + 1 FROM places WHERE place < ?3)
+    INSERT INTO activity (vault_id, id, action, result, actor, item_id, root_key_id, sealed)
+    SELECT ?1, printf('00000000-0000-7000-8000-%012d', place), 'READ', 'SUCCESS', 'service',
+      printf('00000000-0000-4000-8000-%012d', place), (SELECT min(id) FROM root_keys), '' FROM places`;
+  await env.DB.prepare(sql).bind(log, first, last).run();
 }
 
 /** A UUIDv7-shaped id; the ids of greater numbers are newer. */

@@ -1,4 +1,6 @@
+import type { Client } from "@item-vault/client";
 import { entriesOf } from "../api/answers.ts";
+import { adminVaultIdOf, findItem, isId, vaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { timeOf } from "../items/present.ts";
@@ -23,13 +25,17 @@ type Resource = (typeof RESOURCES)[number];
 
 const LARGEST_PAGE = 1000;
 
+type Options = Call<typeof ACTIVITY_OPTIONS>["options"];
+
 /** `activity`: the newest entries, from as many pages as it takes. */
 export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_OPTIONS>): Promise<void> {
   const limit = Number(options.limit ?? 50);
   if (!Number.isInteger(limit) || limit < 1) throw new CliError("--limit takes a number from 1 on", { exit: "usage" });
   const [connected, path] = options.admin ? [await admin(), "/v1/admin/activity"] : [await client(), "/v1/activity"];
   // One entry more tells whether there are more.
-  const query = { limit: Math.min(limit + 1, LARGEST_PAGE), before: options.before };
+  const { before, actor, action, result } = options;
+  const found = await (options.admin ? findInAdminLog : findInLog)(connected, options);
+  const query = { limit: Math.min(limit + 1, LARGEST_PAGE), before, actor, action, result, ...found };
   const entries: Entry[] = [];
   for await (const entry of entriesOf<Entry>(connected, path, query)) if (entries.push(entry) > limit) break;
   const shown = entries.slice(0, limit);
@@ -39,6 +45,19 @@ export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_O
       tableOf(["TIME", "ACTION", "RESULT", "ACTOR", "RESOURCE", "VERSION", "REQUEST"], shown.map(rowOf), columns),
   });
   if (entries.length > limit) await tell(io, `Older entries: --before ${shown.at(-1)!.requestId}`);
+}
+
+/** The ids of the vault and the Item that entries are about. */
+async function findInLog(client: Client, { vault, item }: Options): Promise<Record<string, string | undefined>> {
+  // The Item may have been deleted, so an id is not looked up.
+  if (item === undefined || isId(item)) return { vault: vault && (await vaultIdOf(client, vault)), item };
+  const found = await findItem(client, item, vault);
+  return { vault: found.vault, item: found.path.slice(found.path.lastIndexOf("/") + 1) };
+}
+
+async function findInAdminLog(client: Client, { vault, item }: Options): Promise<Record<string, string | undefined>> {
+  if (item !== undefined) throw new CliError("The log of the admin has no Items", { exit: "usage" });
+  return { vault: vault && (await adminVaultIdOf(client, vault)) };
 }
 
 const rowOf = ({ timestamp, action, result, actor, resource, requestId }: Entry): string[] => [

@@ -7,6 +7,21 @@ import { FORMAT_OPTION } from "../output/format.ts";
 export const ACTIVITY_OPTIONS = {
   limit: { type: "string", value: "N", summary: "how many entries; default 50" },
   before: { type: "string", value: "ID", summary: "only entries that are older than this one" },
+  vault: { type: "string", short: "v", value: "VAULT", summary: "only entries about this vault, by name or id" },
+  item: { type: "string", value: "ITEM", summary: "only entries about this Item, by title or id" },
+  actor: { type: "string", value: "ID", summary: "only entries of this token or person, of admin or of service" },
+  action: {
+    type: "string",
+    value: "ACTION",
+    summary: "only entries with this action: READ, CREATE, UPDATE or DELETE",
+    choices: ["READ", "CREATE", "UPDATE", "DELETE"],
+  },
+  result: {
+    type: "string",
+    value: "RESULT",
+    summary: "only entries with this result: SUCCESS or DENY",
+    choices: ["SUCCESS", "DENY"],
+  },
   admin: { type: "boolean", summary: "the log of the admin" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
@@ -45,7 +60,7 @@ export const LOG_COMMANDS: readonly Command[] = [
     summary: "show what was read and written, newest first",
     args: "",
     options: ACTIVITY_OPTIONS,
-    examples: ["item-vault activity --limit 10"],
+    examples: ["item-vault activity --limit 10", 'item-vault activity --vault Production --item "Database" --action READ'],
     load: () => import("./activity.ts"),
   }),
   command({

@@ -1,71 +1,37 @@
-import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { entries as items } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { Chart } from "../ui/chart.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Page } from "../ui/page.tsx";
-import { formatDate } from "../ui/time.ts";
-import { countByDay, type Entry, filterEntries, type Filters, NO_FILTERS } from "./entries.ts";
+import { formatDate, formatTime } from "../ui/time.ts";
+import { countByDay } from "./entries.ts";
 import { EntryTable } from "./entry-table.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { type Loaded, loadEntries, type Log, LOGS } from "./load.ts";
+import { isFiltered, NO_FILTERS } from "./filters.ts";
+import { type Log, LOGS } from "./load.ts";
+import { failure, loaded, loadMore, query, show, since, state } from "./state.ts";
 
 /** Who did what: the entries of a log, what they are filtered by, and how many there were on each day. */
 
 const DAYS = 60;
-const log = signal<Log>("vaults");
-const loaded = signal<Loaded>({ entries: [], more: false });
-const state = signal<"loading" | "loaded" | "failed">("loading");
-const failure = signal<unknown>(undefined);
-const filters = signal<Filters>(NO_FILTERS);
-const shown = computed(() => filterEntries(loaded.value.entries, filters.value));
-
-async function load(before?: string): Promise<void> {
-  state.value = "loading";
-  const asked = log.value;
-  try {
-    const next = await loadEntries(asked, before);
-    if (asked !== log.value) return;
-    loaded.value = { ...next, entries: before === undefined ? next.entries : [...loaded.value.entries, ...next.entries] };
-    state.value = "loaded";
-  } catch (error) {
-    failure.value = error;
-    state.value = "failed";
-  }
-}
-
-function chooseLog(chosen: Log): void {
-  log.value = chosen;
-  filters.value = NO_FILTERS;
-  loaded.value = { entries: [], more: false };
-  void load();
-}
 
 export function ActivityView() {
   const { token, admin } = session.value!;
   const logs = (Object.keys(LOGS) as Log[]).filter((name) => (name === "admin" ? admin : token));
-  useEffect(() => chooseLog(logs.includes(log.value) ? log.value : logs[0]!), []);
+  useEffect(() => show(logs.includes(query.value.log) ? query.value.log : logs[0]!, NO_FILTERS), []);
+  const { entries, next } = loaded.value;
   return (
     <Page title="Activity" actions={logs.length > 1 && <LogChoice logs={logs} />}>
-      <FilterBar
-        entries={loaded.value.entries}
-        items={items.value}
-        filters={filters.value}
-        onChange={(next) => (filters.value = next)}
-      />
-      {loaded.value.entries.length > 0 && <DayChart entries={shown.value} />}
-      {state.value === "failed" && <Failure error={failure.value} retry={() => void load()} />}
-      {state.value === "loaded" && shown.value.length === 0 && <p class="empty">No entries.</p>}
-      {shown.value.length > 0 && <EntryTable entries={shown.value} items={items.value} />}
+      <FilterBar />
+      {entries.length > 0 && <DayChart />}
+      {state.value === "failed" && <Failure error={failure.value} retry={() => void loadMore()} />}
+      {state.value === "loaded" && entries.length === 0 && next === undefined && <p class="empty">No entries.</p>}
+      {entries.length > 0 && <EntryTable entries={entries} items={items.value} />}
       <p class="more">
-        {loaded.value.entries.length > 0 && <span class="quiet">{summaryOf(loaded.value, shown.value)}</span>}
-        {loaded.value.more && (
-          <button
-            type="button"
-            disabled={state.value === "loading"}
-            onClick={() => void load(loaded.value.entries.at(-1)?.requestId)}
-          >
+        {state.value === "loaded" && <span class="quiet">{summary()}</span>}
+        {next !== undefined && (
+          <button type="button" disabled={state.value === "loading"} onClick={() => void loadMore()}>
             Load older entries
           </button>
         )}
@@ -77,7 +43,7 @@ export function ActivityView() {
 
 function LogChoice({ logs }: { readonly logs: readonly Log[] }) {
   return (
-    <select aria-label="Log" value={log.value} onChange={(event) => chooseLog(event.currentTarget.value as Log)}>
+    <select aria-label="Log" value={query.value.log} onChange={(event) => show(event.currentTarget.value as Log, NO_FILTERS)}>
       {logs.map((name) => (
         <option key={name} value={name}>
           {LOGS[name].label}
@@ -87,14 +53,21 @@ function LogChoice({ logs }: { readonly logs: readonly Log[] }) {
   );
 }
 
-function DayChart({ entries }: { readonly entries: readonly Entry[] }) {
-  const days = countByDay(entries, new Date(), DAYS);
+function DayChart() {
+  const days = countByDay(loaded.value.entries, new Date(), DAYS, since.value);
   const bars = days.map(({ day, reads, writes, denied }) => ({
     label: formatDate(`${day}T00:00`),
     values: [reads, writes, denied],
   }));
-  return <Chart title="Requests per day" series={["reads", "writes", "refused"]} bars={bars} />;
+  return <Chart title={`Requests per day${coverage()}`} series={["reads", "writes", "refused"]} bars={bars} />;
 }
 
-const summaryOf = ({ entries, more }: Loaded, found: readonly Entry[]): string =>
-  `${found.length} of ${entries.length} loaded entries${more ? "; the log has older ones." : ". These are all."}`;
+/** Which part of the log was searched. */
+const coverage = (): string => (since.value ? ` since ${formatTime(since.value.toISOString())}` : "");
+
+/** How many entries were found, and where: entries that the page shows are never taken for the whole log. */
+function summary(): string {
+  const count = loaded.value.entries.length;
+  const found = `${count.toLocaleString("en")} ${isFiltered(query.value.filters) ? "matching " : ""}${count === 1 ? "entry" : "entries"}`;
+  return since.value ? `${found}${coverage()}; older ones are not loaded.` : `${found} in the whole log.`;
+}

@@ -1,5 +1,6 @@
 import type { Entry } from "./entries.ts";
 import { send } from "../api/client.ts";
+import { type Filters, queryOf } from "./filters.ts";
 
 /** The logs that a session can read: of the vaults of its token, and of the admin. */
 export const LOGS = {
@@ -14,19 +15,25 @@ const PAGES = 5;
 
 export interface Loaded {
   readonly entries: readonly Entry[];
-  /** Whether the log has older entries. */
-  readonly more: boolean;
+  /** The `before` of the entries that were not searched yet; absent when these are all. */
+  readonly next?: string | undefined;
 }
 
-/** Loads some 500 entries, the newest first, that are older than one entry. In: its `requestId`; absent: from the newest on. */
-export async function loadEntries(log: Log, before: string | undefined): Promise<Loaded> {
+/** Loads at most some 500 entries that match, the newest first. In: the `next` before; absent: from the newest on. */
+export async function loadEntries(log: Log, filters: Filters, before: string | undefined): Promise<Loaded> {
   const entries: Entry[] = [];
-  let [last, more] = [before, true];
-  for (let page = 0; page < PAGES && more; page++) {
-    const response = await send("GET", LOGS[log].path, { query: { limit: PAGE, before: last } });
+  let next = before;
+  for (let page = 0; page < PAGES; page++) {
+    const response = await send("GET", LOGS[log].path, { query: { limit: PAGE, before: next, ...queryOf(filters) } });
     entries.push(...((await response.json()) as Entry[]));
-    last = entries.at(-1)?.requestId;
-    more = response.headers.get("Link")?.includes('rel="next"') ?? false;
+    next = beforeOf(response.headers);
+    if (next === undefined) break;
   }
-  return { entries, more };
+  return { entries, next };
+}
+
+/** The `before` in the link to the next page (contract 13.20). The last entry does not tell it: a page may be empty. */
+function beforeOf(headers: Headers): string | undefined {
+  const [, link] = /<([^>]*)>;\s*rel="next"/.exec(headers.get("Link") ?? "") ?? [];
+  return link === undefined ? undefined : (new URL(link, location.origin).searchParams.get("before") ?? undefined);
 }

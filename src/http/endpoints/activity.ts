@@ -10,6 +10,7 @@ import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activ
 import { nextPage } from "../next-page.ts";
 import { presentActivity } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { type Filtered, parseFilter } from "./activity-filter.ts";
 
 /** The activity logs, newest entry first: endpoint 11 and the admin's. Reading a log is not logged. */
 
@@ -18,6 +19,7 @@ interface Window {
   /** The id that is newer than the page; absent: the page is given by its offset. */
   readonly before: string | undefined;
   readonly offset: number;
+  readonly filtered: Filtered | undefined;
 }
 
 function parse({ query: { rest } }: ParseCall): Result<Window> {
@@ -28,30 +30,48 @@ function parse({ query: { rest } }: ParseCall): Result<Window> {
   const before = parseId(rest.get("before") ?? NOWHERE);
   if (before === undefined || !isId(before)) return invalid("before: is not the id of an entry");
   if (rest.has("before") && rest.has("offset")) return invalid("before: does not go with offset");
-  return ok({ limit: limit.value ?? 50, offset: offset.value ?? 0, before: rest.has("before") ? before : undefined });
+  const filtered = parseFilter(rest);
+  if (!filtered.ok) return filtered;
+  if (filtered.value && rest.has("offset")) return invalid("offset: does not go with a filter");
+  return ok({
+    limit: limit.value ?? 50,
+    offset: offset.value ?? 0,
+    before: rest.has("before") ? before : filtered.value && NEWEST,
+    filtered: filtered.value,
+  });
 }
 
 /** The activity in the vaults that a token reads. */
 export const listActivity = {
   parse,
-  async handle(call: Call, { limit, offset, before }: Window): Promise<Result<Reply>> {
+  async handle(call: Call, window: Window): Promise<Result<Reply>> {
     const { store, actor, claims } = call;
+    const { limit, offset, before, filtered } = window;
+    const { vault, ...filter } = filtered?.filter ?? {};
     // A token may name any id as a vault; this one is the log of the admin.
-    const logs = [...readableVaults(call).filter((vault) => vault !== NOWHERE), actor];
-    if (before !== undefined) return present(call, limit, await loadPageBefore(store, { claims, logs }, before, limit));
+    const logs = [...readableVaults(call).filter((one) => one !== NOWHERE && one === (vault ?? one)), ...(vault ? [] : [actor])];
+    if (before !== undefined) {
+      const page = await loadPageBefore(store, { claims, logs }, before, limit, filtered && filter);
+      return present(call, window, page);
+    }
     const page = await loadPageAt(store, { claims, logs }, offset, limit);
     if (!page.ok) return page;
     const { activities, total = "*" } = page.value;
     const range = activities.length > 0 ? `${offset + 1}-${offset + activities.length}` : "*";
-    return present(call, limit, page, { "Content-Range": `${range}/${total}` });
+    return present(call, window, page, { "Content-Range": `${range}/${total}` });
   },
 };
 
-/** What the admin did, and who was refused as the admin. */
+/** What the admin did, and who was refused as the admin. An entry is about no Item, so a filter of one is refused. */
 export const listAdminActivity = {
-  parse,
-  handle: async (call: Call, { limit, before = NEWEST }: Window): Promise<Result<Reply>> =>
-    present(call, limit, await loadPageBefore(call.store, { claims: ADMIN, logs: [NOWHERE] }, before, limit)),
+  parse(call: ParseCall): Result<Window> {
+    return call.query.rest.has("item") ? invalid("item: the log of the admin has no Items") : parse(call);
+  },
+  async handle(call: Call, window: Window): Promise<Result<Reply>> {
+    const { limit, before = NEWEST, filtered } = window;
+    const reader = { claims: ADMIN, logs: [NOWHERE] } as const;
+    return present(call, window, await loadPageBefore(call.store, reader, before, limit, filtered?.filter));
+  },
 };
 
 /** net/http of Ruby does not decompress an answer with a `Content-Range`, so nothing on the way may compress it. */
@@ -60,13 +80,13 @@ const UNCOMPRESSED = { "Cache-Control": "no-store, no-transform" };
 /** The answer, with a link to the next page (RFC 8288) unless it is the last. */
 function present(
   { c, dialect }: Call,
-  limit: number,
+  { limit, filtered }: Window,
   page: Result<ActivityPage>,
   headers: Record<string, string> = {},
 ): Result<Reply> {
   if (!page.ok) return page;
   const { activities, next } = page.value;
-  const link = nextPage(c, next && `limit=${limit}&before=${next}`);
+  const link = nextPage(c, next && `limit=${limit}&before=${next}${filtered?.query ?? ""}`);
   const presented = activities.map((activity) => presentActivity(activity, dialect));
   return ok({ response: c.json(presented, 200, { ...UNCOMPRESSED, ...headers, ...link }) });
 }

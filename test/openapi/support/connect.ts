@@ -127,7 +127,12 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   "Field.totp is ours": "Connect returns it too, but does not document it; its SDKs read it (contract 2.11)",
   "Field.type: STRING EMAIL CONCEALED URL OTP DATE MONTH_YEAR MENU SSHKEY ADDRESS PHONE GENDER REFERENCE FILE CREDIT_CARD_NUMBER CREDIT_CARD_TYPE, in Connect STRING EMAIL CONCEALED URL OTP DATE MONTH_YEAR MENU SSHKEY":
     "types that Connect sends and does not document, and that clients send again (contract 2.7)",
+  "GET /v1/activity ?action is ours": "a filter (contract 13.25)",
+  "GET /v1/activity ?actor is ours": "a filter (contract 13.25)",
   "GET /v1/activity ?before is ours": "pages of any depth (contract 13.19)",
+  "GET /v1/activity ?item is ours": "a filter (contract 13.25)",
+  "GET /v1/activity ?result is ours": "a filter (contract 13.25)",
+  "GET /v1/activity ?vault is ours": "a filter (contract 13.25)",
   "GET /v1/vaults/{vault}/items ?archived is ours": "archived Items (contract 14.15)",
   "GET /v1/vaults/{vault}/items ?cursor is ours": "pages (contract 11.3)",
   "GET /v1/vaults/{vault}/items ?include is ours": "user names in lists (contract 11.8)",

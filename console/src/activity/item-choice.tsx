@@ -1,0 +1,71 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { isId, parseId } from "../../../src/model/ids.ts";
+import { titleOf } from "../items/categories.ts";
+import { entries as items, vaultName } from "../state/items.ts";
+import { search } from "../state/search.ts";
+
+/** The choice of an Item by its title, or by its id when the list has it no more. Of thousands, only those that match are offered. */
+
+const OFFERED = 50;
+const LIST = "activity-items";
+
+interface Props {
+  /** The id of the Item that is chosen; empty for all. */
+  readonly item: string;
+  readonly onChange: (item: string) => void;
+}
+
+export function ItemChoice({ item, onChange }: Props) {
+  const text = useSignal("");
+  const entered = useSignal(item);
+  const enter = (next: string) => {
+    text.value = next;
+    const id = optionsOf(next).get(next) ?? idOf(next);
+    if (id !== entered.value) onChange((entered.value = id));
+  };
+  useEffect(() => {
+    // All filters were cleared. Text that names no Item is not, because it is being typed.
+    if (item === "" && entered.value !== "") text.value = entered.value = "";
+  }, [item]);
+  return (
+    <>
+      <input
+        type="search"
+        list={LIST}
+        aria-label="Filter by Items"
+        placeholder="All Items"
+        autocomplete="off"
+        value={text.value}
+        onInput={(event) => enter(event.currentTarget.value)}
+      />
+      <datalist id={LIST}>
+        {[...optionsOf(text.value).keys()].map((label) => (
+          <option key={label} value={label} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** Out: empty for a text that is no id. */
+function idOf(text: string): string {
+  const id = parseId(text.trim());
+  return id !== undefined && isId(id) ? id : "";
+}
+
+/** The ids of the Items that are offered for a text, by their labels: a title that several have is followed by vault and id. */
+function optionsOf(text: string): ReadonlyMap<string, string> {
+  const [title] = text.split(SEPARATOR);
+  const found = search(items.value, title!).slice(0, OFFERED);
+  const counts = Map.groupBy(found, ({ item }) => titleOf(item));
+  return new Map(
+    found.map(({ item }) => {
+      const name = titleOf(item);
+      const alone = counts.get(name)!.length === 1;
+      return [alone ? name : [name, vaultName(item.vault.id), item.id.slice(0, 8)].join(SEPARATOR), item.id];
+    }),
+  );
+}
+
+const SEPARATOR = " · ";

@@ -1,0 +1,161 @@
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { NOWHERE } from "../../src/crypto/seal.ts";
+import { writeId } from "../../src/model/dialect.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
+import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
+
+/** The filters of the activity logs (contract 13.25, 13.26). */
+
+interface Entry {
+  readonly requestId: string;
+  readonly action: string;
+  readonly resource: { readonly type: string; readonly vault?: { readonly id: string } };
+}
+
+const LOG = "/v1/activity";
+const world = { reader: undefined as unknown as Client, a: "", b: "", first: "", second: "", writer: "", visitor: "" };
+
+/** The entries of all pages of a log, and the headers of the first page. */
+async function readAll(call: Client, path: string) {
+  const entries: Entry[] = [];
+  const pages: { readonly entries: number; readonly range: string | null }[] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const { status, body, headers }: Awaited<ReturnType<Client>> = await call("GET", next);
+    expect(status).toBe(200);
+    entries.push(...(body as Entry[]));
+    pages.push({ entries: body.length, range: headers.get("Content-Range") });
+    next = /^<https:\/\/vault\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+  }
+  return { entries, pages };
+}
+
+/**
+ * Two vaults. In the first a token makes two Items, reads the first one, and both by one request; another token is refused there. In the
+ * second vault the first token makes an Item.
+ */
+beforeAll(async () => {
+  const [a, b] = [await makeVault(), await makeVault()];
+  const [writer, visitor] = [await makeToken({ [a]: "rw", [b]: "rw" }), await makeToken({})];
+  const call = client(writer.token);
+  const fields = [{ id: "username", label: "username", type: "STRING", value: "u" }];
+  const make = async (vault: string, title: string) =>
+    (await call("POST", `/v1/vaults/${vault}/items`, { body: { ...LOGIN, title, fields } })).body.id as string;
+  const [first, second] = [await make(a, "First"), await make(a, "Second")];
+  await make(b, "Third");
+  await call("GET", `/v1/vaults/${a}/items/${first}`);
+  const references = [first, second].map((item) => `op://${a}/${item}/username`);
+  await call("POST", "/v1/resolve", { body: { references } });
+  await client(visitor.token)("GET", `/v1/vaults/${a}`);
+  const reader = client((await makeToken({ [a]: "r", [b]: "r" })).token);
+  Object.assign(world, { reader, a, b, first, second, writer: writer.id, visitor: visitor.id });
+  // The creation of each vault, three writes, two reads and the denial.
+  await vi.waitFor(async () => expect((await readAll(reader, LOG)).entries).toHaveLength(8), UNDER_LOAD);
+});
+
+describe("a filter of the activity log", () => {
+  it.each([
+    ["vault", () => `vault=${world.a}`, 6],
+    ["a vault, with an actor", () => `vault=${world.b}&actor=${world.writer}`, 1],
+    ["an actor", () => `actor=${world.visitor}`, 1],
+    ["the admin as the actor", () => "actor=admin", 2],
+    ["an actor without entries", () => "actor=service", 0],
+    ["an Item, also where one request has read several", () => `item=${world.first}`, 3],
+    ["another Item", () => `item=${world.second}`, 2],
+    ["an Item in another vault", () => `item=${world.first}&vault=${world.b}`, 0],
+    ["an action", () => "action=CREATE", 5],
+    ["an action and a result", () => "action=READ&result=SUCCESS", 2],
+    ["a result", () => "result=DENY", 1],
+    ["all at once", () => `vault=${world.a}&item=${world.first}&actor=${world.writer}&action=READ&result=SUCCESS`, 2],
+  ])("finds the entries of %s", async (_, query, count) => {
+    const whole = (await readAll(world.reader, LOG)).entries.map(({ requestId }) => requestId);
+    const { entries } = await readAll(world.reader, `${LOG}?${query()}`);
+    expect(entries).toHaveLength(count);
+    expect(entries.map(({ requestId }) => requestId)).toEqual(
+      whole.filter((id) => entries.some(({ requestId }) => requestId === id)),
+    );
+  });
+
+  it("takes ids in either form", async () => {
+    const { a, first, writer, reader } = world;
+    const [vault, item, actor] = [a, first, writer].map((id) => writeId(id, "connect"));
+    expect((await readAll(reader, `${LOG}?vault=${vault}&item=${item}&actor=${actor}`)).entries).toHaveLength(3);
+  });
+
+  it("stays in the Link, whose pages have every entry once and no Content-Range", async () => {
+    const { entries } = await readAll(world.reader, `${LOG}?item=${world.first}&vault=${world.a}`);
+    const { entries: paged, pages } = await readAll(world.reader, `${LOG}?limit=1&item=${world.first}&vault=${world.a}`);
+    expect(paged).toEqual(entries);
+    expect(pages.every((page) => page.entries <= 1 && page.range === null)).toBe(true);
+    expect(pages.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("goes with before", async () => {
+    const { entries } = await readAll(world.reader, `${LOG}?item=${world.first}`);
+    expect((await readAll(world.reader, `${LOG}?item=${world.first}&before=${entries[0]!.requestId}`)).entries).toEqual(
+      entries.slice(1),
+    );
+  });
+
+  it("shows nothing of a vault that the token does not read, as of one that does not exist", async () => {
+    const { token } = await makeToken({ [world.b]: "r", [world.a]: "w" });
+    const outsider = client(token);
+    for (const vault of [world.a, crypto.randomUUID(), NOWHERE]) {
+      const { status, body, headers } = await outsider("GET", `${LOG}?vault=${vault}`);
+      expect([status, body, headers.get("Link")]).toEqual([200, [], null]);
+    }
+    expect((await outsider("GET", `${LOG}?item=${world.first}`)).body).toEqual([]);
+    expect((await outsider("GET", `${LOG}?actor=${world.visitor}`)).body).toEqual([]);
+  });
+
+  it("with a vault leaves out the lists of vaults, which are in none", async () => {
+    const { id, token } = await makeToken({ [world.b]: "r" });
+    const call = client(token);
+    await call("GET", "/v1/vaults");
+    await vi.waitFor(async () => expect((await call("GET", `${LOG}?actor=${id}`)).body).toHaveLength(1), UNDER_LOAD);
+    expect((await call("GET", `${LOG}?actor=${id}&vault=${world.b}`)).body).toEqual([]);
+  });
+
+  it.each([
+    ["vault=x", "vault: is not the id of a vault"],
+    ["vault=", "vault: is not the id of a vault"],
+    ["actor=nobody", "actor: is not the id of an actor"],
+    ["actor=Admin", "actor: is not the id of an actor"],
+    ["item=zzzzzzzzzzzzzzzzzzzzzzzzz1", "item: is not the id of an Item"],
+    ["action=read", "action: is not one of READ, CREATE, UPDATE, DELETE"],
+    ["result=", "result: is not one of SUCCESS, DENY"],
+    ["result=DENY&offset=0", "offset: does not go with a filter"],
+  ])("is refused with 400 when malformed or with offset: %s", async (query, message) => {
+    const { status, body } = await world.reader("GET", `${LOG}?${query}`);
+    expect([status, body.message]).toEqual([400, message]);
+  });
+
+  it("of a revoked token is a 401", async () => {
+    const { id, token } = await makeToken({ [world.a]: "r" });
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    for (const vault of [world.a, crypto.randomUUID()])
+      expect((await client(token)("GET", `${LOG}?vault=${vault}`)).status).toBe(401);
+  });
+});
+
+describe("a filter of the log of the admin", () => {
+  const path = (query: string) => `/v1/admin/activity?limit=1000&${query}`;
+
+  it("finds the entries about a vault, and with an action those of that", async () => {
+    await admin("PATCH", `/v1/admin/vaults/${world.a}`, { body: { name: "Renamed" } });
+    await vi.waitFor(async () => {
+      const { entries } = await readAll(admin, path(`vault=${world.a}`));
+      expect(entries.map(({ action, resource }) => [action, resource.type, resource.vault?.id])).toEqual([
+        ["UPDATE", "VAULT", world.a],
+        ["CREATE", "VAULT", world.a],
+      ]);
+      expect((await readAll(admin, path(`vault=${world.a}&action=UPDATE&actor=admin`))).entries).toEqual(entries.slice(0, 1));
+    }, UNDER_LOAD);
+    // A token's id is not that of a vault, although the log has entries about it.
+    expect((await readAll(admin, path(`vault=${world.writer}`))).entries).toEqual([]);
+  });
+
+  it("is refused with 400 when it is of an Item", async () => {
+    const { status, body } = await admin("GET", path(`item=${world.first}`));
+    expect([status, body.message]).toEqual([400, "item: the log of the admin has no Items"]);
+  });
+});
