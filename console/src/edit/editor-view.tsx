@@ -1,6 +1,5 @@
 import type { Item } from "@item-vault/client";
 import { useEffect, useRef } from "preact/hooks";
-import { titleOf } from "../items/categories.ts";
 import { dropItem } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
@@ -43,7 +42,7 @@ export function EditorView({ editor, title }: Props) {
       <header>
         <a class="back button plain" href={formatRoute(placeOf(base?.item))}>
           <Icon name="back" />
-          {base ? titleOf(base.item) : "Items"}
+          {base ? "Item" : "Items"}
         </a>
         <h1>{title}</h1>
       </header>

@@ -2,9 +2,9 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { AdminVault, BrokenVault } from "@item-vault/client";
 import { call } from "../api/client.ts";
-import { Chart } from "../ui/chart.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { formatSize } from "../ui/size.ts";
+import { SizeChart } from "./size-chart.tsx";
 
 /** The largest vaults, by the bytes of their Items and of their Files. */
 
@@ -28,5 +28,5 @@ export function VaultSizes() {
   if (!vaults.value || vaults.value.length === 0) return null;
   const largest = vaults.value.toSorted((a, b) => bytesOf(b) - bytesOf(a)).slice(0, SHOWN);
   const bars = largest.map((vault) => ({ label: nameOf(vault), values: [vault.usage.bytes ?? 0, vault.usage.fileBytes] }));
-  return <Chart title="Largest vaults" series={["Items", "Files"]} bars={bars} format={formatSize} />;
+  return <SizeChart title="Largest vaults" series={["Items", "Files"]} bars={bars} format={formatSize} />;
 }

@@ -2,6 +2,7 @@ import type { Field, Item } from "@item-vault/client";
 import { Icon } from "../ui/icon.tsx";
 import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 import { copy } from "../ui/clipboard.ts";
+import { copyKeyOf } from "./copy-keys.ts";
 import { FieldMenu } from "./field-menu.tsx";
 import { displayOf, labelOf } from "./field-types.ts";
 import { FIELD_VALUES } from "./field-values.ts";
@@ -37,7 +38,7 @@ function Value({ field, item }: FieldProps) {
         type="button"
         class="plain"
         aria-label={`Copy ${label}`}
-        title="Copy"
+        {...copyKeyOf(field, item)}
         onClick={() => void copy(label, field.value, { secret: concealed })}
       >
         <Icon name="copy" />

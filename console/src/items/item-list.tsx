@@ -29,11 +29,13 @@ function Content() {
   if (found.value.length === 0) return <Empty />;
   return (
     <VirtualList
+      key={`${vaultFilter.value}/${scope.value}`}
       label="Items"
       rows={found.value}
       keyOf={({ item }) => item.id}
       height={ROW_HEIGHT}
       current={route.value.item}
+      query={query.value}
       row={(entry, tabIndex) => <Row entry={entry} tabIndex={tabIndex} />}
     />
   );

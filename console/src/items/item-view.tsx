@@ -1,10 +1,12 @@
 import { useEffect, useRef } from "preact/hooks";
+import { ItemVaultError } from "@item-vault/client";
 import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { categoryOf, titleOf } from "./categories.ts";
+import { pressCopyKey } from "./copy-keys.ts";
 import { Fields } from "./fields.tsx";
 import { ITEM_ACTIONS, ITEM_PARTS } from "./item-parts.ts";
 
@@ -16,7 +18,13 @@ export function ItemView({ vault, id }: { readonly vault: string; readonly id: s
     return (
       <div class="item">
         <BackToList />
-        <Failure error={value.error} retry={() => void openItem(vault, id)} />
+        <Failure error={value.error} retry={() => void openItem(vault, id)}>
+          {value.error instanceof ItemVaultError && value.error.kind === "item_not_found" && (
+            <a class="button" href={formatRoute({ view: "deleted" })}>
+              Deleted Items
+            </a>
+          )}
+        </Failure>
       </div>
     );
   if (value.state !== "loaded" || value.id !== id) return <p class="quiet">Loading…</p>;
@@ -33,18 +41,22 @@ const BackToList = () => (
 
 function Content({ opened }: { readonly opened: Opened }) {
   const { item } = opened;
+  const vault = vaultName(item.vault.id); // Empty until the list is there.
   const heading = useRef<HTMLHeadingElement>(null);
   // A screen reader then reads the Item that was opened.
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
-    <article class="item" data-item={item.id}>
+    // The buttons are interactive; the article handles the keys that press them.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
+    <article class="item" data-item={item.id} onKeyDown={pressCopyKey}>
       <header>
         <BackToList />
         <h1 ref={heading} tabIndex={-1}>
           {titleOf(item)}
         </h1>
         <p class="quiet">
-          {categoryOf(item.category).label} in {vaultName(item.vault.id)}
+          {categoryOf(item.category).label}
+          {vault !== "" && ` in ${vault}`}
           {item.state === "ARCHIVED" && " · archived"}
         </p>
         <div class="actions">

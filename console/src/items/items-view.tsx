@@ -25,7 +25,13 @@ export function ItemsView() {
         ) : vault !== undefined && item !== undefined ? (
           <ItemView vault={vault} id={item} />
         ) : (
-          <p class="empty">Choose an Item, or type to search.</p>
+          <div class="empty">
+            <p>Choose an Item, or type to search.</p>
+            <p class="keys">
+              <kbd>Enter</kbd> opens the first result. In an Item, <kbd>P</kbd> copies the password, <kbd>U</kbd> the user name,{" "}
+              <kbd>O</kbd> the one-time password.
+            </p>
+          </div>
         )}
       </section>
     </div>

@@ -1,3 +1,5 @@
+import { copy } from "../ui/clipboard.ts";
+import { Icon } from "../ui/icon.tsx";
 import type { Opened } from "../state/opened.ts";
 
 /** The URLs of an Item. Only those of the web are links: a `javascript:` URL must not run in this page. */
@@ -20,6 +22,15 @@ export function Urls({ opened: { item } }: { readonly opened: Opened }) {
               ) : (
                 <span>{href}</span>
               )}
+              <button
+                type="button"
+                class="plain"
+                aria-label={`Copy ${label || "URL"}`}
+                title="Copy"
+                onClick={() => void copy(label || "URL", href, { secret: false })}
+              >
+                <Icon name="copy" />
+              </button>
             </dd>
           </div>
         ))}

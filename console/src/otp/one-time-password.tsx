@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { parseTotp, type TotpParameters } from "../../../src/model/totp-parameters.ts";
 import { copy } from "../ui/clipboard.ts";
+import { copyKeyOf } from "../items/copy-keys.ts";
 import { FieldMenu } from "../items/field-menu.tsx";
 import type { FieldProps } from "../items/field-row.tsx";
 import { labelOf } from "../items/field-types.ts";
@@ -30,7 +31,7 @@ export function OneTimePassword({ field, item }: FieldProps) {
           type="button"
           class="plain"
           aria-label={`Copy ${label}`}
-          title="Copy"
+          {...copyKeyOf(field, item)}
           onClick={() => void copyCode(label, parameters)}
         >
           <Icon name="copy" />

@@ -6,7 +6,7 @@ export interface Bar {
   readonly values: readonly number[];
 }
 
-interface Props {
+export interface ChartProps {
   readonly title: string;
   readonly series: readonly string[];
   readonly bars: readonly Bar[];
@@ -20,20 +20,11 @@ const GAP = 4;
 /** The chart has room for so many bars at least, so that a few of them are not as wide as the page. */
 const LEAST_BARS = 24;
 
-export function Chart({ title, series, bars, format = String }: Props) {
+export function Chart({ title, series, bars, format = String }: ChartProps) {
   const most = Math.max(1, ...bars.map(({ values }) => sum(values)));
   return (
     <figure class="chart">
-      <figcaption>
-        {title}
-        <ul class="legend">
-          {series.map((name, index) => (
-            <li key={name} class={`series-${index}`}>
-              {name}
-            </li>
-          ))}
-        </ul>
-      </figcaption>
+      <Caption title={title} series={series} />
       <svg
         viewBox={`0 0 ${Math.max(LEAST_BARS, bars.length) * (WIDTH + GAP)} ${HEIGHT}`}
         preserveAspectRatio="none"
@@ -66,7 +57,21 @@ export function Chart({ title, series, bars, format = String }: Props) {
   );
 }
 
-function FigureTable({ title, series, bars, format = String }: Props) {
+/** The title of a chart, and the names of its colours. */
+export const Caption = ({ title, series }: Pick<ChartProps, "title" | "series">) => (
+  <figcaption>
+    {title}
+    <ul class="legend">
+      {series.map((name, index) => (
+        <li key={name} class={`series-${index}`}>
+          {name}
+        </li>
+      ))}
+    </ul>
+  </figcaption>
+);
+
+function FigureTable({ title, series, bars, format = String }: ChartProps) {
   return (
     <table>
       <caption class="unseen">{title}</caption>
@@ -94,4 +99,4 @@ function FigureTable({ title, series, bars, format = String }: Props) {
   );
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

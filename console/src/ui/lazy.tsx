@@ -17,6 +17,10 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
       );
     }, []);
     if (component.type) return h(component.type, props);
-    return component.error === undefined ? <p class="quiet">Loading…</p> : <Failure error={component.error} />;
+    return component.error === undefined ? (
+      <p class="quiet">Loading…</p>
+    ) : (
+      <Failure error={component.error} retry={() => location.reload()} />
+    );
   };
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { rowsInView } from "./rows-in-view.ts";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** A list of rows of one height, of which only those in view are in the page: 10,000 rows cost no more than 20. */
 
@@ -14,6 +14,8 @@ interface Props<T> {
   readonly row: (row: T, tabIndex: number) => ComponentChildren;
   /** The key of the row that is shown as current, which is scrolled into view. */
   readonly current?: string | undefined;
+  /** What was searched for. The results are shown from the first one, also if the current row is among them. */
+  readonly query?: string;
 }
 
 const STEPS: Readonly<Record<string, number>> = {
@@ -25,34 +27,45 @@ const STEPS: Readonly<Record<string, number>> = {
   End: Infinity,
 };
 
-export function VirtualList<T>({ label, rows, keyOf, height, row, current }: Props<T>) {
+export function VirtualList<T>({ label, rows, keyOf, height, row, current, query = "" }: Props<T>) {
   const list = useRef<HTMLUListElement>(null);
   const [scroll, setScroll] = useState({ top: 0, view: 800 });
   const [active, setActive] = useState(0);
   const chosen = Math.min(active, Math.max(0, rows.length - 1));
+  const last = useRef<{ readonly query: string; readonly key: string | undefined }>({ query: "", key: undefined });
   const measure = () => setScroll({ top: list.current!.scrollTop, view: list.current!.clientHeight });
   useLayoutEffect(() => {
     const observer = new ResizeObserver(measure);
     observer.observe(list.current!);
     return () => observer.disconnect();
   }, []);
-  // Another set of rows begins at its top, which is where the best results of a search are.
-  useEffect(() => {
-    const index = current === undefined ? -1 : rows.findIndex((one) => keyOf(one) === current);
-    setActive(Math.max(0, index));
-    if (index < 0) list.current!.scrollTop = 0;
-  }, [rows]);
 
-  /** Moves the focus to a row, which may have to be rendered first. */
-  const focusRow = (index: number) => {
+  /** Makes a row the one that Tab reaches, and scrolls as far as needed to show it. */
+  const show = (index: number) => {
     setActive(index);
     const element = list.current!;
     if (index * height < element.scrollTop) element.scrollTop = index * height;
     if ((index + 1) * height > element.scrollTop + element.clientHeight)
       element.scrollTop = (index + 1) * height - element.clientHeight;
     measure();
-    requestAnimationFrame(() => element.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
   };
+  /** Moves the focus to a row, which may have to be rendered first. */
+  const focusRow = (index: number) => {
+    show(index);
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
+  };
+  useLayoutEffect(() => {
+    const index = current === undefined ? -1 : rows.findIndex((one) => keyOf(one) === current);
+    const searched = query !== last.current.query;
+    if (searched && query !== "") show(0);
+    else if (index >= 0 && (searched || current !== last.current.key)) show(index);
+    // After a write, the list stays where it was scrolled to.
+    else if (index >= 0) setActive(index);
+    // What had the focus was a part of the current row's view, which has closed.
+    else if (current === undefined && last.current.key !== undefined && document.activeElement === document.body)
+      focusRow(chosen);
+    last.current = { query, key: index < 0 && current !== undefined ? undefined : current };
+  }, [rows, current, query]);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS[event.key];
     if (step === undefined || rows.length === 0) return;
