@@ -6,7 +6,7 @@
 
 async function buildAssets(): Promise<void> {
   const [{ document }, assets] = await Promise.all([import("../openapi/document.ts"), import("./build/assets.ts")]);
-  assets.buildAssets(document);
+  await assets.buildAssets(document);
 }
 
 /** Throws when a package does not compile. */

@@ -11,16 +11,16 @@ const FOLDER = "dist/assets";
 /** Its files are served as they are. `_headers` is not served: Cloudflare reads it. */
 const STATIC = join(import.meta.dirname, "static");
 
-export const buildAssets = (document: Document): void => writeFolder(FOLDER, assetFiles(document));
+export const buildAssets = async (document: Document): Promise<void> => writeFolder(FOLDER, await assetFiles(document));
 
 /** The files by their paths. */
-export function assetFiles(document: Document): Record<string, string | Uint8Array> {
+export async function assetFiles(document: Document): Promise<Record<string, string | Uint8Array>> {
   const files = readdirSync(STATIC, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name));
   return {
     ...Object.fromEntries(paths.map((path) => [relative(STATIC, path), readFileSync(path)])),
     "openapi.json": `${JSON.stringify(document, undefined, 2)}\n`,
     "docs/index.html": referencePage(document),
-    ...consoleFiles(),
+    ...(await consoleFiles()),
   };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { buildSync } from "esbuild";
+import { build } from "esbuild";
+import { fewScripts } from "./console-chunks.ts";
 import { licencesOf } from "./licences.ts";
 
 /** The files of the web console, which is served under /console/. The Worker works without them. */
@@ -9,8 +10,8 @@ const SOURCE = "console/src";
 const FOLDER = "console";
 
 /** The files by their paths below the assets. Scripts and styles have a hash of their content in their name, so they are cached for ever. */
-export function consoleFiles(): Record<string, string | Uint8Array> {
-  const { outputFiles, metafile } = buildSync({
+export async function consoleFiles(): Promise<Record<string, string | Uint8Array>> {
+  const { outputFiles, metafile } = await build({
     entryPoints: [join(SOURCE, "main.tsx"), join(SOURCE, "style/main.css")],
     outbase: SOURCE,
     outdir: join(FOLDER, "assets"),
@@ -18,6 +19,8 @@ export function consoleFiles(): Record<string, string | Uint8Array> {
     chunkNames: "[name]-[hash]",
     bundle: true,
     splitting: true,
+    plugins: [fewScripts(SOURCE)],
+    logOverride: { "ignored-bare-import": "silent" }, // of console-chunks.ts
     format: "esm",
     target: ["chrome123", "firefox120", "safari17.5"], // the first with light-dark() of CSS
     jsx: "automatic",

@@ -41,7 +41,7 @@ describe("another tab", () => {
 describe("a session", () => {
   it("is asked for again at the time at which it ends, without a request of the user", async () => {
     const seeded = await seed([login("Open")]);
-    const page = await openPage({ token: seeded.token });
+    const page = await openPage({ token: seeded.token, fresh: true });
     await page.clock.install();
     await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
     await page.getByRole("heading", { name: "Open" }).waitFor();

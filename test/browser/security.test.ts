@@ -45,6 +45,11 @@ describe("the files of the console", () => {
     expect(headers.get("Cross-Origin-Resource-Policy")).toBe("same-origin");
   });
 
+  it("are few: the page needs three scripts to start", async () => {
+    const page = await (await fetch(`${serviceOrigin()}/console/`)).text();
+    expect(page.match(/\/console\/assets\/[\w-]+\.js/g)).toHaveLength(3);
+  });
+
   it("are cached for ever where their name has a hash, and the page itself is not", async () => {
     const page = await fetch(`${serviceOrigin()}/console/`);
     const [script] = /\/console\/assets\/main-\w+\.js/.exec(await page.text())!;

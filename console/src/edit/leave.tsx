@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { holdAddress, leaveFor } from "../state/route.ts";
+import { session } from "../state/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 
 /** Asks before a place with unsaved changes is left: by a link, by the back button, or by closing the page. */
@@ -9,7 +10,8 @@ export function LeaveGuard({ changed }: { readonly changed: () => boolean }) {
   const target = useSignal<string | undefined>(undefined);
   useEffect(() => {
     const onUnload = (event: BeforeUnloadEvent) => {
-      if (changed()) event.preventDefault();
+      // Without a session the page is being dropped, and the user has agreed to that.
+      if (session.value && changed()) event.preventDefault();
     };
     addEventListener("beforeunload", onUnload);
     const release = holdAddress((address) => {
