@@ -94,6 +94,9 @@ export default defineConfig({
             ...[SDK, CLI, CLIENT, UPGRADE, DEPLOY, SIMULATOR, OPENAPI, BROWSER].map((folder) => `${folder}/**`),
           ],
           setupFiles: ["./test/support/setup.ts"],
+          // Longer than a hook waits at most (UNDER_LOAD in test/support/waits.ts), and as long as that, on a machine under load.
+          hookTimeout: 30_000,
+          expect: { poll: { timeout: 15_000, interval: 20 } },
         },
       },
       {

@@ -1,14 +1,19 @@
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Listener } from "../../src/http/events/channel.ts";
 import { channels, listeners } from "../../src/http/events/hub.ts";
+import { check } from "../../src/http/events/reads.ts";
 import { LIMITS } from "../../src/model/limits.ts";
-import { countingDatabase, rebindCoordinator, renewCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { browser, signIn } from "../support/console.ts";
+import { anyAsleep, listening } from "../support/listening.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
-import { UNDER_LOAD } from "../support/waits.ts";
+import { realSleep, until } from "../support/waits.ts";
 
 /** `wait`: a request for events that is answered when there is one (contract 15.6). */
+
+// The first request checks the tokens of the isolate at once, and the next check is 12 s later.
+beforeEach(() => void (check.due = 0));
 
 afterEach(() => {
   vi.useRealTimers();
@@ -26,15 +31,6 @@ async function fresh() {
   return { ...own, path, last, wait, write };
 }
 
-const socketsOf = (vault: string) => channels.get(vault)?.owner !== undefined;
-/** Resolves when a request waits for events of the vault, and its coordinator tells it of writes. */
-const waiting = (vault: string, count = 1) =>
-  vi.waitFor(
-    () => {
-      if (channels.get(vault)?.listeners.size !== count || !socketsOf(vault)) throw new Error("not yet");
-    },
-    { timeout: 5_000, interval: 5 },
-  );
 /** A request that the platform has ended a minute ago, for example because its client has disconnected. */
 const endedListener = (): Listener => ({
   token: { id: crypto.randomUUID(), hash: "" },
@@ -46,13 +42,6 @@ const endedListener = (): Listener => ({
   revoked: false,
 });
 
-/** Gives requests the time to do all that they do before they wait. In: the D1 calls of these requests. */
-async function settle(count: { readonly calls: number } = { calls: 0 }): Promise<void> {
-  for (let calls = -1; calls !== count.calls;) {
-    calls = count.calls;
-    await sleep(150);
-  }
-}
 const numbersOf = ({ body }: Reply): number[] => body.events.map(({ sequence }: { sequence: number }) => sequence);
 
 describe("a request with `wait`", () => {
@@ -66,8 +55,7 @@ describe("a request with `wait`", () => {
     const own = await fresh();
     const { count, db } = countingDatabase();
     const reply = own.wait(30, own.call, { DB: db });
-    await waiting(own.vault);
-    await settle(count);
+    await listening(own.vault);
     const before = count.calls;
     await own.write();
     expect(numbersOf(await reply)).toEqual([2]);
@@ -87,8 +75,7 @@ describe("a request with `wait`", () => {
     const own = await fresh();
     const { count, db } = countingDatabase();
     const replies = Array.from({ length: 20 }, () => own.wait(30, own.call, { DB: db }));
-    await waiting(own.vault, 20);
-    await settle(count);
+    await listening(own.vault, 20);
     const before = count.calls;
     await own.write();
     expect((await Promise.all(replies)).map(numbersOf)).toEqual(replies.map(() => [2]));
@@ -97,12 +84,14 @@ describe("a request with `wait`", () => {
 
   it("goes on when the request that holds the WebSocket ends", async () => {
     const own = await fresh();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
     const first = own.wait(1);
-    await waiting(own.vault);
+    await listening(own.vault);
     const second = own.wait();
-    await waiting(own.vault, 2);
+    await listening(own.vault, 2);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(numbersOf(await first)).toEqual([]);
-    await waiting(own.vault);
+    await listening(own.vault);
     await own.write();
     expect(numbersOf(await second)).toEqual([2]);
   });
@@ -111,8 +100,7 @@ describe("a request with `wait`", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
     const own = await fresh();
     const reply = own.wait();
-    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true), UNDER_LOAD);
-    await realSleep(150);
+    await listening(own.vault);
     const channel = channels.get(own.vault)!;
     // The coordinator writes without the sockets that it has accepted, as one that was started anew does.
     await own.call("POST", own.items, { body: LOGIN, env: { COORDINATOR: secondCoordinator(own.vault) } });
@@ -127,8 +115,7 @@ describe("a request with `wait`", () => {
     const own = await fresh();
     const { id, token } = await makeToken({ [own.vault]: "r" });
     const reply = own.wait(30, client(token));
-    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true), UNDER_LOAD);
-    await realSleep(150);
+    await listening(own.vault);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     await vi.advanceTimersByTimeAsync(15_000);
     expect((await reply).status).toBe(401);
@@ -140,8 +127,7 @@ describe("a request with `wait`", () => {
     const { token } = await makeToken({ [own.vault]: "r" });
     const session = browser(await signIn({ token }));
     const reply = own.wait(30, session);
-    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true), UNDER_LOAD);
-    await realSleep(150);
+    await listening(own.vault);
     await session("DELETE", "/console/session");
     await vi.advanceTimersByTimeAsync(15_000);
     expect((await reply).status).toBe(401);
@@ -150,7 +136,7 @@ describe("a request with `wait`", () => {
   it("is a 404 when the vault is deleted", async () => {
     const own = await fresh();
     const reply = own.wait();
-    await waiting(own.vault);
+    await listening(own.vault);
     await admin("DELETE", `/v1/admin/vaults/${own.vault}`);
     expect((await reply).status).toBe(404);
   });
@@ -161,8 +147,7 @@ describe("a request with `wait`", () => {
     const stub = { fetch: () => Promise.reject(new TypeError("The receiver does not implement the method fetch")) };
     const COORDINATOR = { getByName: () => stub } as unknown as Env["COORDINATOR"];
     const reply = own.wait(30, own.call, { COORDINATOR });
-    await vi.waitFor(() => expect(channels.has(own.vault)).toBe(true), UNDER_LOAD);
-    await realSleep(150);
+    await anyAsleep();
     await own.write();
     await vi.advanceTimersByTimeAsync(15_000);
     expect(numbersOf(await reply)).toEqual([2]);
@@ -171,27 +156,28 @@ describe("a request with `wait`", () => {
   it("connects again when the coordinator was evicted", async () => {
     const own = await fresh();
     const reply = own.wait();
-    await waiting(own.vault);
+    await listening(own.vault);
     await renewCoordinator(own.vault, {});
-    await vi.waitFor(() => expect(socketsOf(own.vault)).toBe(true), { timeout: 5_000 });
+    await listening(own.vault);
     await own.write();
     expect(numbersOf(await reply)).toEqual([2]);
   });
 
   it("waits on while D1 does not answer its checks", async () => {
     const own = await fresh();
-    let failing = false;
+    let [failing, failures] = [false, 0];
     const DB = wrapDatabase(env.DB, {
       before: () => {
-        if (failing) throw new Error("D1_ERROR: Network connection lost.");
+        if (!failing) return;
+        failures++;
+        throw new Error("D1_ERROR: Network connection lost.");
       },
     });
     const reply = own.wait(30, own.call, { DB });
-    await waiting(own.vault);
-    await settle();
+    await listening(own.vault);
     failing = true;
     await own.write();
-    await settle();
+    await until(() => failures > 0);
     failing = false;
     expect(numbersOf(await reply)).toEqual([2]);
   });
@@ -210,15 +196,12 @@ describe("a request with `wait`", () => {
   it("does not delay a write, nor does a WebSocket that fails", async () => {
     const own = await fresh();
     const reply = own.wait();
-    await waiting(own.vault);
+    await listening(own.vault);
     await rebindCoordinator(own.vault, {});
     expect((await own.write()).status).toBe(200);
     expect(numbersOf(await reply)).toEqual([2]);
   });
 });
-
-const realSetTimeout = setTimeout;
-const realSleep = (milliseconds: number) => new Promise((resolve) => realSetTimeout(resolve, milliseconds));
 
 /** A coordinator of the vault beside the one that has the WebSockets. */
 const secondCoordinator = (vault: string): Env["COORDINATOR"] =>

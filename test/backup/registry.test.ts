@@ -11,6 +11,7 @@ import { canary, captureLog, found } from "../support/canary.ts";
 import { freshFile } from "../support/files.ts";
 import { restore } from "../support/restores.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The registry, the nightly backup, what is deleted, and what an operator sees (contract 21.6 to 21.12). */
 
@@ -113,7 +114,7 @@ describe("the registry", () => {
     const ACTIVITY = { send: async (rows: unknown[]) => void entries.push(...rows) } as unknown as Queue;
     await backUpAll(await allVaults(), { ACTIVITY });
     await admin("GET", "/v1/admin/backups/objects", { env: { ACTIVITY } });
-    await expect.poll(() => entries.length).toBe(2);
+    await expect.poll(() => entries.length, UNDER_LOAD).toBe(2);
     expect(entries).toMatchObject([
       { action: "CREATE", resource: "BACKUP" },
       { action: "READ", resource: "BACKUP" },
@@ -156,6 +157,9 @@ describe("old snapshots", () => {
   });
 });
 
+/** The registry of the test before may be of this millisecond. */
+const laterThanBackups = (): number => Date.now() + 1;
+
 describe("the nightly backup", () => {
   it("begins in its hour, runs through the queue, and ends with a registry (21.10)", async () => {
     const number = (await snapshotsOf(REGISTRY)).at(-1) ?? 0;
@@ -181,8 +185,7 @@ describe("the nightly backup", () => {
   });
 
   it("backs up vaults that are made while it runs, and gives up waiting after six hours (21.10)", async () => {
-    // Later than the registry of the test before, which may be of this millisecond.
-    const began = Date.now() + 1;
+    const began = laterThanBackups();
     const fresh = await makeVault();
     await runQueue({ kind: "registry", began }, began);
     expect(await snapshotsOf(fresh)).toEqual([1]);
@@ -199,7 +202,7 @@ describe("the nightly backup", () => {
   it("makes one registry although every message is delivered twice (21.10)", async () => {
     const before = (await snapshotsOf(REGISTRY)).at(-1)!;
     await makeVault();
-    const now = Date.now();
+    const now = laterThanBackups();
     expect(await runQueue({ kind: "start", began: now, after: "" }, now, {}, 2)).toBeLessThan(200);
     expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(before + 1);
   });
@@ -208,7 +211,7 @@ describe("the nightly backup", () => {
     await backUpAll(await allVaults());
     const before = (await snapshotsOf(REGISTRY)).at(-1)!;
     const BACKUPS = withList(failingList);
-    const job = { kind: "registry", began: Date.now() } as const;
+    const job = { kind: "registry", began: laterThanBackups() } as const;
     const bindings = { BACKUPS, BACKUPS_KEPT: 1 as Env["BACKUPS_KEPT"] };
     for (const _ of [1, 2, 3]) await runQueue(job, job.began, bindings).catch(() => undefined);
     expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(before + 1);

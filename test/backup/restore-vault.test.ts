@@ -11,6 +11,7 @@ import { passDays } from "../support/restore.ts";
 import { runs } from "../support/runs.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 import { newReceiver, ringWhenDue } from "../support/webhooks.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The restore of single vaults into a deployment that is in use (contract 21.22 and 21.23). */
 
@@ -155,7 +156,7 @@ describe("a vault that has changed since its snapshot", () => {
     await vi.waitFor(async () => {
       await ringWhenDue(vault);
       expect(await types()).toEqual(["item.created", "item.created", "reset"]);
-    });
+    }, UNDER_LOAD);
   });
 
   it("counts a webhook that was made since as newer", async () => {

@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { drainQueue } from "../support/activity.ts";
 import { createConsoleSecret } from "../../src/crypto/console-secret.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { sealGrants } from "../../src/store/session-rows.ts";
@@ -9,6 +10,8 @@ import { keyringOf } from "../support/root-keys.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 
 /** What requests of a session cost, how long it lasts, and what the log has of it (contract 24.5, 24.11). */
+
+beforeAll(drainQueue);
 
 async function signedIn() {
   const own = await freshVault();

@@ -4,6 +4,7 @@ import { addPerson, serveTeam } from "../support/access.ts";
 import { deliver, idOf, recordingQueue } from "../support/activity.ts";
 import { browser, signIn } from "../support/console.ts";
 import { client, makeToken } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** What limits sign-ins, and what they do not take from others (contract 12.1, 13.10 and 24.3). */
 
@@ -75,7 +76,7 @@ describe("signing in", () => {
     const { token } = await makeToken({});
     const { rows, bindings } = recordingQueue();
     await browser(undefined)("POST", "/console/session", { body: { token }, env: bindings });
-    await vi.waitFor(() => expect(rows).toMatchObject([{ resource: "SESSION" }]));
+    await vi.waitFor(() => expect(rows).toMatchObject([{ resource: "SESSION" }]), UNDER_LOAD);
     const copies = Array.from({ length: 130 }, (_, place) => ({ ...rows[0]!, id: idOf(place) }));
     await deliver(copies, { ACTIVITY_MAX_ROWS: 100 });
     const left = await env.DB.prepare("SELECT min(id) AS oldest, count(*) AS entries FROM activity WHERE id < ?")

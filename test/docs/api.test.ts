@@ -1,13 +1,16 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import api from "../../docs/api.md?raw";
 import contract from "../../docs/contract.md?raw";
+import { drainQueue } from "../support/activity.ts";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
 import { type Reply, send } from "../support/service.ts";
 import { type Example, parseExamples } from "./examples.ts";
 import { type Bindings, expectedJson, expectedText, fill } from "./placeholders.ts";
 
 /** Replays docs/api.md: sends the requests of the examples in their order, and compares the answers with those shown. */
+
+beforeAll(drainQueue);
 
 const examples = parseExamples(api);
 const bindings: Bindings = new Map([

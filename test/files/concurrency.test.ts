@@ -7,6 +7,7 @@ import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/fil
 import { alternatingCoordinators, delayedDatabase } from "../support/concurrent-patches.ts";
 import { runs } from "../support/runs.ts";
 import type { Reply } from "../support/service.ts";
+import { until } from "../support/waits.ts";
 
 /** Concurrent requests to the Files of one Item. */
 
@@ -49,14 +50,26 @@ async function loggedVersions(): Promise<number[]> {
   return (await rows.bind(at.vault, at.item).all<{ version: number }>()).results.map(({ version }) => version);
 }
 
-/** Downloads the File in four loops until the writer is done. Out: for each download the number of its content, or `missing` for a 404. */
-async function downloadWhile(writer: Promise<unknown>, file: () => string): Promise<(number | "missing")[]> {
-  const state = { done: false };
-  const stopped = writer.finally(() => (state.done = true));
+/**
+ * Downloads the File in four loops until the writer is done. In: the writer, which gets a function that resolves when a download has
+ * begun that was asked for after its call. Out: for each download the number of its content, or `missing` for a 404.
+ */
+async function downloadWhile(
+  write: (downloading: () => Promise<void>) => Promise<unknown>,
+  file: () => string,
+): Promise<(number | "missing")[]> {
+  const state = { done: false, calls: 0, begun: 0 };
+  const downloading = async () => {
+    const call = ++state.calls;
+    await until(() => state.begun >= call);
+  };
+  const stopped = write(downloading).finally(() => (state.done = true));
   const downloads: (number | "missing")[] = [];
   const reader = async () => {
     while (!state.done) {
+      const { calls } = state;
       const response = await at.download(file());
+      state.begun = Math.max(state.begun, calls);
       if (response.status === 404) {
         downloads.push("missing");
         await response.text();
@@ -78,28 +91,28 @@ async function downloadWhile(writer: Promise<unknown>, file: () => string): Prom
 describe("a download", () => {
   it(`returns one complete content while the content is replaced ${REPLACED} times`, async () => {
     const { body } = await at.upload(content(0));
-    const writing = (async () => {
+    const write = async (downloading: () => Promise<void>) => {
       for (let n = 1; n <= REPLACED; n++) {
         expect((await replace(body.id, content(n % 8))).status).toBe(200);
-        await sleep(10);
+        await downloading();
       }
-    })();
-    const downloads = await downloadWhile(writing, () => body.id);
+    };
+    const downloads = await downloadWhile(write, () => body.id);
     expect(new Set(downloads).size).toBeGreaterThan(2);
     expect(downloads).not.toContain("missing");
   });
 
   it("returns a complete content or a 404 while Files are deleted and uploaded", async () => {
     let { id } = (await at.upload(content(0))).body;
-    const writing = (async () => {
+    const write = async (downloading: () => Promise<void>) => {
       for (let n = 1; n <= REPLACED; n++) {
         expect((await at.call("DELETE", `${at.files}/${id}`)).status).toBe(204);
-        await sleep(10);
+        await downloading();
         ({ id } = (await at.upload(content(n % 8))).body);
-        await sleep(10);
+        await downloading();
       }
-    })();
-    const downloads = await downloadWhile(writing, () => id);
+    };
+    const downloads = await downloadWhile(write, () => id);
     expect(downloads).toContain("missing");
     expect(new Set(downloads).size).toBeGreaterThan(2);
   });

@@ -7,7 +7,7 @@ import worker from "../../src/index.ts";
 import { uuidOf } from "../../src/model/ids.ts";
 import type { ActivityRow } from "../../src/store/activity.ts";
 import { recordDatabaseSize } from "../../src/store/database-size.ts";
-import { deliver, recordingQueue } from "../support/activity.ts";
+import { deliver, drainQueue, recordingQueue } from "../support/activity.ts";
 import { countingDatabase, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
 import { snapshotDatabase } from "../support/restore.ts";
@@ -16,6 +16,8 @@ import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.
 import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The archive of the log, and its export (contract 23): each entry is shown once, byte for byte as in the log. */
+
+beforeAll(drainQueue);
 
 afterEach(() => {
   vi.useRealTimers();

@@ -7,11 +7,24 @@ const RECORDS = `CREATE TABLE d1_migrations
 const RECORD = "INSERT INTO d1_migrations (name) VALUES (?)";
 
 const { DB, MIGRATIONS } = env as Env & { readonly MIGRATIONS: D1Migration[] };
-const statements = MIGRATIONS.flatMap(({ name, queries }) =>
-  queries.map((query) => DB.prepare(query)).concat(DB.prepare(RECORD).bind(name)),
-);
-/** Creates the tables of an empty D1. */
-export async function migrate(): Promise<void> {
-  // One batch, because `applyD1Migrations` waits for five D1 calls. It remains for a D1 that `reset` has not emptied.
+
+/** The tables with rows that a test may have written. Triggers write to `root_key_uses` when others are emptied, so it comes last. */
+const TABLES = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'
+  AND name NOT LIKE '\\_cf%' ESCAPE '\\' AND name <> 'd1_migrations' ORDER BY name = 'root_key_uses'`;
+/** As the migration that creates the table. */
+const DEPLOYMENT = "INSERT INTO deployment (id) SELECT lower(hex(randomblob(16)))";
+
+/** Creates the tables. One batch, because `applyD1Migrations` waits for five D1 calls. It remains for a D1 with some of the tables. */
+async function createTables(): Promise<void> {
+  const statements = MIGRATIONS.flatMap(({ name, queries }) =>
+    queries.map((query) => DB.prepare(query)).concat(DB.prepare(RECORD).bind(name)),
+  );
   await DB.batch([DB.prepare(RECORDS), ...statements]).catch(() => applyD1Migrations(DB, MIGRATIONS));
+}
+
+/** Makes D1 as the migrations leave an empty one: it has the tables, and no rows but the id of the deployment. */
+export async function emptyDatabase(): Promise<void> {
+  const { results } = await DB.prepare(TABLES).all<{ name: string }>();
+  if (results.length === 0) return createTables();
+  await DB.batch([...results.map(({ name }) => DB.prepare(`DELETE FROM ${name}`)), DB.prepare(DEPLOYMENT)]);
 }

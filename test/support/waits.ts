@@ -3,6 +3,19 @@ import { vi } from "vitest";
 /** The options of `vi.waitFor` for what takes milliseconds, and seconds on a machine under load. */
 export const UNDER_LOAD = { timeout: 15_000, interval: 20 };
 
+const { setTimeout: realTimeout } = globalThis;
+
+/** Waits for a real time, also while the timers of the test are not real. In: milliseconds. */
+export const realSleep = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => void realTimeout(resolve, milliseconds));
+
+/** Resolves when the condition holds. In contrast to `vi.waitFor`, it never moves the timers of the test. */
+export async function until(holds: () => boolean): Promise<void> {
+  for (const began = performance.now(); !holds(); await realSleep(2)) {
+    if (performance.now() - began > UNDER_LOAD.timeout) throw new Error(`Not within 15 s: ${String(holds)}`);
+  }
+}
+
 /** The deadline of a D1 call in ms (src/store/deadline.ts). Its timer keeps its real length. */
 const DEADLINE = 10_000;
 
