@@ -167,7 +167,10 @@ describe("admin keys rewrap", () => {
     const { env, asked } = await serve([key("k2", "active"), held], slices);
     expect((await keys("rewrap --dry-run", { env })).stderr).toContain("Would rewrap 5 rows");
     const ran = await keys("rewrap", { env });
-    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("Rewrapped 4 rows under the active key; left under others: 1")]);
+    expect([ran.code, ran.stderr]).toEqual([
+      1,
+      expect.stringContaining("Rewrapped 4 rows under the active key; left under others: 1"),
+    ]);
     const rewrap = "POST /v1/admin/keys/rewrap";
     expect(asked.filter((line) => line.startsWith("POST"))).toEqual([rewrap, `${rewrap}?cursor=vaults%3Aa`, rewrap, rewrap]);
   });
