@@ -17,8 +17,8 @@ export function LinkNotice() {
   const others = names.length - NAMED;
   return (
     <aside class="link-notice" aria-label="Signed in by a link">
-      <p>
-        A link has signed you in: you are signed in as <b>{nameOfSession(session.value!)}</b>
+      <p role="status">
+        A link has signed you in as <b>{nameOfSession(session.value!)}</b>
         {names.length > 0 && (
           <>
             , with {names.length === 1 ? "the vault" : "the vaults"} <b>{names.slice(0, NAMED).join(", ")}</b>

@@ -123,6 +123,24 @@ describe("a new Item", () => {
     await heading(page, "Once more").waitFor();
     expect((await listOf(seeded)).map(({ title }) => title)).toEqual(["Once more"]);
   });
+
+  it("that was made by a request without an answer, and deleted by somebody else, can be discarded", async () => {
+    const seeded = await seed();
+    const page = await openPage({ token: seeded.token });
+    for (const problem of [/ERR_CONNECTION_RESET/, /409/, /404/]) expectProblem(page, problem);
+    await page.goto("/console/");
+    await button(page, "New Item").first().click();
+    await page.getByLabel("Title").fill("Deleted");
+    const { end } = await injectFault(page, "POST", "/v1/vaults/*/items", "lost");
+    await button(page, "Save").click();
+    await page.getByText("may be in this vault already").waitFor();
+    end();
+    const [made] = (await listOf(seeded)) as unknown as { id: string }[];
+    await sendRequest("DELETE", pathOf({ ...seeded, items: [made!.id] }), seeded.token);
+    await button(page, "Save").click();
+    await button(page, "Discard what I typed").click();
+    await page.getByText("There are no Items yet.").waitFor();
+  });
 });
 
 describe("editing", () => {

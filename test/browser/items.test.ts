@@ -61,7 +61,7 @@ describe("signing in", () => {
     const page = await openPage();
     const told = page.getByRole("complementary", { name: "Signed in by a link" });
     await page.goto(await signInLink(seeded.token));
-    await told.getByText("signed in as test").waitFor();
+    await told.getByText("signed you in as test").waitFor();
     await told.getByText("Team").waitFor();
     expect(await checkAccessibility(page, "look")).toBe("");
     await told.getByRole("button", { name: "Sign out" }).click();

@@ -79,7 +79,7 @@ function Deleted({ editor, onSave }: { readonly editor: Editor; readonly onSave:
     onSave();
   };
   const discard = () => {
-    editor.draft.value = draftOf(item!);
+    editor.discard();
     navigate({ view: "items" }, { replace: true });
   };
   const files = item?.files.length ?? 0;

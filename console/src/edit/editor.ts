@@ -38,6 +38,8 @@ export interface Editor {
   readonly save: () => Promise<Item | undefined>;
   /** Continues with an edit of another state of the Item; `undefined`: with a new Item. */
   readonly rebase: (base: Base | undefined, draft: Draft) => void;
+  /** Drops what was typed. */
+  readonly discard: () => void;
 }
 
 const PATH = "/v1/vaults/{vault}/items/{item}" as const;
@@ -138,5 +140,5 @@ export function createEditor(start: { vault: string; id: string; draft: Draft; b
     }
   }
 
-  return { draft, vault, base, status, changed, maybeMade, save, rebase };
+  return { draft, vault, base, status, changed, maybeMade, save, rebase, discard: () => (draft.value = begun) };
 }
