@@ -69,7 +69,6 @@ function Texts({
   return (
     <>
       <p>Copy it now: it is shown only here.</p>
-      <pre class="token-text">{lines}</pre>
       <div class="buttons">
         <button type="button" class="primary" onClick={() => void copyText("Token", token)}>
           <Icon name="copy" />
@@ -80,6 +79,7 @@ function Texts({
           Copy lines for a shell
         </button>
       </div>
+      <pre class="token-text">{lines}</pre>
     </>
   );
 }

@@ -5,7 +5,7 @@ import { ItemVaultError } from "@item-vault/client";
 const BY_KIND: Readonly<Record<string, string>> = {
   network: "The service did not answer. Check your connection and try again.",
   unauthorized: "Your session has ended.",
-  out_of_scope: "You have no permission for this. Whoever administers the service can give it to you.",
+  out_of_scope: "You have no permission for this. The administrator of the service can give it to you.",
   vault_not_found: "This vault does not exist, or you have no access to it.",
   item_not_found: "This Item does not exist any more.",
   file_not_found: "This File does not exist any more.",
@@ -19,7 +19,7 @@ const BY_KIND: Readonly<Record<string, string>> = {
   rate: "Too many requests. Wait a few seconds and try again.",
   body_too_large: "This is larger than the service accepts.",
   busy: "The service is busy. Wait a few seconds and try again.",
-  unavailable: "The service is disturbed. Wait a few seconds and try again.",
+  unavailable: "The service has a problem at the moment. Wait a few seconds and try again.",
   version_skew: "The service is being updated. Wait a few seconds and try again.",
   schema: "The service is being updated. Its administrator has to migrate the database.",
   misconfigured: "The service has a wrong setting. Its administrator finds the setting under Health.",
@@ -30,8 +30,19 @@ const BY_KIND: Readonly<Record<string, string>> = {
   http: "The answer is not from Item Vault. Check your connection and try again.",
 };
 
+/** What Chromium, Firefox and Safari say when `import()` gets no script: without a network, or after a deployment. */
+const NOT_LOADED = /import/i;
+
 /** Out: a sentence. The message of the service for kinds that have none of their own: it never contains a value. */
 export function explain(error: unknown): string {
+  if (error instanceof TypeError && NOT_LOADED.test(error.message))
+    return "A part of this page could not be loaded. Check your connection, then reload the page.";
   if (!(error instanceof ItemVaultError)) return "Something went wrong in this page. Reload it.";
   return BY_KIND[error.kind] ?? error.message;
 }
+
+/** Statuses that the same request gets again. */
+const FINAL: ReadonlySet<number> = new Set([400, 403, 404]);
+
+/** Whether it can help to send the request again. */
+export const canRepeat = (error: unknown): boolean => !(error instanceof ItemVaultError && FINAL.has(error.status));

@@ -35,7 +35,7 @@ export const FavoriteAction: Part = ({ opened }: Props) => {
       aria-disabled={waiting.value}
       onClick={() => void write(waiting, (writes) => writes.setFavorite(opened.item, !favorite))}
     >
-      <Icon name={favorite ? "star" : "star-outline"} />
+      <Icon name="star" />
       Favourite
     </button>
   );

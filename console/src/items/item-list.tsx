@@ -1,5 +1,18 @@
 import { formatRoute } from "../routes.ts";
-import { entries, found, listError, listState, loadItems, query, scope, vaultFilter, vaultName, vaults } from "../state/items.ts";
+import {
+  entries,
+  found,
+  listError,
+  listState,
+  loadItems,
+  may,
+  query,
+  type Scope,
+  scope,
+  vaultFilter,
+  vaultName,
+  vaults,
+} from "../state/items.ts";
 import { route } from "../state/route.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
@@ -62,14 +75,52 @@ function Row({ entry: { item }, tabIndex }: { readonly entry: Entry; readonly ta
   );
 }
 
+const NOTHING: Readonly<Record<Scope, string>> = {
+  all: "This vault has no Items.",
+  favorites: "None of these Items is a favourite. The star of an Item makes it one.",
+  archived: "None of these Items is archived.",
+};
+
 function Empty() {
-  if (query.value !== "") return <p class="empty">No Item matches “{query.value}”. Values of fields are not searched.</p>;
-  if (entries.value.length > 0 && (scope.value !== "all" || vaultFilter.value !== undefined))
-    return <p class="empty">No Items here.</p>;
+  const limited = scope.value !== "all" || vaultFilter.value !== undefined;
+  if (query.value !== "")
+    return (
+      <div class="empty">
+        <p>No Item matches “{query.value}”. Values of fields are not searched.</p>
+        {limited && <ShowAll label="Search all Items" />}
+      </div>
+    );
+  if (entries.value.length > 0 && limited)
+    return (
+      <div class="empty">
+        <p>{NOTHING[scope.value]}</p>
+        <ShowAll label="Show all Items" />
+      </div>
+    );
+  if (vaults.value.length === 0)
+    return <p class="empty">You have access to no vault yet. The administrator of this service can give it to you.</p>;
   return (
     <div class="empty">
-      <p>{vaults.value.length === 0 ? "You have access to no vault yet." : "There are no Items yet."}</p>
-      <NewItemButton label />
+      <p>There are no Items yet.</p>
+      <NewItemButton label />{" "}
+      {vaults.value.some(({ id }) => may(id, "w")) && (
+        <a class="button" href={formatRoute({ view: "import" })}>
+          Import Items
+        </a>
+      )}
     </div>
   );
+}
+
+const ShowAll = ({ label }: { readonly label: string }) => (
+  <button type="button" onClick={showAll}>
+    {label}
+  </button>
+);
+
+/** Ends the choice of a vault and of a kind of Items. The search field gets the focus, because the button is gone then. */
+function showAll(): void {
+  scope.value = "all";
+  vaultFilter.value = undefined;
+  document.querySelector<HTMLElement>(".search input")?.focus();
 }

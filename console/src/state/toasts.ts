@@ -8,14 +8,18 @@ export interface Toast {
   readonly kind: "done" | "failed";
 }
 
-const SHOWN = 6_000; // milliseconds
+/** How long a message is shown, in milliseconds. */
+const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000 };
 export const toasts = signal<readonly Toast[]>([]);
 let last = 0;
+
+/** How many dialogs are open. What is outside of the last one is neither read by screen readers nor reached. */
+export const openDialogs = signal(0);
 
 export function showToast(text: string, kind: Toast["kind"] = "done"): void {
   const id = ++last;
   toasts.value = [...toasts.value, { id, text, kind }];
-  setTimeout(() => hideToast(id), SHOWN);
+  setTimeout(() => hideToast(id), SHOWN[kind]);
 }
 
 export function hideToast(id: number): void {

@@ -18,7 +18,8 @@ export async function copy(name: string, value: string, { secret = true } = {}):
     showToast("The browser did not allow to copy.", "failed");
     return false;
   }
-  showToast(secret ? `${name} copied. The clipboard is cleared in ${CLEARED_AFTER} seconds.` : `${name} copied.`);
+  const done = `${name.charAt(0).toUpperCase()}${name.slice(1)} copied.`;
+  showToast(secret ? `${done} The clipboard is cleared in ${CLEARED_AFTER} seconds.` : done);
   if (!secret) return true;
   const hash = (copied = await hashOf(value));
   timer = setTimeout(() => void clear(hash), CLEARED_AFTER * 1000);

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { openDialogs } from "../state/toasts.ts";
+import { Toasts } from "./toasts.tsx";
 
 interface Props {
   readonly title: string;
@@ -18,16 +20,19 @@ const FIRST = ":scope > :not(header) :is(input, select, textarea, button)";
 export function Dialog({ title, children, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const gone = useRef(false);
+  const [depth] = useState(() => openDialogs.peek() + 1);
   // Before the next key press, which belongs to the dialog.
   useLayoutEffect(() => {
     const element = dialog.current!;
     const focused = document.activeElement;
     element.showModal();
+    openDialogs.value++;
     // The browser would choose the button that closes the dialog.
     element.querySelector<HTMLElement>(FIRST)?.focus();
     return () => {
       gone.current = true;
       element.close();
+      openDialogs.value--;
       // The browser gives the focus back only for a dialog that is still in the page.
       if (document.activeElement === document.body && focused instanceof HTMLElement) focused.focus();
     };
@@ -53,6 +58,7 @@ export function Dialog({ title, children, onClose }: Props) {
         )}
       </header>
       {children}
+      <Toasts depth={depth} />
     </dialog>
   );
 }
