@@ -237,6 +237,7 @@ describe("the session", () => {
       admin: false,
       token: expect.objectContaining({ name: email, person: true, vaults: {} }),
       person: { id: body.token.id, email },
+      settings: expect.objectContaining({ access: true }),
     });
   });
 

@@ -27,7 +27,7 @@ export async function getSession(c: Context): Promise<Result<Response>> {
   const store = await openForConsole(c);
   if (!store.ok) return store;
   const session = await requireSession(c, store.value);
-  return session.ok ? ok(c.json(presentSession(session.value))) : session;
+  return session.ok ? ok(c.json(presentSession(session.value, store.value.settings))) : session;
 }
 
 /**
@@ -48,7 +48,7 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   if (!made.ok) return made;
   c.executionCtx.waitUntil(sendEntry(c.env, store, entryOf(c, granted.value)));
   setCookie(c, made.value.text, Math.floor((lifetime.expiresAt - store.now) / SECOND));
-  return ok(c.json(presentSession({ ...grants, ...lifetime })));
+  return ok(c.json(presentSession({ ...grants, ...lifetime }, store.settings)));
 }
 
 /**
