@@ -26,6 +26,12 @@ async function costOf(call: Client, method: string, path: string, body?: object)
   return { status, calls: count.calls, rows: count.rowsRead };
 }
 
+/** What the newest sign-in of an actor is about. Filtered, because the queue may bring entries of tests before this one. */
+async function newestSignIn(actor: string): Promise<object | undefined> {
+  const { body } = await admin("GET", `/v1/admin/activity?actor=${actor}`);
+  return body.find(({ resource }: { resource: { type: string } }) => resource.type === "SESSION")?.resource;
+}
+
 describe("a request of a session", () => {
   it("that reads takes two D1 calls the first time in an isolate and then one, with two rows more than by token", async () => {
     const { call, session, item } = await signedIn();
@@ -57,13 +63,8 @@ describe("a request of a session", () => {
     const [entry] = (await call("GET", "/v1/activity?limit=1")).body;
     expect(entry).toMatchObject({ requestId: headers.get("Request-Id"), action: "CREATE", actor: { id, jti: id } });
     await signIn({ token: env.ADMIN_TOKEN });
-    // Filtered, because the queue may bring entries of tests before this one.
-    const newest = async (actor: string) => {
-      const { body } = await admin("GET", `/v1/admin/activity?actor=${actor}`);
-      return body.find(({ resource }: { resource: { type: string } }) => resource.type === "SESSION")?.resource;
-    };
-    await expect.poll(() => newest(id), UNDER_LOAD).toEqual({ type: "SESSION", session: { id } });
-    await expect.poll(() => newest("admin"), UNDER_LOAD).toEqual({ type: "SESSION" });
+    await expect.poll(() => newestSignIn(id), UNDER_LOAD).toEqual({ type: "SESSION", session: { id } });
+    await expect.poll(() => newestSignIn("admin"), UNDER_LOAD).toEqual({ type: "SESSION" });
   });
 });
 

@@ -13,12 +13,13 @@ serveTeams();
 
 const attempt = (body: object, options: Request_ = {}) => browser(undefined)("POST", "/console/session", { ...options, body });
 
+const isLast = ({ result, resource }: ActivityRow) => result === "SUCCESS" && resource === "SESSION";
+
 /** The rows that requests send to the queue. In: how many these are. The row of a sign-in after them shows that there are no more. */
 async function rowsOf(count: number, act: (bindings: Partial<Env>) => Promise<unknown>): Promise<readonly ActivityRow[]> {
   const { rows, bindings } = recordingQueue();
   await act(bindings);
   await signIn({ token: env.ADMIN_TOKEN }, undefined, { env: bindings });
-  const isLast = ({ result, resource }: ActivityRow) => result === "SUCCESS" && resource === "SESSION";
   await vi.waitFor(() => expect([rows.length >= count + 1, rows.some(isLast)]).toEqual([true, true]), UNDER_LOAD);
   return rows.filter((row) => !isLast(row));
 }
@@ -26,6 +27,9 @@ async function rowsOf(count: number, act: (bindings: Partial<Env>) => Promise<un
 const summary = ({ log, action, result, resource, actor, item }: ActivityRow) => [log, action, result, resource, actor, item];
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 const DENIED = [NOBODY, "CREATE", "DENY", "SESSION", "admin", null];
+
+/** A limiter that has no room for one key. */
+const limited = (refused: string): RateLimit => ({ limit: async ({ key }) => ({ success: key !== refused }) });
 
 describe("a refused sign-in", () => {
   it.each([
@@ -73,7 +77,6 @@ describe("a refused sign-in", () => {
   });
 
   it("has none past the rate limits of the address and of the log", async () => {
-    const limited = (refused: string): RateLimit => ({ limit: async ({ key }) => ({ success: key !== refused }) });
     const headers = { "CF-Connecting-IP": "192.0.2.45" };
     const rows = await rowsOf(0, async (bindings) => {
       for (const [key, status] of [
