@@ -85,7 +85,12 @@ export const newToken = { name: "deploy", vaults: { [VAULT]: "rw" }, expiresIn: 
 
 export const newPerson = { email: "ada@example.com", vaults: { [VAULT]: "rw" } };
 export const person = { id: TOKEN, ...newPerson, createdAt: WRITTEN };
-export const session = { expiresAt: "2026-11-22T21:30:00.000Z", admin: false, token };
+export const session = {
+  expiresAt: "2026-11-22T21:30:00.000Z",
+  admin: false,
+  token,
+  settings: { deletedRetentionDays: 30, versionsKept: 10, access: false },
+};
 export const signInCode = { code: "q2Zb7mXo0yTn4cVhL8sUe1RkWd5JpGa6Nf3BxMiHtCE", expiresAt: "2026-11-22T09:40:00.000Z" };
 
 export const resolveRequest = { references: ["op://Production/Production database/password", "op://Production/none/password"] };

@@ -6,6 +6,7 @@ import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity-archive.ts";
 import { archiveOldActivity, forgetDays } from "./store/activity-archiving.ts";
 import { deleteOldActivity, forgetLogs } from "./store/activity-retention.ts";
+import { MOST_CALLS, shareCalls, type Take } from "./store/calls.ts";
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/counters.ts";
 import { openStore } from "./store/database.ts";
@@ -20,21 +21,28 @@ import { countSealedBytes } from "./store/write/sealed-bytes.ts";
 import type { Expired, Expiry } from "./vault/expiry.ts";
 
 /**
+ * The D1 calls that no part takes from the shared ones, because they do not depend on how much is due: of the logs 2, of the archive 1, of
+ * deleted vaults 1, of sealed bytes 1, of due vaults 1, of root keys 2, of titles 1, of contents 2, of the counts 1.
+ */
+const ALWAYS = 12;
+
+/**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends
  * expired tokens, sessions and codes; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions,
  * index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys; begins the nightly
  * backup. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed.
- * A malformed setting fails the part that needs a setting.
+ * A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation; the next run continues.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
+  const take = shareCalls(MOST_CALLS - ALWAYS);
   const parts = await Promise.allSettled<Counts | void>([
-    deleteOldRecords(env.DB, now).then((count) => ({ idempotency_record: count })),
-    cleanLog(env, now),
+    deleteOldRecords(env.DB, now, take).then((count) => ({ idempotency_record: count })),
+    cleanLog(env, now, take),
     cleanArchive(env, now),
-    moveExpiredTokens(env.DB, now).then((count) => ({ token: count })),
-    deleteExpiredSessions(env.DB, now).then((count) => ({ session: count })),
-    deleteRowsOfDeletedVaults(env.DB, now),
-    countSealedBytes(env.DB),
+    moveExpiredTokens(env.DB, now, take).then((count) => ({ token: count })),
+    deleteExpiredSessions(env.DB, now, take).then((count) => ({ session: count })),
+    deleteRowsOfDeletedVaults(env.DB, now, take),
+    countSealedBytes(env.DB, take),
     expireVaults(env, now),
     recordKeys(env, now),
     startBackups(env, now),
@@ -46,12 +54,12 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
   if (failed) throw failed.reason;
 }
 
-async function cleanLog(env: Env, now: number): Promise<Counts> {
+async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
   const { DB, FILES } = env;
   const { activityRetention, activityArchive } = requireSettings(env);
   const before = now - activityRetention;
   const archives = activityArchive > activityRetention;
-  const left = await (archives ? archiveOldActivity(DB, FILES, before) : deleteOldActivity(DB, before));
+  const left = await (archives ? archiveOldActivity(DB, FILES, before, take) : deleteOldActivity(DB, before, take));
   await forgetLogs(DB);
   return { log_entry: left, log_entry_archived: archives ? left : 0 };
 }

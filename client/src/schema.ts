@@ -546,6 +546,15 @@ export interface Session {
     id: Uuid;
     email: string;
   };
+  /** What the operator has set (contract 24.4). */
+  settings: {
+    /** How long a deleted Item can be restored; 0: not at all. It may be a fraction. */
+    deletedRetentionDays: number;
+    /** How many earlier versions an Item keeps. */
+    versionsKept: number;
+    /** Whether people sign in with Cloudflare Access. */
+    access: boolean;
+  };
 }
 
 /** What signs in: one of the two; with neither, Cloudflare Access does (contract 24.3, 25.6). */

@@ -1,5 +1,5 @@
 import type { Schema } from "../types.ts";
-import { closed, nullable, open, ref } from "./shapes.ts";
+import { closed, integer, nullable, open, ref } from "./shapes.ts";
 
 /** Sessions of the console (contract 24). */
 
@@ -15,6 +15,15 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
       person: closed("Who has signed in with Cloudflare Access (contract 25.6); absent for a token.", {
         id: ref("Uuid"),
         email: { type: "string" },
+      }),
+      settings: closed("What the operator has set (contract 24.4).", {
+        deletedRetentionDays: {
+          type: "number",
+          minimum: 0,
+          description: "How long a deleted Item can be restored; 0: not at all. It may be a fraction.",
+        },
+        versionsKept: integer("How many earlier versions an Item keeps.", 0),
+        access: { type: "boolean", description: "Whether people sign in with Cloudflare Access." },
       }),
     },
     ["token", "person"],

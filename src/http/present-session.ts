@@ -1,11 +1,20 @@
+import { DAY } from "../model/time.ts";
+import type { Settings } from "../settings.ts";
 import type { Grants, Lifetime } from "../store/session-rows.ts";
 import { presentTime } from "./present.ts";
 import { presentToken } from "./present-token.ts";
 
-/** A session of the console on the wire (contract 24). The token is as `GET /v1/token` answers it. */
-export const presentSession = ({ expiresAt, admin, token }: Grants & Pick<Lifetime, "expiresAt">): object => ({
+/**
+ * A session of the console on the wire (contract 24.4). The token is as `GET /v1/token` answers it. The settings are those that the texts
+ * of the console name.
+ */
+export const presentSession = (
+  { expiresAt, admin, token }: Grants & Pick<Lifetime, "expiresAt">,
+  { deletedRetention, versionsKept, access }: Settings,
+): object => ({
   expiresAt: presentTime(expiresAt),
   admin: admin !== undefined,
   token: token && presentToken(token, token.dialect),
   person: token?.person && { id: token.id, email: token.name },
+  settings: { deletedRetentionDays: deletedRetention / DAY, versionsKept, access: access !== undefined },
 });

@@ -1,3 +1,4 @@
+import type { Take } from "./calls.ts";
 import { timeOf, timePrefix } from "../model/ids.ts";
 import { DAY } from "../model/time.ts";
 import { archiveNumbered, dayOf } from "./activity-archive.ts";
@@ -41,13 +42,13 @@ const SQL = {
 };
 
 /**
- * Archives the entries before a time (Unix milliseconds), the oldest day first; the next run continues after eight slices. Out:
- * how many entries have left D1. For the cron trigger: throws when D1 or R2 fails. Then nothing is deleted that is not archived.
+ * Archives the entries before a time (Unix milliseconds), the oldest day first; the next run continues after eight slices. In: what
+ * gives the calls of a slice; the first call is not one of them. Out: how many entries have left D1. For the cron trigger: throws when D1 or R2 fails. Then nothing is deleted that is not archived.
  */
-export async function archiveOldActivity(db: D1Database, bucket: R2Bucket, before: number): Promise<number> {
+export async function archiveOldActivity(db: D1Database, bucket: R2Bucket, before: number, take: Take): Promise<number> {
   let deleted = 0;
   let day = await oldestDay(db, before);
-  for (let slice = 0; slice < SLICES && day !== undefined; slice++) {
+  for (let slice = 0; slice < SLICES && day !== undefined && take(3); slice++) {
     const { number, rows } = await readSlice(db, day, before);
     if (rows.length > 0) deleted += await completeObject(db, day, number, await archiveNumbered(bucket, day, number, rows));
     if (rows.length < SLICE.entries) day = await oldestDay(db, before);

@@ -1,3 +1,4 @@
+import type { Take } from "./calls.ts";
 import { NOWHERE } from "../crypto/seal.ts";
 import { timePrefix } from "../model/ids.ts";
 import { IS_COUNTED } from "./activity-insert.ts";
@@ -42,16 +43,17 @@ const SQL = {
       AND (SELECT count(*) FROM (SELECT 1 FROM activity WHERE activity.vault_id = logs.vault_id LIMIT 2)) < 2`,
 };
 
-/** Slices of a run of the cron trigger. */
+/** The most slices of a run of the cron trigger. */
 export const SLICES = 8;
 
 /**
  * Deletes the entries before a time (Unix milliseconds) without archiving them, in slices of 5,000; the next run continues after
- * eight slices. Out: how many were deleted. For the cron trigger: throws when D1 fails, so that the run shows as failed.
+ * eight slices. In: what gives the calls of a slice. Out: how many were deleted. For the cron trigger: throws when D1 fails, so that the
+ * run shows as failed.
  */
-export async function deleteOldActivity(db: D1Database, before: number): Promise<number> {
+export async function deleteOldActivity(db: D1Database, before: number, take: Take): Promise<number> {
   let deleted = 0;
-  for (let slice = 0; slice < SLICES; slice++) {
+  for (let slice = 0; slice < SLICES && take(2); slice++) {
     const old = await requireBatch<[EntryKey]>(db, db.prepare(SQL.old).bind(timePrefix(before)));
     if (old[0].length === 0) break;
     deleted += await deleteEntries(db, old[0]);

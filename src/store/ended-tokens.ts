@@ -1,3 +1,4 @@
+import type { Take } from "./calls.ts";
 import { runBatch } from "./database.ts";
 
 const SQL = {
@@ -13,19 +14,22 @@ const SQL = {
 };
 
 /**
- * Moves the rows of expired tokens out of the allow-list, in slices of 1,000. In: Unix milliseconds. Out: how many. For the
- * cron trigger: throws when D1 fails, so that the run shows as failed. The table is read once, whatever the number of slices.
+ * Moves the rows of expired tokens out of the allow-list, in slices of 1,000. In: Unix milliseconds, and what gives a call for each
+ * slice. Out: how many. For the cron trigger: throws when D1 fails, so that the run shows as failed. The table is read once, whatever the
+ * number of slices.
  */
-export async function moveExpiredTokens(db: D1Database, now: number): Promise<number> {
-  for (let after = "", count = 0; ;) {
+export async function moveExpiredTokens(db: D1Database, now: number, take: Take): Promise<number> {
+  let [after, count] = ["", 0];
+  while (take(1)) {
     const moved = await runBatch<[unknown, { id: string }]>(
       db,
       ...([SQL.end, SQL.remove].map((sql) => db.prepare(sql).bind(after, now)) as [D1PreparedStatement, D1PreparedStatement]),
     );
     if (!moved.ok) throw new Error("expired tokens could not be moved");
     const ids = moved.value[1].map(({ id }) => id);
-    if (ids.length === 0) return count;
+    if (ids.length === 0) break;
     count += ids.length;
     after = ids.reduce((last, id) => (id > last ? id : last));
   }
+  return count;
 }

@@ -4,6 +4,7 @@ import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { openStore } from "../store/database.ts";
 import { isDue, nextDue } from "../store/webhook-progress.ts";
+import { MOST_CALLS, shareCalls } from "../store/calls.ts";
 import { deleteRows } from "../store/write/deleted-vaults.ts";
 import { webhookPorts } from "./ports.ts";
 import type { Turns } from "./queue.ts";
@@ -68,7 +69,7 @@ export const startRowDeletion = (storage: DurableObjectStorage): Promise<void> =
 async function deleteVaultRows(sql: SqlStorage, { DB }: Env): Promise<number | undefined> {
   const vault = pending.deletedVault(sql);
   if (vault === undefined) return undefined;
-  const left = await deleteRows(DB, vault);
+  const left = await deleteRows(DB, vault, shareCalls(MOST_CALLS));
   if (!left.ok) return LATER;
   return left.value ? SOON : undefined;
 }

@@ -16,10 +16,10 @@ const LOG = "/v1/activity";
 const world = { reader: undefined as unknown as Client, a: "", b: "", first: "", second: "", writer: "", visitor: "" };
 
 /** The entries of all pages of a log, and the headers of the first page. */
-async function readAll(call: Client, path: string) {
+async function readAll(call: Client, first: string) {
   const entries: Entry[] = [];
   const pages: { readonly entries: number; readonly range: string | null }[] = [];
-  for (let next: string | undefined = path; next !== undefined;) {
+  for (let next: string | undefined = first; next !== undefined;) {
     const { status, body, headers }: Awaited<ReturnType<Client>> = await call("GET", next);
     expect(status).toBe(200);
     entries.push(...(body as Entry[]));
@@ -28,6 +28,10 @@ async function readAll(call: Client, path: string) {
   }
   return { entries, pages };
 }
+
+/** The queue brings the entries of reads and denials. */
+const waitForEntries = (call: Client, log: string, count: number) =>
+  vi.waitFor(async () => expect((await readAll(call, log)).entries).toHaveLength(count), UNDER_LOAD);
 
 /**
  * Two vaults. In the first a token makes two Items, reads the first one, and both by one request; another token is refused there. In the
@@ -49,7 +53,7 @@ beforeAll(async () => {
   const reader = client((await makeToken({ [a]: "r", [b]: "r" })).token);
   Object.assign(world, { reader, a, b, first, second, writer: writer.id, visitor: visitor.id });
   // The creation of each vault, three writes, two reads and the denial.
-  await vi.waitFor(async () => expect((await readAll(reader, LOG)).entries).toHaveLength(8), UNDER_LOAD);
+  await waitForEntries(reader, LOG, 8);
 });
 
 describe("a filter of the activity log", () => {
@@ -111,7 +115,7 @@ describe("a filter of the activity log", () => {
     const { id, token } = await makeToken({ [world.b]: "r" });
     const call = client(token);
     await call("GET", "/v1/vaults");
-    await vi.waitFor(async () => expect((await call("GET", `${LOG}?actor=${id}`)).body).toHaveLength(1), UNDER_LOAD);
+    await waitForEntries(call, `${LOG}?actor=${id}`, 1);
     expect((await call("GET", `${LOG}?actor=${id}&vault=${world.b}`)).body).toEqual([]);
   });
 
@@ -137,9 +141,9 @@ describe("a filter of the activity log", () => {
   });
 });
 
-describe("a filter of the log of the admin", () => {
-  const path = (query: string) => `/v1/admin/activity?limit=1000&${query}`;
+const path = (query: string) => `/v1/admin/activity?limit=1000&${query}`;
 
+describe("a filter of the log of the admin", () => {
   it("finds the entries about a vault, and with an action those of that", async () => {
     await admin("PATCH", `/v1/admin/vaults/${world.a}`, { body: { name: "Renamed" } });
     await vi.waitFor(async () => {

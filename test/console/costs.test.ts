@@ -8,6 +8,7 @@ import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
 import { browser, signIn } from "../support/console.ts";
 import { keyringOf } from "../support/root-keys.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** What requests of a session cost, how long it lasts, and what the log has of it (contract 24.5, 24.11). */
 
@@ -26,6 +27,12 @@ async function costOf(call: Client, method: string, path: string, body?: object)
   const { count, db } = countingDatabase();
   const { status } = await call(method, path, { body, env: { DB: db } });
   return { status, calls: count.calls, rows: count.rowsRead };
+}
+
+/** What the newest sign-in of an actor is about. Filtered, because the queue may bring entries of tests before this one. */
+async function newestSignIn(actor: string): Promise<object | undefined> {
+  const { body } = await admin("GET", `/v1/admin/activity?actor=${actor}`);
+  return body.find(({ resource }: { resource: { type: string } }) => resource.type === "SESSION")?.resource;
 }
 
 describe("a request of a session", () => {
@@ -59,16 +66,8 @@ describe("a request of a session", () => {
     const [entry] = (await call("GET", "/v1/activity?limit=1")).body;
     expect(entry).toMatchObject({ requestId: headers.get("Request-Id"), action: "CREATE", actor: { id, jti: id } });
     await signIn({ token: env.ADMIN_TOKEN });
-    await expect
-      .poll(async () => {
-        const { body } = await admin("GET", "/v1/admin/activity");
-        const signIns = body.filter(({ resource }: { resource: { type: string } }) => resource.type === "SESSION");
-        return signIns.slice(0, 2).map((one: { actor: { id: string }; resource: object }) => [one.actor.id, one.resource]);
-      })
-      .toEqual([
-        ["admin", { type: "SESSION" }],
-        [id, { type: "SESSION", session: { id } }],
-      ]);
+    await expect.poll(() => newestSignIn(id), UNDER_LOAD).toEqual({ type: "SESSION", session: { id } });
+    await expect.poll(() => newestSignIn("admin"), UNDER_LOAD).toEqual({ type: "SESSION" });
   });
 });
 

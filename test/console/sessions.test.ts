@@ -5,6 +5,9 @@ import { admin, client, freshVault, LOGIN, makeToken, send } from "../support/se
 
 /** Sessions of the console (contract 24). */
 
+/** Those of wrangler.toml. */
+const SETTINGS = { deletedRetentionDays: 30, versionsKept: 10, access: false };
+
 const session = (cookie: string | undefined) => browser(cookie)("GET", "/console/session");
 
 describe("a session", () => {
@@ -15,6 +18,7 @@ describe("a session", () => {
       expiresAt: expect.any(String),
       admin: false,
       token: (await call("GET", "/v1/token")).body,
+      settings: SETTINGS,
     });
     expect((await browser(cookie)("GET", "/v1/token")).body).toEqual((await call("GET", "/v1/token")).body);
     expect((await browser(cookie)("GET", items)).status).toBe(200);
@@ -23,9 +27,20 @@ describe("a session", () => {
 
   it("that ADMIN_TOKEN signed in opens the routes of the admin, and no other", async () => {
     const cookie = await signIn({ token: env.ADMIN_TOKEN });
-    expect((await session(cookie)).body).toEqual({ expiresAt: expect.any(String), admin: true });
+    expect((await session(cookie)).body).toEqual({ expiresAt: expect.any(String), admin: true, settings: SETTINGS });
     expect((await browser(cookie)("GET", "/v1/admin/vaults")).status).toBe(200);
     expect((await browser(cookie)("GET", "/v1/token")).status).toBe(401);
+  });
+
+  it("tells what the operator has set", async () => {
+    const cookie = await signIn({ token: env.ADMIN_TOKEN });
+    const access = { ACCESS_TEAM: "team", ACCESS_AUD: "a".repeat(64) };
+    const settings = { ...access, DELETED_RETENTION_DAYS: 0.5, VERSIONS_KEPT: 0 } as unknown as Partial<Env>;
+    expect((await browser(cookie)("GET", "/console/session", { env: settings })).body.settings).toEqual({
+      deletedRetentionDays: 0.5,
+      versionsKept: 0,
+      access: true,
+    });
   });
 
   it("writes as its token: lastEditedBy names it", async () => {

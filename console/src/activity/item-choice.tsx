@@ -41,7 +41,7 @@ export function ItemChoice({ item, onChange }: Props) {
       />
       <datalist id={LIST}>
         {[...optionsOf(text.value).keys()].map((label) => (
-          <option key={label} value={label} />
+          <option key={label}>{label}</option>
         ))}
       </datalist>
     </>

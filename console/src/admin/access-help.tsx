@@ -1,4 +1,6 @@
-/** How people sign in, and which settings that needs. */
+import { session } from "../state/session.ts";
+
+/** How people sign in, and which settings that needs, unless they are set. */
 export function AccessHelp({ open }: { readonly open: boolean }) {
   return (
     <details class="help" open={open}>
@@ -7,11 +9,16 @@ export function AccessHelp({ open }: { readonly open: boolean }) {
         Cloudflare Access asks people who open this console to sign in as usual in your organisation. Whoever is on this list then
         has their vaults, without a token; the activity shows their email address.
       </p>
-      <p>
-        It needs an Access application for the path <code>/console</code>, and two settings of this service:{" "}
-        <code>ACCESS_TEAM</code>, the name of your Cloudflare Access team, and <code>ACCESS_AUD</code>, the audience tag of the
-        application. They are described in <code>docs/configuration.md</code>. People can be invited before.
-      </p>
+      {session.value!.settings.access ? <p>This service is set up for it.</p> : <Setup />}
     </details>
   );
 }
+
+const Setup = () => (
+  <p>
+    This service is not set up for it yet: nobody on this list can sign in. It needs an Access application for the path{" "}
+    <code>/console</code>, and two settings of this service: <code>ACCESS_TEAM</code>, the name of your Cloudflare Access team,
+    and <code>ACCESS_AUD</code>, the audience tag of the application. They are described in <code>docs/configuration.md</code>.
+    People can be invited before.
+  </p>
+);

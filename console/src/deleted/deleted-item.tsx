@@ -7,12 +7,14 @@ import { Fields } from "../items/fields.tsx";
 import { Urls } from "../items/urls.tsx";
 import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
+import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 import { DeletedActions } from "./deleted-actions.tsx";
 import { DeletedFiles } from "./deleted-files.tsx";
+import { restorableUntil } from "./retention.ts";
 import { dropDeleted } from "./state.ts";
 
 /** One deleted Item as it was. Its values are fetched when it is opened, and dropped when another place is opened. */
@@ -49,7 +51,8 @@ function Content({ item }: { readonly item: DeletedItem }) {
         </h1>
         <p class="quiet">
           {categoryOf(item.category).label} in {vaultName(item.vault.id)} · deleted{" "}
-          <time dateTime={item.deletedAt}>{formatTime(item.deletedAt)}</time> by <Who id={item.deletedBy} />
+          <time dateTime={item.deletedAt}>{formatTime(item.deletedAt)}</time> by <Who id={item.deletedBy} /> · can be restored
+          until {restorableUntil(item.deletedAt, session.value!.settings)}
         </p>
         <DeletedActions item={item} />
       </header>

@@ -4,12 +4,14 @@ import { categoryOf, titleOf } from "../items/categories.ts";
 import { formatRoute } from "../routes.ts";
 import { vaultName, vaults } from "../state/items.ts";
 import { route } from "../state/route.ts";
+import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
+import { explainRetention } from "./retention.ts";
 import { deletedError, deletedState, deletedVault, listed, loadDeleted, restorable } from "./state.ts";
 
 /** The list of deleted Items, the last one first. */
@@ -29,7 +31,7 @@ export function DeletedList() {
         <h1 ref={heading} tabIndex={-1}>
           Deleted Items
         </h1>
-        <p class="quiet">They can be restored for 30 days, unless the operator of this service has set another time.</p>
+        <p class="quiet">{explainRetention(session.value!.settings)}</p>
         <div class="filters">
           <VaultFilter />
           {deletedState.value === "loaded" && <output class="quiet count">{plural(listed.value.length, "Item")}</output>}

@@ -4,6 +4,7 @@ import { titleOf } from "../items/categories.ts";
 import { formatRoute } from "../routes.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { route } from "../state/route.ts";
+import { type ServiceSettings, session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { useVersions } from "./use-versions.ts";
@@ -58,7 +59,7 @@ function Versions({ opened }: { readonly opened: Opened }) {
       {error !== undefined && <Failure error={error} retry={load} />}
       {loading && <p class="quiet">Loading…</p>}
       {!loading && error === undefined && earlier.length === 0 && !hasMore && (
-        <p class="quiet">No earlier version is kept. The next change of this Item keeps this one.</p>
+        <p class="quiet">{explainNone(session.value!.settings)}</p>
       )}
       {hasMore && !loading && error === undefined && (
         <button type="button" onClick={load}>
@@ -68,3 +69,8 @@ function Versions({ opened }: { readonly opened: Opened }) {
     </article>
   );
 }
+
+const explainNone = ({ versionsKept }: ServiceSettings): string =>
+  versionsKept === 0
+    ? "This service keeps no earlier versions of Items."
+    : "No earlier version is kept. The next change of this Item keeps this one.";

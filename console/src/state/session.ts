@@ -11,6 +11,15 @@ export interface Session {
   /** The token as which the session reads and writes; for a person one that only the service has. */
   readonly token?: Token;
   readonly person?: { readonly id: string; readonly email: string };
+  readonly settings: ServiceSettings;
+}
+
+/** What the operator of the service has set, as far as the texts of the page name it. */
+export interface ServiceSettings {
+  readonly deletedRetentionDays: number;
+  readonly versionsKept: number;
+  /** Whether people sign in with Cloudflare Access. */
+  readonly access: boolean;
 }
 
 /**

@@ -1,16 +1,14 @@
-import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { SECOND } from "../../model/time.ts";
-import { ADMIN } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { sendEntry } from "../../requests/entries.ts";
 import { openStore, type Store } from "../../store/database.ts";
 import type { Grants, Lifetime } from "../../store/session-rows.ts";
 import { deleteSession, insertSession, loadSession } from "../../store/sessions.ts";
-import { adminEntry } from "../audit.ts";
 import { adminFingerprint, requireConsole, requireSession, sessionIdOf, setCookie } from "../console-session.ts";
 import type { Context } from "../context.ts";
 import { presentSession } from "../present-session.ts";
+import { signInEntry } from "./refused-sign-in.ts";
 import type { Granted } from "./sign-in-access.ts";
 import { authenticateSignIn } from "./sign-in.ts";
 
@@ -27,7 +25,7 @@ export async function getSession(c: Context): Promise<Result<Response>> {
   const store = await openForConsole(c);
   if (!store.ok) return store;
   const session = await requireSession(c, store.value);
-  return session.ok ? ok(c.json(presentSession(session.value))) : session;
+  return session.ok ? ok(c.json(presentSession(session.value, store.value.settings))) : session;
 }
 
 /**
@@ -46,9 +44,9 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   const { grants, ...lifetime } = merge(earlier?.ok ? earlier.value : undefined, granted.value, store.now);
   const made = await insertSession(store, grants, lifetime, replaced);
   if (!made.ok) return made;
-  c.executionCtx.waitUntil(sendEntry(c.env, store, entryOf(c, granted.value)));
+  c.executionCtx.waitUntil(sendEntry(c.env, store, signInEntry(c, "SUCCESS", granted.value.token?.id)));
   setCookie(c, made.value.text, Math.floor((lifetime.expiresAt - store.now) / SECOND));
-  return ok(c.json(presentSession({ ...grants, ...lifetime })));
+  return ok(c.json(presentSession({ ...grants, ...lifetime }, store.settings)));
 }
 
 /**
@@ -65,12 +63,6 @@ function merge(earlier: (Grants & Lifetime) | undefined, granted: Granted, now: 
     expiresAt: Math.min(keeps ? earlier.expiresAt : now + LIMITS.session * SECOND, granted.until ?? Infinity),
   };
 }
-
-/** The entry of the admin's log: by the admin, or by the token and about it. */
-const entryOf = (c: Context, { token }: Grants): Activity => ({
-  ...adminEntry({ resource: "SESSION" }, c, "CREATE", token?.id ?? null),
-  actor: token?.id ?? ADMIN,
-});
 
 /** Signs out: 204, also without a session. Errors: those of `openForConsole`; `unavailable`. */
 export async function signOut(c: Context): Promise<Result<Response>> {

@@ -3,12 +3,13 @@ import { logFailure } from "../../log.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
-import { countFailure, limitToken } from "../../requests/rate-limit.ts";
+import { limitToken } from "../../requests/rate-limit.ts";
 import type { Store } from "../../store/database.ts";
 import { checkSchema } from "../../store/schema.ts";
 import type { Grants } from "../../store/session-rows.ts";
 import { loadPersonByEmail } from "../../store/sign-in-person.ts";
-import { addressOf, type Context } from "../context.ts";
+import type { Context } from "../context.ts";
+import { refuseSignIn } from "./refused-sign-in.ts";
 
 /** What a request signs in as. */
 export interface Granted extends Grants {
@@ -31,11 +32,11 @@ export async function signInWithAccess(c: Context, store: Store): Promise<Result
   // No failed authentication: the console asks so at its start, also where there is no Access.
   if (!access || !token) return fail("unauthorized");
   const identity = await verifyAccessToken(access, token, store.now, reportKeys);
-  if (!identity.ok) return countFailure(c.env, addressOf(c), identity);
+  if (!identity.ok) return refuseSignIn(c, store, identity);
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
   const person = await loadPersonByEmail(store, identity.value.email);
-  if (!person.ok) return person;
+  if (!person.ok) return refuseSignIn(c, store, person);
   const limited = await limitToken(c.env, person.value.id, store.now, LIMITS.signInCost);
   return limited ?? ok({ token: person.value, until: identity.value.expiresAt * SECOND });
 }

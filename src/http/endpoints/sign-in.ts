@@ -4,7 +4,7 @@ import { verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional } from "../../model/text.ts";
-import { countFailure, limitToken } from "../../requests/rate-limit.ts";
+import { limitToken } from "../../requests/rate-limit.ts";
 import { loadForToken } from "../../store/authorized.ts";
 import type { Store } from "../../store/database.ts";
 import { explainFailure } from "../../store/root-keys.ts";
@@ -12,8 +12,9 @@ import { checkSchema } from "../../store/schema.ts";
 import { takeCode } from "../../store/sessions.ts";
 import { parseBody } from "../body.ts";
 import { adminFingerprint } from "../console-session.ts";
-import { addressOf, type Context } from "../context.ts";
+import type { Context } from "../context.ts";
 import { sameText } from "../secret.ts";
+import { refuseSignIn } from "./refused-sign-in.ts";
 import { type Granted, signInWithAccess } from "./sign-in-access.ts";
 
 /** What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, or else Cloudflare Access. */
@@ -33,15 +34,16 @@ export async function authenticateSignIn(c: Context, store: Store): Promise<Resu
   if (!input.success) return invalid(explain(input.error, "the body"));
   const { code, token } = input.data;
   if (code === undefined && token === undefined) return signInWithAccess(c, store);
-  const granted = await (code === undefined ? redeemToken(c, store, token!) : redeemCode(c, store, code));
-  return granted.ok ? granted : countFailure(c.env, addressOf(c), granted);
+  return code === undefined ? redeemToken(c, store, token!) : redeemCode(c, store, code);
 }
 
 async function redeemCode(c: Context, store: Store, code: string): Promise<Result<Granted>> {
   const id = await parseConsoleSecret(store.keyring, "sign-in-code", code);
-  if (id === undefined) return explainFailure(store);
+  if (id === undefined) return refuseSignIn(c, store, await explainFailure(store));
   const schema = await checkSchema(store.db);
-  return schema.ok ? takeCode(store, id, await adminFingerprint(c)) : schema;
+  if (!schema.ok) return schema;
+  const granted = await takeCode(store, id, await adminFingerprint(c));
+  return granted.ok ? granted : refuseSignIn(c, store, granted);
 }
 
 async function redeemToken(c: Context, store: Store, token: string): Promise<Result<Granted>> {
@@ -51,11 +53,11 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
     return schema.ok ? ok({ admin }) : schema;
   }
   const claims = await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
-  if (!claims.ok) return explainFailure(store);
+  if (!claims.ok) return refuseSignIn(c, store, await explainFailure(store));
   const limited = await limitToken(c.env, claims.value.id, store.now, LIMITS.signInCost);
   if (limited) return limited;
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
   const inUse = await loadForToken<[]>(store, claims.value);
-  return inUse.ok ? ok({ token: claims.value }) : inUse;
+  return inUse.ok ? ok({ token: claims.value }) : refuseSignIn(c, store, inUse, claims.value.id);
 }

@@ -1,3 +1,4 @@
+import type { Take } from "../calls.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../database.ts";
 import { rangeOf } from "../due-vaults.ts";
@@ -11,7 +12,7 @@ import { rangeOf } from "../due-vaults.ts";
 /** The most rows of each table, and about the most bytes of sealed text of each table, that one D1 call deletes. */
 export const SLICE = { rows: 100, bytes: 8 * 1024 * 1024 };
 
-/** D1 calls per vault and run: on the free plan an invocation makes at most 50. */
+/** The most D1 calls per vault and run. */
 const CALLS = 10;
 
 /** Vaults per run of the cron trigger. */
@@ -80,12 +81,12 @@ export const recordDeletion = (db: D1Database, vault: string, now: number): D1Pr
   db.prepare("INSERT INTO deleted_vaults (id, deleted_at) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING").bind(vault, now);
 
 /**
- * Deletes rows of a deleted vault, slice by slice. Out: whether rows are left. It does nothing for any other vault.
- * Errors: `unavailable`.
+ * Deletes rows of a deleted vault, slice by slice. In: what gives a call for each slice. Out: whether rows are left. It does nothing for
+ * any other vault. Errors: `unavailable`.
  */
-export async function deleteRows(db: D1Database, vault: string): Promise<Result<boolean>> {
+export async function deleteRows(db: D1Database, vault: string, take: Take): Promise<Result<boolean>> {
   const statements = [...SQL.slices, SQL.finish, SQL.unfinished];
-  for (let call = 0; call < CALLS; call++) {
+  for (let call = 0; call < CALLS && take(1); call++) {
     const done = await runBatch<unknown[]>(db, ...statements.map((sql) => db.prepare(sql).bind(vault)));
     if (!done.ok) return done;
     if (done.value.at(-1)!.length === 0) return ok(false);
@@ -95,14 +96,14 @@ export async function deleteRows(db: D1Database, vault: string): Promise<Result<
 
 /**
  * Continues the deletions that no coordinator has finished, and finds those that release 0.2.0 has ended too early. In: Unix
- * milliseconds. For the cron trigger: throws when D1 fails.
+ * milliseconds, and what gives the calls after the first one. For the cron trigger: throws when D1 fails.
  */
-export async function deleteRowsOfDeletedVaults(db: D1Database, now: number): Promise<void> {
+export async function deleteRowsOfDeletedVaults(db: D1Database, now: number, take: Take): Promise<void> {
   const relist = db.prepare(SQL.relist).bind(...rangeOf(now), now);
   const deleted = await runBatch<[never, { id: string }]>(db, relist, db.prepare(SQL.deleted));
   if (!deleted.ok) throw new Error("the deleted vaults could not be read");
   for (const { id } of deleted.value[1]) {
-    const done = await deleteRows(db, id);
+    const done = await deleteRows(db, id, take);
     if (!done.ok) throw new Error("the rows of a deleted vault could not be deleted");
   }
 }

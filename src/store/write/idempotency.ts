@@ -1,3 +1,4 @@
+import type { Take } from "../calls.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
 import type { Answer, Change, Idempotency } from "../../model/operation.ts";
@@ -72,6 +73,6 @@ const DELETE_OLD = `
   WHERE (vault_id, key) IN (SELECT vault_id, key FROM replays WHERE id < ?1 LIMIT 1000)
   RETURNING id`;
 
-/** Deletes the records that are older than a day. Out: how many. */
-export const deleteOldRecords = (db: D1Database, now: number): Promise<number> =>
-  deleteExpired(db, DELETE_OLD, oldestRecord(now));
+/** Deletes the records that are older than a day, as `deleteExpired`. Out: how many. */
+export const deleteOldRecords = (db: D1Database, now: number, take: Take): Promise<number> =>
+  deleteExpired(db, DELETE_OLD, oldestRecord(now), take);

@@ -1,3 +1,4 @@
+import type { Take } from "../calls.ts";
 import { runBatch } from "../database.ts";
 
 /**
@@ -20,11 +21,12 @@ const SQL = {
     WHERE id = ?1 AND sealed_bytes IS NULL`,
 };
 
-/** Counts some of the vaults that are not counted yet. For the cron trigger: throws when D1 fails. */
-export async function countSealedBytes(db: D1Database): Promise<void> {
+/** Counts some of the vaults that are not counted yet. In: what gives a call for each. For the cron trigger: throws when D1 fails. */
+export async function countSealedBytes(db: D1Database, take: Take): Promise<void> {
   const uncounted = await runBatch<[{ id: string }]>(db, db.prepare(SQL.uncounted));
   if (!uncounted.ok) throw new Error("the vaults could not be read");
   for (const { id } of uncounted.value[0]) {
+    if (!take(1)) return;
     const counted = await runBatch(db, db.prepare(SQL.count).bind(id));
     if (!counted.ok) throw new Error("a vault could not be counted");
   }

@@ -1,0 +1,90 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import type { ActivityRow } from "../../src/store/activity.ts";
+import { addPerson, newKey, newTeam, serveTeams, signInByAccess, tokenOf } from "../support/access.ts";
+import { recordingQueue } from "../support/activity.ts";
+import { browser, signIn } from "../support/console.ts";
+import { admin, makeToken, type Request_ } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
+
+/** Refused sign-ins in the log of the admin (contract 24.11). */
+
+serveTeams();
+
+const attempt = (body: object, options: Request_ = {}) => browser(undefined)("POST", "/console/session", { ...options, body });
+
+const isLast = ({ result, resource }: ActivityRow) => result === "SUCCESS" && resource === "SESSION";
+
+/** The rows that requests send to the queue. In: how many these are. The row of a sign-in after them shows that there are no more. */
+async function rowsOf(count: number, act: (bindings: Partial<Env>) => Promise<unknown>): Promise<readonly ActivityRow[]> {
+  const { rows, bindings } = recordingQueue();
+  await act(bindings);
+  await signIn({ token: env.ADMIN_TOKEN }, undefined, { env: bindings });
+  await vi.waitFor(() => expect([rows.length >= count + 1, rows.some(isLast)]).toEqual([true, true]), UNDER_LOAD);
+  return rows.filter((row) => !isLast(row));
+}
+
+const summary = ({ log, action, result, resource, actor, item }: ActivityRow) => [log, action, result, resource, actor, item];
+const NOBODY = "00000000-0000-0000-0000-000000000000";
+const DENIED = [NOBODY, "CREATE", "DENY", "SESSION", "admin", null];
+
+/** A limiter that has no room for one key. */
+const limited = (refused: string): RateLimit => ({ limit: async ({ key }) => ({ success: key !== refused }) });
+
+describe("a refused sign-in", () => {
+  it.each([
+    ["a wrong code", { code: "canary-code" }],
+    ["a code that was never made", { code: "A".repeat(43) }],
+    ["a wrong token", { token: "canary-token" }],
+  ])("has a DENY entry in the log of the admin, without what was sent: %s", async (_, body) => {
+    const rows = await rowsOf(1, async (bindings) => {
+      expect((await attempt(body, { env: bindings, headers: { "CF-Connecting-IP": "192.0.2.44" } })).status).toBe(401);
+    });
+    expect(rows.map(summary)).toEqual([DENIED]);
+    await vi.waitFor(async () => {
+      const { body: entries, text } = await admin("GET", "/v1/admin/activity?result=DENY");
+      expect(entries[0]).toMatchObject({
+        requestId: rows[0]!.id,
+        actor: { requestIp: "192.0.2.44" },
+        resource: { type: "SESSION" },
+      });
+      expect(text).not.toContain("canary");
+    }, UNDER_LOAD);
+  });
+
+  it("names the token when it was revoked", async () => {
+    const { id, token } = await makeToken({});
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    const rows = await rowsOf(1, (bindings) => attempt({ token }, { env: bindings }));
+    expect(rows.map(summary)).toEqual([[NOBODY, "CREATE", "DENY", "SESSION", id, id]]);
+  });
+
+  it("by Cloudflare Access has one, of a wrong assertion and of somebody who is not invited", async () => {
+    const [key, other] = [await newKey(), await newKey()];
+    const team = newTeam(key);
+    const { email } = await addPerson();
+    const rows = await rowsOf(2, async (bindings) => {
+      const at = { env: { ...team.env, ...bindings } };
+      expect((await signInByAccess(at, await tokenOf(team, other, email))).status).toBe(401);
+      expect((await signInByAccess(at, await tokenOf(team, key, "canary@example.com"))).status).toBe(403);
+    });
+    expect(rows.map(summary)).toEqual([DENIED, DENIED]);
+    expect(JSON.stringify(rows)).not.toContain("canary");
+  });
+
+  it("with nothing that signs in has none, because the console asks so at its start", async () => {
+    expect(await rowsOf(0, (bindings) => attempt({}, { env: bindings }))).toEqual([]);
+  });
+
+  it("has none past the rate limits of the address and of the log", async () => {
+    const headers = { "CF-Connecting-IP": "192.0.2.45" };
+    const rows = await rowsOf(0, async (bindings) => {
+      for (const [key, status] of [
+        ["192.0.2.45", 429],
+        ["admin", 401],
+      ] as const)
+        expect((await attempt({ code: "x" }, { headers, env: { ...bindings, FAILURE_RATE: limited(key) } })).status).toBe(status);
+    });
+    expect(rows).toEqual([]);
+  });
+});

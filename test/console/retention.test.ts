@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest";
+import { explainRetention, restorableUntil } from "../../console/src/deleted/retention.ts";
+import { formatTime } from "../../console/src/ui/time.ts";
+
+describe("the retention of deleted Items", () => {
+  it.each([
+    [30, "They can be restored for 30 days after their deletion."],
+    [1, "They can be restored for 1 day after their deletion."],
+    [0.5, "They can be restored for 0.5 days after their deletion."],
+    [0, "This service keeps no deleted Items: a deletion destroys the Item at once."],
+  ])("of %d days is told as %j", (deletedRetentionDays, text) => expect(explainRetention({ deletedRetentionDays })).toBe(text));
+
+  it("ends so long after the deletion", () =>
+    expect(restorableUntil("2026-11-22T10:00:00.000Z", { deletedRetentionDays: 1.5 })).toBe(
+      formatTime("2026-11-23T22:00:00.000Z"),
+    ));
+});
