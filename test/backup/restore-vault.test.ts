@@ -7,7 +7,7 @@ import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { restore, restoreOnce } from "../support/restores.ts";
-import { passDays } from "../support/restore.ts";
+import { passDaysQuickly as passDays } from "../support/restore.ts";
 import { runs, sample } from "../support/runs.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
 import { newReceiver, ringWhenDue } from "../support/webhooks.ts";
