@@ -87,7 +87,7 @@ export default defineConfig({
         ],
         test: {
           name: "workerd",
-          // The files share the workers; each begins with empty storage (test/support/setup.ts).
+          // The files share the workers; each begins with an empty D1 and empty buckets (test/support/setup.ts).
           isolate: false,
           exclude: [
             ...configDefaults.exclude,
