@@ -61,7 +61,7 @@ export default defineConfig({
     // The service logs the faults that tests inject. This output is shown only for tests that fail.
     silent: "passed-only",
     // `npm run soak` and `npm run fuzz` set LONG_RUN.
-    testTimeout: LONG_RUN === "1" ? 2 * 60 * 60 * 1000 : 30_000,
+    testTimeout: LONG_RUN === "1" ? 2 * 60 * 60 * 1000 : 60_000,
     // One more than the two cores of a small machine, because some files wait most of their time.
     maxWorkers: 3,
     sequence: shuffled ? {} : { sequencer: SlowFirst },
@@ -87,7 +87,7 @@ export default defineConfig({
         ],
         test: {
           name: "workerd",
-          // The files share the workers; each begins with empty storage (test/support/setup.ts).
+          // The files share the workers; each begins with an empty D1 and empty buckets (test/support/setup.ts).
           isolate: false,
           exclude: [
             ...configDefaults.exclude,

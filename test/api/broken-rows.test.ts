@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshFile } from "../support/files.ts";
+import { sample } from "../support/runs.ts";
 import { skipWaits } from "../support/waits.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
@@ -38,7 +39,7 @@ const listed = async (id: string) => {
   return body.find((vault: { id: string }) => vault.id === id);
 };
 
-describe.each(DAMAGES)("a vault that does not open, because %s,", (_, damage, kind, status) => {
+describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_, damage, kind, status) => {
   it("is listed for the admin as broken, with what is known, beside the others", async () => {
     const [broken, other] = [await freshVault(), await makeVault("Fine")];
     await broken.call("POST", broken.items, { body: LOGIN });

@@ -1,11 +1,12 @@
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { signToken } from "../../src/crypto/token.ts";
 import { openToken, type TokenRow } from "../../src/store/token-rows.ts";
 import { addPerson, serveTeam } from "../support/access.ts";
 import { readLog } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { browser, cookieOf } from "../support/console.ts";
+import { advanceClock } from "../support/faults.ts";
 import { keyringOf, newStages, rewrapAll } from "../support/root-keys.ts";
 import { seedPeople } from "../support/seed-people.ts";
 import { callWith } from "../support/service-binding.ts";
@@ -145,7 +146,8 @@ describe("who signs in", () => {
     const bindings = { TOKENS_NOT_BEFORE: new Date(Date.now() + 1_000).toISOString() };
     expect((await call("GET", "/v1/vaults", { env: bindings })).status).toBe(401);
     expect(kindOf(await signInAs(email, bindings))).toEqual([403, "not_invited"]);
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    advanceClock(2_000);
+    onTestFinished(() => void vi.useRealTimers());
     await admin("PATCH", path, { body: { vaults: { [vault]: "r" } } });
     expect((await signInAs(email, bindings)).body.token.vaults).toEqual({ [vault]: "r" });
   });

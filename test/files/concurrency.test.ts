@@ -22,14 +22,14 @@ afterEach(() => {
 });
 
 /** How often a content is replaced while it is read. */
-const REPLACED = runs(12, 20);
+const REPLACED = runs(8, 20);
 
 const contents = new Map<number, Uint8Array>();
 
 /** Content number `n`. Its size and each of its bytes identify `n`. */
 const content = (n: number): Uint8Array =>
   contents.getOrInsertComputed(n, () =>
-    pattern(runs(200_000, 300_000) + n * runs(20_000, 40_000)).map((byte) => (byte & 7) * 32 + n),
+    pattern(runs(60_000, 300_000) + n * runs(8_000, 40_000)).map((byte) => (byte & 7) * 32 + n),
   );
 const integersBelow = (count: number) => Array.from({ length: count }, (_, n) => n);
 const replace = (file: string, bytes: Uint8Array) =>
@@ -39,7 +39,7 @@ async function readSlowly(response: Response): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for await (const piece of response.body!) {
     pieces.push(piece);
-    if (pieces.length % 32 === 0) await sleep(1); // the runtime delivers 4 KiB at a time
+    if (pieces.length % runs(8, 32) === 0) await sleep(1); // the runtime delivers 4 KiB at a time
   }
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { freshFile, objectsOf, pattern } from "../support/files.ts";
-import { admin, client, makeToken, type Request_, send } from "../support/service.ts";
+import { admin, type Client, client, makeToken, type Request_, send } from "../support/service.ts";
 
 /**
  * The order of checks (contract 4.5) on the paths of Files. Each request fails one check and as many of the later ones as
@@ -34,6 +34,22 @@ const invalidRequest = (method: string): Request_ => ({
   body: method === "POST" || method === "PUT" ? pattern(1) : undefined,
 });
 
+/** A File that no request of these tests changes, and one whose vault was deleted. */
+let fixture: Awaited<ReturnType<typeof freshFile>>;
+let gone: Awaited<ReturnType<typeof freshFile>>;
+/** A token without vaults, and one that was revoked. */
+let none: Client;
+let revoked: Client;
+
+beforeAll(async () => {
+  [fixture, gone] = [await freshFile(), await freshFile()];
+  none = client((await makeToken({})).token);
+  const { id, token } = await makeToken({ [gone.vault]: "rw" });
+  revoked = client(token);
+  await admin("DELETE", `/v1/admin/vaults/${gone.vault}`);
+  await admin("DELETE", `/v1/admin/tokens/${id}`);
+});
+
 describe("a request that fails several checks", () => {
   it.each(PATHS)("is refused for its token first: %s", async (_, method, tail) => {
     const reply = await send(method, pathOf("nonsense", "nonsense", tail), invalidRequest(method));
@@ -41,14 +57,12 @@ describe("a request that fails several checks", () => {
   });
 
   it.each(PATHS)("is refused for the form of the vault id before its scope: %s", async (_, method, tail) => {
-    const { token } = await makeToken({});
-    const reply = await client(token)(method, pathOf("nonsense", "nonsense", tail), invalidRequest(method));
+    const reply = await none(method, pathOf("nonsense", "nonsense", tail), invalidRequest(method));
     expect(reply.body).toEqual({ status: 400, message: "Invalid Vault UUID" });
   });
 
   it.each(PATHS)("is refused for its scope before the missing vault: %s", async (name, method, tail) => {
-    const { token } = await makeToken({});
-    const reply = await client(token)(method, pathOf(missing, "nonsense", tail), invalidRequest(method));
+    const reply = await none(method, pathOf(missing, "nonsense", tail), invalidRequest(method));
     const answers404 = name === "GET files" || name === "GET content";
     expect([reply.status, reply.body.message]).toEqual(
       answers404 ? [404, `vault ${missing} not found`] : [403, `vault ${missing} is not in scope`],
@@ -56,16 +70,11 @@ describe("a request that fails several checks", () => {
   });
 
   it.each(PATHS)("is refused for its revoked token before the missing vault: %s", async (_, method, tail) => {
-    const { vault } = await freshFile();
-    const { id, token } = await makeToken({ [vault]: "rw" });
-    await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    await admin("DELETE", `/v1/admin/tokens/${id}`);
-    expect((await client(token)(method, pathOf(vault, "nonsense", tail), invalidRequest(method))).status).toBe(401);
+    expect((await revoked(method, pathOf(gone.vault, "nonsense", tail), invalidRequest(method))).status).toBe(401);
   });
 
   it.each(PATHS)("is refused for the missing vault before the Item: %s", async (_, method, tail) => {
-    const { vault, call } = await freshFile();
-    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    const { vault, call } = gone;
     for (const item of ["nonsense", missing]) {
       const reply = await call(method, pathOf(vault, item, tail), invalidRequest(method));
       expect(reply.body).toEqual({ status: 404, message: `vault ${vault} not found` });
@@ -73,32 +82,32 @@ describe("a request that fails several checks", () => {
   });
 
   it.each(PATHS)("is refused for the form of the Item id before the missing File: %s", async (_, method, tail) => {
-    const { vault, call } = await freshFile();
+    const { vault, call } = fixture;
     const reply = await call(method, pathOf(vault, "nonsense", tail), invalidRequest(method));
     expect(reply.body).toEqual({ status: 400, message: "Invalid Item UUID" });
   });
 
   it.each(PATHS)("is refused for the missing Item before the missing File: %s", async (_, method, tail) => {
-    const { vault, call } = await freshFile();
+    const { vault, call } = fixture;
     const reply = await call(method, pathOf(vault, missing, tail), invalidRequest(method));
     expect(reply.body).toEqual({ status: 404, message: `item ${missing} not found` });
   });
 
   it.each(WITH_FILE)("is refused for the missing File before the headers, query and body: %s", async (_, method, tail) => {
-    const { vault, item, call } = await freshFile();
+    const { vault, item, call } = fixture;
     const reply = await call(method, pathOf(vault, item, tail), invalidRequest(method));
     expect(reply.body).toEqual({ status: 404, message: `file ${missing} not found` });
   });
 
   it.each(["PUT", "DELETE"])("is refused for the missing File before an If-Match of another version: %s", async (method) => {
-    const { call, files } = await freshFile();
+    const { call, files } = fixture;
     const path = `${files}/${missing}${method === "PUT" ? "/content" : ""}`;
     const { body } = await call(method, path, { headers: { "If-Match": '"99"' } });
     expect(body).toEqual({ status: 404, message: `file ${missing} not found` });
   });
 
   it("is refused for its headers or query last, and nothing is stored", async () => {
-    const { vault, item, call, file } = await freshFile();
+    const { vault, item, call, file } = fixture;
     const before = await objectsOf(vault);
     const statuses: Record<string, number> = {};
     for (const [name, method, tail] of PATHS.filter(([path]) => path !== "GET content")) {

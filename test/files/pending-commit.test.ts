@@ -6,7 +6,7 @@ import { KEEP_NOTHING, rebindCoordinator, setVariables, wrapDatabase } from "../
 import { otherTag } from "../support/etags.ts";
 import { advanceClock, HOUR, keyOf, type Place, pendingRecordsOf } from "../support/faults.ts";
 import { bytesOf, freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { passDays } from "../support/restore.ts";
+import { passDays, passDaysQuickly } from "../support/restore.ts";
 import { restoreWaits, skipWaits } from "../support/waits.ts";
 
 /** The pending record of a content: from before its upload to the commit of its row, and from the removal to its deletion. */
@@ -73,7 +73,7 @@ describe("a pending record", () => {
     expect(await keysOf()).toEqual([await keyOf(at.vault, id)]);
     await passDays(at.vault, 2);
     expect(await keysOf()).toEqual([]);
-    await passDays(at.vault, 40);
+    await passDaysQuickly(at.vault, 40);
     expect(await bytesOf(await at.download(id))).toEqual(BYTES);
   });
 

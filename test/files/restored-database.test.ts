@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { KEEP_NOTHING, rebindCoordinator } from "../support/bindings.ts";
 import { DAY, freshContent, type Place, pendingRecordsOf } from "../support/faults.ts";
 import { bytesOf, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { passDays, removeRows } from "../support/restore.ts";
+import { passDays, passDaysQuickly, removeRows } from "../support/restore.ts";
 
 /** D1 that was restored to an earlier minute, perhaps only for a while: no content is deleted that a row may need again. */
 
@@ -51,7 +51,7 @@ describe("a content that was uploaded after the minute to which D1 is restored",
     expect(await download()).toEqual(BYTES);
     await passDays(at.vault, 1);
     expect(await pendingRecordsOf(at.vault)).toEqual([]);
-    await passDays(at.vault, 40);
+    await passDaysQuickly(at.vault, 40);
     expect(await download()).toEqual(BYTES);
   });
 
@@ -140,6 +140,6 @@ describe("a D1 that knows neither the vault nor its deletion", () => {
 it("a malformed FILE_RETENTION_DAYS deletes nothing", async () => {
   await remove();
   await rebindCoordinator(at.vault, { FILE_RETENTION_DAYS: "" } as unknown as Partial<Env>);
-  await passDays(at.vault, 40);
+  await passDaysQuickly(at.vault, 40);
   expect(await stored()).toBe(true);
 });

@@ -13,7 +13,7 @@ import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
 import { snapshotDatabase } from "../support/restore.ts";
 import { runs } from "../support/runs.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
-import { UNDER_LOAD } from "../support/waits.ts";
+import { QUEUED, UNDER_LOAD } from "../support/waits.ts";
 
 /** The archive of the log, and its export (contract 23): each entry is shown once, byte for byte as in the log. */
 
@@ -70,7 +70,7 @@ async function loggedVault(writes = 3) {
     const { body } = await fresh.call("GET", "/v1/activity?limit=1000");
     expect(body).toHaveLength(count);
     return body as Entry[];
-  }, UNDER_LOAD);
+  }, QUEUED);
   return { ...fresh, log: inOrder(log) };
 }
 
@@ -93,7 +93,7 @@ describe("an entry past the retention", () => {
   it("is in clear text no more than in D1: its origin stays sealed", async () => {
     const { vault, call, items } = await loggedVault(0);
     await call("GET", items, { headers: { "User-Agent": "canary-agent" } });
-    await vi.waitFor(async () => expect(await idsInD1(vault)).toHaveLength(3), UNDER_LOAD);
+    await vi.waitFor(async () => expect(await idsInD1(vault)).toHaveLength(3), QUEUED);
     advanceClock(31 * DAY);
     await run();
     const texts = await Promise.all((await keys()).map(async (key) => (await env.FILES.get(key))!.text()));
@@ -285,7 +285,7 @@ describe("the export", () => {
     await client(vaults[0]!.token)("GET", "/v1/vaults");
     await vi.waitFor(async () => {
       if ((await exported()).every(({ resource }) => resource.vault)) throw new Error("the entry of the list is not there yet");
-    }, UNDER_LOAD);
+    }, QUEUED);
     everything = await exported();
   });
 

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { largeVault } from "./large-vault.ts";
 import { runs } from "../support/runs.ts";
-import { fetchRaw } from "../support/service.ts";
+import { fetchRaw, makeToken } from "../support/service.ts";
 
 /** Large vaults: the rows that a request reads, and the rows that a list holds in memory at a time. */
 
@@ -66,15 +66,24 @@ describe(`a vault of ${MANY.toLocaleString("en")} Items`, () => {
 });
 
 describe("a list", () => {
-  const LARGE = { tags: Array.from({ length: 5 }, (_, index) => String(index).repeat(60_000)) };
+  const LARGE = { tags: Array.from({ length: 5 }, (_, index) => String(index).repeat(60_000)), title: "same" };
+  /** Their summaries are more than a slice or a page may have. */
+  const COUNT = 30;
+  let large: Vault;
+  let long: Vault;
+
+  beforeAll(async () => {
+    large = await largeVault(COUNT, LARGE);
+    long = await largeVault(SLICE + 1);
+  });
 
   it.each([
-    ["of large summaries", LARGE, ""],
-    ["of large summaries that have one title", { ...LARGE, title: "same" }, `?filter=${encodeURIComponent('title eq "same"')}`],
-  ])("%s is read in slices of few Items", async (_, more, query) => {
-    const { items, token } = await largeVault(30, more);
-    const { calls, response } = readList({ items: items + query, token });
-    expect(await (await response).json()).toHaveLength(30);
+    ["of large summaries", ""],
+    ["of large summaries that have one title", `?filter=${encodeURIComponent('title eq "same"')}`],
+  ])("%s is read in slices of few Items", async (_, query) => {
+    const { calls, response } = readList({ items: large.items + query, token: large.token });
+    expect(await (await response).json()).toHaveLength(COUNT);
+    expect(calls.length).toBeGreaterThan(1);
     expect(calls.length).toBeLessThan(6);
     expect(Math.max(...calls.map(({ characters }) => characters))).toBeLessThan(5 * 1024 * 1024);
   });
@@ -88,24 +97,24 @@ describe("a list", () => {
   });
 
   it("with a limit ends a page of large summaries early, and the next page has the rest", async () => {
-    const { items, call } = await largeVault(30, LARGE);
-    const { body, headers } = await call("GET", `${items}?limit=30`);
-    expect(body.length).toBeLessThan(30);
+    const { items, call } = large;
+    const { body, headers } = await call("GET", `${items}?limit=${COUNT}`);
+    expect(body.length).toBeLessThan(COUNT);
     const next = new URL(/<([^>]+)>/.exec(headers.get("Link")!)![1]!);
-    expect((await call("GET", next.pathname + next.search)).body).toHaveLength(30 - body.length);
+    expect((await call("GET", next.pathname + next.search)).body).toHaveLength(COUNT - body.length);
   });
 
   it("breaks off when its token is revoked while it is streamed", async () => {
-    const vault = await largeVault(2_001);
-    const { response } = readList(vault, async (call) => {
-      if (call === 1) await env.DB.prepare("DELETE FROM tokens").run();
+    const { id, token } = await makeToken({ [long.vault]: "r" });
+    const { response } = readList({ ...long, token }, async (call) => {
+      if (call === 1) await env.DB.prepare("DELETE FROM tokens WHERE id = ?").bind(id).run();
     });
     expect((await response).status).toBe(200);
     await expect((await response).text()).rejects.toThrow("unauthorized");
   });
 
   it("takes one D1 call for HEAD, which sends no body", async () => {
-    const { items, token } = await largeVault(2_001);
+    const { items, token } = long;
     const { count, db } = countingDatabase();
     const response = await fetchRaw("HEAD", items, { env: { DB: db }, headers: { Authorization: `Bearer ${token}` } });
     expect([response.status, await response.text(), count.calls]).toEqual([200, "", 1]);
@@ -114,10 +123,11 @@ describe("a list", () => {
 
 describe("a page with a filter that few Items match", () => {
   it("looks at 4,000 Items at most and reads at most 10,000 rows; its link leads on, and the last page has the match", async () => {
-    const { items, call } = await largeVault(9_000);
+    const size = runs(4_100, 9_000);
+    const { items, call } = await largeVault(size);
     const found: string[] = [];
     const rows: number[] = [];
-    let path: string | undefined = `${items}?limit=1000&filter=${encodeURIComponent('title co "Item 8999"')}`;
+    let path: string | undefined = `${items}?limit=1000&filter=${encodeURIComponent(`title co "Item ${size - 1}"`)}`;
     while (path !== undefined) {
       const { count, db } = countingDatabase();
       const { body, headers } = await call("GET", path, { env: { DB: db } });
@@ -126,8 +136,8 @@ describe("a page with a filter that few Items match", () => {
       const next = /<([^>]+)>/.exec(headers.get("Link") ?? "")?.[1];
       path = next && new URL(next).pathname + new URL(next).search;
     }
-    expect(found).toEqual(["Item 8999"]);
-    expect(rows).toHaveLength(3);
+    expect(found).toEqual([`Item ${size - 1}`]);
+    expect(rows).toHaveLength(Math.ceil(size / 4_000));
     expect(Math.max(...rows)).toBeLessThanOrEqual(10_000);
   });
 });

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/model/limits.ts";
 import { sleep, wrapDatabase } from "../support/bindings.ts";
-import { isLong, runs } from "../support/runs.ts";
+import { isLong, runs, sample } from "../support/runs.ts";
 import { freshVault, LOGIN, type Reply, send } from "../support/service.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
 import { type Attack, ATTACKS } from "../support/worst/attacks.ts";
@@ -88,10 +88,10 @@ describe("the clients of another vault get every answer at the usual cost while 
     await expectUnharmed(await requestsOf(attack));
   });
 
-  // It makes the states of all attacks first.
+  // It makes the states of all attacks first. The short run has every second attack.
   it("all of these at once", { timeout: 120_000 }, async () => {
     const requests = [];
-    for (const attack of ATTACKS) requests.push(...(await requestsOf(attack)));
+    for (const attack of sample(ATTACKS, 2)) requests.push(...(await requestsOf(attack)));
     await expectUnharmed(requests);
   });
 });

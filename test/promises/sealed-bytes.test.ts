@@ -76,7 +76,7 @@ describe("the counter of sealed bytes", () => {
         await expectExact(vault);
       }
     });
-    await fc.assert(property, { numRuns: runs(8, 300) });
+    await fc.assert(property, { numRuns: runs(5, 300) });
   });
 
   it("stays exact when an Item that does not open is deleted", async () => {

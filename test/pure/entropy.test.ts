@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateEntropy } from "../../src/crypto/password.ts";
+import { runs } from "../support/runs.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
 /** Contract 7.6: the entropy of a generated value is stored with it, and that of any other value is estimated. */
@@ -16,6 +17,7 @@ describe("estimateEntropy", () => {
         const bits = estimateEntropy(value);
         expect(Number.isFinite(bits) && bits >= 0).toBe(true);
       }),
+      { numRuns: runs(30, 1_000) },
     );
   });
 
@@ -29,7 +31,7 @@ describe("estimateEntropy", () => {
       fc.property(text, text, (value, appended) => {
         expect(estimateEntropy(value + appended)).toBeGreaterThanOrEqual(estimateEntropy(value));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100, 5_000) },
     );
   });
 

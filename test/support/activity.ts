@@ -6,7 +6,7 @@ import { ACTIVITY, type ActivityRow, sealActivity } from "../../src/store/activi
 import type { ActivityMessage } from "../../src/store/activity-queue.ts";
 import { openStore } from "../../src/store/database.ts";
 import { admin, type Client, type Reply } from "./service.ts";
-import { UNDER_LOAD } from "./waits.ts";
+import { QUEUED } from "./waits.ts";
 
 /** Helpers for the activity log and the queue whose consumer writes it. */
 
@@ -61,7 +61,7 @@ export async function fillUnopenable(log: string, first: number, last: number): 
 export async function drainQueue(): Promise<void> {
   const { headers } = await admin("GET", "/v1/admin/vaults");
   const last = env.DB.prepare("SELECT 1 FROM activity WHERE id = ?").bind(headers.get("Request-Id"));
-  await vi.waitFor(async () => expect(await last.first()).not.toBeNull(), UNDER_LOAD);
+  await vi.waitFor(async () => expect(await last.first()).not.toBeNull(), QUEUED);
   await env.DB.batch(["activity", "logs"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
 }
 
@@ -98,11 +98,9 @@ export function nestedLogs(): string[][] {
 
 /** One page of the log. Waits until the log has `count` entries in all, because the queue delivers them later. */
 export async function readLog(call: Client, count: number, query = ""): Promise<Reply> {
-  let reply = await call("GET", `/v1/activity${query}`);
-  expect(reply.status).toBe(200);
-  await vi.waitFor(async () => {
-    reply = await call("GET", `/v1/activity${query}`);
-    expect(reply.headers.get("Content-Range")).toMatch(new RegExp(`/${count}$`));
-  }, UNDER_LOAD);
-  return reply;
+  return vi.waitFor(async () => {
+    const reply = await call("GET", `/v1/activity${query}`);
+    expect([reply.status, reply.headers.get("Content-Range")]).toEqual([200, expect.stringMatching(new RegExp(`/${count}$`))]);
+    return reply;
+  }, QUEUED);
 }

@@ -3,6 +3,9 @@ import { vi } from "vitest";
 /** The options of `vi.waitFor` for what takes milliseconds, and seconds on a machine under load. */
 export const UNDER_LOAD = { timeout: 15_000, interval: 20 };
 
+/** The same for what a request finds after the queue of the log has delivered it, which takes a quarter of a second: each try costs. */
+export const QUEUED = { timeout: 15_000, interval: 100 };
+
 const { setTimeout: realTimeout } = globalThis;
 
 /** Waits for a real time, also while the timers of the test are not real. In: milliseconds. */
