@@ -23,8 +23,8 @@ const PRINTED = 5;
  */
 export async function checkAccessibility(page: Page, rules: keyof typeof RULES = "all"): Promise<string> {
   const runOnly = RULES[process.env["LONG_RUN"] === "1" ? "all" : rules];
-  // Without `preload`, axe does not request and parse the stylesheets again, a third of its time. One rule needs it, css-orientation-lock,
-  // for which harness.test.ts reads the stylesheets.
+  // Without `preload`, axe does not request and parse the stylesheets again, a third of its time. Two rules need it: css-orientation-lock, for
+  // which harness.test.ts reads the stylesheets, and no-autoplay-audio, but the policy of the pages forbids media.
   const options = JSON.stringify({ runOnly, resultTypes: ["violations"], preload: false });
   const present = await page.evaluate<boolean>("typeof axe !== 'undefined'");
   if (!present) await page.evaluate(SOURCE);
