@@ -6,18 +6,36 @@ import { injectFault, revokeToken } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
+import { sharePage } from "./support/shared-page.ts";
 
 /** The admin's views: vaults, tokens and people, and the grants of a session. */
 
 const LONG = "A name of two hundred characters ".repeat(6).trim();
 const MARKUP = '<img src=x onerror="alert(1)">';
 
-/** Opens a view as the admin. `names`: those of the vaults and tokens that it lists. */
-async function openView(view: "vaults" | "tokens" | "people", ...names: readonly string[]): Promise<Page> {
-  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+type View = "vaults" | "tokens" | "people";
+
+/** Opens a view as the admin, on the page that the tests share. `names`: those of the vaults and tokens that it lists. */
+async function openView(view: View, ...names: readonly string[]): Promise<Page> {
+  return showView(await openShared(), view, names);
+}
+
+const openShared = sharePage(
+  async () => ({ token: inject("secrets").ADMIN_TOKEN }),
+  async (page) => {
+    await page.goto("/console/#/health");
+    await page.getByRole("heading", { name: "Health", level: 1 }).waitFor();
+  },
+);
+
+/** The same on a page of its own, for a test that changes the session or depends on what was listed before. */
+const openOwnView = async (view: View, ...names: readonly string[]): Promise<Page> =>
+  showView(await openPage({ token: inject("secrets").ADMIN_TOKEN }), view, names);
+
+async function showView(page: Page, view: View, names: readonly string[]): Promise<Page> {
   await listOnly(page, ...names);
   await page.goto(`/console/#/${view}`);
-  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.getByRole("heading", { name: view, level: 1 }).waitFor();
   return page;
 }
 
@@ -98,7 +116,8 @@ it("keeps what was typed when the service refuses it", async () => {
 
 it("issues a token by keyboard, whose text is shown once and works until it is revoked", async () => {
   const vault = await makeVault("By keyboard");
-  const page = await openView("tokens", "By keyboard", "nightly job");
+  // On a page whose list has no vaults of other tests.
+  const page = await openOwnView("tokens", "By keyboard", "nightly job");
   const press = (key: string) => page.keyboard.press(key);
   await expect.poll(() => focused(page)).toBe("Tokens");
   await press("Tab");
@@ -142,7 +161,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
 
 it("opens the vaults of an admin by a token that the log shows and the page does not", async () => {
   const { vault } = await seed([login("Opened by the admin")], { name: "Opened" });
-  const page = await openView("vaults", "Opened", "Made later");
+  const page = await openOwnView("vaults", "Opened", "Made later");
   const issued = page.waitForResponse((response) => response.url().endsWith("/v1/admin/tokens"));
   await page.getByRole("button", { name: "Open vaults for 12 hours" }).click();
   await dialogOf(page).getByRole("checkbox", { name: "Write: All vaults" }).uncheck();
@@ -184,7 +203,7 @@ it("adds the admin's grant to the session of a token, and a token to that of an 
   await expect.poll(() => focused(page)).toBe("Vaults");
   expect(await page.getByRole("button", { name: "Sign in as admin" }).count()).toBe(0);
 
-  const other = await openView("vaults", "Granted");
+  const other = await openOwnView("vaults", "Granted");
   await other.getByRole("button", { name: "Sign in with a token" }).click();
   await dialogOf(other).getByLabel("Token").fill(token);
   await dialogOf(other).getByRole("button", { name: "Sign in" }).click();

@@ -1,10 +1,11 @@
 import type { Page } from "playwright-core";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { makeToken, sendRequest } from "../sdk/support/requests.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
-import { login, type Seeded, seed } from "./support/seed.ts";
+import { login, makeItems, type NewItem, type Seeded, seed } from "./support/seed.ts";
+import { sharePage } from "./support/shared-page.ts";
 
 /** What people have typed is not lost, and is written where and as they typed it. */
 
@@ -25,19 +26,31 @@ interface Stored {
 const stored = async ({ vault, items, token }: Seeded, index = 0) =>
   (await sendRequest("GET", `v1/vaults/${vault}/items/${items[index]}`, token)) as Stored;
 
-async function openForm(seeded: Seeded, index = 0): Promise<Page> {
-  const page = await openPage({ token: seeded.token });
-  await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[index]}/edit`);
+/** The tests that do not end their session share a vault and a page. */
+let team: Seeded;
+beforeAll(async () => {
+  team = await seed();
+});
+const openShared = sharePage(async () => ({ token: team.token }));
+const seedShared = async (...items: readonly NewItem[]): Promise<Seeded> => ({
+  ...team,
+  items: await makeItems(team.token, team.vault, items),
+});
+
+/** Opens the form of the first Item. */
+async function openForm(seeded: Seeded): Promise<Page> {
+  const page = await (seeded.vault === team.vault ? openShared() : openPage({ token: seeded.token }));
+  await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
   await title(page).waitFor();
   return page;
 }
 
 describe("a form", () => {
   it("keeps what was typed when the answer to a write of another Item arrives", async () => {
-    const seeded = await seed([login("First"), login("Second")]);
+    const seeded = await seedShared(login("First"), login("Second"));
     const path = `v1/vaults/${seeded.vault}/items/${seeded.items[0]}`;
     await sendRequest("PATCH", path, seeded.token, [{ op: "replace", path: "/title", value: "First again" }]);
-    const page = await openPage({ token: seeded.token });
+    const page = await openShared();
     await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/versions`);
     await page.getByRole("button", { name: "Version 1" }).click();
     const held = await injectFault(page, "POST", `${PATH}/versions/1/restore`, "held");
@@ -51,8 +64,8 @@ describe("a form", () => {
   });
 
   it("keeps what was typed when the Item is loaded again", async () => {
-    const seeded = await seed([login("Gone")]);
-    const page = await openPage({ token: seeded.token });
+    const seeded = await seedShared(login("Gone"));
+    const page = await openShared();
     expectProblem(page, /404/);
     await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
     const held = await injectFault(page, "PATCH", PATH, "held");
@@ -66,7 +79,7 @@ describe("a form", () => {
   });
 
   it("that is saved slowly does not take the user away from the form of another Item", async () => {
-    const seeded = await seed([login("First"), login("Second")]);
+    const seeded = await seedShared(login("First"), login("Second"));
     const page = await openForm(seeded);
     const held = await injectFault(page, "PATCH", PATH, "held");
     await title(page).fill("First changed");
@@ -80,7 +93,7 @@ describe("a form", () => {
   });
 
   it("saves a tag that is still being typed, with the keys for Save", async () => {
-    const seeded = await seed([login("Tagged")]);
+    const seeded = await seedShared(login("Tagged"));
     const page = await openForm(seeded);
     await page.getByLabel("Add tag").fill("typed");
     await page.keyboard.press("Control+s");
@@ -89,7 +102,7 @@ describe("a form", () => {
   });
 
   it("keeps the lines of a text that is pasted into a field of one line", async () => {
-    const seeded = await seed([login("Pasted", { password: "" })]);
+    const seeded = await seedShared(login("Pasted", { password: "" }));
     const page = await openForm(seeded);
     const key = "-----BEGIN KEY-----\nabc\n-----END KEY-----\n";
     await page.evaluate((text) => navigator.clipboard.writeText(text), key);
@@ -101,7 +114,7 @@ describe("a form", () => {
   });
 
   it("asks nothing when only what it does not show has changed in the meantime", async () => {
-    const seeded = await seed([login("With a File")]);
+    const seeded = await seedShared(login("With a File"));
     const page = await openForm(seeded);
     expectProblem(page, /412/);
     const path = `v1/vaults/${seeded.vault}/items/${seeded.items[0]}`;
@@ -177,9 +190,9 @@ describe("a session that has ended", () => {
 
 describe("a second attempt after a lost answer", () => {
   it("finds a deleted Item that is restored already", async () => {
-    const seeded = await seed([login("Back")]);
+    const seeded = await seedShared(login("Back"));
     await sendRequest("DELETE", `v1/vaults/${seeded.vault}/items/${seeded.items[0]}`, seeded.token);
-    const page = await openPage({ token: seeded.token });
+    const page = await openShared();
     expectProblem(page, /ERR_CONNECTION_RESET/);
     expectProblem(page, /404/);
     await page.goto(`/console/#/deleted/${seeded.vault}/${seeded.items[0]}`);

@@ -9,6 +9,9 @@ import { checkAccessibility } from "./support/accessibility.ts";
 
 /** What fails a browser test by itself, and the tools that inject faults. */
 
+/** A text below /console/, whose headers let the browser keep the process of an idle page (support/page.ts). */
+const PLAIN = "/console/LICENSES.txt";
+
 /** What a page does, the event of Playwright that tells of it, and the problem. */
 const PROBLEMS = [
   ["writes to the console", "console.log('text')", "console", "console.log: text"],
@@ -24,7 +27,7 @@ const PROBLEMS = [
 
 it.each(PROBLEMS)("a page that %s fails its test", async (_, script, event, problem) => {
   const { page, close } = await startPage();
-  await page.goto(problem.includes("Policy") ? "/docs/style.css" : "/heartbeat");
+  await page.goto(problem.includes("Policy") ? "/docs/style.css" : PLAIN);
   const happened = page.waitForEvent(event as "console");
   await page.evaluate(script);
   await happened;
@@ -59,7 +62,7 @@ it("a page that is used again has no cookie, storage, route or expectation of th
   const { page, close } = await startPage();
   await page.context().addCookies([{ name: "a", value: "b", url: serviceOrigin() }]);
   await page.route("**/health", (route) => route.fulfill({ status: 200, body: "a fault" }));
-  await page.goto("/heartbeat");
+  await page.goto(PLAIN);
   await page.evaluate(
     "localStorage.a = sessionStorage.a = 'b'; addEventListener('beforeunload', (event) => event.preventDefault())",
   );
@@ -68,7 +71,7 @@ it("a page that is used again has no cookie, storage, route or expectation of th
   await close();
   const again = await startPage();
   expect(again.page).toBe(page);
-  await page.goto("/heartbeat");
+  await page.goto(PLAIN);
   expect(await page.context().cookies()).toEqual([]);
   expect(await page.evaluate("[localStorage.length, sessionStorage.length]")).toEqual([0, 0]);
   expect(await page.evaluate("fetch('/health').then((response) => response.text())")).not.toBe("a fault");
@@ -87,7 +90,7 @@ const FETCH = "fetch('/health').then((r) => `${r.status} ${r.headers.get('Item-V
 
 it.each(FAULTS)("a fault of the network is injected: %j", async (fault, answer) => {
   const page = await openPage();
-  await page.goto("/heartbeat");
+  await page.goto(PLAIN);
   const { requests, end } = await injectFault(page, "GET", "/health", fault);
   if (answer !== "200 null") expectProblem(page, /^console\.error: Failed to load resource/);
   expect(await page.evaluate(FETCH)).toBe(answer);
@@ -98,7 +101,7 @@ it.each(FAULTS)("a fault of the network is injected: %j", async (fault, answer) 
 
 it("a held request is answered when the fault ends", async () => {
   const page = await openPage();
-  await page.goto("/heartbeat");
+  await page.goto(PLAIN);
   const { requests, end } = await injectFault(page, "GET", "/*", "held");
   const answer = page.evaluate(FETCH);
   await expect.poll(() => requests).toEqual(["GET /health"]);
@@ -112,16 +115,23 @@ it("axe names an element without a name", async () => {
   expect(await checkAccessibility(page)).toMatch(/^button-name \(critical\): .*\n {2}button\n {4}<button><\/button>/);
 });
 
+it("no stylesheet depends on the orientation of the screen, which axe is not asked to check", async () => {
+  const page = await (await fetch(`${serviceOrigin()}/console/`)).text();
+  const [style] = /\/console\/assets\/main-\w+\.css/.exec(page)!;
+  for (const path of [style, "/docs/style.css"])
+    expect(await (await fetch(serviceOrigin() + path)).text()).not.toContain("orientation");
+});
+
 it("the clipboard can be written and read", async () => {
   const page = await openPage();
-  await page.goto("/heartbeat");
+  await page.goto(PLAIN);
   expect(await page.evaluate("navigator.clipboard.writeText('x').then(() => navigator.clipboard.readText())")).toBe("x");
 });
 
 it("timers run when the test says so", async () => {
   const page = await openPage({ fresh: true });
   await page.clock.install();
-  await page.goto("/heartbeat");
+  await page.goto(PLAIN);
   await page.evaluate("setTimeout(() => { document.title = 'Later' }, 60000)");
   await page.clock.fastForward(59_000);
   expect(await page.title()).not.toBe("Later");

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { inject, onTestFinished } from "vitest";
 import { launchBrowser } from "./launch.ts";
-import { acceptDialogs, problemsOf, watchProblems } from "./problems.ts";
+import { acceptDialogs, failOfProblems, watchProblems } from "./problems.ts";
 import { sessionCookie } from "./session.ts";
 
 export interface PageOptions {
@@ -61,14 +61,16 @@ export async function startPage(options: PageOptions = {}): Promise<Opened> {
   const context = page.context();
   watchProblems(context, [serviceOrigin(), ...origins]);
   await page.setViewportSize({ width, height });
-  await page.emulateMedia({ colorScheme });
+  // Without transitions, axe sees colours as they remain, and the browser draws fewer frames.
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   if (token !== undefined) await context.addCookies([await sessionCookie({ token })]);
   const close = async (): Promise<void> => {
-    await page.evaluate("0").catch(() => undefined); // Messages of the console that are under way come first.
-    const problems = problemsOf(context);
-    if (reusable && problems.length === 0) await empty(page);
-    else await context.close();
-    if (problems.length > 0) throw new Error(`The page had problems:\n${problems.join("\n")}`);
+    try {
+      await failOfProblems(page);
+    } finally {
+      if (reusable) await empty(page);
+      else await context.close();
+    }
   };
   return { page, close };
 }

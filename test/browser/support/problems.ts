@@ -26,9 +26,9 @@ const USUAL = /^console\.error: Failed to load resource: (?:.* 401 .*\/console\/
 
 /**
  * Begins to collect, without what a test before has collected of the same context. `origins`: those to which requests may go, without a
- * slash at the end.
+ * slash at the end; by default those of before.
  */
-export function watchProblems(context: BrowserContext, origins: readonly string[]): void {
+export function watchProblems(context: BrowserContext, origins = watched.get(context)?.origins ?? []): void {
   const known = watched.has(context);
   watched.set(context, { origins, problems: [], expected: [] });
   for (const page of context.pages()) accepting.delete(page);
@@ -71,11 +71,18 @@ const presentMessage = (message: ConsoleMessage): string => {
 export const expectProblem = (page: Page, pattern: RegExp): void => void watched.get(page.context())!.expected.push(pattern);
 
 /** The problems so far that are not expected, and the expected ones that did not happen. */
-export function problemsOf(context: BrowserContext): string[] {
+function problemsOf(context: BrowserContext): string[] {
   const { problems, expected } = watched.get(context)!;
   const missing = expected.filter((pattern) => !problems.some((problem) => pattern.test(problem)));
   return [
     ...problems.filter((problem) => !expected.some((pattern) => pattern.test(problem))),
     ...missing.map((pattern) => `no problem matches ${pattern.source}`),
   ];
+}
+
+/** The same after the messages of the console that are under way. Errors: throws when there is a problem. */
+export async function failOfProblems(page: Page): Promise<void> {
+  await page.evaluate("0").catch(() => undefined);
+  const problems = problemsOf(page.context());
+  if (problems.length > 0) throw new Error(`The page had problems:\n${problems.join("\n")}`);
 }
