@@ -12,7 +12,7 @@ import { CACHE } from "./support/process.ts";
 
 /**
  * Replays docs/cli.md: runs the commands of each section, and compares what they write with what is shown. A shell runs them, with a
- * process for each `item-vault`; but one whose arguments need neither a shell nor the section's folder runs in this process.
+ * process for each `item-vault`; but one whose arguments need no shell runs in this process, in the section's folder.
  */
 
 /** Milliseconds for one section: many processes, on a machine that may be busy. */
@@ -53,19 +53,32 @@ async function demoShell() {
   return { cwd, env, vault };
 }
 
-/** Commands that need a process of their own (`run`), and options and commands that read or write a file of the section's folder. */
-const IN_PROCESS_OF_ITS_OWN = / (?:-o|--to|run|import|file get|file put) /;
+/** `run` needs a process of its own, because its command may write to the stdout of the process. */
+const IN_PROCESS_OF_ITS_OWN = / run /;
+
+interface PlainCall {
+  /** What the shell writes into the pipe to `item-vault`; absent: nothing. */
+  readonly before: string | undefined;
+  readonly args: readonly string[];
+  /** The pipe or redirection after it. */
+  readonly rest: string;
+}
 
 /**
- * The arguments of `item-vault` at the start of a command, and the pipe or redirection after it. `undefined`: the command begins otherwise, or
- * needs the shell for its arguments.
+ * A call of `item-vault` at the start of a command or after `printf … |` or `echo … |`. `undefined`: the command begins otherwise, or
+ * needs the shell for the arguments.
  */
-function plainCall(command: string): { args: string[]; rest: string } | undefined {
-  const { plain, rest = "" } =
-    /^(?<plain>item-vault [^|&;<>(){}$`\\"*?~#]*?)(?: (?<rest>(?:\||2?>)[^]*))?$/.exec(command)?.groups ?? {};
-  if (plain === undefined || IN_PROCESS_OF_ITS_OWN.test(`${plain} `)) return undefined;
+function plainCall(command: string): PlainCall | undefined {
+  const {
+    before,
+    plain,
+    rest = "",
+  } = /^(?:(?<before>(?:printf|echo) [^|]*) \| )?(?<plain>item-vault [^|&;<>(){}$`\\"*?~#]*?)(?: (?<rest>(?:\||2?>)[^]*))?$/.exec(
+    command,
+  )?.groups ?? {};
+  if (plain === undefined || IN_PROCESS_OF_ITS_OWN.test(`${plain} `) || rest.includes("item-vault")) return undefined;
   const words = [...plain.matchAll(/'([^']*)'|([^\s']+)/g)].map(([, quoted, word]) => quoted ?? word!);
-  return { args: words.slice(1), rest };
+  return { before, args: words.slice(1), rest };
 }
 
 /** Whether a command changes the variables of the shell for those after it. */
@@ -84,7 +97,8 @@ async function replay({ heading, examples }: Section) {
   const runExample = async (command: string, inShell: boolean): Promise<string> => {
     const call = inShell ? undefined : plainCall(command);
     if (!call) return shell.run(command);
-    const ran = await runWithOutput(call.args, { env: ofSection });
+    const input = call.before === undefined ? "" : await shell.outputOf(call.before);
+    const ran = await runWithOutput(call.args, { env: ofSection, cwd, input });
     if (call.rest !== "") return shell.runWith(ran, call.rest);
     shell.setCode(ran.code!);
     return ran.output.replace(/\n$/, "");
@@ -104,11 +118,11 @@ async function replay({ heading, examples }: Section) {
 
 describe("docs/cli.md", () => {
   for (const section of sections)
-    it.concurrent(
+    it(
       `shows what the commands of "${section.heading}" write`,
-      async ({ expect: expectHere }) => {
+      async () => {
         const { actual, expected } = await replay(section);
-        expectHere(actual).toEqual(expected);
+        expect(actual).toEqual(expected);
       },
       LONGEST,
     );

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { runHere } from "./support/here.ts";
-import { runCli, type Running, startCli } from "./support/process.ts";
+import { type Running, startCli } from "./support/process.ts";
 import { startInterceptor } from "./support/interceptor.ts";
 
 interface Item {
@@ -81,7 +81,9 @@ describe("item edit in the editor", () => {
   it("replaces the Item by what was edited, and leaves no file", async () => {
     const { from, id, token, read } = await twoVaults();
     const { temporary, env } = editorOf(`sed -i 's/"Database"/"Renamed"/' "$1"`);
-    const ran = await runCli(["item", "edit", id, "--vault", from], { env: { ...env, ITEM_VAULT_TOKEN: token } });
+    vi.stubEnv("TMPDIR", temporary);
+    const ran = await runHere(["item", "edit", id, "--vault", from], { env: { ...env, ITEM_VAULT_TOKEN: token } });
+    vi.unstubAllEnvs();
     expect({ ...ran, title: (await read()).title }).toMatchObject({ code: 0, title: "Renamed", stderr: "" });
     expect(readdirSync(temporary)).toEqual([]);
   });
@@ -90,7 +92,7 @@ describe("item edit in the editor", () => {
     const { from, id, token } = await twoVaults();
     const proxy = await startInterceptor();
     const env = { ...editorOf(`touch "$1"`).env, ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
-    const ran = await runCli(["item", "edit", id, "--vault", from], { env });
+    const ran = await runHere(["item", "edit", id, "--vault", from], { env });
     expect({ ...ran, requests: proxy.requests }).toMatchObject({
       code: 0,
       stderr: "Nothing was changed\n",
@@ -102,7 +104,7 @@ describe("item edit in the editor", () => {
     const { from, id, token, read, rename } = await twoVaults();
     const proxy = await startInterceptor({ before: async (name) => void (name.startsWith("PUT") && (await rename("Theirs"))) });
     const { env } = editorOf(`sed -i 's/"Database"/"Ours"/' "$1"`);
-    const ran = await runCli(["item", "edit", id, "--vault", from], {
+    const ran = await runHere(["item", "edit", id, "--vault", from], {
       env: { ...env, ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url },
     });
     expect({ code: ran.code, title: (await read()).title }).toEqual({ code: 5, title: "Theirs" });
@@ -117,7 +119,7 @@ describe("item edit in the editor", () => {
   it("keeps a text that is no JSON, and says where the fault is without a part of the text", async () => {
     const { from, id, token } = await twoVaults();
     const { env } = editorOf(`printf '{"title": "hunter2' > "$1"`);
-    const ran = await runCli(["item", "edit", id, "--vault", from], { env: { ...env, ITEM_VAULT_TOKEN: token } });
+    const ran = await runHere(["item", "edit", id, "--vault", from], { env: { ...env, ITEM_VAULT_TOKEN: token } });
     expect(ran).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/is no JSON \(line 1, column \d+\)\n.*item\.json/) as string,
@@ -149,7 +151,7 @@ describe("item edit by options", () => {
       },
     });
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
-    const ran = await runCli(["item", "edit", id, "--vault", from, "--field", "pin=-"], { env, input: "ours" });
+    const ran = await runHere(["item", "edit", id, "--vault", from, "--field", "pin=-"], { env, input: "ours" });
     const pins = (await read()).fields.filter(({ label }) => label === "pin");
     expect({ code: ran.code, pins }).toMatchObject({ code: 0, pins: [{ value: "ours" }] });
   });
@@ -256,7 +258,7 @@ describe("file", () => {
     const proxy = await startInterceptor({ cutAfter: (name) => (name.endsWith("/content") ? 100_000 : undefined) });
     const cwd = mkdtempSync(join(tmpdir(), "item-vault-get-"));
     const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
-    const ran = await runCli(["file", "get", id, "notes.txt", "--vault", from], { env, cwd });
+    const ran = await runHere(["file", "get", id, "notes.txt", "--vault", from], { env, cwd });
     expect({ ...ran, left: readdirSync(cwd) }).toMatchObject({ code: 6, left: [] });
   });
 
@@ -265,7 +267,7 @@ describe("file", () => {
     await sendRequest("POST", `v1/vaults/${from}/items/${id}/files?name=..%2F..%2Fevil`, token, "evil");
     const cwd = mkdtempSync(join(tmpdir(), "item-vault-get-"));
     const env = { ITEM_VAULT_TOKEN: token };
-    const ran = await runCli(["file", "get", id, "../../evil", "--vault", from, "-o", "."], { env, cwd });
+    const ran = await runHere(["file", "get", id, "../../evil", "--vault", from, "-o", "."], { env, cwd });
     expect(ran.code).toBe(0);
     expect(existsSync(join(cwd, "evil")) && statSync(join(cwd, "evil")).mode & 0o777).toBe(0o600);
   });

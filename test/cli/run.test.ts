@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { admin, sendRequest } from "../sdk/support/vault.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { vaultOf, vaultWithLogin } from "./support/login.ts";
+import { runHere } from "./support/here.ts";
 import { type Running, runCli, startCli } from "./support/process.ts";
 import { type Interceptor, startProxy } from "./support/interceptor.ts";
 
@@ -26,7 +27,11 @@ const setPassword = (token: string, vault: string, item: string, value: string) 
 const program = (source: string) => ["--", process.execPath, "-e", source];
 const print = (expression: string) => program(`process.stdout.write(String(${expression}))`);
 const envOf = (env: Record<string, string> = {}) => ({ ...made.env, SECRET: made.reference("password"), ...env });
-const run = (args: string[], env?: Record<string, string>) => runCli(["run", ...args], { env: envOf(env), cwd: folder });
+/** Runs `run` in this process, which masks the output of its command. */
+const run = (args: string[], env?: Record<string, string>) => runHere(["run", ...args], { env: envOf(env) });
+/** The same in a process of its own, for exit codes and for output that the command writes itself. */
+const runProcess = (args: string[], env?: Record<string, string>) => runCli(["run", ...args], { env: envOf(env) });
+const printLength = ["--", "sh", "-c", "printf %s ${#SECRET}"];
 const waitFor = (running: Running, text: string) =>
   vi.waitFor(() => expect(running.output.stdout + running.output.stderr).toContain(text), UNDER_LOAD);
 
@@ -45,15 +50,15 @@ describe("the command that run starts", () => {
   it("gets the variables of env files: a later file goes first, and a file goes before the environment", async () => {
     writeFileSync(join(folder, "one.env"), `A=file\nB=one # comment\nURL="pg://op://$V/Database/username@host"\nC='$HOME'\n`);
     writeFileSync(join(folder, "two.env"), "B=two\n");
-    const files = ["--env-file", "one.env", "--env-file", "two.env"];
+    const files = ["one.env", "two.env"].flatMap((name) => ["--env-file", join(folder, name)]);
     const shown = print("['A','B','C'].map((n) => process.env[n]) + process.env.URL.length");
     const ran = await run([...files, ...shown], { A: "shell", V: made.vault });
     expect(ran).toMatchObject({ code: 0, stdout: `file,two,$HOME${"pg://ada@host".length}` });
   });
 
   it("has its exit code returned, and 128 + n for signal n", async () => {
-    expect(await run(program("process.exit(42)"))).toMatchObject({ code: 42 });
-    expect(await run(program("process.kill(process.pid, 'SIGKILL')"))).toMatchObject({ code: 137 });
+    expect(await runProcess(["--", "sh", "-c", "exit 42"])).toMatchObject({ code: 42 });
+    expect(await runProcess(["--", "sh", "-c", "kill -KILL $$"])).toMatchObject({ code: 137 });
   });
 
   it("is a 127 when it does not exist, and a 126 when it cannot run", async () => {
@@ -92,7 +97,9 @@ describe("the output of the command", () => {
   });
 
   it("is not touched with --no-masking", async () => {
-    expect(await run(["--no-masking", ...print("process.env.SECRET")])).toMatchObject({ stdout: "correct horse" });
+    expect(await runProcess(["--no-masking", "--", "sh", "-c", 'printf %s "$SECRET"'])).toMatchObject({
+      stdout: "correct horse",
+    });
   });
 
   it("may be closed by its reader", async () => {
@@ -122,7 +129,7 @@ describe("the requests of run", () => {
     const env = { ...references, ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
     proxy.requests.length = 0;
     const length = print("Array.from({ length: 100 }, (_, place) => process.env['F' + place]).join().length");
-    expect(await runCli(["run", ...length], { env })).toMatchObject({ code: 0, stdout: "889" });
+    expect(await runHere(["run", ...length], { env })).toMatchObject({ code: 0, stdout: "889" });
     expect(proxy.requests).toEqual(["POST /v1/resolve"]);
   });
 });
@@ -131,7 +138,7 @@ describe("--fallback", () => {
   it("uses the values of an earlier run when the service is away, tells their age, and never after a refusal", async () => {
     const path = join(folder, "fallback");
     const env = { ITEM_VAULT_HOST: proxy.url };
-    const args = ["--fallback", path, ...print("process.env.SECRET.length")];
+    const args = ["--fallback", path, ...printLength];
     expect(await run(args, env)).toMatchObject({ code: 0, stdout: "13", stderr: "" });
     expect(readFileSync(path, "latin1")).not.toContain("correct horse");
 

@@ -28,41 +28,41 @@ function home(config?: object, mode = 0o600): Record<string, string> {
   return env;
 }
 
-const read = (env: Record<string, string>) => runCli(["read", "-n", made.reference("username")], { env });
+const read = (env: Record<string, string>) => runHere(["read", "-n", made.reference("username")], { env });
 
 describe("login", () => {
   it("stores host and token in a file that only the user reads, whoami shows them, and logout forgets the token", async () => {
     const env = home();
-    expect(await runCli(["login", "--host", inject("url")], { env, input: `${made.token}\n` })).toMatchObject({
+    expect(await runHere(["login", "--host", inject("url")], { env, input: `${made.token}\n` })).toMatchObject({
       code: 0,
       stdout: "",
     });
     expect(statSync(join(env["XDG_CONFIG_HOME"]!, "item-vault", "config.json")).mode & 0o777).toBe(0o600);
-    const { stdout } = await runCli(["whoami"], { env });
+    const { stdout } = await runHere(["whoami"], { env });
     expect(stdout).toContain(`host    ${inject("url")}`);
     expect(stdout).toContain(" rw\n");
     expect(stdout).not.toContain(made.token);
-    await runCli(["logout"], { env });
-    expect(await runCli(["whoami"], { env })).toMatchObject({ code: 3 });
+    await runHere(["logout"], { env });
+    expect(await runHere(["whoami"], { env })).toMatchObject({ code: 3 });
   });
 
   it("replaces a token command, and removes the other token when the host is another one", async () => {
     const env = home({ token_command: ["false"], admin_token: "of this host" });
     const path = join(env["XDG_CONFIG_HOME"]!, "item-vault", "config.json");
-    await runCli(["login"], { env, input: made.token });
+    await runHere(["login"], { env, input: made.token });
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
       host: inject("url"),
       token: made.token,
       admin_token: "of this host",
     });
     const other = `${inject("url")}/`;
-    await runCli(["login", "--host", other], { env, input: made.token });
+    await runHere(["login", "--host", other], { env, input: made.token });
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ host: other, token: made.token });
   });
 
   it("stores no token that the service refuses", async () => {
     const env = home();
-    expect(await runCli(["login", "--host", inject("url")], { env, input: "wrong" })).toMatchObject({ code: 3 });
+    expect(await runHere(["login", "--host", inject("url")], { env, input: "wrong" })).toMatchObject({ code: 3 });
     expect(statSync(join(env["XDG_CONFIG_HOME"]!, "item-vault"), { throwIfNoEntry: false })).toBeUndefined();
   });
 });

@@ -1,6 +1,13 @@
 import type { OPConnect } from "@1password/connect";
-import { describe, expect, it } from "vitest";
-import { admin, connect, freshVault, login, makeItems, makeToken, UNUSED_ID } from "./support/vault.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { admin, connect, freshVault, login, makeItems, makeToken, type TestVault, UNUSED_ID } from "./support/vault.ts";
+
+/** Two vaults, each with a token of its own. The tests that use them are refused, so both stay empty. */
+let one: TestVault;
+let two: TestVault;
+beforeAll(async () => {
+  [one, two] = [await freshVault(), await freshVault()];
+});
 
 /** The SDK throws the body of an error response: an object with `status` and `message` and nothing else (contract 4.1). */
 
@@ -27,7 +34,7 @@ describe("a 401 is thrown for", () => {
   const unauthorized = { status: 401, message: "Invalid token signature" };
 
   it.each(Object.keys(CALLS))("a token with an invalid signature: %s", async (name) => {
-    const { vault, token } = await freshVault();
+    const { vault, token } = one;
     const forged = connect(`${token.slice(0, -8)}AAAAAAAA`);
     await expect(CALLS[name]!(forged, vault, UNUSED_ID)).rejects.toStrictEqual(unauthorized);
   });
@@ -45,7 +52,7 @@ describe("a 401 is thrown for", () => {
 
 describe("a vault that is not in the token", () => {
   it.each(Object.keys(CALLS))("is a 403, or a 404 for lists: %s", async (name) => {
-    const [{ op }, { vault }] = [await freshVault(), await freshVault()];
+    const [{ op }, { vault }] = [one, two];
     const [status, message] = LISTS.has(name) ? [404, `vault ${vault} not found`] : [403, `vault ${vault} is not in scope`];
     await expect(CALLS[name]!(op, vault, UNUSED_ID)).rejects.toStrictEqual({ status, message });
   });
@@ -53,7 +60,7 @@ describe("a vault that is not in the token", () => {
 
 describe("a write with a token of permission r", () => {
   it.each(["createItem", "updateItem", "deleteItemById"])("is a 403: %s", async (name) => {
-    const { canonical, vault } = await freshVault();
+    const { canonical, vault } = one;
     const { token } = await makeToken({ [canonical]: "r" });
     const refusal = { status: 403, message: `the token may not write to vault ${vault}` };
     await expect(CALLS[name]!(connect(token), vault, UNUSED_ID)).rejects.toStrictEqual(refusal);
@@ -62,7 +69,7 @@ describe("a write with a token of permission r", () => {
 
 describe("a 404 is thrown for", () => {
   it.each(OF_ITEMS)("an Item that does not exist: %s", async (name) => {
-    const { op, vault } = await freshVault();
+    const { op, vault } = one;
     const refusal = { status: 404, message: `item ${UNUSED_ID} not found` };
     await expect(CALLS[name]!(op, vault, UNUSED_ID)).rejects.toStrictEqual(refusal);
   });
@@ -83,7 +90,7 @@ describe("a 404 is thrown for", () => {
   it.each(["getItem", "getItemByTitle", "getItemOTP", "deleteItem", "deleteItemByTitle", "listFiles"] as const)(
     "a title that no Item has, with the message of the SDK: %s",
     async (method) => {
-      const { op, vault } = await freshVault();
+      const { op, vault } = one;
       const refusal = { status: 404, message: "No Items found with title" };
       await expect(op[method](vault, "None")).rejects.toStrictEqual(refusal);
     },
@@ -92,7 +99,7 @@ describe("a 404 is thrown for", () => {
   it.each(["getVault", "getVaultByTitle"] as const)(
     "a title that no vault has, with the message of the SDK: %s",
     async (method) => {
-      const { op } = await freshVault();
+      const { op } = one;
       await expect(op[method]("None")).rejects.toStrictEqual({ status: 404, message: "No Vaults found with title" });
     },
   );

@@ -26,11 +26,12 @@ export async function editInteractively(
   item: Item,
   save: (edited: Record<string, unknown>) => Promise<void>,
 ): Promise<boolean> {
-  // Synchronous, so that no signal arrives between the two lines. The folder has mode 0700.
-  const folder = mkdtempSync(join(tmpdir(), "item-vault-"));
-  const removing = removeAtSignal(folder);
-  const file = join(folder, "item.json");
+  let folder: string | undefined;
+  // Before there is a folder, because a signal without a listener ends the process at once.
+  const removing = removeAtSignal(() => folder);
   try {
+    folder = mkdtempSync(join(tmpdir(), "item-vault-")); // of mode 0700
+    const file = join(folder, "item.json");
     const before = writableOf(item);
     await writeFile(file, `${JSON.stringify(before, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
     for (;;) {
@@ -64,10 +65,12 @@ interface Removing {
   end(): void;
 }
 
-function removeAtSignal(folder: string): Removing {
+/** `folderOf`: the folder, as soon as there is one. */
+function removeAtSignal(folderOf: () => string | undefined): Removing {
   let keep = false;
   const remove = () => {
-    if (!keep) rmSync(folder, { recursive: true, force: true });
+    const folder = folderOf();
+    if (!keep && folder !== undefined) rmSync(folder, { recursive: true, force: true });
   };
   const listeners = Object.entries(ENDING_SIGNALS).map(([signal, number]) => {
     const listener = () => {

@@ -51,6 +51,8 @@ function parseBlock(text: string, first: number): Example[] {
 export interface Shell {
   /** Runs a command, which shares variables and the folder with those before it. Out: what it wrote to stdout and stderr. */
   run(command: string): Promise<string>;
+  /** The same, with the newline at the end. */
+  outputOf(command: string): Promise<string>;
   /** Runs what follows a program in a command, for example `| grep x`, after a program that wrote this and ended with this code. */
   runWith(program: Pick<Ran, "stdout" | "stderr" | "code">, rest: string): Promise<string>;
   /** Sets `$?` for the next command. */
@@ -64,14 +66,16 @@ export function startShell({ cwd, env }: { readonly cwd: string; readonly env: R
   const ended = new Promise<void>((end) => void shell.on("close", () => end()));
   const out = `${cwd}.out`;
   shell.stdin.write("code=0\n");
-  const run = async (command: string): Promise<string> => {
+  const outputOf = async (command: string): Promise<string> => {
     shell.stdin.write(`{ (exit $code)\n${command}\n} >${out} 2>&1 </dev/null; code=$?; echo\n`);
     const done = new Promise<void>((next) => void shell.stdout.once("data", () => next()));
     await Promise.race([done, ended]);
-    return readFileSync(out, "utf8").replace(/\n$/, "");
+    return readFileSync(out, "utf8");
   };
+  const run = async (command: string): Promise<string> => (await outputOf(command)).replace(/\n$/, "");
   return {
     run,
+    outputOf,
     runWith({ stdout, stderr, code }, rest) {
       const [first, second] = [`${cwd}.stderr`, `${cwd}.stdout`];
       writeFileSync(first, stderr);

@@ -27,7 +27,7 @@ describe.each(Object.entries(LOSSLESS))("%s", (_, [reader, writer]) => {
       const { bytes: repeated } = await writer.write(again, {});
       expect(Buffer.compare(bytes, repeated)).toBe(0);
     });
-    await fc.assert(property, { numRuns: cases(60) });
+    await fc.assert(property, { numRuns: cases(20) });
   });
 
   it("recognizes its own files", async () => {
@@ -52,7 +52,7 @@ describe("Item Vault JSON", () => {
       expect(await Promise.all(again.map(plain))).toEqual(await Promise.all(given.map(plain)));
       expect(losses).toEqual([]);
     });
-    await fc.assert(property, { numRuns: cases(60) });
+    await fc.assert(property, { numRuns: cases(20) });
   });
 });
 
@@ -71,7 +71,7 @@ describe("1PUX", () => {
       const { items: again } = await read(onePuxImport, (await onePuxExport.write(given, {})).bytes);
       expect(again.map(valuesOf).map(String).toSorted()).toEqual(given.map(valuesOf).map(String).toSorted());
     });
-    await fc.assert(property, { numRuns: cases(60) });
+    await fc.assert(property, { numRuns: cases(20) });
   });
 
   it("reads every kind of field", async () => {

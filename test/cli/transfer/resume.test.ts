@@ -6,6 +6,7 @@ import { planItems } from "../../../cli/src/transfer/plan.ts";
 import { readService } from "../../../cli/src/transfer/read-service.ts";
 import { writeItem } from "../../../cli/src/transfer/write-item.ts";
 import { makeToken, makeVault } from "../../sdk/support/vault.ts";
+import { every } from "../../support/sample.ts";
 
 /** An import that is interrupted, in this process: a client that fails after a number of requests. */
 
@@ -34,10 +35,12 @@ const item: TransferItem = {
 
 const STEPS = 7; // three states, three Files, the archive
 
-/** After how many writes the process is killed, and whether the next one was sent; the long run has both for each. */
-const DEATHS = Array.from({ length: STEPS }, (_, writes) => [false, true].map((sent) => [writes, sent] as const))
-  .flat()
-  .filter(([writes, sent]) => process.env["LONG_RUN"] === "1" || sent === (writes % 2 === 0));
+/** After how many writes the process is killed, and whether the next one was sent: all in the long run, every third in the short run. */
+const DEATHS = every(
+  process.env["LONG_RUN"] === "1" ? 1 : 3,
+  Array.from({ length: STEPS }, (_, writes) => [false, true].map((sent) => [writes, sent] as const)).flat(),
+  Number(process.env["SAMPLE"]),
+);
 
 async function emptyVault(dialect: "uuid" | "connect" = "uuid") {
   const vault = await makeVault();

@@ -100,7 +100,7 @@ describe("bitwarden, export", () => {
         expect(losses).toEqual([]);
         expect((await read(bitwarden, bytes)).items).toEqual(first.items);
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(20) },
     );
   });
 
@@ -113,7 +113,7 @@ describe("bitwarden, export", () => {
         const { items: again } = await read(bitwarden, bytes);
         expect(withoutIds((await bitwardenExport.write(again, {})).bytes)).toBe(withoutIds(bytes));
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(20) },
     );
   });
 

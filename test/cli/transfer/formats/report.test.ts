@@ -7,7 +7,7 @@ import { fitTransfer } from "../../../../cli/src/transfer/fit.ts";
 import { chooseImport } from "../../../../cli/src/transfer/formats.ts";
 import { describeLosses, describeSource } from "../../../../cli/src/transfer/report.ts";
 import { makeToken, makeVault, sendRequest } from "../../../sdk/support/vault.ts";
-import { runCli } from "../../support/process.ts";
+import { runHere } from "../../support/here.ts";
 import { zippedVault } from "./bitwarden-fixture.ts";
 import { makeDatabase, save } from "./keepass-fixture.ts";
 import { jsonBytes, read, utf8 } from "./reading.ts";
@@ -60,7 +60,7 @@ describe("import", () => {
       "--key-file",
       join(folder, "key"),
     ];
-    const ran = await runCli(args, { env: { ITEM_VAULT_TOKEN: token } });
+    const ran = await runHere(args, { env: { ITEM_VAULT_TOKEN: token } });
     const items = (await sendRequest("GET", `v1/vaults/${vault}/items?archived=true`, token)) as unknown[];
     expect(ran).toMatchObject({ code: 0 });
     expect(ran.stdout).toBe(`${await reportOf(format, fileName, bytes)}Imported: ${items.length} created\n`);
