@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { runs } from "../support/runs.ts";
 import { checkHistory } from "./history/check.ts";
 import { awaitsOf, everyOrder } from "./exploration/turns.ts";
 import { playUploads, type UploadScenario } from "./exploration/uploads.ts";
@@ -43,7 +44,7 @@ describe("a coordinator that is evicted, or a D1 call that takes effect late", (
   });
 
   it("loses and doubles no write whose attempts may all take effect late, also while the loop only reads", async () => {
-    const scenario = { coordinators: 1, faults: 6, kinds: ["late"], awaits: ["read", "late"] } as const;
+    const scenario = { coordinators: 1, faults: runs(5, 6), kinds: ["late"], awaits: ["read", "late"] } as const;
     const { orders, wrong } = await countWrong({ ...scenario, writes: ["patch"] });
     expect(wrong).toBe(0);
     expect(orders).toBeGreaterThan(1_000);
