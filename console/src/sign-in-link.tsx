@@ -17,7 +17,7 @@ export function LinkNotice() {
   const others = names.length - NAMED;
   return (
     <aside class="link-notice" aria-label="Signed in by a link">
-      <p role="status">
+      <output>
         A link has signed you in as <b>{nameOfSession(session.value!)}</b>
         {names.length > 0 && (
           <>
@@ -26,7 +26,7 @@ export function LinkNotice() {
           </>
         )}
         . If you did not make the link yourself, sign out: its owner reads what you write here.
-      </p>
+      </output>
       <div class="buttons">
         <SignOut />
         <button type="button" onClick={() => (linkNotice.value = false)}>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { explainRetention, restorableUntil } from "../../console/src/deleted/retention.ts";
+import { explainRestore, explainRetention, restorableUntil } from "../../console/src/ui/retention.ts";
 import { formatTime } from "../../console/src/ui/time.ts";
 
 describe("the retention of deleted Items", () => {
@@ -9,6 +9,13 @@ describe("the retention of deleted Items", () => {
     [0.5, "They can be restored for 0.5 days after their deletion."],
     [0, "This service keeps no deleted Items: a deletion destroys the Item at once."],
   ])("of %d days is told as %j", (deletedRetentionDays, text) => expect(explainRetention({ deletedRetentionDays })).toBe(text));
+
+  it.each([
+    [30, "It can be restored under Deleted for 30 days."],
+    [0, "This destroys it: the service keeps no deleted Items."],
+  ])("of %d days is told before a deletion as %j", (deletedRetentionDays, text) =>
+    expect(explainRestore({ deletedRetentionDays })).toBe(text),
+  );
 
   it("ends so long after the deletion", () =>
     expect(restorableUntil("2026-11-22T10:00:00.000Z", { deletedRetentionDays: 1.5 })).toBe(

@@ -14,7 +14,7 @@ import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 import { DeletedActions } from "./deleted-actions.tsx";
 import { DeletedFiles } from "./deleted-files.tsx";
-import { restorableUntil } from "./retention.ts";
+import { restorableUntil } from "../ui/retention.ts";
 import { dropDeleted } from "./state.ts";
 
 /** One deleted Item as it was. Its values are fetched when it is opened, and dropped when another place is opened. */

@@ -11,7 +11,7 @@ import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
-import { explainRetention } from "./retention.ts";
+import { explainRetention } from "../ui/retention.ts";
 import { deletedError, deletedState, deletedVault, listed, loadDeleted, restorable } from "./state.ts";
 
 /** The list of deleted Items, the last one first. */

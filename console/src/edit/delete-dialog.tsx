@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals";
+import { explainRestore } from "../ui/retention.ts";
 import { titleOf } from "../items/categories.ts";
 import { vaultName } from "../state/items.ts";
+import { session } from "../state/session.ts";
 import type { Opened } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -33,7 +35,7 @@ export function DeleteDialog({ opened, onClose }: Props) {
         “{titleOf(item)}” in {vaultName(item.vault.id)}
         {files > 0 && `, with ${plural(files, "File")}`}
       </p>
-      <p>{RESTORE}</p>
+      <p>{explainRestore(session.value!.settings)}</p>
       <div class="buttons">
         <button type="button" onClick={onClose}>
           Cancel
@@ -45,8 +47,6 @@ export function DeleteDialog({ opened, onClose }: Props) {
     </Dialog>
   );
 }
-
-const RESTORE = "It can be restored under Deleted for 30 days, unless the service is set to keep deleted Items for another time.";
 
 /** The current row of the list; the search field when the list is empty. */
 const focusList = () => {

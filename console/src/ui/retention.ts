@@ -1,4 +1,5 @@
-import { formatTime } from "../ui/time.ts";
+import { plural } from "./plural.ts";
+import { formatTime } from "./time.ts";
 
 /** How long deleted Items can be restored. */
 
@@ -13,8 +14,14 @@ const DAY = 24 * 60 * 60 * 1000; // milliseconds
 export const restorableUntil = (deletedAt: string, { deletedRetentionDays }: Retention): string =>
   formatTime(new Date(Date.parse(deletedAt) + deletedRetentionDays * DAY).toISOString());
 
-/** Out: a sentence. */
+/** What happens to an Item that is deleted. Out: a sentence. */
+export const explainRestore = ({ deletedRetentionDays: days }: Retention): string =>
+  days === 0
+    ? "This destroys it: the service keeps no deleted Items."
+    : `It can be restored under Deleted for ${plural(days, "day")}.`;
+
+/** How long deleted Items are kept. Out: a sentence. */
 export function explainRetention({ deletedRetentionDays: days }: Retention): string {
   if (days === 0) return "This service keeps no deleted Items: a deletion destroys the Item at once.";
-  return `They can be restored for ${days.toLocaleString("en")} ${days === 1 ? "day" : "days"} after their deletion.`;
+  return `They can be restored for ${plural(days, "day")} after their deletion.`;
 }
