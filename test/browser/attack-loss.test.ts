@@ -154,7 +154,7 @@ describe("a session that has ended", () => {
     await page.locator("article").getByText("first-person").waitFor();
     const favourite = await button(page, "Favourite").elementHandle();
     await endSession(page);
-    await favourite!.evaluate((element) => (element as HTMLElement).click()); // The page may know already, and hide the button.
+    await favourite.evaluate((element) => (element as HTMLElement).click()); // The page may know already, and hide the button.
     const dialog = page.getByRole("dialog", { name: "Your session has ended" });
     await dialog.waitFor();
     expect(await page.locator("article").getByText("first-person").isVisible()).toBe(false);
