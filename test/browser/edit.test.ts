@@ -295,7 +295,7 @@ describe("a conflict", () => {
     await button(page, "Keep mine").click();
     await patch(seeded, { "/title": "Theirs again" });
     await button(page, "Save").click();
-    await page.getByText("Theirs again").waitFor();
+    await page.getByRole("group").getByText("Theirs again").waitFor(); // The list may show it too.
     await button(page, "Take theirs").click();
     await button(page, "Save").click();
     await heading(page, "Theirs again").waitFor();
