@@ -19,10 +19,14 @@ const accepting = new WeakSet<Page>();
 const LOCAL = /^(?:data|blob|about):/;
 
 /**
- * A page that starts without a session asks for one, and Chromium reports the refusal. It reports too that the stream of events ended
- * with the session or the connection.
+ * What Chromium reports of requests that the page sends by itself: a page without a session asks for one; the stream of events ends with
+ * the session or the connection; and the vaults are asked for while a sign-in replaces the session.
  */
-const USUAL = /^console\.error: Failed to load resource: (?:.* 401 .*\/console\/session|.*\/v1\/events\?after=latest)\)$/;
+const USUAL = [
+  /^console\.error: Failed to load resource: .* 401 .*\/(?:console\/session|v1\/vaults)\)$/,
+  /^console\.error: Failed to load resource: .*\/v1\/events\?after=latest\)$/,
+];
+const isUsual = (problem: string): boolean => USUAL.some((pattern) => pattern.test(problem));
 
 /**
  * Begins to collect, without what a test before has collected of the same context. `origins`: those to which requests may go, without a
@@ -39,7 +43,7 @@ function listen(context: BrowserContext): void {
   const add = (problem: string): unknown => watched.get(context)!.problems.push(problem);
   context.on("console", (message) => {
     const problem = presentMessage(message);
-    if (!USUAL.test(problem)) add(problem);
+    if (!isUsual(problem)) add(problem);
   });
   context.on("weberror", (error) => add(`error: ${error.error().stack ?? error.error().message}`));
   context.on("request", (request) => {
