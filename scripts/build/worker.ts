@@ -41,7 +41,7 @@ export async function bundleCode(): Promise<{ code: Uint8Array; inputs: string[]
 export async function bundleWorker(): Promise<{ files: Record<string, string | Uint8Array>; inputs: string[] }> {
   const { code, inputs } = await bundleCode();
   const migrations = readdirSync("migrations").map((name) => [`migrations/${name}`, readFileSync(`migrations/${name}`)] as const);
-  const assets = Object.entries(assetFiles(document)).map(([path, content]) => [`assets/${path}`, content] as const);
+  const assets = Object.entries(await assetFiles(document)).map(([path, content]) => [`assets/${path}`, content] as const);
   const files = {
     "code/index.js": code,
     "package.json": `${JSON.stringify({ version: manifest.version })}\n`,

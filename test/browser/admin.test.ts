@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
-import { injectFault, revokeToken } from "./support/faults.ts";
+import { injectFault, revokeToken, stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
@@ -189,6 +189,7 @@ it("opens the vaults of an admin by a token that the log shows and the page does
 it("adds the admin's grant to the session of a token, and a token to that of an admin", async () => {
   const { token, tokenId } = await seed([login("Stays open"), login("Not open")], { name: "Granted" });
   const page = await openPage({ token });
+  await stopFollowing(page);
   await page.goto("/console/");
   await page.getByRole("link", { name: "Stays open" }).click();
   await page.getByRole("button", { name: "Sign in as admin" }).click();

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeToken, sendRequest } from "../sdk/support/requests.ts";
-import { injectFault } from "./support/faults.ts";
+import { injectFault, stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, makeItems, type NewItem, type Seeded, seed } from "./support/seed.ts";
@@ -39,7 +39,9 @@ const seedShared = async (...items: readonly NewItem[]): Promise<Seeded> => ({
 
 /** Opens the form of the first Item. */
 async function openForm(seeded: Seeded): Promise<Page> {
-  const page = await (seeded.vault === team.vault ? openShared() : openPage({ token: seeded.token }));
+  const shared = seeded.vault === team.vault;
+  const page = await (shared ? openShared() : openPage({ token: seeded.token }));
+  if (!shared) await stopFollowing(page);
   await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
   await title(page).waitFor();
   return page;
@@ -150,11 +152,11 @@ describe("a session that has ended", () => {
     const theirs = await seed([login("Of the second person")], { name: "Other" });
     const page = await openPage({ token: mine.token });
     expectProblem(page, /401/);
+    await stopFollowing(page);
     await page.goto(`/console/#/items/${mine.vault}/${mine.items[0]}`);
     await page.locator("article").getByText("first-person").waitFor();
-    const favourite = await button(page, "Favourite").elementHandle();
     await endSession(page);
-    await favourite.evaluate((element) => (element as HTMLElement).click()); // The page may know already, and hide the button.
+    await button(page, "Favourite").click();
     const dialog = page.getByRole("dialog", { name: "Your session has ended" });
     await dialog.waitFor();
     expect(await page.locator("article").getByText("first-person").isVisible()).toBe(false);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openPage } from "./support/page.ts";
+import { expectProblem } from "./support/problems.ts";
 import { login, seed } from "./support/seed.ts";
 import { signInLink } from "./support/session.ts";
 
@@ -50,4 +51,31 @@ describe("a session", () => {
     await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
     expect(await page.getByRole("heading", { name: "Open" }).isVisible()).toBe(false);
   });
+});
+
+it("an answer from before a sign-in in another tab does not end the session that the sign-in has made", async () => {
+  const seeded = await seed([login("Open")]);
+  const page = await openPage({ token: seeded.token });
+  expectProblem(page, /401/);
+  await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
+  await page.getByRole("textbox", { name: "Title" }).fill("Typed");
+  await page.context().clearCookies();
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let held = false;
+  await page.route("**/console/session", async (route) => {
+    if (held) return route.continue();
+    held = true;
+    asked.resolve();
+    await answered.promise;
+    return route.fulfill({ status: 401, json: { status: 401, message: "Invalid token" } }); // as without a cookie
+  });
+  await page.getByRole("button", { name: "Save" }).click();
+  await asked.promise;
+  const other = await page.context().newPage();
+  const checked = page.waitForResponse((response) => response.url().endsWith("/console/session") && response.ok());
+  await other.goto(await signInLink(seeded.token));
+  await checked;
+  answered.resolve();
+  await page.getByText("You are signed in again").waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
 });

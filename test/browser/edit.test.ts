@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
-import { injectFault, limitVault } from "./support/faults.ts";
+import { injectFault, limitVault, stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { acceptDialogs, expectProblem } from "./support/problems.ts";
 import { login, makeItems, type Seeded, seed } from "./support/seed.ts";
@@ -356,8 +356,11 @@ describe("a failure to save", () => {
   });
 
   it("an ended session asks to sign in, and what was typed is saved afterwards", async () => {
-    const { page, seeded } = await editAlone();
+    const seeded = await seed([GRAFANA]);
+    const page = await openPage({ token: seeded.token });
     expectProblem(page, /401/);
+    await stopFollowing(page);
+    await openForm(page, seeded);
     await page.getByLabel("Title").fill("Typed");
     await page.evaluate(`fetch("/console/session", { method: "DELETE", headers: { "Item-Vault-Console": "1" } })`);
     await button(page, "Save").click();

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
+import { stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, type Seeded, seed } from "./support/seed.ts";
@@ -198,6 +199,7 @@ describe("one Item", () => {
     const own = await seed([{ title: "Mine" }]);
     const page = await openPage({ token: own.token });
     expectProblem(page, /401/);
+    await stopFollowing(page);
     await page.goto("/console/");
     await rows(page).first().waitFor();
     await page.evaluate(`fetch("/console/session", { method: "DELETE", headers: { "Item-Vault-Console": "1" } })`);

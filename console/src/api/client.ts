@@ -1,5 +1,5 @@
 import { type Call, type Client, createClient, ItemVaultError, type Send } from "@item-vault/client";
-import { endSession, isSameUser, type Session } from "../state/session.ts";
+import { endSession, isSameUser, session, type Session } from "../state/session.ts";
 
 /** Requests of the console. They carry the cookie of the session, which no script can read (contract 24). */
 
@@ -23,13 +23,15 @@ export const readSession = async (): Promise<Session> => (await (await sendUnche
  * Errors: throws an ItemVaultError.
  */
 async function withSession<T>(request: () => Promise<T>): Promise<T> {
+  const used = session.peek();
   try {
     return await request();
   } catch (error) {
     if (!isRefused(error)) throw error;
-    const session = await readSession().catch(() => undefined);
-    if (session && isSameUser(session)) return request().catch(endRefused);
-    endSession(session);
+    const found = await readSession().catch(() => undefined);
+    if (found && isSameUser(found)) return request().catch(endRefused);
+    // Otherwise the answer may be from before a sign-in.
+    if (session.peek() === used) endSession(found);
     throw error;
   }
 }

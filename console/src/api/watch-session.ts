@@ -15,12 +15,14 @@ export const tellTabs = (): void => tabs.postMessage("changed");
 /** Compares the session of the page with that of the cookie. Without an answer, the page stays as it is. */
 async function checkSession(): Promise<void> {
   if (sessionState.value !== "signed-in" && sessionState.value !== "ended") return;
+  const shown = session.peek();
   try {
     const next = await readSession();
     if (!isSameUser(next)) endSession(next);
     else if (sessionState.value === "ended" || JSON.stringify(next) !== JSON.stringify(session.value)) setSession(next);
   } catch (error) {
-    if (error instanceof ItemVaultError && error.status === 401) endSession();
+    // The answer may be from before a sign-in.
+    if (error instanceof ItemVaultError && error.status === 401 && session.peek() === shown) endSession();
   }
 }
 

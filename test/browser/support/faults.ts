@@ -79,6 +79,12 @@ async function meetFault(route: Route, fault: Fault, ended: Promise<void>): Prom
 /** Sends the request, unless the test has closed its page in the meantime. */
 const proceed = async (route: Route): Promise<void> => (route.request().frame().page().isClosed() ? undefined : route.continue());
 
+/**
+ * Keeps a page from following what others write, before it is opened. It then notices by a request of the test only that its session has
+ * ended.
+ */
+export const stopFollowing = (page: Page): Promise<Injected> => injectFault(page, "GET", "/v1/events", "network");
+
 /** Revokes a token by its id. Its sessions end. */
 export const revokeToken = (id: string): Promise<unknown> => admin("DELETE", `tokens/${id}`);
 
