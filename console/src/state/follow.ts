@@ -8,8 +8,8 @@ import { refreshItem } from "./written.ts";
 
 /** Shows what others write: follows the events of all vaults (contract 15.9), and loads the lists of vaults that have changed. */
 
-/** The least time between two loads, because an import sends an event for each Item. */
-const PAUSE = 1_000; // milliseconds
+/** The least time between two loads, because an import sends an event for each Item; and before the first, which can wait. */
+const PAUSE = 2_000; // milliseconds
 
 const visible = signal(!document.hidden);
 document.addEventListener("visibilitychange", () => (visible.value = !document.hidden));
@@ -24,8 +24,11 @@ export function followWrites(): void {
     const reading = sessionState.value === "signed-in" && session.value !== undefined && reads();
     if (!reading || !visible.value || listState.value !== "loaded") return undefined;
     const controller = new AbortController();
-    void follow(controller.signal);
-    return () => controller.abort();
+    const timer = setTimeout(() => void follow(controller.signal), PAUSE);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
   });
 }
 
