@@ -20,7 +20,7 @@ const LONG_RUN = process.env["LONG_RUN"] ?? "";
 /** Which cases a short run takes of the long lists (test/support/sample.ts): others on each day. SAMPLE repeats a run. */
 const SAMPLE = (process.env["SAMPLE"] ??= String(Math.floor(Date.now() / 86_400_000)));
 /** Tests that only the long run has. Each file would start a process to skip them. */
-const LONG_ONLY = LONG_RUN === "1" ? [] : [`${DEPLOY}/failures.test.ts`, `${DEPLOY}/releases.test.ts`];
+const LONG_ONLY = LONG_RUN === "1" ? [] : ["failures", "releases", "runbook"].map((name) => `${DEPLOY}/${name}.test.ts`);
 /** The secrets of the Worker in every project. */
 const SECRETS = {
   ADMIN_TOKEN: "test-admin-token",
@@ -62,8 +62,8 @@ export default defineConfig({
     silent: "passed-only",
     // `npm run soak` and `npm run fuzz` set LONG_RUN.
     testTimeout: LONG_RUN === "1" ? 2 * 60 * 60 * 1000 : 60_000,
-    // One more than the two cores of a small machine, because some files wait most of their time.
-    maxWorkers: 3,
+    // Two more than the cores of a small machine, because some files wait most of their time.
+    maxWorkers: 4,
     sequence: shuffled ? {} : { sequencer: SlowFirst },
     reporters: ["default", slowestFiles, ...(found === undefined ? [skippedBrowser] : [])],
     projects: [

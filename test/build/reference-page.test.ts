@@ -7,6 +7,7 @@ import { referencePage } from "../../scripts/build/reference/page.ts";
 import { prose } from "../../scripts/build/reference/prose.ts";
 import { runs } from "../support/runs.ts";
 import { type Element, readHtml } from "./html.ts";
+import { CHARACTER } from "../support/characters.ts";
 
 /** The reference page of the API (contract 19.15). */
 
@@ -63,7 +64,7 @@ describe("the reference page", () => {
 
 /** Texts that look like markup, in one part or another of a document. */
 const hostile = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: CHARACTER, maxLength: 40 }),
   fc
     .array(fc.constantFrom("<script>", "</p>", "&lt;", "&", '"', "'", " onclick=x", "`", "\n- ", "\n\n", "a", "-->", "]]>"), {
       maxLength: 12,

@@ -17,13 +17,14 @@ import { yamlOf } from "../../cli/src/output/yaml.ts";
 import { tableOf } from "../../cli/src/output/table.ts";
 import { printable } from "../../cli/src/frame/printable.ts";
 import { cut, widthOf } from "../../cli/src/output/text.ts";
+import { CHARACTER } from "../support/characters.ts";
 
 /** How values of the service are written to a terminal and to a .env file. */
 
 /** Whether a line can hold the value. */
 const holds = (value: string) => !/[\r\0]/.test(value) && !(value.includes("'") && /["$`\\]/.test(value));
 
-const UNICODE = fc.string({ unit: "binary" });
+const UNICODE = fc.string({ unit: CHARACTER });
 
 describe("printable", () => {
   it.each([

@@ -6,10 +6,8 @@ import { parseEnv } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { WRANGLER_VERSION } from "../../cli/src/admin/deploy/wrangler.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { bookmarkDatabase } from "./support/databases.ts";
 import { ACCOUNT, type Cloudflare, startCloudflare } from "./support/cloudflare.ts";
-import { deploy, deployCheckout, deployInTerminal, makeFolder, runLine, withEnv } from "./support/folder.ts";
-import { commandsOf } from "./support/runbook.ts";
+import { deploy, deployCheckout, deployInTerminal, makeFolder, withEnv } from "./support/folder.ts";
 
 /** Deployments by the real wrangler, to a server that answers as Cloudflare's API documentation says. */
 
@@ -197,38 +195,4 @@ describe("the account", () => {
 
 it("the command line without a checkout starts the wrangler that package.json pins", () => {
   expect(WRANGLER_VERSION).toBe(manifest.devDependencies.wrangler);
-});
-
-// It starts wrangler a dozen times.
-describe("the runbook of a D1 restore", () => {
-  it("refuses the tokens of before, restores the minute, and applies the migrations that it lacks; secrets stay as they are", async () => {
-    const kept = REQUIRED.map(secretOf);
-    const [time] = [new Date(), await bookmarkDatabase(database())];
-    const minute = database().bookmarks.at(-1)!.time;
-    // Since the restored minute a release with a further migration was deployed, and a vault was lost.
-    const migration = "0099_later.sql";
-    writeFileSync(join(folder, "migrations", migration), "CREATE TABLE later (id INTEGER) STRICT;");
-    database().sqlite.exec("CREATE TABLE later (id INTEGER) STRICT; CREATE TABLE lost (id INTEGER) STRICT;");
-    database().sqlite.exec(`INSERT INTO d1_migrations (name) VALUES ('${migration}')`);
-    const begun = cloudflare.calls.length;
-
-    for (const command of commandsOf("The database was restored to an earlier minute")) {
-      const { code, output } = await runLine(cloudflare, folder, command.replace("<minute>", new Date(minute + 1).toISOString()));
-      expect([code, command, output]).toEqual([0, command, expect.any(String)]);
-    }
-
-    const calls = cloudflare.calls.slice(begun);
-    const at = (wanted: RegExp) => calls.findIndex((call) => wanted.test(call));
-    const order = [/^PUT .*\/secrets$/, /time_travel\/restore$/, /\/versions$/].map(at);
-    expect([Math.min(...order) >= 0, order]).toEqual([true, order.toSorted((one, other) => one - other)]);
-    expect(Date.parse(secretOf("TOKENS_NOT_BEFORE")!)).toBeGreaterThan(time.getTime() - 1000);
-    expect(REQUIRED.map(secretOf)).toEqual(kept);
-    const tables = new Set(
-      database()
-        .sqlite.prepare("SELECT name FROM sqlite_master")
-        .all()
-        .map(({ name }) => name),
-    );
-    expect(["later", "lost", "vaults"].map((name) => tables.has(name))).toEqual([true, false, true]);
-  });
 });

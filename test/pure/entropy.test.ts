@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { estimateEntropy } from "../../src/crypto/password.ts";
 import { runs } from "../support/runs.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
+import { CHARACTER } from "../support/characters.ts";
 
 /** Contract 7.6: the entropy of a generated value is stored with it, and that of any other value is estimated. */
 
@@ -13,7 +14,7 @@ describe("estimateEntropy", () => {
 
   it("returns a finite number that is not negative, for any value", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "binary-ascii", maxLength: 2000 })), (value) => {
+      fc.property(fc.oneof(fc.string({ unit: CHARACTER }), fc.string({ unit: "binary-ascii", maxLength: 2000 })), (value) => {
         const bits = estimateEntropy(value);
         expect(Number.isFinite(bits) && bits >= 0).toBe(true);
       }),
@@ -23,7 +24,7 @@ describe("estimateEntropy", () => {
 
   it("returns no smaller number when characters are appended", () => {
     const text = fc.oneof(
-      fc.string({ unit: "binary" }),
+      fc.string({ unit: CHARACTER }),
       fc.string({ unit: "binary-ascii", maxLength: 1100 }),
       fc.string({ unit: fc.constantFrom("a", "b", "1") }),
     );

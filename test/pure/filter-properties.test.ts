@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseFilter } from "../../src/model/filter.ts";
 import { parseQuery } from "../../src/model/query.ts";
 import { runs } from "../support/runs.ts";
+import { CHARACTER } from "../support/characters.ts";
 
 /** Contract 5.7 and 5.9: a title filter is read correctly for every title and for the URL encodings of JavaScript and Go. */
 
@@ -35,7 +36,7 @@ describe("parseFilter", () => {
     "😀",
   );
   const text = fc
-    .array(fc.oneof(specialCharacters, fc.string({ unit: "binary", maxLength: 3 })), { maxLength: 12 })
+    .array(fc.oneof(specialCharacters, fc.string({ unit: CHARACTER, maxLength: 3 })), { maxLength: 12 })
     .map((parts) => parts.join(""));
   const wellFormed = text.filter((value) => value.isWellFormed());
 
@@ -76,7 +77,7 @@ describe("parseFilter", () => {
       "\ud800",
       "\udc00",
     );
-    const query = fc.array(fc.oneof(piece, fc.string({ unit: "binary" })), { maxLength: 12 }).map((parts) => parts.join(""));
+    const query = fc.array(fc.oneof(piece, fc.string({ unit: CHARACTER })), { maxLength: 12 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(query, fc.constantFrom("items" as const, "vaults" as const), (raw, list) => {
         expect(typeof parseFilter(parseQuery(raw).filter, list).ok).toBe("boolean");

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fold } from "../../src/model/fold.ts";
 import { runs } from "../support/runs.ts";
+import { CHARACTER } from "../support/characters.ts";
 
 /** Contract 16.3: names without regard to case. The table there is generated from the same pairs. */
 
@@ -34,7 +35,7 @@ const DIFFERENT: readonly (readonly [string, string])[] = [
   ["А", "A"], // Cyrillic and Latin
 ];
 
-const anyName = fc.string({ unit: "binary", maxLength: 20 });
+const anyName = fc.string({ unit: CHARACTER, maxLength: 20 });
 
 describe("the fold of a name", () => {
   it.each(EQUAL)("is one for %s and %s", (...names) => {

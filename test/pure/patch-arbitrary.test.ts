@@ -5,6 +5,7 @@ import { parsePatch } from "../../src/model/patch-input.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
 import { runs } from "../support/runs.ts";
+import { CHARACTER } from "../support/characters.ts";
 
 /** Arbitrary PATCH operations and bodies give a result and no exception. */
 
@@ -37,14 +38,14 @@ const root = fc.constantFrom(
 const token = fc.oneof(
   fc.constantFrom("a~1b", "__proto__", "constructor", "", "~", "~0", "-", "0", "1", "01", "\ud800"),
   fc.constantFrom("value", "label", "section", "recipe", "generate", "type", "purpose", "href", "id"),
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: CHARACTER }),
 );
 const path = fc.oneof(
   {
     weight: 9,
     arbitrary: fc.tuple(root, fc.array(token, { maxLength: 3 })).map(([first, rest]) => `/${[first, ...rest].join("/")}`),
   },
-  { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+  { weight: 1, arbitrary: fc.string({ unit: CHARACTER }) },
 );
 const value = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { document } from "../../../openapi/document.ts";
 import type { Schema } from "../../../openapi/types.ts";
+import { CHARACTER } from "../../support/characters.ts";
 
 /** Random bodies, from the schemas of the document: such that fulfil them, and mutations of those that may not. */
 
@@ -9,7 +10,7 @@ const { schemas } = document.components;
 /** Texts of every kind, among them such as mean something to the service. */
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),
-  fc.string({ unit: "binary", maxLength: 6 }),
+  fc.string({ unit: CHARACTER, maxLength: 6 }),
   fc.constantFrom(
     "",
     "id",

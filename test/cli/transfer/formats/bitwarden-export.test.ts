@@ -7,9 +7,10 @@ import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../../src/model/item.ts";
 import { VAULT, zippedVault } from "./bitwarden-fixture.ts";
 import { filesOf, itemOf, jsonBytes, lossesOf, read, runs } from "./reading.ts";
+import { CHARACTER } from "../../../support/characters.ts";
 
-const text = fc.string({ unit: "binary", maxLength: 12 });
-const filled = fc.string({ unit: "binary", minLength: 1, maxLength: 12 });
+const text = fc.string({ unit: CHARACTER, maxLength: 12 });
+const filled = fc.string({ unit: CHARACTER, minLength: 1, maxLength: 12 });
 const date = fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map((day) => day.toISOString());
 const nullable = (value: fc.Arbitrary<string>) => fc.option(value);
 const optionalTexts = (...names: string[]) => fc.record(Object.fromEntries(names.map((name) => [name, nullable(text)])));
