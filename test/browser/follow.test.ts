@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { sendRequest } from "../sdk/support/requests.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
@@ -57,4 +57,28 @@ it("a page that was hidden shows what it has missed when it is shown again", asy
   expect(await page.getByRole("link", { name: "Missed" }).count()).toBe(0);
   await show(false);
   await page.getByRole("link", { name: "Missed" }).waitFor();
+});
+
+it("a list from before a write of the page does not take the place of a newer one", async () => {
+  const { vault, token, items } = await seed([login("Own")]);
+  const page = await openPage({ token });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("link", { name: "Own" }).waitFor();
+  const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  onTestFinished(() => released.resolve());
+  await page.route(/\/items\?/, async (route) => {
+    const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+    const response = await route.fetch({ headers });
+    answered.resolve();
+    await released.promise;
+    await route.fulfill({ response });
+  });
+  await makeItems(token, vault, [login("Arrives")]);
+  await answered.promise;
+  await page.getByRole("button", { name: "More actions", exact: true }).click();
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  await page.getByText("The list shows it under Archived.").waitFor();
+  released.resolve();
+  await page.getByRole("link", { name: "Arrives" }).waitFor();
+  expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
 });

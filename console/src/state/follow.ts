@@ -56,7 +56,7 @@ function loadInTurn(ended: AbortSignal): () => void {
     while (wanted && !ended.aborted) {
       wanted = false;
       await loadChanged(ended)
-        .then(refreshOpen)
+        .then((isNew) => (isNew ? refreshOpen() : void (wanted = true)))
         .catch(() => undefined); // The list stays as it is until the next event.
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE));
     }
