@@ -82,3 +82,24 @@ it("a list from before a write of the page does not take the place of a newer on
   await page.getByRole("link", { name: "Arrives" }).waitFor();
   expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
 });
+
+it("a page whose position the service has no more begins at the newest write", async () => {
+  const { vault, token } = await seed([login("Before")]);
+  const page = await openPage({ token });
+  let requests = 0;
+  await page.route("**/v1/events*", (route) => {
+    requests++;
+    if (requests === 1) return route.fulfill({ headers: { "Content-Type": "text/event-stream" }, body: "id: old\n\n" });
+    if (requests > 2) return route.continue();
+    return route.fulfill({
+      status: 410,
+      headers: { "Content-Type": "application/json", "Item-Vault-Error": "cursor_gone" },
+      body: JSON.stringify({ status: 410, message: "The cursor is gone" }),
+    });
+  });
+  await page.goto("/console/");
+  await page.getByRole("link", { name: "Before" }).waitFor();
+  await expect.poll(() => requests).toBe(3);
+  await makeItems(token, vault, [login("Arrives")]);
+  await page.getByRole("link", { name: "Arrives" }).waitFor();
+});
