@@ -83,6 +83,31 @@ it("a list from before a write of the page does not take the place of a newer on
   expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
 });
 
+it("a late answer to a write does not take the place of what somebody else has written since", async () => {
+  const { vault, token, items } = await seed([login("Own")]);
+  const page = await openPage({ token });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("link", { name: "Own" }).waitFor();
+  const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  onTestFinished(() => released.resolve());
+  await page.route(/\/items\/[^/]+$/, async (route) => {
+    if (route.request().method() !== "PATCH") return route.fallback();
+    const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+    const response = await route.fetch({ headers });
+    answered.resolve();
+    await released.promise;
+    return route.fulfill({ response });
+  });
+  await page.getByRole("button", { name: "Favourite", exact: true }).click();
+  await answered.promise;
+  const change = [{ op: "replace", path: "/title", value: "Theirs" }];
+  await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
+  await page.getByRole("link", { name: "Theirs" }).waitFor();
+  released.resolve();
+  await page.getByText("Added to the favourites.").waitFor();
+  expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
+});
+
 it("a page whose position the service has no more begins at the newest write", async () => {
   const { vault, token } = await seed([login("Before")]);
   const page = await openPage({ token });

@@ -101,8 +101,9 @@ function setItems(items: readonly ItemSummary[]): void {
   entries.value = items.map(entryOf).toSorted((a, b) => (a.title < b.title ? -1 : Number(a.title > b.title)));
 }
 
-/** Puts an Item that was written into the list, in place of its older version. */
+/** Puts an Item that was written into the list, in place of its older version. The list keeps a newer one, which somebody else has written. */
 export function putItem(item: ItemSummary): void {
+  if (entries.value.some((entry) => entry.item.id === item.id && entry.item.version > item.version)) return;
   shown++;
   setItems([...entries.value.flatMap((entry) => (entry.item.id === item.id ? [] : [entry.item])), item]);
 }
