@@ -42,6 +42,22 @@ describe("while the page is open, another client's", () => {
   });
 });
 
+it("a change while the page asks whether to delete the Item is not deleted with it", async () => {
+  const { vault, token, items } = await seed([login("Kept")]);
+  const page = await openPage({ token });
+  expectProblem(page, /412/);
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("button", { name: "More actions", exact: true }).click();
+  await page.getByRole("button", { name: "Delete…", exact: true }).click();
+  await page.getByRole("dialog").waitFor();
+  const change = [{ op: "replace", path: "/title", value: "Theirs" }];
+  await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
+  await page.locator("article h1", { hasText: "Theirs" }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("Somebody else has changed this Item in the meantime.").waitFor();
+  await page.getByRole("link", { name: "Theirs" }).waitFor();
+});
+
 it("a page that was hidden shows what it has missed when it is shown again", async () => {
   const { vault, token } = await seed([login("Before")]);
   const page = await openPage({ token, fresh: true });
