@@ -28,9 +28,9 @@ const ALWAYS = 12;
 
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends
- * expired tokens, sessions and codes; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and versions,
- * index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys; begins the nightly
- * backup. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed.
+ * expired tokens, sessions and codes; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items
+ * and versions, index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys; begins
+ * the nightly backup. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed.
  * A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation; the next run continues.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {

@@ -43,7 +43,8 @@ const SQL = {
 
 /**
  * Archives the entries before a time (Unix milliseconds), the oldest day first; the next run continues after eight slices. In: what
- * gives the calls of a slice; the first call is not one of them. Out: how many entries have left D1. For the cron trigger: throws when D1 or R2 fails. Then nothing is deleted that is not archived.
+ * gives the calls of a slice; the first call is not one of them. Out: how many entries have left D1. For the cron trigger: throws when
+ * D1 or R2 fails. Then nothing is deleted that is not archived.
  */
 export async function archiveOldActivity(db: D1Database, bucket: R2Bucket, before: number, take: Take): Promise<number> {
   let deleted = 0;

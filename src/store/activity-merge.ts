@@ -36,6 +36,8 @@ const ONE_CALL = 6_000;
 const FIRST_SLICES = 4_000;
 /** So many entries of filtered logs are read for one page. */
 const MOST = 9_500;
+/** The most entries of a slice that is read after the first ones: the entries of a slice are one value, which D1 limits to 2 MB. */
+const LATER_SLICE = 1_000;
 
 /**
  * How many entries to read of each log at first: as many as the page can need of one log, unless these are too many in all.
@@ -57,8 +59,8 @@ function extend<Entry extends Identified>(slices: Map<string, Slice<Entry>>, rea
 /**
  * Reads the entries before an id. An entry is certain when it is not older than the end of each slice with `more`: all entries that come
  * before it were read. What is older begins the next page, so the page may be shorter than `limit`. Only of filtered logs may it be
- * empty although there are more. In: the most calls. Those after the first share `MOST` among the logs that have more.
- * Out: `next` is the id before which the next page begins; absent on the last page.
+ * empty although there are more. In: the most calls. Those after the first share `MOST` among the logs that have more, up to
+ * `LATER_SLICE` of each. Out: `next` is the id before which the next page begins; absent on the last page.
  */
 export async function readBefore<Entry extends Identified>(
   read: ReadSlices<Entry>,
@@ -81,7 +83,7 @@ export async function readBefore<Entry extends Identified>(
     if (entries.length > limit || end === "") break;
     rest -= starts.length * size;
     starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
-    size = Math.floor(rest / --left / starts.length);
+    size = Math.min(LATER_SLICE, Math.floor(rest / --left / starts.length));
   }
   return entries.length > limit
     ? ok({ entries: entries.slice(0, limit), next: entries[limit - 1]!.id })

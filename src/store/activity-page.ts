@@ -21,10 +21,10 @@ export interface CountedPage extends ActivityPage {
 }
 
 /** A page of filtered logs takes so many D1 calls at most. */
-const FILTERED_CALLS = 3;
+const FILTERED_CALLS = 5;
 
 /**
- * Loads the entries before an id: of all entries in one D1 call, of those that match a filter in at most three. The page may be shorter
+ * Loads the entries before an id: of all entries in one D1 call, of those that match a filter in at most five. The page may be shorter
  * than `limit`, or empty, although there are more entries. Errors: `unauthorized` (revoked), `integrity`.
  */
 export async function loadPageBefore(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { sendRequest } from "../sdk/support/requests.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
@@ -42,6 +42,22 @@ describe("while the page is open, another client's", () => {
   });
 });
 
+it("a change while the page asks whether to delete the Item is not deleted with it", async () => {
+  const { vault, token, items } = await seed([login("Kept")]);
+  const page = await openPage({ token });
+  expectProblem(page, /412/);
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("button", { name: "More actions", exact: true }).click();
+  await page.getByRole("button", { name: "Delete…", exact: true }).click();
+  await page.getByRole("dialog").waitFor();
+  const change = [{ op: "replace", path: "/title", value: "Theirs" }];
+  await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
+  await page.locator("article h1", { hasText: "Theirs" }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("Somebody else has changed this Item in the meantime.").waitFor();
+  await page.getByRole("link", { name: "Theirs" }).waitFor();
+});
+
 it("a page that was hidden shows what it has missed when it is shown again", async () => {
   const { vault, token } = await seed([login("Before")]);
   const page = await openPage({ token, fresh: true });
@@ -57,4 +73,74 @@ it("a page that was hidden shows what it has missed when it is shown again", asy
   expect(await page.getByRole("link", { name: "Missed" }).count()).toBe(0);
   await show(false);
   await page.getByRole("link", { name: "Missed" }).waitFor();
+});
+
+it("a list from before a write of the page does not take the place of a newer one", async () => {
+  const { vault, token, items } = await seed([login("Own")]);
+  const page = await openPage({ token });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("link", { name: "Own" }).waitFor();
+  const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  onTestFinished(() => released.resolve());
+  await page.route(/\/items\?/, async (route) => {
+    const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+    const response = await route.fetch({ headers });
+    answered.resolve();
+    await released.promise;
+    await route.fulfill({ response });
+  });
+  await makeItems(token, vault, [login("Arrives")]);
+  await answered.promise;
+  await page.getByRole("button", { name: "More actions", exact: true }).click();
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  await page.getByText("The list shows it under Archived.").waitFor();
+  released.resolve();
+  await page.getByRole("link", { name: "Arrives" }).waitFor();
+  expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
+});
+
+it("a late answer to a write does not take the place of what somebody else has written since", async () => {
+  const { vault, token, items } = await seed([login("Own")]);
+  const page = await openPage({ token });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("link", { name: "Own" }).waitFor();
+  const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  onTestFinished(() => released.resolve());
+  await page.route(/\/items\/[^/]+$/, async (route) => {
+    if (route.request().method() !== "PATCH") return route.fallback();
+    const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+    const response = await route.fetch({ headers });
+    answered.resolve();
+    await released.promise;
+    return route.fulfill({ response });
+  });
+  await page.getByRole("button", { name: "Favourite", exact: true }).click();
+  await answered.promise;
+  const change = [{ op: "replace", path: "/title", value: "Theirs" }];
+  await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
+  await page.getByRole("link", { name: "Theirs" }).waitFor();
+  released.resolve();
+  await page.getByText("Added to the favourites.").waitFor();
+  expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
+});
+
+it("a page whose position the service has no more begins at the newest write", async () => {
+  const { vault, token } = await seed([login("Before")]);
+  const page = await openPage({ token });
+  let requests = 0;
+  await page.route("**/v1/events*", (route) => {
+    requests++;
+    if (requests === 1) return route.fulfill({ headers: { "Content-Type": "text/event-stream" }, body: "id: old\n\n" });
+    if (requests > 2) return route.continue();
+    return route.fulfill({
+      status: 410,
+      headers: { "Content-Type": "application/json", "Item-Vault-Error": "cursor_gone" },
+      body: JSON.stringify({ status: 410, message: "The cursor is gone" }),
+    });
+  });
+  await page.goto("/console/");
+  await page.getByRole("link", { name: "Before" }).waitFor();
+  await expect.poll(() => requests).toBe(3);
+  await makeItems(token, vault, [login("Arrives")]);
+  await page.getByRole("link", { name: "Arrives" }).waitFor();
 });

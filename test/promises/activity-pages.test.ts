@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fillLog, fillUnopenable, idOf, nestedLogs } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
@@ -99,16 +100,16 @@ describe("a filter that few of 30,000 entries match", () => {
   });
 
   it.each([
-    ["a vault and an actor", `vault=${log}&actor=admin`, 4],
-    ["a vault and an Item", `vault=${log}&item=${item}`, 4],
-    ["an Item, in 100 vaults", `item=${item}`, 6],
-  ])("takes at most 3 D1 calls and 10,000 rows read a page: %s", async (_, query, most) => {
+    ["a vault and an actor", `vault=${log}&actor=admin`, 8],
+    ["a vault and an Item", `vault=${log}&item=${item}`, 7],
+    ["an Item, in 100 vaults", `item=${item}`, 8],
+  ])("takes at most 5 D1 calls and 10,000 rows read a page: %s", async (_, query, most) => {
     const ids: string[] = [];
     let path: string | undefined = `/v1/activity?limit=50&${query}`;
     let pages = 0;
     for (; path !== undefined; pages++) {
       const page: Awaited<ReturnType<typeof readPage>> = await readPage(reader, path);
-      expect(page.count.calls).toBeLessThanOrEqual(3);
+      expect(page.count.calls).toBeLessThanOrEqual(5);
       expect(page.count.rowsRead).toBeLessThanOrEqual(10_000);
       ids.push(...page.ids);
       path = page.next;
@@ -121,5 +122,31 @@ describe("a filter that few of 30,000 entries match", () => {
     const { ids, count } = await readPage(reader, `/v1/activity?limit=1&vault=${log}&result=SUCCESS`);
     expect(ids).toEqual([found[0]]);
     expect([count.calls, count.rowsRead <= 10]).toEqual([1, true]);
+  });
+});
+
+describe("a filter that thousands of entries match", () => {
+  /** Entries whose root key was removed, so that they can be of any size. */
+  const INSERT = `
+    WITH RECURSIVE places (place) AS (SELECT ?2 UNION ALL SELECT place + 1 FROM places WHERE place < ?3)
+    INSERT INTO activity (vault_id, id, action, result, actor, root_key_id, sealed)
+    SELECT ?1, printf('00000000-0000-7000-8000-%012d', place), 'READ', 'SUCCESS', ?4, 'removed', ?5 FROM places`;
+  const SEALED = 5_300;
+  const [log, actor] = [crypto.randomUUID(), crypto.randomUUID()];
+
+  // D1 refuses a value of more than 2 MB. workerd allows more, so these entries are larger than those of a browser, of 300 characters.
+  it("is answered in pages that have each of them once, although those before them match less", async () => {
+    const reader = client((await makeToken({ [log]: "r" })).token);
+    await env.DB.prepare(INSERT).bind(log, 1, 4_500, actor, "x".repeat(SEALED)).run();
+    await env.DB.prepare(INSERT).bind(log, 4_501, 5_600, "service", "").run();
+    const ids: string[] = [];
+    let path: string | undefined = `/v1/activity?limit=1000&vault=${log}&actor=${actor}`;
+    while (path !== undefined) {
+      const page: Awaited<ReturnType<typeof readPage>> = await readPage(reader, path);
+      expect(page.count.calls).toBeLessThanOrEqual(5);
+      ids.push(...page.ids);
+      path = page.next;
+    }
+    expect(ids).toEqual(Array.from({ length: 4_500 }, (_, place) => idOf(4_500 - place)));
   });
 });

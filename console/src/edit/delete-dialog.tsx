@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { explainRestore } from "../ui/retention.ts";
 import { titleOf } from "../items/categories.ts";
 import { vaultName } from "../state/items.ts";
@@ -16,7 +17,9 @@ interface Props {
   readonly onClose: () => void;
 }
 
-export function DeleteDialog({ opened, onClose }: Props) {
+export function DeleteDialog({ opened: latest, onClose }: Props) {
+  // What somebody else writes while the dialog is open replaces the open Item, but was not seen by who confirms.
+  const [opened] = useState(latest);
   const waiting = useSignal(false);
   const { item } = opened;
   const files = item.files.length;

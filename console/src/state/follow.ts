@@ -1,5 +1,5 @@
 import { effect, signal } from "@preact/signals";
-import type { VaultEvent } from "@item-vault/client";
+import { ItemVaultError, type VaultEvent } from "@item-vault/client";
 import { sessionClient } from "../api/client.ts";
 import { entries, listState, loadChanged, reads } from "./items.ts";
 import { open, openItem } from "./opened.ts";
@@ -36,7 +36,9 @@ async function follow(ended: AbortSignal): Promise<void> {
   const load = loadInTurn(ended);
   try {
     for await (const event of sessionClient.events({ signal: ended, onOpen: load })) if (!isShown(event)) load();
-  } catch {
+  } catch (error) {
+    // The database was restored (contract 15.5): the new stream begins at its newest write, and then loads the lists.
+    if (error instanceof ItemVaultError && error.kind === "cursor_gone") return follow(ended);
     // The session may have ended. Then this request asks to sign in again.
     load();
   }
@@ -56,7 +58,7 @@ function loadInTurn(ended: AbortSignal): () => void {
     while (wanted && !ended.aborted) {
       wanted = false;
       await loadChanged(ended)
-        .then(refreshOpen)
+        .then((isNew) => (isNew ? refreshOpen() : void (wanted = true)))
         .catch(() => undefined); // The list stays as it is until the next event.
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE));
     }

@@ -56,20 +56,27 @@ export async function loadItems(): Promise<void> {
   }
 }
 
+/** The number of writes of this page that the list shows. */
+let shown = 0;
+
 /**
- * Loads the lists of the vaults that others have written to since the vaults were loaded. In: after `ended`, nothing changes. Errors:
- * throws an ItemVaultError, or the reason of `ended`.
+ * Loads the lists of the vaults that others have written to since the vaults were loaded. In: after `ended`, nothing changes. Out: `false`,
+ * and nothing has changed, when this page has written in the meantime: the answers may be older than the list. Errors: throws an
+ * ItemVaultError, or the reason of `ended`.
  */
-export async function loadChanged(ended: AbortSignal): Promise<void> {
+export async function loadChanged(ended: AbortSignal): Promise<boolean> {
+  const before = shown;
   const known = new Map(vaults.peek().map((vault) => [vault.id, sequenceOf(vault)]));
   const { data } = await call("GET /v1/vaults");
   const changed = new Set(data.filter((vault) => known.get(vault.id) !== sequenceOf(vault)).map(({ id }) => id));
   const lists = await Promise.all(Array.from(changed, loadList));
   ended.throwIfAborted();
+  if (shown !== before) return false;
   const present = new Set(data.map(({ id }) => id));
   const others = entries.value.flatMap(({ item }) => (present.has(item.vault.id) && !changed.has(item.vault.id) ? [item] : []));
   setVaults(data);
   setItems([...others, ...lists.flat()]);
+  return true;
 }
 
 /** The number of the vault's last write (contract 15.1). */
@@ -94,11 +101,14 @@ function setItems(items: readonly ItemSummary[]): void {
   entries.value = items.map(entryOf).toSorted((a, b) => (a.title < b.title ? -1 : Number(a.title > b.title)));
 }
 
-/** Puts an Item that was written into the list, in place of its older version. */
+/** Puts an Item that was written into the list, in place of its older version. The list keeps a newer one, which somebody else has written. */
 export function putItem(item: ItemSummary): void {
+  if (entries.value.some((entry) => entry.item.id === item.id && entry.item.version > item.version)) return;
+  shown++;
   setItems([...entries.value.flatMap((entry) => (entry.item.id === item.id ? [] : [entry.item])), item]);
 }
 
 export function dropItem(id: string): void {
+  shown++;
   setItems(entries.value.flatMap((entry) => (entry.item.id === id ? [] : [entry.item])));
 }
