@@ -1,7 +1,7 @@
 import type { Item } from "@item-vault/client";
 import { call } from "../api/client.ts";
 import { summaryOf } from "./summary.ts";
-import { putItem } from "./items.ts";
+import { entries, putItem } from "./items.ts";
 import { open, setOpened } from "./opened.ts";
 
 /** What the page shows after an Item was written. */
@@ -20,7 +20,11 @@ export function takeWritten({ data: item, etag = "" }: Written): void {
   if (value.state !== "loaded" || value.opened.item.version <= item.version) setOpened({ item, etag });
 }
 
-/** After a write whose answer is not the Item, for example of a File: loads the Item. Errors: as `call`. */
+/**
+ * After a write whose answer is not the Item, for example of a File: loads the Item. An Item that was deleted meanwhile does not come
+ * back into the list. Errors: as `call`.
+ */
 export async function refreshItem(vault: string, id: string): Promise<void> {
-  takeWritten(await call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item: id } }));
+  const written = await call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item: id } });
+  if (entries.peek().some(({ item }) => item.id === id)) takeWritten(written);
 }
