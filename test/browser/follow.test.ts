@@ -144,3 +144,20 @@ it("a page whose position the service has no more begins at the newest write", a
   await makeItems(token, vault, [login("Arrives")]);
   await page.getByRole("link", { name: "Arrives" }).waitFor();
 });
+
+it("an open Item that an older list does not have stays as it is shown", async () => {
+  const { vault, token, items } = await seed([login("Open"), login("Changes")]);
+  const page = await openPage({ token });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("heading", { name: "Open" }).waitFor();
+  await page.getByRole("link", { name: "Changes" }).waitFor();
+  await page.evaluate("document.querySelector('article').marked = true");
+  await page.route("**/v1/vaults/*/items?*", (route) => route.fulfill({ json: [] }));
+  const checked = page.waitForResponse(`**/v1/vaults/${vault}/items/${items[0]}`);
+  await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[1]}`, token, [
+    { op: "replace", path: "/title", value: "Changed" },
+  ]);
+  await checked;
+  await expect.poll(() => page.getByRole("link", { name: "Changes" }).count()).toBe(0);
+  expect(await page.evaluate("document.querySelector('article')?.marked")).toBe(true);
+});

@@ -2,7 +2,7 @@ import { effect, signal } from "@preact/signals";
 import { ItemVaultError, type VaultEvent } from "@item-vault/client";
 import { sessionClient } from "../api/client.ts";
 import { entries, listState, loadChanged, reads } from "./items.ts";
-import { open, openItem } from "./opened.ts";
+import { open, recheckItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";
 import { refreshItem } from "./written.ts";
 
@@ -70,12 +70,12 @@ function loadInTurn(ended: AbortSignal): () => void {
   };
 }
 
-/** Loads the open Item again when the list has a later version of it, or has it no more. */
+/** Loads the open Item again when the list has a later version of it, or does not have it. */
 async function refreshOpen(): Promise<void> {
   const { value } = open;
   if (value.state !== "loaded") return;
   const { id, version, vault } = value.opened.item;
   const entry = entries.value.find((each) => each.item.id === id);
-  if (!entry) return openItem(vault.id, id);
+  if (!entry) return recheckItem(vault.id, id);
   if (entry.item.version > version) await refreshItem(vault.id, id);
 }

@@ -32,6 +32,19 @@ export async function openItem(vault: string, id: string): Promise<void> {
   }
 }
 
+/**
+ * Finds out whether the open Item exists still when the list does not have it. The list may be older than the Item, which therefore stays
+ * as it is shown until the answer says that it does not exist.
+ */
+export async function recheckItem(vault: string, id: string): Promise<void> {
+  try {
+    await call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item: id } });
+  } catch (error) {
+    const isGone = error instanceof ItemVaultError && error.kind === "item_not_found";
+    if (isGone && open.value.state !== "closed" && open.value.id === id) open.value = { state: "failed", id, error };
+  }
+}
+
 /** Replaces the open Item by the answer to a write. */
 export function setOpened(opened: Opened): void {
   open.value = { state: "loaded", id: opened.item.id, opened };

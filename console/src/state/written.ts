@@ -13,8 +13,12 @@ export interface Written {
 }
 
 /** Makes the list show an Item as it was written, and the view too, if the Item is still open and no newer version is shown. */
-export function takeWritten({ data: item, etag = "" }: Written): void {
-  putItem(summaryOf(item));
+export function takeWritten(written: Written): void {
+  putItem(summaryOf(written.data));
+  showWritten(written);
+}
+
+function showWritten({ data: item, etag = "" }: Written): void {
   const { value } = open;
   if (value.state === "closed" || value.id !== item.id) return;
   if (value.state !== "loaded" || value.opened.item.version <= item.version) setOpened({ item, etag });
@@ -26,5 +30,6 @@ export function takeWritten({ data: item, etag = "" }: Written): void {
  */
 export async function refreshItem(vault: string, id: string): Promise<void> {
   const written = await call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item: id } });
-  if (entries.peek().some(({ item }) => item.id === id)) takeWritten(written);
+  if (entries.peek().some(({ item }) => item.id === id)) putItem(summaryOf(written.data));
+  showWritten(written);
 }
