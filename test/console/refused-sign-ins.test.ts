@@ -17,7 +17,10 @@ const isLast = ({ result, resource }: ActivityRow) => result === "SUCCESS" && re
 
 /** The rows that requests send to the queue. In: how many these are. The row of a sign-in after them shows that there are no more. */
 async function rowsOf(count: number, act: (bindings: Partial<Env>) => Promise<unknown>): Promise<readonly ActivityRow[]> {
-  const { rows, bindings } = recordingQueue();
+  const { rows, bindings: queue } = recordingQueue();
+  // Refusals in the files before may have used up the limit that all share.
+  const FAILURE_RATE: RateLimit = { limit: async () => ({ success: true }) };
+  const bindings = { ...queue, FAILURE_RATE };
   await act(bindings);
   await signIn({ token: env.ADMIN_TOKEN }, undefined, { env: bindings });
   await vi.waitFor(() => expect([rows.length >= count + 1, rows.some(isLast)]).toEqual([true, true]), UNDER_LOAD);
