@@ -47,6 +47,16 @@ async function openForm(seeded: Seeded): Promise<Page> {
   return page;
 }
 
+/** Types a title and saves it after the session has ended. Out: the page, and its dialog that asks to sign in. */
+async function saveAfterSession(seeded: Seeded) {
+  const page = await openForm(seeded);
+  expectProblem(page, /401/);
+  await title(page).fill("Typed");
+  await endSession(page);
+  await button(page, "Save").click();
+  return { page, dialog: page.getByRole("dialog", { name: "Your session has ended" }) };
+}
+
 describe("a form", () => {
   it("keeps what was typed when the answer to a write of another Item arrives", async () => {
     const seeded = await seedShared(login("First"), login("Second"));
@@ -131,12 +141,7 @@ describe("a form", () => {
 describe("a session that has ended", () => {
   it("asks to sign in until somebody does, however often Escape is pressed", async () => {
     const seeded = await seed([login("Kept")]);
-    const page = await openForm(seeded);
-    expectProblem(page, /401/);
-    await title(page).fill("Typed");
-    await endSession(page);
-    await button(page, "Save").click();
-    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    const { page, dialog } = await saveAfterSession(seeded);
     for (let presses = 0; presses < 3; presses++) {
       await dialog.waitFor();
       await page.keyboard.press("Escape");
@@ -170,12 +175,7 @@ describe("a session that has ended", () => {
   it("keeps what was typed until who typed it signs in again, and writes it for nobody else", async () => {
     const seeded = await seed([login("Typed by one")]);
     const { token: other } = await makeToken({ [seeded.vault]: "rw" }, "uuid");
-    const page = await openForm(seeded);
-    expectProblem(page, /401/);
-    await title(page).fill("Typed");
-    await endSession(page);
-    await button(page, "Save").click();
-    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    const { page, dialog } = await saveAfterSession(seeded);
     await dialog.getByLabel("Token").fill(other);
     await page.keyboard.press("Enter");
     await button(page, "Continue").waitFor();

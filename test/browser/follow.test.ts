@@ -1,5 +1,6 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sendRequest } from "../sdk/support/requests.ts";
+import { injectFault } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
@@ -80,21 +81,13 @@ it("a list from before a write of the page does not take the place of a newer on
   const page = await openPage({ token });
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   await page.getByRole("link", { name: "Own" }).waitFor();
-  const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  onTestFinished(() => released.resolve());
-  await page.route(/\/items\?/, async (route) => {
-    const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
-    const response = await route.fetch({ headers });
-    answered.resolve();
-    await released.promise;
-    await route.fulfill({ response });
-  });
+  const list = await injectFault(page, "GET", "/v1/vaults/*/items", "late");
   await makeItems(token, vault, [login("Arrives")]);
-  await answered.promise;
+  await list.answered;
   await page.getByRole("button", { name: "More actions", exact: true }).click();
   await page.getByRole("button", { name: "Archive", exact: true }).click();
   await page.getByText("The list shows it under Archived.").waitFor();
-  released.resolve();
+  list.end();
   await page.getByRole("link", { name: "Arrives" }).waitFor();
   expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
 });
@@ -104,22 +97,13 @@ it("a late answer to a write does not take the place of what somebody else has w
   const page = await openPage({ token });
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   await page.getByRole("link", { name: "Own" }).waitFor();
-  const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  onTestFinished(() => released.resolve());
-  await page.route(/\/items\/[^/]+$/, async (route) => {
-    if (route.request().method() !== "PATCH") return route.fallback();
-    const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
-    const response = await route.fetch({ headers });
-    answered.resolve();
-    await released.promise;
-    return route.fulfill({ response });
-  });
+  const write = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "late");
   await page.getByRole("button", { name: "Favourite", exact: true }).click();
-  await answered.promise;
+  await write.answered;
   const change = [{ op: "replace", path: "/title", value: "Theirs" }];
   await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
   await page.getByRole("link", { name: "Theirs" }).waitFor();
-  released.resolve();
+  write.end();
   await page.getByText("Added to the favourites.").waitFor();
   expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import type { ActivityRow } from "../../src/store/activity.ts";
+import { UNLIMITED } from "../support/bindings.ts";
 import { addPerson, newKey, newTeam, serveTeams, signInByAccess, tokenOf } from "../support/access.ts";
 import { recordingQueue } from "../support/activity.ts";
 import { browser, signIn } from "../support/console.ts";
@@ -18,9 +19,7 @@ const isLast = ({ result, resource }: ActivityRow) => result === "SUCCESS" && re
 /** The rows that requests send to the queue. In: how many these are. The row of a sign-in after them shows that there are no more. */
 async function rowsOf(count: number, act: (bindings: Partial<Env>) => Promise<unknown>): Promise<readonly ActivityRow[]> {
   const { rows, bindings: queue } = recordingQueue();
-  // Refusals in the files before may have used up the limit that all share.
-  const FAILURE_RATE: RateLimit = { limit: async () => ({ success: true }) };
-  const bindings = { ...queue, FAILURE_RATE };
+  const bindings = { ...queue, FAILURE_RATE: UNLIMITED };
   await act(bindings);
   await signIn({ token: env.ADMIN_TOKEN }, undefined, { env: bindings });
   await vi.waitFor(() => expect([rows.length >= count + 1, rows.some(isLast)]).toEqual([true, true]), UNDER_LOAD);

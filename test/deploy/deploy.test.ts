@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { WRANGLER_VERSION } from "../../cli/src/admin/deploy/wrangler.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { ACCOUNT, type Cloudflare, startCloudflare } from "./support/cloudflare.ts";
-import { deploy, deployCheckout, deployInTerminal, makeFolder, withEnv } from "./support/folder.ts";
+import { deploy, deployCheckout, deployInTerminal, makeFolder, SECRETS, withEnv } from "./support/folder.ts";
 
 /** Deployments by the real wrangler, to a server that answers as Cloudflare's API documentation says. */
 
@@ -17,11 +17,6 @@ vi.setConfig({ testTimeout: 120_000 }); // each start of wrangler takes a second
 const HAS_SCRIPT = spawnSync("script", ["--version"]).status === 0;
 const NAME = "item-vault";
 const REQUIRED = ["ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"] as const;
-
-const SECRETS = `ADMIN_TOKEN=an-admin-token-of-this-test
-METRICS_TOKEN=a-metrics-token-of-this-test
-ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef")}"}}'
-`;
 
 let cloudflare: Cloudflare;
 let folder: string;

@@ -2,14 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startCloudflare, TOKEN } from "./support/cloudflare.ts";
-import { copyFolder, deploy, makeFolder, withEnv } from "./support/folder.ts";
+import { copyFolder, deploy, makeFolder, SECRETS, withEnv } from "./support/folder.ts";
 
 /** A first deployment that Cloudflare refuses at each of its calls: the step is named, and the next start goes on with it. */
-
-const SECRETS = `ADMIN_TOKEN=an-admin-token-of-this-test
-METRICS_TOKEN=a-metrics-token-of-this-test
-ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef")}"}}'
-`;
 
 const CALLS: readonly (readonly [step: string, call: RegExp])[] = [
   ["database", /^POST \/d1\/database$/],

@@ -3,17 +3,12 @@ import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startCloudflare } from "./support/cloudflare.ts";
-import { copyFolder, deploy, makeFolder, runLine } from "./support/folder.ts";
+import { copyFolder, deploy, makeFolder, runLine, SECRETS } from "./support/folder.ts";
 import { commandsOf } from "./support/runbook.ts";
 
 /** A deployment over one of release 0.2.0, and the way back. */
 
 const KEPT = resolve("test/upgrade/0.2.0");
-const SECRETS = `ADMIN_TOKEN=an-admin-token-of-this-test
-METRICS_TOKEN=a-metrics-token-of-this-test
-ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef")}"}}'
-`;
-
 /** The migrations of release 0.2.0. */
 const OLD = ["0001_initial.sql", "0002_bounds.sql"];
 

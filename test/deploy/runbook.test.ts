@@ -3,15 +3,11 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { startCloudflare } from "./support/cloudflare.ts";
 import { bookmarkDatabase } from "./support/databases.ts";
-import { deploy, makeFolder, runLine } from "./support/folder.ts";
+import { deploy, makeFolder, runLine, SECRETS } from "./support/folder.ts";
 import { commandsOf } from "./support/runbook.ts";
 
 /** The runbook of a D1 restore, line by line (docs/operations.md). Only the long run has it: it starts wrangler a dozen times. */
 
-const SECRETS = `ADMIN_TOKEN=an-admin-token-of-this-test
-METRICS_TOKEN=a-metrics-token-of-this-test
-ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef")}"}}'
-`;
 const REQUIRED = ["ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"] as const;
 
 it("the runbook refuses the tokens of before, restores the minute, and applies the migrations that it lacks; secrets stay as they are", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { base32, idBytes } from "../../src/model/ids.ts";
 import type { ActivityRow } from "../../src/store/activity.ts";
 import type { ActivityMessage } from "../../src/store/activity-queue.ts";
+import { UNLIMITED } from "../support/bindings.ts";
 import { readLog, recordingQueue } from "../support/activity.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { type Client, client, makeToken, makeVault } from "../support/service.ts";
@@ -88,11 +89,9 @@ describe("the log of a request to resolve", () => {
     const send = async (rows: ActivityMessage) => void messages.push(JSON.stringify(rows));
     const ACTIVITY = { send } as unknown as Env["ACTIVITY"];
     const references = ids.map((_, index) => `op://many/item ${index}/password`);
-    await Promise.all(Array.from({ length: 25 }, () => resolve(call, references, {}, { ACTIVITY, TOKEN_RATE: unlimited })));
+    await Promise.all(Array.from({ length: 25 }, () => resolve(call, references, {}, { ACTIVITY, TOKEN_RATE: UNLIMITED })));
     await vi.waitFor(() => expect(messages.reduce((sum, message) => sum + rowsIn(message), 0)).toBe(25), UNDER_LOAD);
     expect(Math.max(...messages.map((message) => message.length))).toBeLessThan(128_000);
     expect(ids.filter((id) => messages.join("").includes(id))).toEqual([]);
   });
 });
-
-const unlimited: RateLimit = { limit: async () => ({ success: true }) };

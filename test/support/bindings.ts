@@ -46,6 +46,9 @@ export function countingDatabase(db: D1Database = env.DB) {
   return { count, db: counting };
 }
 
+/** A limit that no test reaches: all files of an isolate share the limits of its bindings. */
+export const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
+
 /** A D1 that claims to hold so many bytes. */
 export const sizedDatabase = (size: () => number, db: D1Database = env.DB): D1Database =>
   wrapDatabase(db, {

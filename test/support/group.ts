@@ -13,7 +13,7 @@ const queued = new WeakMap<VaultCoordinator, number>();
 
 const { write } = VaultCoordinator.prototype; // oxlint-disable-line typescript/unbound-method -- called with `call`
 // On the prototype, because RPC does not reach an own property of the object.
-VaultCoordinator.prototype.write = function write_(operation) {
+VaultCoordinator.prototype.write = function countedWrite(operation) {
   const answer = write.call(this, operation);
   queued.set(this, (queued.get(this) ?? 0) + 1);
   return answer;

@@ -57,7 +57,7 @@ export async function loadItems(): Promise<void> {
 }
 
 /** The number of writes of this page that the list shows. */
-let shown = 0;
+let ownWrites = 0;
 
 /**
  * Loads the lists of the vaults that others have written to since the vaults were loaded. In: after `ended`, nothing changes. Out: `false`,
@@ -65,13 +65,13 @@ let shown = 0;
  * ItemVaultError, or the reason of `ended`.
  */
 export async function loadChanged(ended: AbortSignal): Promise<boolean> {
-  const before = shown;
+  const before = ownWrites;
   const known = new Map(vaults.peek().map((vault) => [vault.id, sequenceOf(vault)]));
   const { data } = await call("GET /v1/vaults");
   const changed = new Set(data.filter((vault) => known.get(vault.id) !== sequenceOf(vault)).map(({ id }) => id));
   const lists = await Promise.all(Array.from(changed, loadList));
   ended.throwIfAborted();
-  if (shown !== before) return false;
+  if (ownWrites !== before) return false;
   const present = new Set(data.map(({ id }) => id));
   const others = entries.value.flatMap(({ item }) => (present.has(item.vault.id) && !changed.has(item.vault.id) ? [item] : []));
   setVaults(data);
@@ -104,11 +104,11 @@ function setItems(items: readonly ItemSummary[]): void {
 /** Puts an Item that was written into the list, in place of its older version. The list keeps a newer one, which somebody else has written. */
 export function putItem(item: ItemSummary): void {
   if (entries.value.some((entry) => entry.item.id === item.id && entry.item.version > item.version)) return;
-  shown++;
+  ownWrites++;
   setItems([...entries.value.flatMap((entry) => (entry.item.id === item.id ? [] : [entry.item])), item]);
 }
 
 export function dropItem(id: string): void {
-  shown++;
+  ownWrites++;
   setItems(entries.value.flatMap((entry) => (entry.item.id === id ? [] : [entry.item])));
 }

@@ -19,16 +19,21 @@ export type OpenState =
 
 export const open = signal<OpenState>({ state: "closed" });
 
+/** The Item as the service has it, with its entity tag. Errors: as `call`. */
+export const loadItem = (vault: string, item: string) => call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item } });
+
+const isOpen = (id: string): boolean => open.value.state !== "closed" && open.value.id === id;
+const isGone = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "item_not_found";
+
 /** Loads an Item. An answer that arrives after another Item was opened is ignored. */
 export async function openItem(vault: string, id: string): Promise<void> {
   open.value = { state: "loading", id };
-  const isCurrent = () => open.value.state !== "closed" && open.value.id === id;
   try {
-    const { data, etag } = await call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item: id } });
-    if (isCurrent()) open.value = { state: "loaded", id, opened: { item: data, etag: etag ?? "" } };
+    const { data, etag } = await loadItem(vault, id);
+    if (isOpen(id)) open.value = { state: "loaded", id, opened: { item: data, etag: etag ?? "" } };
   } catch (error) {
-    if (error instanceof ItemVaultError && error.kind === "item_not_found") dropItem(id);
-    if (isCurrent()) open.value = { state: "failed", id, error };
+    if (isGone(error)) dropItem(id);
+    if (isOpen(id)) open.value = { state: "failed", id, error };
   }
 }
 
@@ -38,10 +43,9 @@ export async function openItem(vault: string, id: string): Promise<void> {
  */
 export async function recheckItem(vault: string, id: string): Promise<void> {
   try {
-    await call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item: id } });
+    await loadItem(vault, id);
   } catch (error) {
-    const isGone = error instanceof ItemVaultError && error.kind === "item_not_found";
-    if (isGone && open.value.state !== "closed" && open.value.id === id) open.value = { state: "failed", id, error };
+    if (isGone(error) && isOpen(id)) open.value = { state: "failed", id, error };
   }
 }
 

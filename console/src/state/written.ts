@@ -1,8 +1,7 @@
 import type { Item } from "@item-vault/client";
-import { call } from "../api/client.ts";
 import { summaryOf } from "./summary.ts";
 import { entries, putItem } from "./items.ts";
-import { open, setOpened } from "./opened.ts";
+import { loadItem, open, setOpened } from "./opened.ts";
 
 /** What the page shows after an Item was written. */
 
@@ -29,7 +28,7 @@ function showWritten({ data: item, etag = "" }: Written): void {
  * back into the list. Errors: as `call`.
  */
 export async function refreshItem(vault: string, id: string): Promise<void> {
-  const written = await call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item: id } });
+  const written = await loadItem(vault, id);
   if (entries.peek().some(({ item }) => item.id === id)) putItem(summaryOf(written.data));
   showWritten(written);
 }

@@ -5,10 +5,14 @@ import { admin } from "../../sdk/support/requests.ts";
 
 /** What a person meets besides answers of 200: faults of the network, which Playwright injects, and refusals of the service. */
 
-/** `lost`: the answer is lost after the service has carried the request out. `held`: no answer until the fault ends. */
+/**
+ * `lost`: the answer is lost after the service has carried the request out. `late`: it arrives when the fault ends. `held`: the request is
+ * not sent until the fault ends.
+ */
 export type Fault =
   | "network"
   | "lost"
+  | "late"
   | "held"
   | { readonly status: number; readonly kind?: string }
   | { readonly delayMs: number };
@@ -16,6 +20,8 @@ export type Fault =
 export interface Injected {
   /** `GET /v1/vaults`, for each request that met the fault. */
   readonly requests: readonly string[];
+  /** Resolves when the service has answered a request whose answer is late. */
+  readonly answered: Promise<void>;
   /** Ends the fault, and sends the requests that it holds. */
   readonly end: () => void;
 }
@@ -27,6 +33,7 @@ export interface Injected {
 export async function injectFault(page: Page, method: string, path: string, fault: Fault): Promise<Injected> {
   const requests: string[] = [];
   const { promise: ended, resolve: release } = Promise.withResolvers<void>();
+  const { promise: answered, resolve: onAnswer } = Promise.withResolvers<void>();
   const pattern = patternOf(path);
   let over = false;
   // The route stays when the fault has ended: page.unroute would send requests that are held, and their handlers would do it again.
@@ -36,7 +43,7 @@ export async function injectFault(page: Page, method: string, path: string, faul
       const request = route.request();
       if (over || request.method() !== method) return route.fallback();
       requests.push(`${method} ${new URL(request.url()).pathname}`);
-      return meetFault(route, fault, ended);
+      return meetFault(route, fault, ended, onAnswer);
     },
   );
   const end = (): void => {
@@ -45,7 +52,7 @@ export async function injectFault(page: Page, method: string, path: string, faul
   };
   // A request that a failed test has left held would hold up the tests after it on a shared page.
   onTestFinished(end);
-  return { requests, end };
+  return { requests, answered, end };
 }
 
 const patternOf = (path: string): RegExp => {
@@ -53,12 +60,17 @@ const patternOf = (path: string): RegExp => {
   return new RegExp(`^${parts.join("/")}$`);
 };
 
-async function meetFault(route: Route, fault: Fault, ended: Promise<void>): Promise<void> {
+async function meetFault(route: Route, fault: Fault, ended: Promise<void>, onAnswer: () => void): Promise<void> {
   if (fault === "network") return route.abort("connectionfailed");
   if (fault === "lost") {
-    // Playwright sends this request, so it lacks what only the browser adds.
-    await route.fetch({ headers: { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" } });
+    await fetchAsPage(route);
     return route.abort("connectionreset");
+  }
+  if (fault === "late") {
+    const response = await fetchAsPage(route);
+    onAnswer();
+    await ended;
+    return route.fulfill({ response });
   }
   if (fault === "held") {
     await ended;
@@ -75,6 +87,10 @@ async function meetFault(route: Route, fault: Fault, ended: Promise<void>): Prom
     body: JSON.stringify({ status, message: `A fault of the test: ${kind}` }),
   });
 }
+
+/** The answer of the service. Playwright sends this request, so it lacks what only the browser adds. */
+const fetchAsPage = async (route: Route) =>
+  route.fetch({ headers: { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" } });
 
 /** Sends the request, unless the test has closed its page in the meantime. */
 const proceed = async (route: Route): Promise<void> => (route.request().frame().page().isClosed() ? undefined : route.continue());

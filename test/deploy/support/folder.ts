@@ -21,6 +21,12 @@ export interface Ran {
   readonly output: string;
 }
 
+/** A file of the secrets that a deployment needs. */
+export const SECRETS = `ADMIN_TOKEN=an-admin-token-of-this-test
+METRICS_TOKEN=a-metrics-token-of-this-test
+ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef")}"}}'
+`;
+
 /** Makes the folder. wrangler is that of the checkout. */
 export async function makeFolder(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "item-vault-deploy-"));
