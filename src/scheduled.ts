@@ -24,7 +24,7 @@ import type { Expired, Expiry } from "./vault/expiry.ts";
  * The D1 calls that no part takes from the shared ones, because they do not depend on how much is due: of the logs 2, of the archive 1, of
  * deleted vaults 1, of sealed bytes 1, of due vaults 1, of root keys 2, of titles 1, of contents 2, of the counts 1.
  */
-const ALWAYS = 12;
+const UNSHARED_CALLS = 12;
 
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends
@@ -34,7 +34,7 @@ const ALWAYS = 12;
  * A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation; the next run continues.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
-  const take = shareCalls(MOST_CALLS - ALWAYS);
+  const take = shareCalls(MOST_CALLS - UNSHARED_CALLS);
   const parts = await Promise.allSettled<Counts | void>([
     deleteOldRecords(env.DB, now, take).then((count) => ({ idempotency_record: count })),
     cleanLog(env, now, take),

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { rebindCoordinator } from "../support/bindings.ts";
+import { rebindCoordinator, UNLIMITED } from "../support/bindings.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { advanceClock, DAY, runDueAlarms } from "../support/faults.ts";
@@ -33,8 +33,7 @@ const SEARCHED = 300;
 
 async function start(kept: Kept): Promise<Play> {
   const settings = { VERSIONS_KEPT: kept.versions, DELETED_RETENTION_DAYS: kept.days };
-  const unlimited = { limit: async () => ({ success: true }) };
-  const bindings = { ...settings, TOKEN_RATE: unlimited, FAILURE_RATE: unlimited } as Partial<Env>;
+  const bindings = { ...settings, TOKEN_RATE: UNLIMITED, FAILURE_RATE: UNLIMITED } as Partial<Env>;
   const { id: vault } = (await admin("POST", "/v1/admin/vaults", { body: { name: "Test" }, env: bindings })).body;
   await rebindCoordinator(vault, settings);
   const body = { name: "test", vaults: { [vault]: "rwd" } };
