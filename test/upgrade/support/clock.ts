@@ -48,17 +48,17 @@ export class ${name} extends worker.${name} {
 
 /**
  * Writes a Worker into `folder` that runs the bundle `index.js` there with another clock.
- * `offset`: milliseconds that it is ahead of the machine's; negative: behind. Out: the path of its entry point.
+ * `offset`: milliseconds that it is ahead of the machine's; negative: behind. Out: the paths of its modules, the entry point first.
  */
-export function writeClock(folder: string, offset: number, durableObjects: readonly string[]): string {
+export function writeClock(folder: string, offset: number, durableObjects: readonly string[]): string[] {
   const lines = [
     `import { shiftAlarms } from "./clock.js";`,
     `import * as worker from "./index.js";`,
     `export default worker.default;`,
     ...durableObjects.map(durableObject),
   ];
-  writeFileSync(join(folder, "clock.js"), CLOCK(offset));
-  const entry = join(folder, "entry.js");
-  writeFileSync(entry, lines.join("\n"));
-  return entry;
+  const [entry, clock, bundle] = ["entry.js", "clock.js", "index.js"].map((name) => join(folder, name));
+  writeFileSync(clock!, CLOCK(offset));
+  writeFileSync(entry!, lines.join("\n"));
+  return [entry!, clock!, bundle!];
 }

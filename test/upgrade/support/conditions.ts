@@ -10,9 +10,9 @@ export interface Conditions {
   readonly ifMatch: {
     /** The tag of the answer. */
     readonly own: number;
-    /** The version in quotes, as release 0.1.0 writes it. */
+    /** The version in quotes. */
     readonly version: number;
-    /** A tag of the form of later releases, with other random bytes. */
+    /** A tag of the same form, with other random bytes. */
     readonly other: number;
   };
 }

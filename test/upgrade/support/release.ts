@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { bundleCode } from "../../../scripts/build/worker.ts";
 import { standaloneConfiguration } from "../../../scripts/wrangler.ts";
-import type { Answer, StoredRequest } from "./ask.ts";
+import { type Answer, purposeOf, type StoredRequest } from "./ask.ts";
 import type { Sample } from "./sample.ts";
 
 /** A kept release: its bundle, a sample of storage that it wrote, and its answers. `test/upgrade/<version>/` holds one. */
@@ -18,7 +18,7 @@ export interface Release {
   /** When the answers were recorded, in Unix milliseconds. */
   readonly keptAt: number;
   /** They were made for this sample and are used for nothing else. */
-  readonly secrets: Readonly<Record<"ADMIN_TOKEN" | "ROOT_KEYS", string>>;
+  readonly secrets: Readonly<Record<"ADMIN_TOKEN" | "METRICS_TOKEN" | "ROOT_KEYS", string>>;
   readonly sample: Sample;
   readonly reads: Readonly<Record<string, { readonly request: StoredRequest; readonly answer: Answer }>>;
   /** `GET /v1/activity`, newest first. */
@@ -39,13 +39,16 @@ export const releases = (): string[] =>
     .map(({ name }) => name)
     .toSorted();
 
-export const readRelease = (version: string): Release =>
-  JSON.parse(readFileSync(join(RELEASES, version, "release.json"), "utf8")) as Release;
+export const readRelease = (version: string, kept = RELEASES): Release =>
+  JSON.parse(readFileSync(join(kept, version, "release.json"), "utf8"), purposeOf) as Release;
 
-/** Stores a release. `build`: the folder of the built Worker. `state`: the folder of its state; no Worker may be running. */
-export function writeRelease(release: Release, build: string, state: string): void {
-  const folder = join(RELEASES, release.version);
-  mkdirSync(folder);
+/**
+ * Stores a release. `build`: the folder of the built Worker. `state`: the folder of its state; no Worker may be running. `kept`: the folder
+ * of the kept releases.
+ */
+export function writeRelease(release: Release, build: string, state: string, kept = RELEASES): void {
+  const folder = join(kept, release.version);
+  mkdirSync(folder, { recursive: true });
   for (const name of KEPT_STATE) cpSync(join(state, "v3", name), join(folder, "state", "v3", name), { recursive: true });
   for (const path of filesIn(join(folder, "state"))) if (path.endsWith(".sqlite")) compact(path);
   writeFileSync(join(folder, `${BUNDLE}.gz`), gzipSync(readFileSync(join(build, BUNDLE)), { level: 9 }));
@@ -62,16 +65,16 @@ export async function bundleCurrent(folder: string): Promise<void> {
 }
 
 /** Copies the bundle of a release into a new folder. */
-export function restoreBuild(version: string, folder: string): void {
-  const kept = join(RELEASES, version);
+export function restoreBuild(version: string, folder: string, kept = RELEASES): void {
+  const from = join(kept, version);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, BUNDLE), gunzipSync(readFileSync(join(kept, `${BUNDLE}.gz`))));
-  cpSync(join(kept, "wrangler.toml"), join(folder, "wrangler.toml"));
+  writeFileSync(join(folder, BUNDLE), gunzipSync(readFileSync(join(from, `${BUNDLE}.gz`))));
+  cpSync(join(from, "wrangler.toml"), join(folder, "wrangler.toml"));
 }
 
 /** Copies the state of a release into a new folder. */
-export const restoreState = (version: string, folder: string): void =>
-  cpSync(join(RELEASES, version, "state"), folder, { recursive: true });
+export const restoreState = (version: string, folder: string, kept = RELEASES): void =>
+  cpSync(join(kept, version, "state"), folder, { recursive: true });
 
 /** Moves the write-ahead log into the database file, so that a single file is kept. */
 function compact(path: string): void {

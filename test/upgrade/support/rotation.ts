@@ -25,7 +25,7 @@ interface Plan {
 export async function rotate({ release, current, kept, reads }: Plan): Promise<Rotation> {
   const { keys } = JSON.parse(release.secrets.ROOT_KEYS) as { keys: Record<string, string> };
   const ROOT_KEYS = JSON.stringify({ active: "k2", keys: { ...keys, k2: randomBytes(32).toString("base64") } });
-  const secrets = { ...release.secrets, ROOT_KEYS, METRICS_TOKEN: "metrics-token-of-the-upgrade-test" };
+  const secrets = { ...release.secrets, ROOT_KEYS };
   const first = await startBuild({ ...current, secrets });
   const request = { method: "POST", path: "/v1/admin/keys/rewrap", token: secrets.ADMIN_TOKEN };
   const rewrapped = await ask(first.base, request).finally(() => first.stop());

@@ -40,14 +40,13 @@ export interface Plan {
   readonly reads: Readonly<Record<string, StoredRequest>>;
   /** The reads that are sent again after the writes. */
   readonly again: Readonly<Record<string, StoredRequest>>;
-  /** The secret METRICS_TOKEN of the current Worker, with which its metrics are read; absent: a kept Worker. */
-  readonly metricsToken?: string;
+  /** Whether it is the current Worker. */
+  readonly isCurrent?: boolean;
 }
 
 /** Starts the Worker, sends every request, and stops it. */
-export async function runWorker({ release, build, writer, repeat, reads, again, metricsToken }: Plan): Promise<Run> {
-  const { sample } = release;
-  const secrets = { ...release.secrets, ...(metricsToken && { METRICS_TOKEN: metricsToken }) };
+export async function runWorker({ release, build, writer, repeat, reads, again, isCurrent }: Plan): Promise<Run> {
+  const { sample, secrets } = release;
   const { base, stop } = await startBuild({ ...build, secrets });
   const list = async (path: string, token: string) => {
     const { body } = await ask(base, { path, token });
@@ -64,7 +63,7 @@ export async function runWorker({ release, build, writer, repeat, reads, again, 
     const tokens = await list("/v1/admin/tokens", secrets.ADMIN_TOKEN);
     const conditions = await askConditions(base, release);
     const written = await writeAll(base, release, writer);
-    const history = metricsToken === undefined ? undefined : await askHistory(base, release, metricsToken);
+    const history = isCurrent ? await askHistory(base, release) : undefined;
     const requests = { ...again, ...written.reads };
     const readsAfterWrites = { requests, answers: await askAll(base, requests) };
     return {

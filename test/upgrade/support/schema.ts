@@ -29,15 +29,9 @@ function openStored(state: string, options = { readOnly: true }): DatabaseSync {
   return new DatabaseSync(join(folder, file ?? "missing"), options);
 }
 
-/** wrangler's table of the applied migrations. Databases of release 0.1.0 have none. */
-const APPLIED = `
-  CREATE TABLE IF NOT EXISTS d1_migrations (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`;
-
 /** Applies the migrations that the one database in `state` lacks, and records them as wrangler does. */
 export function migrateStored(state: string): void {
   const database = openStored(state, { readOnly: false });
-  database.exec(APPLIED);
   const applied = new Set(
     database
       .prepare("SELECT name FROM d1_migrations")
@@ -49,6 +43,13 @@ export function migrateStored(state: string): void {
     database.exec(readFileSync(join("migrations", name), "utf8"));
     database.prepare("INSERT INTO d1_migrations (name) VALUES (?)").run(name);
   }
+  database.close();
+}
+
+/** Removes from the one database in `state` the record of all migrations but the first, as if they had not been applied. */
+export function forgetMigrations(state: string): void {
+  const database = openStored(state, { readOnly: false });
+  database.exec("DELETE FROM d1_migrations WHERE name >= '0002'");
   database.close();
 }
 

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { unstable_readConfig as readConfig, unstable_startWorker as startWorker } from "wrangler";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { unstable_getMiniflareWorkerOptions as optionsOf, unstable_readConfig as readConfig } from "wrangler";
+import { migrate } from "../../sdk/support/worker.ts";
 import { writeClock } from "./clock.ts";
 
 /** Runs a built Worker on stored state. */
@@ -18,44 +21,45 @@ export interface Build {
 export interface Running {
   /** Its address, without a slash at the end. */
   readonly base: string;
+  /** Applies all migrations to its database, which is empty. */
+  readonly migrate: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
 /** The part of a configuration that is read. wrangler's declared types need a package that is not published with it. */
-interface DurableObjects {
-  readonly bindings: readonly { readonly class_name: string }[];
+interface Described {
+  readonly name: string;
+  readonly vars: Readonly<Record<string, unknown>>;
+  readonly durable_objects: { readonly bindings: readonly { readonly class_name: string }[] };
 }
 
-/** The part that is used of what wrangler's `startWorker` returns. */
-interface Started {
-  readonly url: Promise<URL>;
-  readonly ready: Promise<void>;
-  readonly dispose: () => Promise<void>;
-}
-
-/** Starts a build on a free port. The state is changed by what the Worker writes. */
+/**
+ * Starts a build on a free port. The state is changed by what the Worker writes. wrangler's `startWorker` would put a second workerd
+ * before the Worker.
+ */
 export async function startBuild({ folder, state, secrets, clockOffset }: Build): Promise<Running> {
-  const moduleRoot = resolve(folder);
-  const config = join(moduleRoot, "wrangler.toml");
-  const { bindings } = readConfig({ config }, { hideWarnings: true }).durable_objects as DurableObjects;
-  const classes = bindings.map(({ class_name }) => class_name);
-  const options = {
-    config,
-    entrypoint: writeClock(moduleRoot, clockOffset, classes),
-    // The bundle is run as it is, not built again.
-    build: { bundle: false, findAdditionalModules: true, moduleRoot, moduleRules: [{ type: "ESModule", globs: ["**/*.js"] }] },
-    bindings: Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, { type: "secret_text", value }])),
-    dev: {
-      persist: resolve(state),
-      server: { hostname: "127.0.0.1", port: 0 },
-      inspector: false,
-      logLevel: "error",
-      watch: false,
-      remote: false,
-    },
+  const root = resolve(folder);
+  const config = join(root, "wrangler.toml");
+  const { name, vars, durable_objects } = readConfig({ config }, { hideWarnings: true }) as unknown as Described;
+  const classes = durable_objects.bindings.map(({ class_name }) => class_name);
+  const worker = {
+    ...optionsOf(config).workerOptions,
+    name,
+    bindings: { ...vars, ...secrets },
+    modules: writeClock(root, clockOffset, classes).map((path) => ({
+      type: "ESModule",
+      path,
+      contents: readFileSync(path, "utf8"),
+    })),
+    modulesRoot: root,
   };
-  const worker = (await startWorker(options as never)) as unknown as Started;
-  await worker.ready;
-  const { origin } = await worker.url;
-  return { base: origin, stop: () => worker.dispose() };
+  const storage = { resourcePersistencePath: join(resolve(state), "v3") };
+  const options = { host: "127.0.0.1", port: 0, workers: [worker], handleStructuredLogs: () => undefined, ...storage };
+  const miniflare = new Miniflare(convertV4MiniflareOptions(options as never));
+  const { origin } = await miniflare.ready;
+  return {
+    base: origin,
+    migrate: async () => migrate(await miniflare.getD1Database("DB")),
+    stop: () => miniflare.dispose(),
+  };
 }
