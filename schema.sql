@@ -202,9 +202,10 @@ CREATE TABLE IF NOT EXISTS activity (
 
 CREATE INDEX IF NOT EXISTS activity_by_sequence ON activity (vault_id, sequence) WHERE sequence IS NOT NULL;
 
--- How many reads and denials a log holds, which ACTIVITY_MAX_ROWS bounds.
+-- How many reads and denials a log holds, which ACTIVITY_MAX_ROWS bounds; and how many were dropped, with the id of the newest.
 CREATE TABLE IF NOT EXISTS logs (
-  vault_id TEXT    NOT NULL PRIMARY KEY,
+  vault_id TEXT    NOT NULL PRIMARY KEY, -- the log; with /denials or /sign-ins those of the admin's log; with /dropped what was dropped; with /expired the number
+                                         -- of the last write of a vault that is past the retention
   entries  INTEGER NOT NULL,
   trimmed  TEXT    NOT NULL -- no read or denial has an id up to this one
 ) STRICT, WITHOUT ROWID;

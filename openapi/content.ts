@@ -17,8 +17,8 @@ export const listOf = (schema: string, example?: unknown): Content => ({
 });
 
 /** A JSON array of values with one of these schemas. */
-export const listOfEither = (...schemas: readonly string[]): Content => ({
-  "application/json": { schema: arrayOf({ oneOf: schemas.map((schema) => ref(schema)) }) },
+export const listOfEither = (schemas: readonly string[], example?: unknown): Content => ({
+  "application/json": { schema: arrayOf({ oneOf: schemas.map((schema) => ref(schema)) }), ...shown(example) },
 });
 
 export const plainText = (description: string, example: string): Content => ({

@@ -39,8 +39,14 @@ export const headers = {
   Link: text('The URL of the next page, with `rel="next"` (RFC 8288); absent on the last page (contract 11.3, 13.20).', {
     pattern: '^<[^>]+>; rel="next"$',
   }),
+  Broken: text("How many rows of the answer do not open; absent without one, and on a streamed list (contract 11.10).", {
+    pattern: String.raw`^[1-9]\d*$`,
+  }),
   LogRange: text("The entries of the page, and how many there are: `1-50/734`. Absent with `before` (contract 13.9).", {
     pattern: String.raw`^(\d+-\d+|\*)/(\d+|\*)$`,
+  }),
+  LogGap: text("Reads and denials up to this time may be missing, because a log had too many (contract 13.10).", {
+    pattern: TIME,
   }),
   ContentRange: text("The bytes of the answer, and the size of the content (RFC 9110 section 14.4).", {
     required: true,
@@ -61,7 +67,7 @@ export const headers = {
     schema: { type: "string", const: "bytes" },
   },
   ContentTypeOptions: {
-    description: "Browsers must not guess a type (contract 9.10).",
+    description: "Browsers must not guess a type (contract 1.7).",
     required: true,
     schema: { type: "string", const: "nosniff" },
   },
@@ -93,7 +99,9 @@ const NAMES: Readonly<Record<HeaderName, string>> = {
   ETagIfKnown: "ETag",
   ETagOfValues: "ETag",
   Link: "Link",
+  Broken: "Item-Vault-Broken",
   LogRange: "Content-Range",
+  LogGap: "Item-Vault-Log-Gap",
   ContentRange: "Content-Range",
   UnsatisfiedRange: "Content-Range",
   ContentLength: "Content-Length",
@@ -112,4 +120,4 @@ export const headersOf = (names: readonly HeaderName[]): Readonly<Record<string,
   Object.fromEntries(names.map((name) => [NAMES[name], { $ref: `#/components/headers/${name}` }]));
 
 /** The headers of every answer (contract 1.7). */
-export const EVERYWHERE: readonly HeaderName[] = ["RequestId", "ConnectVersion", "CacheControl"];
+export const EVERYWHERE: readonly HeaderName[] = ["RequestId", "ConnectVersion", "CacheControl", "ContentTypeOptions"];

@@ -17,6 +17,7 @@ export const restoration = {
   rows: 4_210,
   existing: "none",
   items: 311,
+  findings: [],
 };
 
 const used = { vaults: 0, tokens: 0, endedTokens: 0 };
@@ -29,9 +30,10 @@ export const rootKeys = [
     verifies: true,
     ...used,
     vaults: 12,
+    backup: true,
     removable: false,
   },
-  { id: "k1", state: "removed", fingerprint: "21fe31dfa154a261", verifies: false, ...used, removable: false },
+  { id: "k1", state: "removed", fingerprint: "21fe31dfa154a261", verifies: false, ...used, backup: false, removable: false },
 ];
 export const rewrapSlice = { rewrapped: 100, failed: 0, left: 240, cursor: "vaults:3fa85f64-5717-4562-b3fc-2c963f66afa6" };
 export const verified = {

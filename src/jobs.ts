@@ -79,7 +79,7 @@ async function continueRegistry(store: BackupStore, job: Job & { kind: "registry
   const step = await registryStep(store, { began: job.began, until: job.began + PATIENCE });
   if (!step.ok) return step;
   const { state, waiting } = step.value;
-  if (state === "done") return ok([]);
+  if (state === "done" || state === "unrestored") return ok([]);
   if (!waiting) return ok([{ body: job, ...(state === "busy" && { delaySeconds: DELAY.busy }) }]);
   // A vault that was made after the run began has no message.
   const missing: Message[] = waiting.missing ? [{ body: { kind: "vault", began: job.began, vault: waiting.vault } }] : [];

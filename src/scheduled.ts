@@ -9,6 +9,7 @@ import { deleteOldActivity, forgetLogs } from "./store/activity-retention.ts";
 import { MOST_CALLS, shareCalls, type Take } from "./store/calls.ts";
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/counters.ts";
+import { checkNewestBackup } from "./store/backup/check-newest.ts";
 import { openStore } from "./store/database.ts";
 import { findDueVaults } from "./store/due-vaults.ts";
 import { moveExpiredTokens } from "./store/ended-tokens.ts";
@@ -22,15 +23,15 @@ import type { Expired, Expiry } from "./vault/expiry.ts";
 
 /**
  * The D1 calls that no part takes from the shared ones, because they do not depend on how much is due: of the logs 2, of the archive 1, of
- * deleted vaults 1, of sealed bytes 1, of due vaults 1, of root keys 2, of titles 1, of contents 2, of the counts 1.
+ * deleted vaults 1, of sealed bytes 1, of due vaults 1, of root keys 2, of titles 1, of contents 2, of the newest backup 2, of the counts 1.
  */
-const UNSHARED_CALLS = 12;
+const UNSHARED_CALLS = 14;
 
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends
  * expired tokens, sessions and codes; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items
  * and versions, index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys; begins
- * the nightly backup. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed.
+ * the nightly backup, and looks for the newest one. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed.
  * A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation; the next run continues.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
@@ -46,6 +47,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     expireVaults(env, now),
     recordKeys(env, now),
     startBackups(env, now),
+    checkNewestBackup(env, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
     watchContents(env, now),
   ]);

@@ -4,8 +4,8 @@ import { type Access, parseAccess } from "./model/access.ts";
 import { type Numeric, parseHour, parseNumber, parseSwitch, parseTestOrigin, parseTime } from "./setting-values.ts";
 
 /**
- * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting, or a token that
- * everybody knows, refuses every data route.
+ * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting, or a secret that
+ * may be known or guessed, refuses every data route.
  */
 export interface Settings {
   /** Unix seconds. A token that was issued before is refused. */
@@ -65,9 +65,10 @@ export function parseSettings(env: Env): Result<Settings> {
 }
 
 function parseAll(env: Env): Result<Settings> {
-  const placeholder = (["ADMIN_TOKEN", "METRICS_TOKEN"] as const).find((name) => isPlaceholder(env[name]));
-  if (placeholder)
-    return fail("misconfigured", `${placeholder} is a placeholder: set it to the output of openssl rand -base64 32`);
+  for (const name of ["ADMIN_TOKEN", "METRICS_TOKEN"] as const) {
+    const weakness = weaknessOf(env[name]);
+    if (weakness) return fail("misconfigured", `${name} ${weakness}: set it to the output of openssl rand -base64 32`);
+  }
   const tokensNotBefore = parseTime(env.TOKENS_NOT_BEFORE);
   if (!tokensNotBefore.ok) return tokensNotBefore;
   const activityDayKeys = parseSwitch(env.ACTIVITY_DAY_KEYS, "ACTIVITY_DAY_KEYS");
@@ -94,5 +95,12 @@ function parseAll(env: Env): Result<Settings> {
   });
 }
 
-/** Whether a secret is still that of `.dev.vars.example`, which everybody knows. */
-export const isPlaceholder = (secret: string | undefined): boolean => /^\s*replace-me/i.test(secret ?? "");
+/** The fewest characters of ADMIN_TOKEN and METRICS_TOKEN, which only their randomness protects. `openssl rand -base64 32` prints 44. */
+const SECRET_CHARACTERS_MIN = 32;
+
+/** Why a secret may be known or guessed: it is still that of `.dev.vars.example`, or short. An absent one has no routes to protect. */
+export function weaknessOf(secret: string | undefined): string | undefined {
+  if (!secret) return undefined;
+  if (/^\s*replace-me/i.test(secret)) return "is a placeholder";
+  return secret.length < SECRET_CHARACTERS_MIN ? `has fewer than ${SECRET_CHARACTERS_MIN} characters` : undefined;
+}

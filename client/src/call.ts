@@ -1,4 +1,4 @@
-import { ItemVaultError } from "./error.ts";
+import { ItemVaultError, jsonOf } from "./error.ts";
 import type { Bytes, Operations } from "./schema.ts";
 import type { RequestOptions, Send } from "./send.ts";
 
@@ -57,7 +57,7 @@ export const createCall = (send: Send): Call =>
     const response = await send(method, url, { ...options, ...sent });
     const { headers, status } = response;
     const isJson = headers.get("Content-Type")?.startsWith("application/json");
-    const data: unknown = status === 204 ? undefined : isJson ? await response.json() : response;
+    const data: unknown = status === 204 ? undefined : isJson ? await jsonOf(response, options.signal) : response;
     return { data, etag: headers.get("ETag") ?? undefined, headers };
   }) as Call;
 

@@ -1,5 +1,5 @@
 import { type Call, createCall } from "./call.ts";
-import { ItemVaultError } from "./error.ts";
+import { ItemVaultError, jsonOf } from "./error.ts";
 import { type EventOptions, followEvents, type VaultEvent } from "./events.ts";
 import type { RefusedReference, ResolvedValue } from "./schema.ts";
 import { type ClientOptions, createSend, type Send } from "./send.ts";
@@ -36,7 +36,7 @@ export function createClient(options: ClientOptions): Client {
     for (let from = 0; from < references.length; from += REFERENCES_PER_REQUEST) {
       const slice = references.slice(from, from + REFERENCES_PER_REQUEST);
       const response = await send("POST", "/v1/resolve", { json: { references: slice }, signal });
-      values.push(...((await response.json()) as { values: Resolved[] }).values);
+      values.push(...(await jsonOf<{ values: Resolved[] }>(response, signal)).values);
     }
     return values;
   }

@@ -28,6 +28,17 @@ export class ItemVaultError extends Error implements Fault {
   }
 }
 
+/** The JSON of an answer. Errors: throws an ItemVaultError of kind `network` when it ends early, and the reason of an aborted `signal`. */
+export async function jsonOf<T>(response: Response, signal?: AbortSignal): Promise<T> {
+  try {
+    return (await response.json()) as T;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof ItemVaultError) throw error;
+    throw new ItemVaultError("The answer of the service ended early", { kind: "network", status: 0 });
+  }
+}
+
 /** The error of an answer that is not a success. Reads the body. */
 export async function errorOf(response: Response): Promise<ItemVaultError> {
   // A browser shows 0 in place of the status of a redirect.

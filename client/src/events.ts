@@ -88,11 +88,12 @@ async function* openStream(
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE);
   try {
-    const { body } = await send("GET", path, {
+    const { body, headers } = await send("GET", path, {
       headers: { Accept: "text/event-stream", ...(cursor === undefined ? {} : { "Last-Event-ID": cursor }) },
       query: { after, ...(follow ? {} : { wait: 0 }) },
       signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
     });
+    if (!headers.get("Content-Type")?.startsWith("text/event-stream")) throw broken();
     const watched = (async function* () {
       for await (const chunk of readChunks(body!)) {
         clearTimeout(timer);

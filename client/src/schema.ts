@@ -39,7 +39,7 @@ export interface Field {
   id: string;
   section?: SectionReference;
   type: FieldType;
-  purpose: Purpose;
+  purpose?: Purpose;
   label: string;
   /** In the form of the token's dialect (contract 3.5); `""` when the field has none. */
   value: string;
@@ -86,6 +86,17 @@ export interface ItemSummary {
   lastEditedBy: Id;
   /** The value of the USERNAME field, with `include=username` and where there is one (contract 11.8). */
   username?: string;
+}
+
+/** An Item in a list whose stored record does not open (contract 11.10). */
+export interface BrokenItem {
+  /** The id, as the row has it. */
+  id: string;
+  vault: VaultReference;
+  /** The version; absent where the column is damaged. */
+  version?: number;
+  /** The stored record does not open (contract 11.10). */
+  broken: "integrity";
 }
 
 /** A full Item (contract 2.2). */
@@ -138,6 +149,21 @@ export interface DeletedItemSummary {
   deletedBy: Id;
 }
 
+/** A deleted Item in a list whose stored record does not open (contract 14.9). */
+export interface BrokenDeletedItem {
+  /** The id, as the row has it. */
+  id: string;
+  vault: VaultReference;
+  /** The version; absent where the column is damaged. */
+  version?: number;
+  /** The stored record does not open (contract 11.10). */
+  broken: "integrity";
+  state: "DELETED";
+  deletedAt?: Time;
+  /** As the row has it. */
+  deletedBy: string;
+}
+
 /** A full deleted Item, as it was when it was deleted (contract 14.10). */
 export interface DeletedItem {
   id: Id;
@@ -165,6 +191,16 @@ export interface DeletedItem {
   deletedAt: Time;
   /** The id of the token that deleted the Item. */
   deletedBy: Id;
+}
+
+/** A version in the list whose stored record does not open (contract 14.2). */
+export interface BrokenVersion {
+  /** The number of the version. */
+  version: number;
+  /** Whether it is the current version. */
+  current: boolean;
+  /** The stored record does not open (contract 11.10). */
+  broken: "integrity";
 }
 
 /** A version of an Item in the list of its versions (contract 14.2). */
@@ -239,7 +275,7 @@ export interface NewItem {
   title?: string | null;
   category: Category;
   favorite?: boolean | null;
-  /** The tags, in this order. */
+  /** The tags, in this order. Together at most 16384 bytes (contract 12.9). */
   tags?: string[] | null;
   /** The URLs, in this order. */
   urls?: UrlInput[] | null;
@@ -260,7 +296,7 @@ export interface ItemReplacement {
   title?: string | null;
   category: Category;
   favorite?: boolean | null;
-  /** The tags, in this order. */
+  /** The tags, in this order. Together at most 16384 bytes (contract 12.9). */
   tags?: string[] | null;
   /** The URLs, in this order. */
   urls?: UrlInput[] | null;
@@ -325,8 +361,9 @@ export interface AdminVault {
 
 /** A vault whose stored record does not open. It can only be deleted (contract 13.18). */
 export interface BrokenVault {
-  id: Uuid;
-  /** +1 for each change of name, description, quota or keys. */
+  /** The id, as the row has it. */
+  id: string;
+  /** As the row has it. */
   attributeVersion: number;
   /** +1 for each write to an Item. */
   contentVersion: number;
@@ -337,7 +374,12 @@ export interface BrokenVault {
   updatedAt: Time;
   quota: Quota;
   usage: Usage;
-  dataKey?: DataKey;
+  /** The keys that seal the vault. */
+  dataKey?: {
+    /** The id, as the row has it. */
+    id: string;
+    createdAt: Time;
+  };
   reseal?: Reseal;
   /** Why the stored record does not open (contract 13.18). */
   broken: "integrity" | "misconfigured";
@@ -480,7 +522,8 @@ export interface ListedToken {
 
 /** A token whose stored record does not open (contract 13.18). */
 export interface BrokenToken {
-  id: Uuid;
+  /** The id, as the row has it. */
+  id: string;
   broken: "integrity" | "misconfigured";
   createdAt: Time;
   expiresAt: Time;
@@ -515,7 +558,8 @@ export interface Person {
 
 /** A person whose stored record does not open (contract 25.1). */
 export interface BrokenPerson {
-  id: Uuid;
+  /** The id, as the row has it. */
+  id: string;
   broken: "integrity" | "misconfigured";
   createdAt: Time;
 }
@@ -557,12 +601,14 @@ export interface Session {
   };
 }
 
-/** What signs in: one of the two; with neither, Cloudflare Access does (contract 24.3, 25.6). */
+/** What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6). */
 export interface SignIn {
   /** A one-time code. */
   code?: string | null;
   /** The text of a token, or ADMIN_TOKEN. */
   token?: string | null;
+  /** Only alone: the vaults that the admin opens to the token of the session (contract 24.12). */
+  vaults?: Record<string, Permission> | null;
 }
 
 /** A one-time code (contract 24.9). */
@@ -609,6 +655,16 @@ export interface ActivityEntry {
   resource: ActivityResource;
 }
 
+/** An entry of a log whose stored record does not open (contract 13.27). */
+export interface BrokenActivityEntry {
+  /** The id, as the row has it. */
+  requestId: string;
+  timestamp?: Time;
+  broken: "integrity";
+  /** Only in an export. */
+  log?: string;
+}
+
 /** What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none. */
 export interface AdminActivityResource {
   /** What it is. */
@@ -641,6 +697,10 @@ export interface AdminActivityResource {
   person?: {
     id: Uuid;
   };
+  /** The vaults that a session was given (contract 24.12). */
+  vaults?: Array<{
+    id: Uuid;
+  }>;
 }
 
 /** An entry of the log of the admin (contract 13.21). */
@@ -730,6 +790,8 @@ export interface RootKey {
   tokens: number;
   /** How many tokens that have ended are sealed under it. */
   endedTokens: number;
+  /** Whether the newest backup does not open without it. */
+  backup: boolean;
   /** Whether nothing needs it, so that `ROOT_KEYS` may lose it. */
   removable: boolean;
 }
@@ -777,7 +839,8 @@ export interface RefusedReference {
 
 /** A receiver of the events of a vault (contract 17.1). */
 export interface Webhook {
-  id: Uuid;
+  /** A UUID; together with `broken` as the row has it. */
+  id: string;
   /** As the URL standard writes it; absent together with `broken`. */
   url?: string;
   /** The stored record does not open. */
@@ -896,8 +959,10 @@ export interface RestoreRequest {
   snapshot?: number | null;
   /** Whether a vault that is newer than the snapshot may be replaced. */
   overwrite?: boolean | null;
-  /** Changes nothing. */
+  /** Changes nothing, and opens what the restore would open. */
   dryRun?: boolean | null;
+  /** With `dryRun`: `next` of the answer before. */
+  cursor?: string | null;
 }
 
 /** How far a restore is (contract 21.20). */
@@ -927,6 +992,17 @@ export interface Restoration {
   existing?: "none" | "deleted" | "older" | "newer";
   /** Items of the vault. */
   items?: number;
+  /** The rows and contents of this slice that do not open (contract 21.24). */
+  findings: Finding[];
+  /** Only without `vault`: snapshots that are not authentic, or have no vaults (contract 21.25). */
+  skipped?: Array<{
+    /** The number of the snapshot. */
+    snapshot: number;
+    /** In words. */
+    reason: string;
+  }>;
+  /** Only with `dryRun`: `cursor` of the next request; absent at the end. */
+  next?: string;
   vaults?: Array<{
     id: Uuid;
     /** The number of the snapshot. */
@@ -951,6 +1027,8 @@ export interface VerifyRequest {
   backup?: boolean | null;
   /** What can be repaired is repaired (contract 22.5). */
   repair?: boolean | null;
+  /** The repair of `vault` takes Items that are missing out of its counts (contract 22.5). */
+  acceptLoss?: boolean | null;
 }
 
 /** What was found in a slice (contract 22.1). */
@@ -974,7 +1052,7 @@ export interface Verified {
 /** Something that is wrong (contract 22.2). It has no text of a user. */
 export interface Finding {
   /** What is wrong. */
-  kind: "root_key_wrong" | "root_key_missing" | "vault_keys_wrong" | "row_unreadable" | "token_changed" | "index_wrong" | "version_wrong" | "version_missing" | "item_missing" | "vault_unknown" | "counter_wrong" | "sequence_wrong" | "content_missing" | "content_size_wrong" | "content_damaged" | "content_orphaned" | "objects_unknown" | "archive_unreadable" | "manifest_wrong" | "chain_broken" | "part_wrong";
+  kind: "schema_incomplete" | "root_key_wrong" | "root_key_missing" | "vault_keys_wrong" | "row_unreadable" | "token_changed" | "index_wrong" | "version_wrong" | "version_missing" | "item_missing" | "item_lost" | "vault_unknown" | "counter_wrong" | "sequence_wrong" | "content_missing" | "content_size_wrong" | "content_damaged" | "content_orphaned" | "objects_unknown" | "archive_unreadable" | "manifest_wrong" | "key_removed" | "chain_broken" | "part_wrong";
   /** The id of the vault; of a log that is not of a vault, the id of the log. */
   vault?: string;
   /** The id of the Item. */
@@ -1009,6 +1087,8 @@ export interface Snapshot {
   /** Only of the registry: the vaults that belong to it. */
   vaults?: number;
   missing?: string[];
+  /** The rows that did not open when they were read. */
+  findings?: Finding[];
   /** The manifest is not authentic. */
   broken?: "integrity";
 }
@@ -1035,18 +1115,22 @@ export interface VaultStep {
   contents: number;
   /** Contents that FILES did not have. */
   missing: number;
+  /** The rows that did not open when they were read (contract 21.5). */
+  findings: Finding[];
 }
 
 /** How far the snapshot of the registry is (contract 21.6). */
 export interface RegistryStep {
-  /** `done` is the end. */
-  state: "reading" | "waiting" | "pruning" | "done" | "busy";
+  /** `done` is the end; `unrestored`: the database was never used, and the backups of the bucket are to be restored. */
+  state: "reading" | "waiting" | "pruning" | "done" | "busy" | "unrestored";
   /** The number of the snapshot. */
   number: number;
   /** Vaults whose snapshots are found. */
   vaults: number;
   /** Vaults without a snapshot of this run. */
   behind: number;
+  /** Rows of all snapshots of the backup that did not open when they were read. */
+  broken: number;
   /** The vault that is waited for. */
   waiting?: {
     vault: Uuid;
@@ -1144,8 +1228,8 @@ export type FieldType =
   | "CREDIT_CARD_NUMBER"
   | "CREDIT_CARD_TYPE";
 
-/** The purpose of a field (contract 2.8). */
-export type Purpose = "" | "USERNAME" | "PASSWORD" | "NOTES";
+/** The purpose of a field that has one (contract 2.8). */
+export type Purpose = "USERNAME" | "PASSWORD" | "NOTES";
 
 /** A set of characters of generated values (contract 7.3). */
 export type CharacterSet = "LETTERS" | "DIGITS" | "SYMBOLS";
@@ -1300,7 +1384,7 @@ export interface Operations {
     };
     headers: Record<string, never>;
     body: undefined;
-    answer: ActivityEntry[];
+    answer: Array<ActivityEntry | BrokenActivityEntry>;
   };
   /** List the Items of a vault */
   "GET /v1/vaults/{vault}/items": {
@@ -1323,7 +1407,7 @@ export interface Operations {
     };
     headers: Record<string, never>;
     body: undefined;
-    answer: ItemSummary[];
+    answer: Array<ItemSummary | BrokenItem>;
   };
   /** Create an Item */
   "POST /v1/vaults/{vault}/items": {
@@ -1609,7 +1693,7 @@ export interface Operations {
     };
     headers: Record<string, never>;
     body: undefined;
-    answer: Version[];
+    answer: Array<Version | BrokenVersion>;
   };
   /** Read a version */
   "GET /v1/vaults/{vault}/items/{item}/versions/{version}": {
@@ -1685,7 +1769,7 @@ export interface Operations {
     };
     headers: Record<string, never>;
     body: undefined;
-    answer: DeletedItemSummary[];
+    answer: Array<DeletedItemSummary | BrokenDeletedItem>;
   };
   /** Read a deleted Item */
   "GET /v1/vaults/{vault}/deleted-items/{item}": {
@@ -1916,7 +2000,7 @@ export interface Operations {
     };
     headers: Record<string, never>;
     body: undefined;
-    answer: AdminActivityEntry[];
+    answer: Array<AdminActivityEntry | BrokenActivityEntry>;
   };
   /** Export all logs */
   "GET /v1/admin/activity/export": {
@@ -1936,7 +2020,7 @@ export interface Operations {
     };
     headers: Record<string, never>;
     body: undefined;
-    answer: ExportedEntry[];
+    answer: Array<ExportedEntry | BrokenActivityEntry>;
   };
   /** List the root keys */
   "GET /v1/admin/keys": {

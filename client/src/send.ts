@@ -10,7 +10,7 @@ export interface ClientOptions {
   readonly token?: string;
   /** Are sent with every request. Those of a request replace them. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Replaces the global `fetch`. */
+  /** Replaces the global `fetch`. An ItemVaultError that it throws is the failure of the request. */
   readonly fetch?: typeof fetch;
   /** How often a request is sent at most. Default 4. */
   readonly attempts?: number;
@@ -82,8 +82,9 @@ export function createSend({
 async function attemptOnce(send: typeof fetch, url: string, init: RequestInit): Promise<Response | ItemVaultError> {
   try {
     return await send(url, init);
-  } catch {
+  } catch (error) {
     init.signal?.throwIfAborted();
+    if (error instanceof ItemVaultError) return error; // of a `fetch` that knows more
     // The cause is dropped: some runtimes put the headers of the request into it.
     return new ItemVaultError(`The service at ${new URL(url).origin} did not answer`, { kind: "network", status: 0 });
   }

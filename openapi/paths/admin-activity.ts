@@ -1,4 +1,4 @@
-import { listOf } from "../content.ts";
+import { listOfEither } from "../content.ts";
 import { adminEntry } from "../examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
@@ -15,7 +15,11 @@ export const adminActivityRows: readonly Row[] = [
     access: ADMIN,
     parameters: ["LogLimit", "LogBefore", "ByVault", "ByActor", "ByAction", "ByResult"],
     answers: {
-      200: { description: "A page of the log.", content: listOf("AdminActivityEntry", [adminEntry]), headers: ["Link"] },
+      200: {
+        description: "A page of the log.",
+        content: listOfEither(["AdminActivityEntry", "BrokenActivityEntry"], [adminEntry]),
+        headers: ["LogGap", "Link"],
+      },
     },
     errors: ["invalid"],
   },
@@ -32,7 +36,7 @@ export const adminActivityRows: readonly Row[] = [
     answers: {
       200: {
         description: "A page of the export. It may be short, or empty, although there is a next one.",
-        content: listOf("ExportedEntry", [{ ...adminEntry, log: "admin" }]),
+        content: listOfEither(["ExportedEntry", "BrokenActivityEntry"], [{ ...adminEntry, log: "admin" }]),
         headers: ["Link"],
       },
     },

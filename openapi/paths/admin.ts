@@ -16,7 +16,7 @@ const vaultRows: readonly Row[] = [
     summary: "List all vaults",
     description: "The oldest first, also those whose record does not open (contract 13.12, 13.18).",
     access: ADMIN,
-    answers: { 200: { description: "The vaults.", content: listOfEither("AdminVault", "BrokenVault") } },
+    answers: { 200: { description: "The vaults.", content: listOfEither(["AdminVault", "BrokenVault"]) } },
   },
   {
     method: "post",
@@ -67,7 +67,7 @@ const tokenRows: readonly Row[] = [
     summary: "List the tokens",
     description: "Those that were not revoked, the oldest first (contract 13.15, 13.18).",
     access: ADMIN,
-    answers: { 200: { description: "The tokens.", content: listOfEither("ListedToken", "BrokenToken") } },
+    answers: { 200: { description: "The tokens.", content: listOfEither(["ListedToken", "BrokenToken"]) } },
   },
   {
     method: "post",

@@ -36,7 +36,7 @@ export const backupRows: readonly Row[] = [
     answers: {
       200: {
         description: "How far it is.",
-        content: json("RegistryStep", { state: "done", number: 7, vaults: 12, behind: 0 }),
+        content: json("RegistryStep", { state: "done", number: 7, vaults: 12, behind: 0, broken: 0 }),
       },
     },
   },
@@ -63,7 +63,15 @@ export const backupRows: readonly Row[] = [
     answers: {
       200: {
         description: "How far it is.",
-        content: json("VaultStep", { state: "done", number: 3, rows: 1_210, bytes: 734_003, contents: 4, missing: 0 }),
+        content: json("VaultStep", {
+          state: "done",
+          number: 3,
+          rows: 1_210,
+          bytes: 734_003,
+          contents: 4,
+          missing: 0,
+          findings: [],
+        }),
       },
     },
   },

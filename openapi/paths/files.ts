@@ -8,7 +8,7 @@ const tag = "Files";
 const FILES = "/v1/vaults/{vault}/items/{item}/files";
 const FILE = `${FILES}/{file}`;
 
-const DOWNLOAD = ["ETag", "ContentDisposition", "ContentTypeOptions", "AcceptRanges"] as const;
+const DOWNLOAD = ["ETag", "ContentDisposition", "AcceptRanges"] as const;
 
 /** The answers of a download. */
 export const downloads: Readonly<Record<number, Answer>> = {

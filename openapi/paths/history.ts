@@ -1,4 +1,4 @@
-import { json, listOf } from "../content.ts";
+import { json, listOfEither } from "../content.ts";
 import { item, summary, versions } from "../examples.ts";
 import { may, type Row } from "../operation.ts";
 import { DOWNLOADS } from "./files.ts";
@@ -23,7 +23,13 @@ const versionRows: readonly Row[] = [
     description: "Newest first, the current one too. The numbers may have gaps (contract 14.2).",
     access: may("r"),
     parameters: ["VersionLimit", "Cursor"],
-    answers: { 200: { description: "A page of versions.", content: listOf("Version", versions), headers: ["Link"] } },
+    answers: {
+      200: {
+        description: "A page of versions.",
+        content: listOfEither(["Version", "BrokenVersion"], versions),
+        headers: ["Link"],
+      },
+    },
     errors: ["invalid"],
   },
   {
@@ -76,7 +82,7 @@ const deletedItemRows: readonly Row[] = [
     answers: {
       200: {
         description: "A page of deleted Items.",
-        content: listOf("DeletedItemSummary", [{ ...summary, ...deleted }]),
+        content: listOfEither(["DeletedItemSummary", "BrokenDeletedItem"], [{ ...summary, ...deleted }]),
         headers: ["Link"],
       },
     },

@@ -1,4 +1,4 @@
-import { json, listOf, required } from "../content.ts";
+import { json, listOfEither, required } from "../content.ts";
 import { item, newItem, patch, replacement, summary } from "../examples.ts";
 import { type Answer, MAY_FIND, may, type Row } from "../operation.ts";
 
@@ -26,7 +26,13 @@ export const itemRows: readonly Row[] = [
       "contract 5. A token without the permission gets the 404 of a vault that does not exist (contract 4.7).",
     access: MAY_FIND,
     parameters: ["ItemFilter", "Archived", "Include", "Limit", "Cursor"],
-    answers: { 200: { description: "The Items.", content: listOf("ItemSummary", [summary]), headers: ["Link"] } },
+    answers: {
+      200: {
+        description: "The Items.",
+        content: listOfEither(["ItemSummary", "BrokenItem"], [summary]),
+        headers: ["Link", "Broken"],
+      },
+    },
     errors: ["filter", "invalid"],
   },
   {

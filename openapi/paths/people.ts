@@ -23,7 +23,7 @@ export const peopleRows: readonly Row[] = [
     summary: "List the people",
     description: "Who signs in with Cloudflare Access, the oldest first, also those whose record does not open (contract 25.1).",
     access: ADMIN,
-    answers: { 200: { description: "The people.", content: listOfEither("Person", "BrokenPerson") } },
+    answers: { 200: { description: "The people.", content: listOfEither(["Person", "BrokenPerson"]) } },
   },
   {
     method: "post",

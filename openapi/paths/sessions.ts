@@ -27,7 +27,7 @@ export const sessionRows: readonly Row[] = [
     summary: "Sign in",
     description:
       "Makes a session of 12 hours by a one-time code, a token or ADMIN_TOKEN, or without them by Cloudflare Access. What the session of the request grants is kept, under a " +
-      "new cookie (contract 24.3, 24.5).",
+      "new cookie (contract 24.3, 24.5). With `vaults`, the session of the request opens these to its token as its admin (contract 24.12).",
     access: CONSOLE,
     json: required(json("SignIn", { code: signInCode.code })),
     answers: { 200: { description: "The session.", content: answer, headers: ["SetCookie"] } },

@@ -1,4 +1,4 @@
-import { json, listOf, required } from "../content.ts";
+import { json, listOf, listOfEither, required } from "../content.ts";
 import { entry, resolveAnswer, resolveRequest, token, vault } from "../examples.ts";
 import { ANY_TOKEN, may, type Row } from "../operation.ts";
 
@@ -45,7 +45,7 @@ export const tokenRows: readonly Row[] = [
     description: "The oldest first, without pages (contract 11.1, 11.7). Filters: contract 5.3 and 5.10.",
     access: ANY_TOKEN,
     parameters: ["VaultFilter"],
-    answers: { 200: { description: "The vaults.", content: listOf("Vault", [vault]) } },
+    answers: { 200: { description: "The vaults.", content: listOf("Vault", [vault]), headers: ["Broken"] } },
     errors: ["filter", "invalid"],
   },
   {
@@ -68,7 +68,11 @@ export const tokenRows: readonly Row[] = [
     access: ANY_TOKEN,
     parameters: ["LogLimit", "Before", "Offset", "ByVault", "ByActor", "ByItem", "ByAction", "ByResult"],
     answers: {
-      200: { description: "A page of the log.", content: listOf("ActivityEntry", [entry]), headers: ["LogRange", "Link"] },
+      200: {
+        description: "A page of the log.",
+        content: listOfEither(["ActivityEntry", "BrokenActivityEntry"], [entry]),
+        headers: ["LogRange", "LogGap", "Link"],
+      },
     },
     errors: ["invalid"],
   },

@@ -20,6 +20,7 @@ const actor: Schema = {
   description: "A token's id, or what has none.",
 };
 
+/** A damaged entry of the log may hold any text. */
 const event: Readonly<Record<string, Schema>> = {
   sequence: integer("The number of the write. Those of a vault follow each other without a gap (contract 15.1).", 1),
   type: ref("EventType"),
@@ -57,13 +58,28 @@ export const activitySchemas: Readonly<Record<string, Schema>> = {
     ["vault", "item", "items", "itemVersion"],
   ),
   ActivityEntry: closed("An entry of the activity log (contract 13.5).", entry("ActivityResource")),
+  BrokenActivityEntry: closed(
+    "An entry of a log whose stored record does not open (contract 13.27).",
+    {
+      requestId: { type: "string", description: "The id, as the row has it." },
+      timestamp: ref("Time"),
+      broken: { type: "string", const: "integrity" },
+      log: { type: "string", description: "Only in an export." },
+    },
+    ["timestamp", "log"],
+  ),
   AdminActivityResource: closed(
     "What a request of the admin was about (contract 13.22). The id is absent where the request names and makes none.",
     {
       type: words("What it is.", ADMIN_RESOURCES),
       ...Object.fromEntries(ADMIN_RESOURCES.map((name) => [name.toLowerCase(), closed("Its id.", { id: ref("Uuid") })])),
+      vaults: {
+        type: "array",
+        items: closed("A vault.", { id: ref("Uuid") }),
+        description: "The vaults that a session was given (contract 24.12).",
+      },
     },
-    ADMIN_RESOURCES.map((name) => name.toLowerCase()),
+    [...ADMIN_RESOURCES.map((name) => name.toLowerCase()), "vaults"],
   ),
   AdminActivityEntry: closed("An entry of the log of the admin (contract 13.21).", entry("AdminActivityResource")),
   ExportedEntry: closed("An entry of an export, as its log shows it, and which log that is (contract 23.2).", {

@@ -16,9 +16,10 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
       bytes: integer("Bytes of its parts, without the contents of Files.", 0),
       vaults: integer("Only of the registry: the vaults that belong to it.", 0),
       missing: arrayOf({ type: "string", description: "The key of a content that FILES did not have." }),
+      findings: arrayOf(ref("Finding"), { description: "The rows that did not open when they were read." }),
       broken: { type: "string", const: "integrity", description: "The manifest is not authentic." },
     },
-    ["createdAt", "rows", "bytes", "vaults", "missing", "broken"],
+    ["createdAt", "rows", "bytes", "vaults", "missing", "findings", "broken"],
   ),
   BackupStep: open("What a step does (contract 21.4, 21.5).", {
     full: flag("Reads everything, also what the snapshot before has."),
@@ -31,14 +32,19 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
     bytes: integer("Bytes of them.", 0),
     contents: integer("Contents that it has copied, or that were there.", 0),
     missing: integer("Contents that FILES did not have.", 0),
+    findings: arrayOf(ref("Finding"), { description: "The rows that did not open when they were read (contract 21.5)." }),
   }),
   RegistryStep: closed(
     "How far the snapshot of the registry is (contract 21.6).",
     {
-      state: words("`done` is the end.", ["reading", "waiting", "pruning", "done", "busy"]),
+      state: words(
+        "`done` is the end; `unrestored`: the database was never used, and the backups of the bucket are to be restored.",
+        ["reading", "waiting", "pruning", "done", "busy", "unrestored"],
+      ),
       number,
       vaults: integer("Vaults whose snapshots are found.", 0),
       behind: integer("Vaults without a snapshot of this run.", 0),
+      broken: integer("Rows of all snapshots of the backup that did not open when they were read.", 0),
       waiting: closed("The vault that is waited for.", {
         vault: ref("Uuid"),
         missing: { type: "boolean", description: "Whether it has no snapshot at all." },

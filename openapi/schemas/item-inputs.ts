@@ -18,7 +18,7 @@ const attributes: Readonly<Record<string, Schema>> = {
   title: optionalText("The title.", LIMITS.title),
   category: ref("Category"),
   favorite: nullable({ type: "boolean", default: false }),
-  tags: list(text("A tag."), "The tags, in this order."),
+  tags: list(text("A tag."), `The tags, in this order. Together at most ${LIMITS.tags} bytes (contract 12.9).`),
   urls: list(ref("UrlInput"), "The URLs, in this order."),
   sections: list(ref("SectionInput"), "The sections, in this order."),
   fields: list(ref("FieldInput"), "The fields, in this order."),

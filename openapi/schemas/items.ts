@@ -22,6 +22,14 @@ const summary: Readonly<Record<string, Schema>> = {
   lastEditedBy,
 };
 
+/** What a list has for a row that does not open (contract 11.10). A damaged column may hold any text. */
+const broken: Readonly<Record<string, Schema>> = {
+  id: { type: "string", description: "The id, as the row has it." },
+  vault: ref("VaultReference"),
+  version: integer("The version; absent where the column is damaged.", 1),
+  broken: { type: "string", const: "integrity", description: "The stored record does not open (contract 11.10)." },
+};
+
 const username: Schema = {
   type: "string",
   description: "The value of the USERNAME field, with `include=username` and where there is one (contract 11.8).",
@@ -69,7 +77,7 @@ export const itemSchemas: Readonly<Record<string, Schema>> = {
       entropy: { type: "number", minimum: 0, description: "Bits; only of purpose PASSWORD with a value (contract 7.6)." },
       totp: { type: "string", pattern: String.raw`^\d{6,8}$`, description: "The current code; only of type OTP with a value." },
     },
-    ["section", "entropy", "totp"],
+    ["section", "purpose", "entropy", "totp"],
   ),
   File: closed(
     "A File of an Item (contract 9.1).",
@@ -87,12 +95,23 @@ export const itemSchemas: Readonly<Record<string, Schema>> = {
     ["section", "content"],
   ),
   ItemSummary: closed("An Item in a list. It contains no field (contract 2.1).", { ...summary, username }, ["state", "username"]),
+  BrokenItem: closed("An Item in a list whose stored record does not open (contract 11.10).", broken, ["version"]),
   Item: closed("A full Item (contract 2.2).", { ...summary, ...contents }, ["state"]),
   DeletedItemSummary: closed("A deleted Item in a list (contract 14.9).", { ...summary, ...deletion }),
+  BrokenDeletedItem: closed(
+    "A deleted Item in a list whose stored record does not open (contract 14.9).",
+    { ...broken, ...deletion, deletedBy: { type: "string", description: "As the row has it." } },
+    ["version", "deletedAt"],
+  ),
   DeletedItem: closed("A full deleted Item, as it was when it was deleted (contract 14.10).", {
     ...summary,
     ...contents,
     ...deletion,
+  }),
+  BrokenVersion: closed("A version in the list whose stored record does not open (contract 14.2).", {
+    version: { type: "integer", description: "The number of the version." },
+    current: { type: "boolean", description: "Whether it is the current version." },
+    broken: broken.broken!,
   }),
   Version: closed("A version of an Item in the list of its versions (contract 14.2).", {
     version: integer("The number of the version.", 1),

@@ -20,7 +20,7 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
     ["updatedAt"],
   ),
   BrokenPerson: closed("A person whose stored record does not open (contract 25.1).", {
-    id,
+    id: { type: "string", description: "The id, as the row has it." },
     broken: { type: "string", enum: ["integrity", "misconfigured"] },
     createdAt,
   }),

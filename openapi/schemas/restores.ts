@@ -11,7 +11,12 @@ export const restoreSchemas: Readonly<Record<string, Schema>> = {
     item: nullable(ref("IdInput")),
     snapshot: nullable({ ...snapshot, description: "The number of the snapshot; by default the newest." }),
     overwrite: nullable({ type: "boolean", description: "Whether a vault that is newer than the snapshot may be replaced." }),
-    dryRun: nullable({ type: "boolean", description: "Changes nothing." }),
+    dryRun: nullable({ type: "boolean", description: "Changes nothing, and opens what the restore would open." }),
+    cursor: nullable({
+      type: "string",
+      pattern: "^[0-9]{1,8} [0-9]{1,8}$",
+      description: "With `dryRun`: `next` of the answer before.",
+    }),
   }),
   Restoration: closed(
     "How far a restore is (contract 21.20).",
@@ -27,9 +32,19 @@ export const restoreSchemas: Readonly<Record<string, Schema>> = {
       rows: integer("Rows of the parts of the snapshot.", 0),
       existing: words("What the database has of the vault, compared with the snapshot.", ["none", "deleted", "older", "newer"]),
       items: integer("Items of the vault.", 0),
+      findings: arrayOf(ref("Finding"), {
+        description: "The rows and contents of this slice that do not open (contract 21.24).",
+      }),
+      skipped: arrayOf(
+        closed("A newer snapshot that is not restored.", { snapshot, reason: { type: "string", description: "In words." } }),
+        {
+          description: "Only without `vault`: snapshots that are not authentic, or have no vaults (contract 21.25).",
+        },
+      ),
+      next: { type: "string", description: "Only with `dryRun`: `cursor` of the next request; absent at the end." },
       vaults: arrayOf(closed("A vault of the backup.", { id: ref("Uuid"), snapshot })),
     },
-    ["vault", "item", "existing", "items", "vaults"],
+    ["vault", "item", "existing", "items", "vaults", "next", "skipped"],
   ),
   StoredObject: closed("Whether an object was stored.", {
     stored: { type: "boolean", description: "`false`: the bucket had it already." },

@@ -1,5 +1,6 @@
 import type { Schema } from "../types.ts";
 import { closed, integer, nullable, open, ref } from "./shapes.ts";
+import { scope } from "./tokens.ts";
 
 /** Sessions of the console (contract 24). */
 
@@ -28,9 +29,13 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     },
     ["token", "person"],
   ),
-  SignIn: open("What signs in: one of the two; with neither, Cloudflare Access does (contract 24.3, 25.6).", {
+  SignIn: open("What signs in: one of code and token; with nothing, Cloudflare Access does (contract 24.3, 25.6).", {
     code: nullable({ type: "string", description: "A one-time code." }),
     token: nullable({ type: "string", description: "The text of a token, or ADMIN_TOKEN." }),
+    vaults: nullable({
+      ...scope,
+      description: "Only alone: the vaults that the admin opens to the token of the session (contract 24.12).",
+    }),
   }),
   SignInCode: closed("A one-time code (contract 24.9).", {
     code: { ...SECRET, description: "The code. Only this answer contains it." },

@@ -55,7 +55,7 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
   BrokenToken: closed(
     "A token whose stored record does not open (contract 13.18).",
     {
-      id: ref("Uuid"),
+      id: { type: "string", description: "The id, as the row has it." },
       broken: { type: "string", enum: ["integrity", "misconfigured"] },
       ...times,
       endedAt,

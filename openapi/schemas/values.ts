@@ -44,7 +44,10 @@ export const valueSchemas: Readonly<Record<string, Schema>> = {
   },
   Category: words("The category of an Item (contract 2.6). Requests may write it in any case (contract 2.9).", CATEGORIES),
   FieldType: words("The type of a field (contract 2.7).", FIELD_TYPE_NAMES),
-  Purpose: words("The purpose of a field (contract 2.8).", Object.keys(PURPOSES)),
+  Purpose: words(
+    "The purpose of a field that has one (contract 2.8).",
+    Object.keys(PURPOSES).filter((purpose) => purpose !== ""),
+  ),
   CharacterSet: words("A set of characters of generated values (contract 7.3).", CHARACTER_SET_NAMES),
   Permission: words(
     "What a token may do in a vault: `r` reads, `w` writes, `d` destroys versions and deleted Items (contract 8.4).",

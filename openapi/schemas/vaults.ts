@@ -10,6 +10,9 @@ const broken: Schema = {
   description: "Why the stored record does not open (contract 13.18).",
 };
 
+/** A damaged column may hold any text. */
+const stored: Schema = { type: "string", description: "The id, as the row has it." };
+
 const common: Readonly<Record<string, Schema>> = {
   attributeVersion: integer("+1 for each change of name, description, quota or keys.", 1),
   contentVersion: integer("+1 for each write to an Item.", 0),
@@ -39,7 +42,14 @@ export const vaultSchemas: Readonly<Record<string, Schema>> = {
   ),
   BrokenVault: closed(
     "A vault whose stored record does not open. It can only be deleted (contract 13.18).",
-    { id: ref("Uuid"), ...common, ...counted, broken },
+    {
+      id: stored,
+      ...common,
+      attributeVersion: integer("As the row has it.", 0),
+      ...counted,
+      dataKey: closed("The keys that seal the vault.", { id: stored, createdAt: ref("Time") }),
+      broken,
+    },
     ["dataKey", "reseal"],
   ),
   Quota: closed("What a vault may hold (contract 12.6).", {

@@ -14,6 +14,7 @@ export const verifySchemas: Readonly<Record<string, Schema>> = {
     quick: flag("Contents of Files are only looked for, and not read."),
     backup: flag("The backups are checked, and not what the service serves (contract 22.6)."),
     repair: flag("What can be repaired is repaired (contract 22.5)."),
+    acceptLoss: flag("The repair of `vault` takes Items that are missing out of its counts (contract 22.5)."),
   }),
   Verified: closed("What was found in a slice (contract 22.1).", {
     findings: arrayOf(ref("Finding")),

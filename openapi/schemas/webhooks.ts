@@ -28,7 +28,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
   Webhook: closed(
     "A receiver of the events of a vault (contract 17.1).",
     {
-      id: ref("Uuid"),
+      id: { type: "string", description: "A UUID; together with `broken` as the row has it." },
       url: { type: "string", description: "As the URL standard writes it; absent together with `broken`." },
       broken: { type: "string", const: "integrity", description: "The stored record does not open." },
       enabled: { type: "boolean", description: "`false` when the state is DISABLED." },

@@ -60,6 +60,9 @@ export async function createVaultKeys(
   return { keys: await importKeys(dataKeyId, data, index), wrapped };
 }
 
+/** The detail of the failure of a vault whose keys are damaged, or were wrapped by another root key. */
+export const KEYS_DO_NOT_OPEN = "a vault's keys do not open";
+
 /**
  * Wraps the keys of a vault under another root key. The keys themselves stay, so nothing that they have sealed changes.
  * Errors: `misconfigured` when `from` is not the root key that wrapped them.
@@ -75,7 +78,7 @@ export async function rewrapVaultKeys(
     return opened.ok ? sealBytes(to.wrapping, place(kind, vault, pair.dataKeyId, to), opened.value) : undefined;
   };
   const [dataKey, indexKey] = await Promise.all([rewrap("dataKey"), rewrap("indexKey")]);
-  if (dataKey === undefined || indexKey === undefined) return fail("misconfigured", "a vault's keys do not open");
+  if (dataKey === undefined || indexKey === undefined) return fail("misconfigured", KEYS_DO_NOT_OPEN);
   return ok({ dataKeyId: pair.dataKeyId, dataKey, indexKey });
 }
 
@@ -113,7 +116,7 @@ export async function unwrapVaultKeys(
   const cached = unwrapped.get(name(keyring, vault), now);
   if (cached?.wrapped === wrapped) return ok(cached.keys);
   const [current, before] = [await openPair(root, vault, row), previous && (await openPair(root, vault, previous))];
-  if (!current || (previous && !before)) return fail("misconfigured", "a vault's keys do not open");
+  if (!current || (previous && !before)) return fail("misconfigured", KEYS_DO_NOT_OPEN);
   const keys = before ? { ...current, previous: before } : current;
   unwrapped.set(name(keyring, vault), { wrapped, keys }, now);
   return ok(keys);

@@ -16,6 +16,7 @@ app.use(async (c, next) => {
   // Set before the response exists: each header that is set afterwards costs a new Response.
   c.header("1Password-Connect-Version", "1.8.1"); // the SDKs of Connect require it
   c.header("Cache-Control", "no-store");
+  c.header("X-Content-Type-Options", "nosniff");
   await next();
 });
 
@@ -30,6 +31,9 @@ for (const route of OPEN_ROUTES) {
   });
 }
 for (const route of ROUTES) app.on(route.method, route.path, (c) => serve(route, c));
+
+// A person who opens the address of the service wants the console. Every other client gets the 404 of a path that does not exist.
+app.get("/", (c) => (/\btext\/html\b/i.test(c.req.header("Accept") ?? "") ? c.redirect("/console/") : c.notFound()));
 
 // Every other method on a path of the table is a 405 (RFC 9110 section 15.5.6).
 for (const [path, routes] of Map.groupBy([...OPEN_ROUTES, ...ROUTES], (route) => route.path)) {

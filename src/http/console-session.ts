@@ -4,13 +4,13 @@ import type { Store } from "../store/database.ts";
 import { checkSchema } from "../store/schema.ts";
 import { explainFailure } from "../store/root-keys.ts";
 import { type ConsoleSession, findSession, loadSession } from "../store/sessions.ts";
-import { limitToken } from "../requests/rate-limit.ts";
-import type { Context } from "./context.ts";
+import { countFailure, limitToken } from "../requests/rate-limit.ts";
+import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
+import { addressOf, type Context, isLocal } from "./context.ts";
 import { digestOf } from "./secret.ts";
 
 /** The cookie of the console: which requests may use it, and the session that it names (contract 24). */
 
-const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost"]);
 const COOKIE = "item-vault-session";
 
 /**
@@ -18,10 +18,9 @@ const COOKIE = "item-vault-session";
  * origin that has none, because its requests can be read on their way: http, unless the host is this machine.
  */
 function cookieAt(c: Context): { readonly name: string; readonly attributes: string } | undefined {
-  const { protocol, hostname } = new URL(c.req.url);
   const attributes = "Path=/; HttpOnly; SameSite=Strict";
-  if (protocol === "https:") return { name: `__Host-${COOKIE}`, attributes: `${attributes}; Secure` };
-  return LOCAL.has(hostname) ? { name: COOKIE, attributes } : undefined;
+  if (new URL(c.req.url).protocol === "https:") return { name: `__Host-${COOKIE}`, attributes: `${attributes}; Secure` };
+  return isLocal(c) ? { name: COOKIE, attributes } : undefined;
 }
 
 /**
@@ -74,16 +73,31 @@ export async function sessionOf(c: Context, store: Store, known: boolean): Promi
 }
 
 /**
- * As `sessionOf`, for a request that needs a session and was made by the console. A refusal counts as no failed authentication of the
- * address: nobody guesses a cookie, and a browser sends one that has ended by itself. Behind a shared address the console has to learn
- * that, whatever others send. So that a cookie that has ended causes no load, requests are counted by session.
+ * As `sessionOf`, for a request that needs a session and was made by the console. A session that has ended is no failed authentication of the
+ * address: a browser sends its cookie by itself, and behind a shared address the console has to learn that it ended, whatever others send. So
+ * that such a cookie causes no load, requests are counted by session, and D1 is asked once a minute. A cookie that this service did not make
+ * counts for the address.
  */
 export async function requireSession(c: Context, store: Store, known = false): Promise<Result<ConsoleSession>> {
   const id = await sessionIdOf(c, store);
-  if (id === undefined) return explainFailure(store);
+  if (id === undefined) {
+    const refusal = await explainFailure(store);
+    return namesCookie(c) ? countFailure(c.env, addressOf(c), refusal) : refusal;
+  }
   const limited = await limitToken(c.env, id, store.now);
   if (limited) return limited;
   const schema = await checkSchema(store.db);
-  if (!schema.ok) return schema;
-  return (known ? findSession : loadSession)(store, id, await adminFingerprint(c));
+  return schema.ok ? sessionOfId(c, store, id, known) : schema;
+}
+
+/**
+ * The session of an id. In: whether one that the isolate knows will do. Errors: `unauthorized`, for one that D1 has refused in the last minute
+ * without a D1 call; `unavailable`.
+ */
+export async function sessionOfId(c: Context, store: Store, id: string, known = false): Promise<Result<ConsoleSession>> {
+  const admin = await adminFingerprint(c);
+  if (isKnownRefused(store, { id, admin })) return fail("unauthorized");
+  const session = await (known ? findSession : loadSession)(store, id, admin);
+  if (!session.ok && session.failure.kind === "unauthorized") rememberRefusal(store, { id, admin });
+  return session;
 }

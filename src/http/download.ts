@@ -16,7 +16,6 @@ export async function sendContent(c: Context, place: ContentPlace, file: KeyedFi
   const headers = {
     "Content-Type": "application/octet-stream",
     "Content-Disposition": createDisposition(file.name),
-    "X-Content-Type-Options": "nosniff",
     "Accept-Ranges": "bytes",
     ETag: tag,
   };

@@ -5,6 +5,7 @@ import { fail, ok, type Result } from "../model/result.ts";
 import { openStore, type Store } from "../store/database.ts";
 import { checkRootKeys, explainFailure } from "../store/root-keys.ts";
 import { checkSchema } from "../store/schema.ts";
+import { actingToken } from "../store/session-rows.ts";
 import type { ConsoleSession } from "../store/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";
 import { sessionOf } from "./console-session.ts";
@@ -61,15 +62,18 @@ async function authenticateToken(
 }
 
 /** The claims of the token that a session acts as. Errors: `unauthorized`, when it acts as none. */
-function claimsOf({ id, expiresAt, token }: ConsoleSession, { now, settings }: Store): Result<VerifiedClaims> {
+function claimsOf(session: ConsoleSession, { now, settings }: Store): Result<VerifiedClaims> {
+  const { id, expiresAt } = session;
+  const token = actingToken(session);
   return token && isCurrent(token, now, settings.tokensNotBefore)
     ? ok({ ...token, session: { id, expiresAt } })
     : fail("unauthorized");
 }
 
 async function verifyBearer(c: Context, store: Store): Promise<Result<VerifiedClaims>> {
-  // One space, and nothing around it: two Authorization headers arrive joined by a comma, and do not match.
-  const token = /^Bearer ([\w.-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
+  // One space, and nothing around it: two Authorization headers arrive joined by a comma, and do not match. A module for Puppet sends
+  // the name of the header in its value too.
+  const token = /^(?:Authorization: )?Bearer ([\w.-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
   const claims =
     token === undefined
       ? fail("unauthorized")

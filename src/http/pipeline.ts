@@ -1,7 +1,10 @@
+import type { Failure } from "../model/failure.ts";
 import { ADMIN } from "../model/operation.ts";
 import { missing } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { loadForToken } from "../store/authorized.ts";
+import { recordDamage, showsDamage } from "../store/damages.ts";
 import { requireDeletedItem } from "../store/deleted-items.ts";
 import { loadFile } from "../store/files.ts";
 import { requireItem } from "../store/items.ts";
@@ -27,9 +30,28 @@ export async function serve(route: Route, c: Context): Promise<Response> {
   const target = parseTarget(c);
   if (!target.ok) return refuse(c, target.failure);
   const allowed = isAllowed(route.access, caller.value, target.value);
-  const result = allowed ? await answer(route, caller.value, target.value) : refuseOutsider(route, caller.value, target.value);
+  const result = allowed
+    ? await answerCaller(route, caller.value, target.value)
+    : refuseOutsider(route, caller.value, target.value);
   audit(route, caller.value, target.value, allowed, result);
+  if (!result.ok && showsDamage(result.failure)) reportDamage(route, caller.value, target.value, result.failure);
   return result.ok ? result.value.response : refuse(c, result.failure);
+}
+
+/** As `answer`. A token that D1 refuses is refused again for a minute without a D1 call. */
+async function answerCaller(route: Route, caller: Caller, target: Target): Promise<Result<Reply>> {
+  if (caller.actor === ADMIN) return answer(route, caller, target);
+  if (isKnownRefused(caller.store, caller.claims)) return fail("unauthorized");
+  const result = await answer(route, caller, target);
+  if (!result.ok && result.failure.kind === "unauthorized") rememberRefusal(caller.store, caller.claims);
+  return result;
+}
+
+/** A row that does not open is that of the Item of the path, or of the vault where its keys do not open or the route reads nothing else. */
+function reportDamage({ path }: Route, { c, store }: Caller, { vault, item }: Target, { kind }: Failure): void {
+  const isOfItem = kind === "integrity" && item !== "";
+  const isOfVault = kind === "misconfigured" || path.endsWith("/:vault");
+  if (isOfItem || isOfVault) c.executionCtx.waitUntil(recordDamage(store, vault, isOfItem ? [item] : []));
 }
 
 async function answer(route: Route, caller: Caller, target: Target): Promise<Result<Reply>> {

@@ -1,12 +1,14 @@
 import { NOWHERE } from "../crypto/seal.ts";
-import type { Activity } from "../model/activity.ts";
+import type { Activity, BrokenActivity, ListedActivity } from "../model/activity.ts";
 import { type Dialect, writeId } from "../model/dialect.ts";
 import { timeOf } from "../model/ids.ts";
 import { ADMIN, WITHOUT_TOKEN } from "../model/operation.ts";
+import { isTime } from "../model/time.ts";
 import { presentTime } from "./present.ts";
 
 /** One entry of the activity log (contract 13). Its own id and the id of the token's row are UUIDs in both dialects. */
-export function presentActivity(activity: Activity, dialect: Dialect): object {
+export function presentActivity(activity: ListedActivity, dialect: Dialect): object {
+  if ("broken" in activity) return presentBroken(activity);
   const { id, log, action, result, actor, origin } = activity;
   const { unknown: originUnknown, ...texts } = origin;
   return {
@@ -20,10 +22,16 @@ export function presentActivity(activity: Activity, dialect: Dialect): object {
 }
 
 /** An entry of an export (contract 23.2): as its log shows it, and which log that is. */
-export const presentExported = (activity: Activity, dialect: Dialect): object => ({
+export const presentExported = (activity: ListedActivity, dialect: Dialect): object => ({
   ...presentActivity(activity, dialect),
   log: activity.log === NOWHERE ? ADMIN : writeId(activity.log, dialect),
 });
+
+/** An entry that does not open (contract 13.27). */
+function presentBroken({ id, broken }: BrokenActivity): object {
+  const time = timeOf(id);
+  return { requestId: id, timestamp: isTime(time) ? presentTime(time) : undefined, broken };
+}
 
 /** An actor in the form of the dialect: the id of a token, `admin` or `service`. */
 export const writeActor = (actor: string, dialect: Dialect): string =>
@@ -41,7 +49,8 @@ function presentResource({ log, action, actor, item, items, version }: Activity,
   };
 }
 
-function presentAdminResource({ item, resource }: Activity, dialect: Dialect): object {
+function presentAdminResource({ item, items, resource }: Activity, dialect: Dialect): object {
   const type = resource ?? "VAULT";
-  return { type, [type.toLowerCase()]: item === null ? undefined : { id: writeId(item, dialect) } };
+  const vaults = items?.map((id) => ({ id: writeId(id, dialect) }));
+  return { type, [type.toLowerCase()]: item === null ? undefined : { id: writeId(item, dialect) }, vaults };
 }

@@ -1,18 +1,18 @@
 import { type Dialect, writeId } from "../model/dialect.ts";
-import type { Deletion, Item, Summary } from "../model/item.ts";
+import type { BrokenItem, Deletion, Item, Summary } from "../model/item.ts";
 import type { ListedVersion } from "../store/version-list.ts";
-import { type ContentSource, presentItem, presentSummary, presentTime } from "./present.ts";
+import { isTime } from "../model/time.ts";
+import { type ContentSource, presentBroken, presentItem, presentSummary, presentTime } from "./present.ts";
 
 /** Versions and deleted Items on the wire (contract 14). */
 
 /** An entry of the list of versions. */
-export const presentVersion = ({ summary, current }: ListedVersion, dialect: Dialect): object => ({
-  version: summary.version,
-  updatedAt: presentTime(summary.updatedAt),
-  lastEditedBy: writeId(summary.lastEditedBy, dialect),
-  title: summary.title,
-  current,
-});
+export function presentVersion({ summary, current }: ListedVersion, dialect: Dialect): object {
+  const { version } = summary;
+  if ("broken" in summary) return { version, current, broken: summary.broken };
+  const { updatedAt, lastEditedBy, title } = summary;
+  return { version, updatedAt: presentTime(updatedAt), lastEditedBy: writeId(lastEditedBy, dialect), title, current };
+}
 
 /** Where the Files of a version are downloaded. */
 export const sourceOfVersion = (version: number): ContentSource => ({ list: "items", query: `?version=${version}` });
@@ -23,10 +23,11 @@ const presentDeletion = ({ deletedAt, deletedBy }: Deletion, dialect: Dialect) =
   deletedBy: writeId(deletedBy, dialect),
 });
 
-export const presentDeletedSummary = (item: Summary & Deletion, dialect: Dialect): object => ({
-  ...presentSummary(item, dialect),
-  ...presentDeletion(item, dialect),
-});
+export function presentDeletedSummary(item: (Summary | BrokenItem) & Deletion, dialect: Dialect): object {
+  if (!("broken" in item)) return { ...presentSummary(item, dialect), ...presentDeletion(item, dialect) };
+  const deletedAt = isTime(item.deletedAt) ? presentTime(item.deletedAt) : undefined;
+  return { ...presentBroken(item, dialect), state: "DELETED", deletedAt, deletedBy: writeId(item.deletedBy, dialect) };
+}
 
 /** A full deleted Item. In: Unix milliseconds, for the codes of OTP fields. */
 export const presentDeletedItem = (item: Item & Deletion, dialect: Dialect, now: number): object => ({

@@ -1,6 +1,6 @@
 import { DAY } from "../model/time.ts";
 import type { Settings } from "../settings.ts";
-import type { Grants, Lifetime } from "../store/session-rows.ts";
+import { actingToken, type Grants, type Lifetime } from "../store/session-rows.ts";
 import { presentTime } from "./present.ts";
 import { presentToken } from "./present-token.ts";
 
@@ -9,12 +9,15 @@ import { presentToken } from "./present-token.ts";
  * of the console name.
  */
 export const presentSession = (
-  { expiresAt, admin, token }: Grants & Pick<Lifetime, "expiresAt">,
+  session: Grants & Pick<Lifetime, "expiresAt">,
   { deletedRetention, versionsKept, access }: Settings,
-): object => ({
-  expiresAt: presentTime(expiresAt),
-  admin: admin !== undefined,
-  token: token && presentToken(token, token.dialect),
-  person: token?.person && { id: token.id, email: token.name },
-  settings: { deletedRetentionDays: deletedRetention / DAY, versionsKept, access: access !== undefined },
-});
+): object => {
+  const token = actingToken(session);
+  return {
+    expiresAt: presentTime(session.expiresAt),
+    admin: session.admin !== undefined,
+    token: token && presentToken(token, token.dialect),
+    person: token?.person && { id: token.id, email: token.name },
+    settings: { deletedRetentionDays: deletedRetention / DAY, versionsKept, access: access !== undefined },
+  };
+};

@@ -1,7 +1,7 @@
 import { type Dialect, DIALECTS, writeId } from "../model/dialect.ts";
 import type { File } from "../model/file.ts";
-import type { Field, Summary } from "../model/item.ts";
-import { isOperationId, timeOf } from "../model/ids.ts";
+import { type BrokenItem, type Field, isVersion, type Summary } from "../model/item.ts";
+import { isId, isOperationId, timeOf } from "../model/ids.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import type { AnsweredItem } from "../model/operation.ts";
 import { quotaOf, usageOf } from "../model/quota.ts";
@@ -31,6 +31,14 @@ export function presentSummary(item: Summary, dialect: Dialect): object {
   };
 }
 
+/** The entry of a row that does not open (contract 11.10). A column that holds no version is left out. */
+export const presentBroken = ({ id, vault, version, broken }: BrokenItem, dialect: Dialect): object => ({
+  id: writeId(id, dialect),
+  vault: { id: writeId(vault, dialect) },
+  version: isVersion(version) ? version : undefined,
+  broken,
+});
+
 /** A summary with the user name, where the Item has one and its row is of a release that seals it there (contract 11.8). */
 export const presentWithUsername = (item: Summary, dialect: Dialect): object => ({
   ...presentSummary(item, dialect),
@@ -56,12 +64,19 @@ export function presentReplaced(item: AnsweredItem, dialect: Dialect, now: numbe
 }
 
 /** In: the labels of the Item's sections, by their ids. Clients such as vals look for a field by the label of its section. */
-function presentField({ section, ...field }: Field, labels: ReadonlyMap<string, string>, dialect: Dialect, now: number): object {
+function presentField(
+  { section, purpose, ...field }: Field,
+  labels: ReadonlyMap<string, string>,
+  dialect: Dialect,
+  now: number,
+): object {
   const value = DIALECTS[dialect].fieldValue(field.type, field.value);
   const totp = codeOfField(field, now);
   return {
     ...field,
     value,
+    // Clients in Rust and C# read no field whose purpose is "".
+    purpose: purpose || undefined,
     section: section === undefined ? undefined : { id: section, label: labels.get(section) || undefined },
     totp,
   };
@@ -107,8 +122,11 @@ export const presentAdminVault = (vault: Vault): object => ({
 function presentKeys({ dataKeyId, reseal, createdAt }: Vault): object {
   if (dataKeyId === undefined) return {};
   // Keys with another id than a UUIDv7 are those that the vault was created with.
-  const dataKey = { id: dataKeyId, createdAt: presentTime(isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt) };
-  if (!reseal) return { dataKey };
+  const dataKey = {
+    id: dataKeyId,
+    createdAt: presentTime(isId(dataKeyId) && isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt),
+  };
+  if (!reseal || !isId(reseal.previous)) return { dataKey }; // `verify` names damaged ids of keys
   const { stage, items, rows, unreadable } = reseal.position;
   return { dataKey, reseal: { replaces: reseal.previous, stage, items, rows, unreadable } };
 }

@@ -1,3 +1,4 @@
+import type { Finding } from "../model/finding.ts";
 import type { Item } from "../model/item.ts";
 import { parseItem } from "../model/item-input.ts";
 import { RESTORED_BY_ADMIN } from "../model/editor.ts";
@@ -6,7 +7,7 @@ import type { Existing, RestoreRequest } from "../model/restore.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { BackupStore } from "../store/backup/ports.ts";
 import { checkOrigin, chooseSnapshot, openSnapshot } from "../store/restore/choose.ts";
-import { copyContent, hasContent } from "../store/restore/contents.ts";
+import { bringContent } from "../store/restore/contents.ts";
 import type { PartFile } from "../store/restore/files.ts";
 import { type CurrentItem, findItem, loadCurrentItem } from "../store/restore/item.ts";
 import { loadKnown } from "../store/restore/progress.ts";
@@ -23,6 +24,8 @@ export interface ItemRestoration {
   readonly manifest: Manifest;
   readonly existing: Existing;
   readonly state: "planned" | "done";
+  /** The Files and contents of the Item that do not open, and are not brought back. */
+  readonly findings: readonly Finding[];
 }
 
 /**
@@ -48,37 +51,50 @@ export async function restoreItem(
   if (!found.ok) return found;
   if (!current.ok) return current;
   const existing = compare(current.value, found.value.item);
+  if (current.value.broken && !overwrite)
+    return fail(
+      "backup_newer",
+      `item ${item} does not open: only with overwrite it becomes as snapshot ${manifest.number} has it`,
+    );
   if (existing === "newer" && !overwrite)
     return fail("backup_newer", `item ${item} was changed since snapshot ${manifest.number} of its vault`);
-  const restoration = { manifest, existing } as const;
-  if (dryRun) return ok({ ...restoration, state: "planned" });
-  const copied = await copyContents(call, store, found.value.files);
+  const copied = await copyContents(call, store, found.value.files, dryRun);
   if (!copied.ok) return copied;
-  const written = await writeItem(call, vault, current.value, found.value.item, found.value.files);
+  const findings = [...found.value.findings, ...copied.value.findings];
+  const restoration = { manifest, existing, findings } as const;
+  if (dryRun) return ok({ ...restoration, state: "planned" });
+  const written = await writeItem(call, vault, current.value, found.value.item, copied.value.files);
   return written.ok ? ok({ ...restoration, state: "done" }) : written;
 }
 
 /** What a restore has written is not newer: it may have been interrupted. No other write to an Item is the admin's. */
-function compare({ item, deleted }: CurrentItem, wanted: Item): Existing {
+function compare({ item, deleted, broken }: CurrentItem, wanted: Item): Existing {
+  if (broken) return "newer"; // nothing tells when it was written
   if (!item) return deleted ? "deleted" : "none";
   return item.updatedAt > wanted.updatedAt && item.lastEditedBy !== RESTORED_BY_ADMIN ? "newer" : "older";
 }
 
+/** Out: the Files whose contents FILES has then, and what is wrong with the others. In: `dryRun` copies nothing. */
 async function copyContents(
   call: Call,
   { backups, files }: BackupStore,
   wanted: readonly PartFile[],
-): Promise<Result<undefined>> {
-  if (wanted.length === 0) return ok(undefined);
+  dryRun: boolean,
+): Promise<Result<{ readonly files: readonly PartFile[]; readonly findings: readonly Finding[] }>> {
   const places = wanted.map(({ place }) => place);
-  const prepared = await prepareRestore(call, places[0]!.vault, { expected: places, released: [] });
+  const prepared =
+    dryRun || wanted.length === 0
+      ? ok(undefined)
+      : await prepareRestore(call, places[0]!.vault, { expected: places, released: [] });
   if (!prepared.ok) return prepared;
-  for (const { place, file } of wanted) {
-    if (await hasContent(files, place, file).catch(() => false)) continue;
-    const copied = await copyContent(backups, files, place, file);
-    if (!copied.ok) return copied;
+  const [kept, findings]: [PartFile[], Finding[]] = [[], []];
+  for (const one of wanted) {
+    const found = await bringContent(backups, files, one, dryRun);
+    if (!found.ok) return found;
+    if (found.value) findings.push(found.value);
+    else kept.push(one);
   }
-  return ok(undefined);
+  return ok({ files: kept, findings });
 }
 
 /** The Item as a client would send it. */
@@ -93,7 +109,7 @@ const inputOf = ({ id, vault, category, title, favorite, tags, urls, sections, f
 async function writeItem(
   call: Call,
   vault: string,
-  { item: current, deleted }: CurrentItem,
+  { item: current, deleted, broken, counted }: CurrentItem,
   wanted: Item,
   files: readonly PartFile[],
 ): Promise<Result<undefined>> {
@@ -104,9 +120,9 @@ async function writeItem(
   if (isSame) return ok(undefined);
   const content: readonly Change[] = [
     ...(deleted ? [{ kind: "restore-item", item } as const] : []),
-    current || deleted
+    current || deleted || broken
       ? { kind: "replace-item", item, input: input.value }
-      : { kind: "create-item", item, input: input.value, chosen: true },
+      : { kind: "create-item", item, input: input.value, chosen: true, counted },
     { kind: wanted.state === "ARCHIVED" ? "archive-item" : "unarchive-item", item },
   ];
   let answered: AnsweredItem | undefined;

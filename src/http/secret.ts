@@ -1,14 +1,14 @@
 import { fail, type Refusal } from "../model/result.ts";
-import { isPlaceholder } from "../settings.ts";
+import { weaknessOf } from "../settings.ts";
 import { countFailure } from "../requests/rate-limit.ts";
 import { addressOf, type Context } from "./context.ts";
 
 /**
  * Compares the request's bearer token with a secret. Out: `undefined` when they are equal. Errors: `misconfigured`, when the secret is a
- * placeholder; `unauthorized`, `rate`.
+ * placeholder or short; `unauthorized`, `rate`.
  */
 export async function requireSecret(c: Context, secret: string): Promise<Refusal | undefined> {
-  if (isPlaceholder(secret)) return fail("misconfigured");
+  if (weaknessOf(secret)) return fail("misconfigured");
   const token = /^Bearer (\S+)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? "";
   return (await sameText(token, secret)) ? undefined : countFailure(c.env, addressOf(c), fail("unauthorized"));
 }

@@ -49,7 +49,7 @@ export interface Activity {
   readonly item: string | null;
   /** The version of the Item: after the write, or as it was read. */
   readonly version: number | null;
-  /** The ids of the Items, where one request has read several. */
+  /** The ids of the Items, where one request has read several; in the admin's log those of the vaults that a session was given. */
   readonly items?: readonly string[] | undefined;
   /** Only in the admin's log. */
   readonly resource?: AdminResource | null;
@@ -61,3 +61,12 @@ export interface Activity {
   readonly event?: SpecialEvent | null;
   readonly origin: Origin;
 }
+
+/** An entry that does not open, or whose columns hold what no entry has (contract 13.27). */
+export interface BrokenActivity {
+  readonly id: string;
+  readonly log: string;
+  readonly broken: "integrity";
+}
+
+export type ListedActivity = Activity | BrokenActivity;

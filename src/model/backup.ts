@@ -1,3 +1,5 @@
+import type { Finding } from "./finding.ts";
+
 /**
  * The format of backups (decision 0033). A backup of a vault is a chain of snapshots. A snapshot is a manifest and the parts that it
  * names. A part holds rows as they lie in D1: every text of a user is sealed. The registry is the snapshot of what belongs to no
@@ -69,6 +71,10 @@ export interface Manifest {
   readonly base: number;
   /** The contents that rows name and that FILES did not have, as `contentKey`; absent where there are none. */
   readonly missing?: readonly string[];
+  /** The rows that did not open when they were read; absent where there are none. */
+  readonly broken?: readonly Finding[];
   /** Only in the registry. */
   readonly snapshots?: readonly SnapshotRef[];
+  /** Only in the registry: the ids of the root keys without which it, or a snapshot that it names, does not open. */
+  readonly rootKeys?: readonly string[];
 }

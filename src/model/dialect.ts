@@ -12,6 +12,8 @@ interface Rules {
   readonly versionAfterPut: (version: number) => number;
   /** The form of a field's value. */
   readonly fieldValue: (type: FieldType, value: string) => string;
+  /** Whether a list of Items has an entry for a row that does not open (contract 11.10): clients of Connect need a title. */
+  readonly listsBroken: boolean;
 }
 
 export const DIALECTS = {
@@ -20,6 +22,7 @@ export const DIALECTS = {
     contentPath: (path) => path,
     versionAfterPut: (version) => version,
     fieldValue: (_, value) => value,
+    listsBroken: true,
   },
   /** What the SDKs of Connect and the Terraform provider accept. */
   connect: {
@@ -29,6 +32,7 @@ export const DIALECTS = {
     // The Terraform provider waits for this version + 1.
     versionAfterPut: (version) => version - 1,
     fieldValue: (type, value) => typeRules(type).connect?.(value) ?? value,
+    listsBroken: false,
   },
 } as const satisfies Readonly<Record<string, Rules>>;
 

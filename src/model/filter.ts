@@ -48,15 +48,15 @@ export const titleOf = (filter: Filter): string | undefined => filter.find(({ wo
 
 /**
  * The Vaults that the first reading finds that finds any. Names are compared without regard to case. Without one, the Vault
- * whose id a `title eq` gives: the `op` command asks for a vault by its id in this way (contract 5.10).
+ * whose id the filter gives: the `op` command asks for a vault by its id in this way, and other clients by `name eq` (contract 5.10).
  */
 export function passingVaults(readings: readonly Filter[], vaults: readonly Vault[]): readonly Vault[] {
   for (const filter of readings) {
     const passing = vaults.filter((vault) => filter.every(({ words, value }) => VAULTS[words]!.passes(vault, value)));
     if (passing.length > 0) return passing;
   }
-  const [first] = readings[0]!;
-  const id = first?.words === "title eq" ? parseId(first.value) : undefined;
+  const [term] = readings[0]!;
+  const id = term && parseId(term.value);
   return id === undefined ? [] : vaults.filter((vault) => vault.id === id);
 }
 

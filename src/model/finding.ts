@@ -2,6 +2,7 @@
 
 /** The closed list of kinds, with what each means. A kind is never renamed. */
 export const FINDINGS = {
+  schema_incomplete: "The database lacks a table, an index or a trigger",
   root_key_wrong: "The proof of a root key does not open: the row is damaged, or ROOT_KEYS has another key of this id",
   root_key_missing: "Rows need a root key that ROOT_KEYS does not have",
   vault_keys_wrong: "The keys of a vault do not open, so no row of the vault does",
@@ -11,6 +12,7 @@ export const FINDINGS = {
   version_wrong: "A row belongs to a version that cannot exist",
   version_missing: "A deleted Item lacks its last version",
   item_missing: "Rows belong to an Item that neither exists nor is deleted",
+  item_lost: "The log has an Item, or a version of it, that the database does not have",
   vault_unknown: "Rows belong to a vault that neither exists nor is being deleted",
   counter_wrong: "A counter is not the number of the rows that it counts",
   sequence_wrong: "The numbers of writes in a log repeat, or leave one out",
@@ -21,6 +23,7 @@ export const FINDINGS = {
   objects_unknown: "Objects belong to a vault that neither exists nor was deleted",
   archive_unreadable: "An object of the archive of the log does not open",
   manifest_wrong: "A manifest of a backup is missing, is not authentic, or is that of another snapshot",
+  key_removed: "A manifest of a backup needs a root key that was removed",
   chain_broken: "A snapshot does not follow the one before it",
   part_wrong: "A part of a backup is missing, or is not the one that its manifest names",
 } as const;

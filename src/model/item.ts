@@ -73,6 +73,14 @@ export interface Summary {
   readonly username?: string | undefined;
 }
 
+/** What a list has in the place of a row that does not open (contract 11.10): the columns in the clear, and nothing that was sealed. */
+export interface BrokenItem {
+  readonly id: string;
+  readonly vault: string;
+  readonly version: number;
+  readonly broken: "integrity";
+}
+
 /** A full Item has its user name among its fields only. */
 export interface Item extends Omit<Summary, "username"> {
   /** 16 hexadecimal digits, drawn for each version: the first 8 bytes of the nonce of the sealed details (decision 0015). */
@@ -91,3 +99,6 @@ export interface Deletion {
 
 /** The entity tag of an Item, without quotes (contract 10.1). */
 export const entityTag = ({ version, nonce }: Pick<Item, "version" | "nonce">): string => `${version}-${nonce}`;
+
+/** Whether a column holds the number of a version. */
+export const isVersion = (version: number): boolean => Number.isSafeInteger(version) && version > 0;

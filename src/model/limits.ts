@@ -5,6 +5,7 @@ export const LIMITS = {
   list: 1_000, // fields, operations, tags, urls, sections: each
   generated: 64, // values that one request generates
   string: 64 * 1024,
+  tags: 16 * 1024, // of an Item together, because lists have them
   sectionId: 255,
   repeatedLabel: 1024, // the label of a section that each of its fields repeats in answers
   title: 1024,
@@ -41,7 +42,7 @@ export const LIMITS = {
   wait: 30, // seconds that a request waits for an event
   stream: 60 * 60, // seconds that a stream lasts: then a Worker with new settings serves its reader
   listeners: 2_000, // requests that wait for events, in one isolate
-  tokenListeners: 1_000, // of one token
+  tokenListeners: 1_000, // of one token; when all places are taken, its share of them
   waitingWrites: 256, // a vault
   waitingBytes: 16 * 1024 * 1024, // a vault
   webhooks: 10, // a vault
@@ -52,8 +53,11 @@ export const LIMITS = {
 
 const encoder = new TextEncoder();
 
+/** The bytes of a text in UTF-8. */
+export const sizeOf = (text: string): number => encoder.encode(text).length;
+
 /** Whether a text is at most `limit` bytes of UTF-8. A UTF-16 unit takes one to three bytes, so most texts are not encoded. */
 export function fits(text: string, limit: number): boolean {
   if (text.length > limit) return false;
-  return text.length * 3 <= limit || encoder.encode(text).length <= limit;
+  return text.length * 3 <= limit || sizeOf(text) <= limit;
 }

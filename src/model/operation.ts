@@ -67,11 +67,16 @@ export interface Idempotency {
   readonly request: string;
 }
 
+/** The counts of the Items of a vault: of those that exist, and of the deleted ones. */
+export type CountedAs = "items" | "deleted";
+
 interface CreateItem {
   readonly kind: "create-item";
   readonly item: string;
   readonly input: ItemInput;
   readonly chosen?: true | undefined; // whether the client has chosen the id (contract 10.23)
+  /** The count of the vault that still has the Item, whose rows were lost (contract 21.28). */
+  readonly counted?: CountedAs | undefined;
 }
 
 export type Change =

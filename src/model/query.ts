@@ -1,5 +1,6 @@
 import { LIMITS } from "./limits.ts";
-import { parseId } from "./ids.ts";
+import { type Dialect, writeId } from "./dialect.ts";
+import { isId, parseId } from "./ids.ts";
 import { invalid, ok, type Refusal, type Result } from "./result.ts";
 
 /** The query of a list, parsed from its raw text, because clients encode filters in different ways (contract 5). */
@@ -42,12 +43,21 @@ export interface Page {
   readonly after: string;
 }
 
+/** Begins the cursor of a row whose id is damaged: the id follows as it is stored. */
+const DAMAGED = "~";
+
+/** The cursor of the page after an entry of a list. In: its id, which may be damaged (contract 11.10). */
+export const writeCursor = (id: string, dialect: Dialect): string =>
+  isId(id) ? writeId(id, dialect) : encodeURIComponent(DAMAGED + id);
+
+const parseCursor = (text: string): string | undefined => (text.startsWith(DAMAGED) ? text.slice(1) : parseId(text));
+
 /** Parses `limit` and `cursor`. Errors: 400. */
 export function parsePage({ rest }: Query): Result<Page> {
   const limit = parseCount(rest, "limit", 1, LIMITS.page);
   if (!limit.ok) return limit;
   const cursor = rest.get("cursor");
-  const after = cursor === null ? "" : parseId(cursor);
+  const after = cursor === null ? "" : parseCursor(cursor);
   return after === undefined ? invalid("cursor: is not one that this service gave") : ok({ limit: limit.value, after });
 }
 

@@ -20,7 +20,13 @@ const ATTRIBUTES = ["value", "type", "label", "otp"] as const;
 export type Attribute = (typeof ATTRIBUTES)[number];
 
 const SCHEME = /^op:\/\//i;
-const PART = /^[A-Za-z0-9\-_. ]+$/;
+/**
+ * What a part of a reference has besides spaces, for a class of a regular expression with the flag `u`: letters, marks and digits of
+ * any script. Marks are a part of it, so that a name is accepted in every normalization.
+ */
+export const PART_CHARACTERS = String.raw`\p{L}\p{M}\p{N}\-_.`;
+
+const PART = new RegExp(`^[${PART_CHARACTERS} ]+$`, "u");
 
 /** Whether a name or an id can be a part of a reference as it is. */
 export const isReferencePart = (text: string): boolean => PART.test(text);
@@ -48,7 +54,7 @@ const NAMES: Readonly<Record<number, readonly string[]>> = {
   4: ["vault", "item", "section", "field"],
 };
 
-const UNSUPPORTED = "has a character other than A-Z, a-z, 0-9, -, _, . and space: use its id";
+const UNSUPPORTED = "has a character other than letters, digits, -, _, . and space: use its id";
 
 function parseAttribute(query: string): Result<Attribute> {
   const parameters = [...new URLSearchParams(query)];

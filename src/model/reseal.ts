@@ -41,7 +41,9 @@ export const formatPosition = (position: ResealPosition): string => JSON.stringi
 export function parsePosition(text: string): ResealPosition {
   try {
     const position = JSON.parse(text) as ResealPosition;
-    return RESEAL_STAGES.includes(position.stage) && Array.isArray(position.after) ? position : START;
+    const { stage, after, items, rows, unreadable } = position;
+    const isCounted = [items, rows, unreadable].every((count) => Number.isSafeInteger(count) && count >= 0);
+    return RESEAL_STAGES.includes(stage) && Array.isArray(after) && isCounted ? position : START;
   } catch {
     return START;
   }

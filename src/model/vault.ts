@@ -54,7 +54,7 @@ type WriteCounts = Pick<Vault, "items" | "created" | "restored" | "destroyed" | 
  */
 export function writesOf({ items, created, restored, destroyed, contentVersion }: WriteCounts) {
   const deleted = created + restored - items;
-  const updated = contentVersion - created - restored - deleted - destroyed;
+  const updated = Math.max(0, contentVersion - created - restored - deleted - destroyed); // a lost Item has no write that deleted it
   return { CREATE: created, UPDATE: updated, DELETE: deleted, RESTORE: restored, DESTROY: destroyed };
 }
 

@@ -4,10 +4,8 @@ export type VerifyRequest =
   | { readonly kind: "pending"; readonly keys: readonly string[] }
   /** Records these contents as released. The key `<vault>/` stands for all contents of a deleted vault. */
   | { readonly kind: "release"; readonly keys: readonly string[] }
-  /** Counts the rows of the vault again. */
-  | { readonly kind: "recount" }
-  /** Destroys the rows of an Item that neither exists nor is deleted. */
-  | { readonly kind: "destroy-orphan"; readonly item: string };
+  /** Counts the rows of the vault again. In: whether Items that are missing are not counted any more. */
+  | { readonly kind: "recount"; readonly acceptLoss: boolean };
 
 /** Keys, of a request for `pending`; else nothing. */
 export type VerifyAnswer = readonly string[];

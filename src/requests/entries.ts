@@ -46,9 +46,9 @@ export function readEntries({ requestId, actor, origin }: Requested, entries: re
   });
 }
 
-/** Sends an entry to the queue. Denials of one actor are logged up to a limit. A queue that fails is logged, and throws nothing. */
+/** Sends an entry to the queue. Denials are logged up to a limit. A queue that fails is logged, and throws nothing. */
 export async function sendEntry(env: Env, store: Store, activity: Activity): Promise<void> {
-  if (activity.result === "DENY" && !(await isWorthLogging(env, activity.actor))) return;
+  if (activity.result === "DENY" && !(await isWorthLogging(env, activity))) return;
   try {
     await enqueueActivity(env.ACTIVITY, await sealActivity(store, activity));
   } catch (error) {

@@ -1,4 +1,6 @@
 import { createCache } from "../crypto/cache.ts";
+import { NOWHERE } from "../crypto/seal.ts";
+import type { Activity } from "../model/activity.ts";
 import { fail, type Refusal } from "../model/result.ts";
 import { logFailure } from "../log.ts";
 
@@ -39,8 +41,17 @@ export async function countFailure(env: Env, address: string | undefined, refusa
   return (await within(env.FAILURE_RATE, network(address))) ? refusal : fail("rate");
 }
 
-/** Whether a denial is logged: a token without access must not fill the log of a vault. */
-export const isWorthLogging = (env: Env, token: string): Promise<boolean> => within(env.FAILURE_RATE, token);
+/**
+ * Whether a denial is logged: a token without access must not fill the log of a vault, and somebody without any credential not that of the
+ * admin. There each address has a limit of its own, which is a fifth of the limit of all, and refused sign-ins do not count for
+ * refused admin tokens: no single address can keep the denials of others out of the log (decision 0043).
+ */
+export async function isWorthLogging(env: Env, { log, actor, resource, origin }: Activity): Promise<boolean> {
+  if (log !== NOWHERE) return within(env.FAILURE_RATE, actor);
+  const { requestIp: address } = origin;
+  if (address && !(await within(env.DENIAL_RATE, network(address)))) return false;
+  return within(env.FAILURE_RATE, resource === "SESSION" ? "denied sign-in" : "denied admin");
+}
 
 /** Counts one request. A limiter that fails limits nobody: it protects against load and is no access control. */
 async function within(limiter: RateLimit, key: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { Take } from "./calls.ts";
 import { timeOf, timePrefix } from "../model/ids.ts";
 import { DAY } from "../model/time.ts";
 import { archiveNumbered, dayOf } from "./activity-archive.ts";
-import { ALL_LOGS, deleteEntries, LEAVES, requireBatch, SLICES } from "./activity-retention.ts";
+import { ALL_LOGS, deleteEntries, HAS_DAY, LEAVES, requireBatch, SLICES } from "./activity-retention.ts";
 import type { ActivityRow } from "./activity.ts";
 
 /**
@@ -24,7 +24,7 @@ const SQL = {
   // The first entry of each log: the key begins with the log.
   oldest: `
     ${ALL_LOGS}
-    SELECT min((SELECT id FROM activity WHERE vault_id = log AND id < ?1 AND ${LEAVES} ORDER BY id LIMIT 1)) AS id FROM logs`,
+    SELECT min((SELECT id FROM activity WHERE vault_id = log AND id < ?1 AND ${HAS_DAY} AND ${LEAVES} ORDER BY id LIMIT 1)) AS id FROM logs`,
   objects: "SELECT objects FROM archived_days WHERE day = ?1",
   slice: `
     ${ALL_LOGS}, entries AS (

@@ -2,7 +2,7 @@ import { timeOf, timePrefix } from "../model/ids.ts";
 import { ok, type Result } from "../model/result.ts";
 import { DAY } from "../model/time.ts";
 import { dayOf } from "./activity-archive.ts";
-import { ALL_LOGS } from "./activity-retention.ts";
+import { ALL_LOGS, HAS_DAY } from "./activity-retention.ts";
 import type { ActivityRow } from "./activity.ts";
 import { runBatch } from "./database.ts";
 
@@ -18,7 +18,7 @@ const ENTRY = `
 /** The entries of a log within the day that come after the last one that was shown. */
 const OF_LOG = "activity WHERE vault_id = log AND id > CASE WHEN log = ?3 THEN ?4 ELSE ?1 END AND id < ?2";
 
-const ONE_LOG = "WITH logs (log) AS (SELECT ?3)";
+const ONE_LOG = "WITH logs (log) AS (SELECT ?4)";
 
 const SQL = {
   /** `earlier` counts the entries of the logs before: no log is read after those that fill the page. */
@@ -33,7 +33,7 @@ const SQL = {
   objects: "SELECT objects FROM archived_days WHERE day = ?1",
   next: (logs: string) => `
     ${logs}
-    SELECT min((SELECT id FROM activity WHERE vault_id = log AND id > ?1 ORDER BY id LIMIT 1)) AS id,
+    SELECT min((SELECT id FROM activity WHERE vault_id = log AND id > ?1 AND id < ?3 AND ${HAS_DAY} ORDER BY id LIMIT 1)) AS id,
       (SELECT min(day) FROM archived_days WHERE day >= ?2) AS day FROM logs`,
 };
 
@@ -73,12 +73,22 @@ export const isAfter = ({ log, id }: ActivityRow, [floorLog, floorId]: readonly 
 const inOrder = (a: ActivityRow, b: ActivityRow): number => (isAfter(a, [b.log, b.id]) ? 1 : -1);
 
 /**
- * The first day from one on that has entries in D1 or complete objects in the archive. Out: `undefined` when there is none. Both are
+ * The first day from one on, up to the last one, that has entries in D1 or complete objects in the archive. Out: `undefined` when there is none. Both are
  * read at the same moment, so a day whose entries are just being archived is not missed. Errors: `unavailable`.
  */
-export async function loadNextDay(db: D1Database, from: string, vault: string | undefined): Promise<Result<string | undefined>> {
+export async function loadNextDay(
+  db: D1Database,
+  from: string,
+  last: string,
+  vault: string | undefined,
+): Promise<Result<string | undefined>> {
   const sql = SQL.next(vault === undefined ? ALL_LOGS : ONE_LOG);
-  const values = [timePrefix(Date.parse(from)), from, ...(vault === undefined ? [] : [vault])];
+  const values = [
+    timePrefix(Date.parse(from)),
+    from,
+    timePrefix(Date.parse(last) + DAY),
+    ...(vault === undefined ? [] : [vault]),
+  ];
   const read = await runBatch<[{ id: string | null; day: string | null }]>(db, db.prepare(sql).bind(...values));
   if (!read.ok) return read;
   const [{ id, day } = { id: null, day: null }] = read.value[0];

@@ -1,5 +1,5 @@
 import { logFailure } from "../log.ts";
-import type { Activity } from "../model/activity.ts";
+import type { ListedActivity } from "../model/activity.ts";
 import { type ExportPosition, startOf } from "../model/export-position.ts";
 import { timePrefix } from "../model/ids.ts";
 import { fail, ok, type Result } from "../model/result.ts";
@@ -9,7 +9,7 @@ import { completeObject } from "./activity-archiving.ts";
 import { readObjects } from "./activity-export-objects.ts";
 import { isAfter, loadDayRows, loadNextDay } from "./activity-export-rows.ts";
 import { type ExportSession, loadArchivedDays, openSession, type Step, take } from "./activity-export-session.ts";
-import { type ActivityRow, openActivity } from "./activity.ts";
+import { type ActivityRow, listActivity } from "./activity.ts";
 import type { Store } from "./database.ts";
 
 /**
@@ -27,7 +27,7 @@ export interface ExportFilter {
 }
 
 export interface ExportPage {
-  readonly activities: readonly Activity[];
+  readonly activities: readonly ListedActivity[];
   /** Absent on the last page. A page may be short, or empty, although there is a next one. */
   readonly next: ExportPosition | undefined;
 }
@@ -66,12 +66,8 @@ export async function loadExportPage(
 }
 
 async function openPage({ keyring }: Store, rows: readonly ActivityRow[], next: ExportPage["next"]): Promise<Result<ExportPage>> {
-  const activities: Activity[] = [];
-  for (const row of rows) {
-    const activity = await openActivity(keyring, row);
-    if (!activity.ok) return activity;
-    activities.push(activity.value);
-  }
+  const activities: ListedActivity[] = [];
+  for (const row of rows) activities.push(await listActivity(keyring, row));
   return ok({ activities, next });
 }
 
@@ -128,7 +124,7 @@ async function readRows(session: ExportSession, position: ExportPosition, room: 
 /** The first day from one on that may have entries. Throws when D1 or R2 fails. */
 async function nextDay(session: ExportSession, from: string): Promise<ExportPosition | undefined> {
   session.calls++;
-  const found = await loadNextDay(session.store.db, from, session.vault);
+  const found = await loadNextDay(session.store.db, from, session.lastDay, session.vault);
   if (!found.ok) throw new Error("the days of the log could not be read");
   const archived = await loadArchivedDays(session, from);
   const day = [found.value ?? "~", archived ?? "~"].toSorted()[0]!;

@@ -1,7 +1,7 @@
 import type { Take } from "./calls.ts";
 import { NOWHERE } from "../crypto/seal.ts";
 import { timePrefix } from "../model/ids.ts";
-import { IS_COUNTED } from "./activity-insert.ts";
+import { counterOf, IS_COUNTED } from "./activity-insert.ts";
 import { runBatch } from "./database.ts";
 
 /** Deletes the entries of the activity log that are past their retention, and keeps the counts of `logs` right. */
@@ -20,8 +20,21 @@ export const ALL_LOGS = `
     SELECT min(vault_id) FROM activity
     UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)`;
 
+/**
+ * A condition on a row of `activity`: its id begins with a time, as `timePrefix` writes it. The id of a damaged row may not: it belongs to no
+ * day, so it is neither archived nor exported, and holds up none of the others. `verify` names it.
+ */
+export const HAS_DAY = `
+  (substr(id, 9, 1) = '-' AND length(replace(substr(id, 1, 13), '-', '')) = 12 AND id NOT GLOB '*[^0-9a-f-]*')`;
+
 /** A condition on a row of `activity`: not the deletion of a vault, which is kept, so that its id is never issued again. */
 export const LEAVES = "NOT (action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')";
+
+/** SQL: the row of `logs` with the number of the last write of a log that is past the retention: `verify` misses no later one. */
+export const expiredOf = (log: string): string => `${log} || '/expired'`;
+
+/** The log of a row in `logs`: a UUID, after which the name of a count may follow. */
+const LOG = "substr(logs.vault_id, 1, 36)";
 
 const SQL = {
   // Log by log, because the key begins with the log: else SQLite would read every row.
@@ -29,18 +42,27 @@ const SQL = {
   count: `
     UPDATE logs SET entries = max(0, entries - deleted)
     FROM (
-      SELECT log, count(*) AS deleted FROM (${KEYS}) AS old JOIN activity ON vault_id = old.log AND activity.id = old.id
-      WHERE ${IS_COUNTED} AND old.id > (SELECT trimmed FROM logs WHERE logs.vault_id = old.log)
-      GROUP BY log)
-    WHERE vault_id = log`,
+      SELECT counter, count(*) AS deleted FROM (
+        SELECT old.id, ${counterOf("log")} AS counter
+        FROM (${KEYS}) AS old JOIN activity ON vault_id = old.log AND activity.id = old.id WHERE ${IS_COUNTED})
+      WHERE id > (SELECT trimmed FROM logs WHERE vault_id = counter)
+      GROUP BY counter)
+    WHERE vault_id = counter`,
+  /** A damaged number, higher than that of the vault, tells nothing. */
+  numbers: `
+    INSERT INTO logs (vault_id, entries, trimmed)
+    SELECT ${expiredOf("old.log")}, max(sequence), ''
+    FROM (${KEYS}) AS old JOIN activity ON vault_id = old.log AND activity.id = old.id JOIN vaults ON vaults.id = old.log
+    WHERE sequence <= content_version + attribute_version GROUP BY old.log
+    ON CONFLICT (vault_id) DO UPDATE SET entries = max(entries, excluded.entries)`,
   delete: `DELETE FROM activity WHERE (vault_id, id) IN (${KEYS})`,
   deleted: "SELECT changes() AS deleted",
   // The log of a deleted vault keeps one entry, the deletion.
   forget: `
     DELETE FROM logs
-    WHERE vault_id <> '${NOWHERE}' AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = logs.vault_id)
-      AND NOT EXISTS (SELECT 1 FROM tokens WHERE id = logs.vault_id)
-      AND (SELECT count(*) FROM (SELECT 1 FROM activity WHERE activity.vault_id = logs.vault_id LIMIT 2)) < 2`,
+    WHERE ${LOG} <> '${NOWHERE}' AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = ${LOG})
+      AND NOT EXISTS (SELECT 1 FROM tokens WHERE id = ${LOG})
+      AND (SELECT count(*) FROM (SELECT 1 FROM activity WHERE activity.vault_id = ${LOG} LIMIT 2)) < 2`,
 };
 
 /** The most slices of a run of the cron trigger. */
@@ -68,15 +90,16 @@ export async function deleteEntries(
   ...statements: readonly D1PreparedStatement[]
 ): Promise<number> {
   const keys = JSON.stringify(entries.map(({ log, id }) => [log, id]));
-  const [count, remove] = [db.prepare(SQL.count).bind(keys), db.prepare(SQL.delete).bind(keys)];
-  const done = await requireBatch<[never, never, { deleted: number }, ...never[]]>(
+  const bind = (sql: string) => db.prepare(sql).bind(keys);
+  const done = await requireBatch<[never, never, never, { deleted: number }, ...never[]]>(
     db,
-    count,
-    remove,
+    bind(SQL.count),
+    bind(SQL.numbers),
+    bind(SQL.delete),
     db.prepare(SQL.deleted),
     ...statements,
   );
-  return done[2][0]!.deleted;
+  return done[3][0]!.deleted;
 }
 
 /** Deletes the counts of the logs of deleted vaults and tokens that have no entry left. Throws when D1 fails. */

@@ -3,6 +3,7 @@ import { LIMITS } from "../model/limits.ts";
 import { ADMIN } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Slice, Start } from "./activity-merge.ts";
+import { droppedOf } from "./activity-insert.ts";
 import { loadForToken } from "./authorized.ts";
 import { runBatch, type Store } from "./database.ts";
 import type { TokenIdentity } from "./token-check.ts";
@@ -40,24 +41,35 @@ const SQL = {
       SELECT json_array(count(*), min(id), json_group_array(json_array(${COLUMNS.join(", ")})) FILTER (WHERE ${MATCHES}))
       FROM (SELECT * FROM activity WHERE vault_id = starts.value ->> 0 AND id < starts.value ->> 1 ORDER BY id DESC LIMIT ?2)
     ) AS slice FROM json_each(?1) AS starts ORDER BY starts.key`,
-  total: "SELECT count(*) AS total FROM (SELECT 1 FROM activity WHERE vault_id IN (SELECT value FROM json_each(?1)) LIMIT ?2)",
+  total: `
+    SELECT count(*) AS total, (SELECT max(trimmed) FROM logs WHERE vault_id IN (SELECT ${droppedOf("value")} FROM json_each(?3))) AS dropped
+    FROM (SELECT 1 FROM activity WHERE vault_id IN (SELECT value FROM json_each(?1)) LIMIT ?2)`,
 };
 
-/** Reads at most `size` rows from each start on, in one D1 call. In: the logs to count too. */
+interface Wanted {
+  readonly counted?: readonly string[];
+  readonly told?: readonly string[];
+  readonly filter?: ActivityFilter | undefined;
+}
+
+/**
+ * Reads at most `size` rows from each start on, in one D1 call. In: the logs to count too, and those of which to tell the newest entry that
+ * was dropped because there were too many.
+ */
 export async function readSlices(
   store: Store,
   { claims }: Reader,
   starts: readonly Start[],
   size: number,
-  { counted = [], filter = {} }: { readonly counted?: readonly string[]; readonly filter?: ActivityFilter | undefined },
-): Promise<Result<{ slices: Slice<Entry>[]; total: number }>> {
+  { counted = [], told = [], filter = {} }: Wanted,
+): Promise<Result<{ slices: Slice<Entry>[]; total: number; dropped: string | undefined }>> {
   const { actor, action, result, item, vault } = filter;
   const values = [actor, action, result, item, vault].map((value) => value ?? null);
   const statements = [
     store.db.prepare(SQL.slices).bind(JSON.stringify(starts.map(({ log, before }) => [log, before])), size, ...values),
-    store.db.prepare(SQL.total).bind(JSON.stringify(counted), LIMITS.countedActivity + 1),
+    store.db.prepare(SQL.total).bind(JSON.stringify(counted), LIMITS.countedActivity + 1, JSON.stringify(told)),
   ] as const;
-  type Rows = [{ slice: string }, { total: number }];
+  type Rows = [{ slice: string }, { total: number; dropped: string | null }];
   const answer = await (claims === ADMIN
     ? runBatch<Rows>(store.db, ...statements)
     : loadForToken<Rows>(store, claims, ...statements));
@@ -70,5 +82,5 @@ export async function readSlices(
     // SQLite does not promise the order of what an aggregate function collects.
     return { log, entries: entries.toSorted((a, b) => (a.id < b.id ? 1 : -1)), end: end ?? "", more: read === size };
   });
-  return ok({ slices, total: count!.total });
+  return ok({ slices, total: count!.total, dropped: count!.dropped ?? undefined });
 }

@@ -1,9 +1,20 @@
 import { dayKey } from "../crypto/day-keys.ts";
 import type { Keyring, RootKey } from "../crypto/keyring.ts";
 import { isSealedByDay, open, type Place, seal } from "../crypto/seal.ts";
-import { type Activity, type Origin, UNKNOWN_ORIGIN } from "../model/activity.ts";
-import { timeOf } from "../model/ids.ts";
-import { ok, type Result } from "../model/result.ts";
+import {
+  ACTIONS,
+  type Activity,
+  ADMIN_RESOURCES,
+  type ListedActivity,
+  type Origin,
+  RESULTS,
+  UNKNOWN_ORIGIN,
+} from "../model/activity.ts";
+import { isId, timeOf } from "../model/ids.ts";
+import { isVersion } from "../model/item.ts";
+import { WITHOUT_TOKEN } from "../model/operation.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { isTime } from "../model/time.ts";
 import type { Store } from "./database.ts";
 
 /**
@@ -33,6 +44,7 @@ export async function openActivity(
   { keys }: Keyring,
   { root_key_id, sealed, ...activity }: ActivityRow,
 ): Promise<Result<Activity>> {
+  if (!isEntry(activity)) return fail("integrity");
   const root = keys.get(root_key_id);
   if (!root) return ok({ ...activity, origin: UNKNOWN_ORIGIN });
   const { key, place } = await keyOf(root, activity, isSealedByDay(sealed));
@@ -40,6 +52,19 @@ export async function openActivity(
   if (!text.ok) return text;
   const { items, ...origin } = JSON.parse(text.value) as Origin & Pick<Activity, "items">;
   return ok({ ...activity, items, origin });
+}
+
+/** As `openActivity`, for a list: an entry that does not open is a broken one. */
+export async function listActivity(keyring: Keyring, row: ActivityRow): Promise<ListedActivity> {
+  const opened = await openActivity(keyring, row);
+  return opened.ok ? opened.value : { id: row.id, log: row.log, broken: "integrity" };
+}
+
+/** Whether the columns in the clear are those of an entry. Nothing seals them, so another entry's values pass. */
+function isEntry({ id, action, result, actor, item, version, resource, at }: Omit<Activity, "origin" | "items">): boolean {
+  const known = ACTIONS.includes(action) && RESULTS.includes(result) && (resource == null || ADMIN_RESOURCES.includes(resource));
+  const named = isId(id) && (WITHOUT_TOKEN.has(actor) || isId(actor)) && (item === null || isId(item));
+  return known && named && (version === null || isVersion(version)) && (at == null || isTime(at));
 }
 
 /** The key of an entry, and its place. In: whether the key is that of the entry's day. */

@@ -11,6 +11,9 @@ export interface Counted {
   readonly versions_kept: number;
 }
 
+/** A damaged size counts as nothing: the sum of impossible ones fails the query, and no quota would hold it. */
+const SIZE_MAX = 2 ** 40;
+
 const TEXTS = "coalesce(sum(octet_length(overview) + octet_length(details)), 0)";
 
 /** SQL: the counts of the vault ?1, each row of it read once for each count that it is part of. */
@@ -20,7 +23,7 @@ export const COUNTED = `
     (SELECT count(*) FROM deleted_items WHERE vault_id = ?1) AS deleted,
     (SELECT count(*) FROM files WHERE vault_id = ?1
       AND EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND items.id = files.item_id)) AS files,
-    (SELECT coalesce(sum(size), 0) FROM (
+    (SELECT coalesce(sum(CASE WHEN size BETWEEN 0 AND ${SIZE_MAX} THEN size ELSE 0 END), 0) FROM (
       SELECT item_id, id, generation, size FROM files WHERE vault_id = ?1
       UNION SELECT item_id, id, generation, size FROM file_versions WHERE vault_id = ?1)) AS file_bytes,
     (SELECT ${TEXTS} FROM items WHERE vault_id = ?1) + (SELECT ${TEXTS} FROM item_versions WHERE vault_id = ?1)

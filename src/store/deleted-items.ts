@@ -1,18 +1,20 @@
 import type { KeyedFile } from "../model/file.ts";
-import type { Deletion, Item, Summary } from "../model/item.ts";
+import { isId } from "../model/ids.ts";
+import type { BrokenItem, Deletion, Item, Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { isTime } from "../model/time.ts";
 import { type Joined, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
 import type { Store } from "./database.ts";
 import { type FileRow, openFiles } from "./files.ts";
 import { fileOfVersion, filesOfVersion } from "./file-versions.ts";
 import { fitting, largePage } from "./item-list.ts";
-import { type ItemRow, openItem, openSummary } from "./items.ts";
+import { brokenItem, type ItemRow, openItem, openSummary } from "./items.ts";
 
 /** Loads deleted Items: the row in `deleted_items`, and the last version of the Item, which is in `item_versions`. */
 
 export interface DeletedPage {
   /** In the order of their ids. */
-  readonly items: readonly (Summary & Deletion)[];
+  readonly items: readonly ((Summary | BrokenItem) & Deletion)[];
   /** The id after which the next page begins; absent when this is the last page. */
   readonly next: string | undefined;
 }
@@ -37,12 +39,15 @@ const SQL = {
   version: "(SELECT version FROM deleted_items WHERE vault_id = ?1 AND id = ?2)",
 };
 
+/** Whether the columns, which nothing seals, are a time and the id of a token. */
+const isDeletion = ({ deleted_at, deleted_by }: DeletedRow): boolean => isTime(deleted_at) && isId(deleted_by);
+
 const deletionOf = ({ deleted_at, deleted_by }: DeletedRow): Deletion => ({ deletedAt: deleted_at, deletedBy: deleted_by });
 
 /**
  * A page of the deleted Items of a vault, in one D1 call; it ends with the one by which it exceeds 4 MiB sealed. In: the id
  * before the first (the empty text for the first page), and how many there are at most.
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `integrity`.
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`.
  */
 export async function loadDeletedItems(
   store: Store,
@@ -55,11 +60,10 @@ export async function loadDeletedItems(
   if (!read.ok) return read;
   const found = read.value.rows[0];
   const rows = found.slice(0, fitting(found, limit));
-  const items: (Summary & Deletion)[] = [];
+  const items: ((Summary | BrokenItem) & Deletion)[] = [];
   for (const row of rows) {
-    const opened = await openSummary(read.value.keys, access.vault, row);
-    if (!opened.ok) return opened;
-    items.push({ ...opened.value, ...deletionOf(row) });
+    const opened = isDeletion(row) ? await openSummary(read.value.keys, access.vault, row) : fail("integrity");
+    items.push({ ...(opened.ok ? opened.value : brokenItem(access.vault, row)), ...deletionOf(row) });
   }
   return ok({ items, next: rows.length < found.length ? rows.at(-1)!.id : undefined });
 }
@@ -89,6 +93,7 @@ export async function loadDeletedItem(store: Store, access: VaultAccess, item: s
   if (!read.ok) return read;
   const { keys, joined, rows } = read.value;
   if (joined.version === null) return fail("item_not_found");
+  if (!isDeletion(joined)) return fail("integrity");
   const opened = await openItem(keys, access.vault, { ...joined, id: item }, rows[0]);
   return opened.ok ? ok({ ...opened.value, ...deletionOf(joined) }) : opened;
 }

@@ -29,26 +29,18 @@ const SQL = {
       SELECT vault_id FROM deleted_items AS due WHERE deleted_at <= ?1 AND ${EXISTS} ORDER BY deleted_at LIMIT ${EXPIRED})
     ORDER BY random() LIMIT ${VAULTS.expired}`,
   surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${VAULTS.others}`,
-  /** Versions of an Item that neither exists nor is deleted: release 0.2.0 deletes an Item without its versions. */
-  orphaned: `
-    SELECT DISTINCT vault_id AS vault FROM item_versions AS due
-    WHERE vault_id >= ?1 AND vault_id < ?2 AND ${EXISTS}
-      AND NOT EXISTS (SELECT 1 FROM items WHERE items.vault_id = due.vault_id AND items.id = due.item_id)
-      AND NOT EXISTS (SELECT 1 FROM deleted_items AS kept WHERE kept.vault_id = due.vault_id AND kept.id = due.item_id)
-    LIMIT ${VAULTS.others}`,
 };
 
 /** Out: the vaults of which something is due, each once. In: Unix milliseconds. Throws when D1 fails. */
 export async function findDueVaults(db: D1Database, settings: Settings, now: number): Promise<DueVault[]> {
-  const found = await runBatch<[Vault, Vault, Vault]>(
+  const found = await runBatch<[Vault, Vault]>(
     db,
     db.prepare(SQL.expired).bind(now - settings.deletedRetention),
     db.prepare(SQL.surplus).bind(settings.versionsKept),
-    db.prepare(SQL.orphaned).bind(...rangeOf(now)),
   );
   if (!found.ok) throw new Error("the vaults with something to expire could not be read");
-  const [expired, surplus, orphaned] = found.value;
-  const versions = new Set([...surplus, ...orphaned].map(({ vault }) => vault));
+  const [expired, surplus] = found.value;
+  const versions = new Set(surplus.map(({ vault }) => vault));
   const others = new Set(expired.map(({ vault }) => vault)).difference(versions);
   return [
     ...Array.from(versions, (vault) => ({ vault, versions: true })),

@@ -1,9 +1,13 @@
 import type { After, Cursor } from "../model/cursor.ts";
-import { eventType, type SpecialEvent, type VaultEvent } from "../model/event.ts";
+import { EVENT_TYPES, eventType, type SpecialEvent, type VaultEvent } from "../model/event.ts";
+import { isId } from "../model/ids.ts";
+import { isVersion } from "../model/item.ts";
+import { SERVICE, WITHOUT_TOKEN } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { loadForToken } from "./authorized.ts";
 import { runBatch, type Store } from "./database.ts";
 import { type EventPage, pageOf } from "./event-page.ts";
+import { possibleTime } from "../model/time.ts";
 import type { TokenIdentity } from "./token-check.ts";
 import { HEAD_COLUMNS } from "./vault-rows.ts";
 
@@ -78,16 +82,23 @@ function numberOf(after: After): number {
 function pageOfRow(after: After, row: Row, limit: number, most: number): Result<EventPage> {
   if (row.sequence === null) return fail("vault_not_found");
   // SQLite does not promise the order of what an aggregate function collects.
-  const entries = (JSON.parse(row.entries) as Entry[]).map(eventOf).toSorted((a, b) => a.sequence - b.sequence);
+  const listed = (JSON.parse(row.entries) as Entry[]).map(eventOf).toSorted((a, b) => a.sequence - b.sequence);
+  const last = row.sequence;
+  // The number of a damaged entry may be beyond the newest write.
+  const entries = listed.filter(({ sequence }) => sequence <= last);
   const head = { sequence: row.sequence, at: row.at };
-  return pageOf(after, { head, entries, complete: entries.length < most }, limit);
+  return pageOf(after, { head, entries, complete: listed.length < most }, limit);
 }
 
-const eventOf = ([sequence, at, action, item, event, version, actor]: Entry): VaultEvent => ({
-  sequence,
-  at,
-  type: eventType({ action, item, event }),
-  item,
-  version,
-  actor,
-});
+/**
+ * The event of an entry. Columns of a damaged entry that hold what none has are left out, and the type is an update then: who follows the
+ * events reads the Item, or the vault, again.
+ */
+function eventOf([sequence, at, action, named, event, number, writer]: Entry): VaultEvent {
+  const item = named !== null && isId(named) ? named : null;
+  const version = number !== null && isVersion(number) ? number : null;
+  const actor = isId(writer) || WITHOUT_TOKEN.has(writer) ? writer : SERVICE;
+  const type = eventType({ action, item, event });
+  const known = EVENT_TYPES.some((one) => one === type);
+  return { sequence, at: possibleTime(at), type: known ? type : eventType({ action: "UPDATE", item }), item, version, actor };
+}

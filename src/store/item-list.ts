@@ -1,11 +1,11 @@
 import { blindIndex } from "../crypto/seal.ts";
 import { cachedVaultKeys, type VaultKeys } from "../crypto/vault-keys.ts";
 import { type Filter, itemPasses, titleOf } from "../model/filter.ts";
-import type { Summary } from "../model/item.ts";
+import type { BrokenItem, Summary } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
 import { NOTHING, loadFromVault, type VaultAccess } from "./authorized.ts";
-import { type ItemRow, openSummary } from "./items.ts";
+import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 
 /** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
 
@@ -18,8 +18,8 @@ const FEW = 8;
 
 /** Part of a list. */
 export interface Slice {
-  /** Those that pass, in the order of their ids. */
-  readonly summaries: readonly Summary[];
+  /** Those that pass, and the rows that do not open, in the order of their ids. */
+  readonly items: readonly (Summary | BrokenItem)[];
   /** The number of Items that were looked at. */
   readonly rows: number;
   /** The id after which the next slice begins; absent when this is the last. */
@@ -55,7 +55,8 @@ type Row = Omit<ItemRow, "details">;
  * The summaries of a vault after an id, in one D1 call; a slice may hold less than there is.
  * In: the readings of a filter, which differ in no title; the id (the empty text for the first slice); how many rows to look at at
  * most; whether archived Items pass (contract 14.15).
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `integrity`.
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`; `integrity`, when a row with the title that the filter asks for does
+ * not open: a client that gets an empty list would create the Item again. Without a title such a row is in the list as broken.
  */
 export async function loadSlice(
   store: Store,
@@ -75,12 +76,13 @@ export async function loadSlice(
   const { keys, rows: tables } = found.value;
   const rows = tables[0].slice(0, fitting(tables[0], limit));
   const opening = await Promise.all(rows.map((row) => openSummary(keys, access.vault, row)));
-  const summaries: Summary[] = [];
-  for (const summary of opening) {
-    if (!summary.ok) return summary;
-    if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(readings, summary.value)) summaries.push(summary.value);
+  const items: (Summary | BrokenItem)[] = [];
+  for (const [index, summary] of opening.entries()) {
+    if (!summary.ok && title !== undefined) return summary;
+    if (!summary.ok) items.push(brokenItem(access.vault, rows[index]!));
+    else if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(readings, summary.value)) items.push(summary.value);
   }
-  return ok({ summaries, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
+  return ok({ items, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
 }
 
 /** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */

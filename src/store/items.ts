@@ -1,7 +1,7 @@
 import { blindIndex, noncePrefix, sealedLength } from "../crypto/seal.ts";
 import type { VaultKeys } from "../crypto/vault-keys.ts";
 import { openText, sealText, type VaultPlace } from "../crypto/vault-texts.ts";
-import type { Item, Summary } from "../model/item.ts";
+import type { BrokenItem, Item, Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Store } from "./database.ts";
 import { foldedIndex } from "./folded-index.ts";
@@ -70,6 +70,14 @@ export async function openSummary(keys: VaultKeys, vault: string, row: Omit<Item
   const text = await openText(keys, itemPlace("overview", { id, vault, version }), row.overview);
   return text.ok ? ok({ ...(JSON.parse(text.value) as Summary), id, vault, version }) : text;
 }
+
+/** What a list has for a row of this vault that does not open. */
+export const brokenItem = (vault: string, { id, version }: Pick<ItemRow, "id" | "version">): BrokenItem => ({
+  id,
+  vault,
+  version,
+  broken: "integrity",
+});
 
 /** Opens a row and the rows of its Files. Errors: `integrity`. */
 export async function openItem(

@@ -33,9 +33,19 @@ const NONE = { vaults: 0, tokens: 0, ended_tokens: 0 };
 
 const rowsOf = ({ vaults, tokens, ended_tokens }: Omit<Uses, "id">): number => vaults + tokens + ended_tokens;
 
-/** Whether nothing needs the key, and `ROOT_KEYS` may lose it. */
-export const isRemovable = ({ state, vaults, tokens, endedTokens }: KnownKey): boolean =>
-  (state === "staged" || state === "retired") && vaults + tokens + endedTokens === 0;
+const possible = (count: number): number => Math.min(Math.max(count, 0), Number.MAX_SAFE_INTEGER);
+
+/** `verify` counts damaged counts again. */
+const possibleUses = ({ id, vaults, tokens, ended_tokens }: Uses): Uses => ({
+  id,
+  vaults: possible(vaults),
+  tokens: possible(tokens),
+  ended_tokens: possible(ended_tokens),
+});
+
+/** Whether nothing needs the key, and `ROOT_KEYS` may lose it. In: whether the newest backup needs it. */
+export const isRemovable = ({ state, vaults, tokens, endedTokens }: KnownKey, backup: boolean): boolean =>
+  !backup && (state === "staged" || state === "retired") && vaults + tokens + endedTokens === 0;
 
 /** All root keys, in the order of their states and then of their ids. Errors: those of `recordRootKeys`. */
 export async function loadKnownKeys(store: Store): Promise<Result<readonly KnownKey[]>> {
@@ -45,7 +55,12 @@ export async function loadKnownKeys(store: Store): Promise<Result<readonly Known
   const read = await runBatch<[ProofRow, Uses]>(db, proofsStatement(db), db.prepare(USES));
   if (!read.ok) return read;
   const [proofs, uses] = read.value;
-  const used = new Map(uses.filter((row) => rowsOf(row) > 0).map((row) => [row.id, row]));
+  const used = new Map(
+    uses
+      .map(possibleUses)
+      .filter((row) => rowsOf(row) > 0)
+      .map((row) => [row.id, row]),
+  );
   const proven = new Map(proofs.map((row) => [row.id, row]));
   const ids = new Set([...keyring.verifying.keys(), ...proven.keys(), ...used.keys()]);
   const known = [...ids].map((id): KnownKey => {
@@ -55,7 +70,7 @@ export async function loadKnownKeys(store: Store): Promise<Result<readonly Known
       id,
       // Release 0.2.0 issues tokens without a proof.
       state: stateOf(keyring, id, proven.has(id) || used.has(id), used.has(id)),
-      fingerprint: key?.fingerprint ?? proven.get(id)?.fingerprint ?? undefined,
+      fingerprint: key?.fingerprint ?? fingerprintOf(proven.get(id)),
       publicKey: key?.publicKey,
       verifies: key !== undefined,
       vaults,
@@ -66,6 +81,10 @@ export async function loadKnownKeys(store: Store): Promise<Result<readonly Known
   const order = ({ state }: KnownKey) => KEY_STATES.indexOf(state);
   return ok(known.toSorted((one, other) => order(one) - order(other) || (one.id < other.id ? -1 : 1)));
 }
+
+/** A damaged one names no key. */
+const fingerprintOf = (row: ProofRow | undefined): string | undefined =>
+  /^[0-9a-f]{16}$/.test(row?.fingerprint ?? "") ? (row?.fingerprint ?? undefined) : undefined;
 
 /** In: whether the database has seen the key, and whether rows need it. */
 function stateOf({ active, keys }: Keyring, id: string, seen: boolean, needed: boolean): KeyState {

@@ -4,6 +4,7 @@ import { DAY } from "../model/time.ts";
 import { type Vault, writesOf } from "../model/vault.ts";
 import { type BackupFigures, type FigureRow, figuresOf, figuresStatement } from "./backup-figures.ts";
 import { type CountRow, countsStatement } from "./counters.ts";
+import { type DamageRow, type Damages, damagesOf, damagesStatement } from "./damages.ts";
 import { runBatch } from "./database.ts";
 
 /** The figures of /metrics. D1 counts them, because no process of a Worker lives long enough. */
@@ -33,6 +34,8 @@ export interface Metrics {
   readonly backups: BackupFigures;
   /** What the clean-up has deleted or moved, by kind (counters.ts); kinds without one are absent. */
   readonly cleaned: ReadonlyMap<string, number>;
+  /** Rows that did not open when they were read in the last day, by kind. */
+  readonly damages: Damages;
 }
 
 type Counted = Pick<Vault, "items" | "created" | "deleted" | "restored" | "destroyed" | "contentVersion" | "files" | "fileBytes">;
@@ -73,6 +76,7 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
       { action: string; writes: number },
       FigureRow,
       CountRow,
+      DamageRow,
     ]
   >(
     db,
@@ -81,9 +85,10 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
     db.prepare(SQL.past),
     figuresStatement(db),
     countsStatement(db),
+    damagesStatement(db, now),
   );
   if (!read.ok) return read;
-  const [[counted], [row], past, figures, counts] = read.value;
+  const [[counted], [row], past, figures, counts, damages] = read.value;
   const cleaned = new Map(counts.map(({ kind, value }) => [kind, value]));
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
@@ -100,5 +105,6 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
     writes: Object.fromEntries(writes) as Metrics["writes"],
     backups: figuresOf(figures),
     cleaned,
+    damages: damagesOf(damages),
   });
 }

@@ -1,7 +1,7 @@
 import { logFailure } from "../log.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { runBatch } from "./database.ts";
-import { loadSchemaVersion, SCHEMA } from "./schema.ts";
+import { CREATE_AGAIN, loadSchema, SCHEMA } from "./schema.ts";
 
 /** The checks of /health on the storage. Each error is `unavailable` or `schema`, with a detail in words. */
 
@@ -15,13 +15,15 @@ export async function probeDatabase(db: D1Database): Promise<Result<undefined>> 
 
 /** Out: a warning where the schema is served and is not the newest that this version knows. */
 export async function probeSchema(db: D1Database): Promise<Result<string | undefined>> {
-  const version = await loadSchemaVersion(db);
-  if (!version.ok) return fail("unavailable", "The database does not answer");
-  const found = `The schema has version ${version.value}`;
-  if (version.value < SCHEMA.oldest)
-    return fail("schema", `${found}, and ${SCHEMA.oldest} is the oldest that is served: ${APPLY}`);
-  if (version.value < SCHEMA.newest) return ok(`${found}, and ${SCHEMA.newest} is the newest that is known: ${APPLY}`);
-  return ok(version.value > SCHEMA.newest ? `${found}, which is newer than this version of the service` : undefined);
+  const schema = await loadSchema(db);
+  if (!schema.ok) return fail("unavailable", "The database does not answer");
+  const { version, missing } = schema.value;
+  const found = `The schema has version ${version}`;
+  if (version < SCHEMA.oldest) return fail("schema", `${found}, and ${SCHEMA.oldest} is the oldest that is served: ${APPLY}`);
+  if (version < SCHEMA.newest) return ok(`${found}, and ${SCHEMA.newest} is the newest that is known: ${APPLY}`);
+  if (version > SCHEMA.newest) return ok(`${found}, which is newer than this version of the service`);
+  const names = missing.map(({ type, name }) => `the ${type} ${name}`).join(", ");
+  return names === "" ? ok(undefined) : fail("schema", `The database lacks ${names}: ${CREATE_AGAIN}`);
 }
 
 export async function probeBucket(bucket: R2Bucket): Promise<Result<undefined>> {

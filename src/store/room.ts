@@ -27,6 +27,17 @@ export async function requireRoom(store: Store): Promise<Result<undefined>> {
   return refuses.value ? fail("database_full") : ok(undefined);
 }
 
+/**
+ * Checks before a restore that so many bytes fit: nothing may be removed that cannot be written again. Errors: `database_full`,
+ * `unavailable`.
+ */
+export async function requireRoomFor(store: Store, bytes: number): Promise<Result<undefined>> {
+  if (bytes <= 0 || !reachesLevel(store.settings, "refuse", bytes)) return ok(undefined);
+  const asked = await probeDatabase(store.db);
+  if (!asked.ok) return asked;
+  return reachesLevel(store.settings, "refuse", bytes) ? fail("database_full") : ok(undefined);
+}
+
 interface Usage {
   readonly item: string | null;
   readonly file_bytes: number;

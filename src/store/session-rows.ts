@@ -1,6 +1,7 @@
 import { type Keyring, type RootKey } from "../crypto/keyring.ts";
 import { open, type Place, seal } from "../crypto/seal.ts";
 import { isCurrent, type VerifiedClaims } from "../crypto/token.ts";
+import type { Permission } from "../model/permission.ts";
 import type { Store } from "./database.ts";
 
 /**
@@ -23,7 +24,13 @@ export interface Grants {
   readonly admin?: string | undefined;
   /** As a token, or as a person: the claims when the session was made. The grant ends when the token's row has another hash. */
   readonly token?: VerifiedClaims | undefined;
+  /** What the admin has opened to the token for this session besides its own vaults (contract 24.12). It ends with the grant `admin`. */
+  readonly opened?: Readonly<Record<string, Permission>> | undefined;
 }
+
+/** The claims of the token that a session acts as, with what the admin has opened to it. */
+export const actingToken = ({ token, opened }: Grants): VerifiedClaims | undefined =>
+  token && opened ? { ...token, vaults: { ...token.vaults, ...opened } } : token;
 
 /** Unix milliseconds. */
 export interface Lifetime {
@@ -72,5 +79,6 @@ export async function openLiveGrants(
     admin: opened.admin === admin ? admin : undefined,
     token: token && token.hash === row.hash && isCurrent(token, now, settings.tokensNotBefore) ? token : undefined,
   };
-  return live.admin === undefined && live.token === undefined ? undefined : { createdAt, expiresAt, ...live };
+  if (live.admin === undefined && live.token === undefined) return undefined;
+  return { createdAt, expiresAt, ...live, opened: live.admin === undefined || !live.token ? undefined : opened.opened };
 }

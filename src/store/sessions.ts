@@ -54,7 +54,9 @@ export async function loadSession(store: Store, id: string, admin: string | unde
  */
 export async function findSession(store: Store, id: string, admin: string | undefined): Promise<Result<ConsoleSession>> {
   const known = opened.get(`${store.keyring.id}.${id}`, store.now);
-  return known && known.expiresAt > store.now ? ok(known) : loadSession(store, id, admin);
+  // What the admin has opened ends with the grant of the admin, which no other call compares.
+  const isLive = known && known.expiresAt > store.now && (known.opened === undefined || known.admin === admin);
+  return isLive ? ok(known) : loadSession(store, id, admin);
 }
 
 /** A session or code that was made: the text that its holder sends. */

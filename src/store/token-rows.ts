@@ -2,6 +2,7 @@ import type { Keyring, RootKey } from "../crypto/keyring.ts";
 import { NOWHERE, open, type Place, seal } from "../crypto/seal.ts";
 import { type Claims, hashToken, signToken } from "../crypto/token.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { isTime } from "../model/time.ts";
 
 /**
  * The rows of tokens. Names, dialects and scopes are sealed under the registry key of a root key: the one that signed the token, until
@@ -37,6 +38,7 @@ export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Resul
   if (!root) return fail("misconfigured", "a root key is missing");
   const text = await open(root.registry, place(row.id, root.id), row.sealed);
   if (!text.ok) return text;
+  if (!isTime(row.created_at) || !isTime(row.expires_at)) return fail("integrity");
   const typed = JSON.parse(text.value) as Omit<Claims, "id" | "issuedAt" | "expiresAt">;
   // A rewrap by release 0.2.0 seals the row of a person without that claim, and keeps column and hash. The hash covers the claim.
   const person = typed.person ?? (row.person && !typed.binding ? true : undefined);

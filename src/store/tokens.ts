@@ -1,6 +1,7 @@
 import { type Claims, hashToken, signToken } from "../crypto/token.ts";
 import type { Activity } from "../model/activity.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { possibleTime } from "../model/time.ts";
 import { adminEntryStatement } from "./admin-activity.ts";
 import { refusalOfWrite, runBatch, type Store } from "./database.ts";
 import { checkRootKeys, proofStatement } from "./root-keys.ts";
@@ -112,9 +113,9 @@ export async function listTokens(store: Store, rows: readonly EndedRow[]): Promi
 
 async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<ListedToken> {
   const { id, created_at, expires_at } = row;
-  const endedAt = row.ended_at ?? expires_at;
+  const endedAt = possibleTime(row.ended_at ?? expires_at);
   const opened = await openToken(keyring, row);
-  const times = { issuedAt: created_at / 1000, expiresAt: expires_at / 1000 };
+  const times = { issuedAt: possibleTime(created_at) / 1000, expiresAt: possibleTime(expires_at) / 1000 };
   const kind = opened.ok || opened.failure.kind !== "misconfigured" ? "integrity" : "misconfigured";
   const token: Claims | BrokenToken = opened.ok ? opened.value : { id, broken: kind, ...times };
   return endedAt <= now ? { ...token, endedAt } : token;

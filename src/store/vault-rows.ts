@@ -1,7 +1,8 @@
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../crypto/vault-keys.ts";
 import { openText, sealText, type VaultPlace } from "../crypto/vault-texts.ts";
 import { parsePosition } from "../model/reseal.ts";
-import { ok, type Refusal, type Result } from "../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { isTime, possibleTime } from "../model/time.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Store } from "./database.ts";
 import { refuseMissingKey } from "./root-keys.ts";
@@ -71,11 +72,38 @@ export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> 
 export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
+  if (!isPossible(row)) return fail("integrity");
   const text = await openText(keys.value, place(row.id, row.attribute_version), row.sealed);
   if (!text.ok) return text;
   const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
-  return ok({ row, keys: keys.value, vault: { ...plainVault(row), name, description } });
+  const counted = withCounts(row, COUNTED_COLUMNS);
+  return ok({ row: counted, keys: keys.value, vault: { ...plainVault(counted), name, description } });
 }
+
+/** Counts, of which an impossible one is read as 0, so that it costs no request. `verify --repair` mends those that the rows tell. */
+const COUNTED_COLUMNS = ["items", "created", "deleted", "restored", "destroyed", "files", "file_bytes", "sealed_bytes"] as const;
+/** Numbers that nothing else tells: with an impossible one a vault does not open. */
+const OWN_NUMBERS = ["attribute_version", "content_version", "quota_items", "quota_bytes", "quota_file_bytes"] as const;
+
+const isCount = (value: number | null): boolean => value === null || (Number.isSafeInteger(value) && value >= 0);
+
+/** Whether the columns in the clear hold times and numbers that a vault can have: a write would carry others on. */
+const isPossible = (row: VaultRow): boolean =>
+  isTime(row.created_at) && isTime(row.updated_at) && OWN_NUMBERS.every((name) => isCount(row[name]));
+
+type CountName = (typeof COUNTED_COLUMNS | typeof OWN_NUMBERS)[number];
+
+const withCounts = (row: VaultRow, names: readonly CountName[]): VaultRow => ({
+  ...row,
+  ...Object.fromEntries(names.map((name) => [name, isCount(row[name]) ? row[name] : 0])),
+});
+
+/** The row with 0 for each impossible time and number, for what is told of a vault that does not open. */
+const possibleRow = (row: VaultRow): VaultRow => ({
+  ...withCounts(row, [...COUNTED_COLUMNS, ...OWN_NUMBERS]),
+  created_at: possibleTime(row.created_at),
+  updated_at: possibleTime(row.updated_at),
+});
 
 const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
   id: row.id,
@@ -105,7 +133,7 @@ export interface BrokenVault {
 }
 
 export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
-  vault: { ...plainVault(row), name: "", description: "" },
+  vault: { ...plainVault(possibleRow(row)), name: "", description: "" },
   refusal,
 });
 

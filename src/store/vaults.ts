@@ -16,21 +16,27 @@ export async function loadVault(store: Store, access: VaultAccess): Promise<Resu
   return opened.ok ? ok(opened.value.vault) : opened;
 }
 
+/** The vaults of a token that open, and why the others do not. */
+export interface ReadableVaults {
+  readonly vaults: readonly Vault[];
+  readonly refusals: readonly Refusal[];
+}
+
 /**
- * The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked); those of opening a vault,
- * when one does not open.
+ * The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked); `misconfigured`, when the root keys are
+ * not those of the database.
  */
-export async function loadVaults(store: Store, token: TokenIdentity, ids: readonly string[]): Promise<Result<Vault[]>> {
+export async function loadVaults(store: Store, token: TokenIdentity, ids: readonly string[]): Promise<Result<ReadableVaults>> {
   const read = await loadForToken<[VaultRow]>(
     store,
     token,
     store.db.prepare("SELECT * FROM vaults WHERE id IN (SELECT value FROM json_each(?1))").bind(JSON.stringify(ids)),
   );
   if (!read.ok) return read;
-  const listed = await openAll(store, read.value[0]);
-  // A list without the vault would hide the fault from its holder.
-  const broken = listed.find((vault) => vault.refusal !== undefined);
-  return broken?.refusal ?? ok(listed.map(({ vault }) => vault));
+  const listed = await openListed(store, read.value[0]);
+  if (!listed.ok) return listed;
+  const vaults = listed.value.flatMap(({ vault, refusal }) => (refusal ? [] : [vault]));
+  return ok({ vaults, refusals: listed.value.flatMap(({ refusal }) => refusal ?? []) });
 }
 
 /** A vault of a list. */
@@ -47,8 +53,11 @@ export interface ListedVault {
  */
 export async function loadAllVaults(store: Store): Promise<Result<readonly ListedVault[]>> {
   const read = await runBatch<[VaultRow]>(store.db, store.db.prepare("SELECT * FROM vaults"));
-  if (!read.ok) return read;
-  const listed = await openAll(store, read.value[0]);
+  return read.ok ? openListed(store, read.value[0]) : read;
+}
+
+async function openListed(store: Store, rows: readonly VaultRow[]): Promise<Result<readonly ListedVault[]>> {
+  const listed = await openAll(store, rows);
   const broken = listed.some(({ refusal }) => refusal !== undefined);
   // With wrong root keys no row opens, and no vault is broken.
   const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);

@@ -1,15 +1,15 @@
-import type { Summary } from "../model/item.ts";
+import type { BrokenItem, Summary } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { type Joined, joinedItem, loadFromVault, type VaultAccess } from "./authorized.ts";
 import type { Store } from "./database.ts";
 import { OCTETS } from "./item-list.ts";
-import { type ItemRow, openSummary } from "./items.ts";
+import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 
 /** Lists the versions of an Item, page by page. */
 
 /** An entry of the list of versions. */
 export interface ListedVersion {
-  readonly summary: Summary;
+  readonly summary: Summary | BrokenItem;
   readonly current: boolean;
 }
 
@@ -40,8 +40,7 @@ interface Newest {
 
 /**
  * A page of the versions of an Item, in one D1 call. In: the version before which the page begins (absent: the newest first),
- * and how many versions it has at most. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`,
- * `integrity`.
+ * and how many versions it has at most. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`.
  */
 export async function loadVersions(
   store: Store,
@@ -64,8 +63,8 @@ export async function loadVersions(
   const versions: ListedVersion[] = [];
   for (const row of page) {
     const opened = await openSummary(read.value.keys, access.vault, { ...row, id: item });
-    if (!opened.ok) return opened;
-    versions.push({ summary: opened.value, current: row.version === newest });
+    const entry = opened.ok ? opened.value : brokenItem(access.vault, { ...row, id: item });
+    versions.push({ summary: entry, current: row.version === newest });
   }
   const last = page.at(-1)?.version;
   return ok({ versions, next: last !== undefined && last > (oldest ?? newest) ? last : undefined });

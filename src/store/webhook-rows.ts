@@ -3,6 +3,7 @@ import type { VaultKeys } from "../crypto/vault-keys.ts";
 import { openText, sealText, type VaultPlace } from "../crypto/vault-texts.ts";
 import type { Cursor } from "../model/cursor.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { isTime, possibleTime } from "../model/time.ts";
 import { runBatch, type Store } from "./database.ts";
 import { HEAD_COLUMNS, KEY_COLUMNS, type KeyRow, openKeys } from "./vault-rows.ts";
 
@@ -85,8 +86,8 @@ export async function openWebhook(
   { id, sealed, created_at }: WebhookRow,
 ): Promise<StoredWebhook> {
   const text = await openText(keys, webhookPlace(vault, id), sealed);
-  const definition = text.ok ? (JSON.parse(text.value) as WebhookDefinition) : undefined;
-  return { id, createdAt: created_at, definition, sealed };
+  const definition = text.ok && isTime(created_at) ? (JSON.parse(text.value) as WebhookDefinition) : undefined;
+  return { id, createdAt: possibleTime(created_at), definition, sealed };
 }
 
 /** Seals a definition for its row. */

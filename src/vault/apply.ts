@@ -92,10 +92,12 @@ function applyOne(
   if (known) return known;
   const changed = applyChange(working, change, { vault, actor, now, random, growth: growth(id), retention });
   if (!changed.ok) return changed;
-  const { answer, action, item = null, version = null, event = null } = changed.value;
-  if (!action) return ok(answer);
-  const order = working.vault && { sequence: sequenceOf(working.vault), at: working.vault.updatedAt };
-  activities.push({ id, log: vault, action, result: "SUCCESS", actor, item, version, origin, event, ...order });
+  const { answer, action, item = answer.item?.id ?? null, version = answer.item?.version ?? null, event = null } = changed.value;
+  if (action) {
+    const order = working.vault && { sequence: sequenceOf(working.vault), at: working.vault.updatedAt };
+    activities.push({ id, log: vault, action, result: "SUCCESS", actor, item, version, origin, event, ...order });
+  }
+  // Also of what changed nothing: repeated after other writes it would have an effect.
   if (idempotency) {
     const record = { ...idempotency, id, effect: { ...effectOf(change, item, version), nonce: answer.item?.nonce } };
     records.set(record.key, record);
@@ -113,7 +115,7 @@ function commitOf(
   const before = snapshot.opened;
   const { vault: after, files, released, deleted, sealedGrowth } = working;
   // A vault that the group both created and deleted leaves nothing to write either.
-  if (activities.length === 0 || (!before && !after && !snapshot.broken)) return undefined;
+  if (activities.length + records.size === 0 || (!before && !after && !snapshot.broken)) return undefined;
   const changes = { items: changedItems(snapshot, working), files, released, deleted, sealedGrowth };
   const chosen = operations.flatMap(({ change }) => (isChosen(change) && !snapshot.stored.has(change.item) ? change.item : []));
   const assumptions = { actors: snapshot.tokens, activities, records: [...records.values()], chosen };

@@ -2,6 +2,7 @@ import { editorOf } from "../model/editor.ts";
 import { operationId } from "../model/ids.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import type { CountChange } from "../model/vault.ts";
 import { START } from "../model/reseal.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
 import { complete } from "./complete.ts";
@@ -10,7 +11,7 @@ import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
 import { restoreItem, restoreVersion } from "./restorations.ts";
 import { putItem } from "./put-item.ts";
-import { drawNonce, editFiles, editItem, putVault, setState } from "./steps.ts";
+import { drawNonce, editFiles, editItem, putVault, replaceItem, setState } from "./steps.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The effect of each kind of operation on the working copy of its vault. A refused operation leaves the copy as it was. */
@@ -30,17 +31,26 @@ export function applyChange(working: WorkingVault, change: Change, context: Chan
 
 const NO_HISTORY = { deleted: 0, restored: 0, destroyed: 0 };
 
+/** What the creation of an Item changes besides its rows. One that is counted still was created before; of a deleted one it is a restoration. */
+const CREATION = {
+  new: { created: 1 },
+  items: { items: 0 },
+  deleted: { deleted: -1, restored: 1 },
+} as const satisfies Record<string, CountChange>;
+
 const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
-  "create-item": (working, { item: id, input }, context) => {
+  "create-item": (working, { item: id, input, counted }, context) => {
     const { vault, actor, now, random } = context;
     // Not either when the group itself has destroyed it: the commit would mix the rows of both Items.
     if (working.stored.has(id) || working.storedBefore.has(id)) return fail("item_exists");
     const made = { version: 1, nonce: drawNonce(random), createdAt: now, updatedAt: now };
     const attributes = { id, vault, ...made, lastEditedBy: editorOf(actor), files: [] };
-    return putItem(working, "CREATE", complete(input, attributes, undefined, random), context, { counts: { created: 1 } });
+    return putItem(working, "CREATE", complete(input, attributes, undefined, random), context, {
+      counts: CREATION[counted ?? "new"],
+    });
   },
 
-  "replace-item": (working, { item, input, ifMatch }, context) => editItem(working, context, item, ifMatch, () => ok(input)),
+  "replace-item": (working, change, context) => replaceItem(working, context, change),
 
   "patch-item": (working, { item: id, operations, ifMatch }, context) =>
     editItem(working, context, id, ifMatch, (item) => (operations.length > 0 ? applyPatch(item, operations) : ok(undefined))),

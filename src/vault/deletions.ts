@@ -59,7 +59,7 @@ export function destroyVersion(
 
 /**
  * Brings what is kept of an Item within the settings: destroys a deleted Item after its retention, and versions beyond their
- * number. It also destroys what release 0.2.0 leaves of an Item that it deletes: its versions. The log names no version.
+ * number. Versions of an Item that neither exists nor is deleted stay: they are what is left of a lost one. The log names no version.
  * Errors: `unauthorized`, for every actor but `SERVICE`.
  */
 export function expireItem(
@@ -69,9 +69,9 @@ export function expireItem(
 ): Result<ChangeResult> {
   if (actor !== SERVICE) return fail("unauthorized");
   const stored = working.stored.get(id);
-  if (!stored) return ok({ answer: {} });
+  if (!stored || !exists(stored)) return ok({ answer: {} });
   const { current, deleted } = stored;
-  const expired = !exists(stored) || (deleted !== undefined && deleted.at + deletedRetention <= now);
+  const expired = deleted !== undefined && deleted.at + deletedRetention <= now;
   const after = expired ? undefined : keepNewest(stored, versionsKept + Number(current === undefined));
   if (after === stored) return ok({ answer: {} });
   putStored(working, measureWrite(working, id, after, now, { destroyed: 1 }));
@@ -80,5 +80,5 @@ export function expireItem(
   return ok({ answer: { expired: counts }, action: "DELETE", item: id, event: expired ? "destroyed" : "version_destroyed" });
 }
 
-/** Whether the Item exists or is deleted. Release 0.2.0 leaves the versions of an Item that it deletes: they are not served. */
+/** Whether the Item exists or is deleted. */
 const exists = ({ current, deleted }: StoredItem): boolean => current !== undefined || deleted !== undefined;

@@ -1,9 +1,10 @@
 import type { Item } from "../model/item.ts";
 import { fulfils, type Precondition } from "../model/precondition.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import type { CountChange } from "../model/vault.ts";
 import { versionKey } from "../store/write/snapshot.ts";
 import { putVersion } from "./put-item.ts";
-import { currentItem, nextVersion } from "./steps.ts";
+import { currentItem, isBroken, nextOfBroken, nextVersion } from "./steps.ts";
 import { restoreFiles } from "./versions.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
@@ -24,6 +25,7 @@ export function restoreVersion(
   context: ChangeContext,
 ): Result<ChangeResult> {
   const found = currentItem(working, id, undefined);
+  if (isBroken(found) && !ifMatch) return restoreOverBroken(working, id, version, context);
   if (!found.ok) return found;
   const current = found.value;
   const earlier = current.version === version ? found : versionOf(working, id, version);
@@ -31,6 +33,14 @@ export function restoreVersion(
   if (ifMatch && !fulfils(current, ifMatch)) return fail("precondition");
   if (earlier === found) return ok({ answer: { item: current, unchanged: true } });
   return restore(working, earlier.value, current, context);
+}
+
+/** As `restoreVersion`, of an Item whose current version does not open. Errors: `version_not_found`, `integrity`; `database_full`, `quota`. */
+function restoreOverBroken(working: WorkingVault, id: string, version: number, context: ChangeContext): Result<ChangeResult> {
+  const earlier = versionOf(working, id, version);
+  if (!earlier.ok) return working.stored.get(id)?.current?.version === version ? fail("integrity") : earlier;
+  const { actor, now, random } = context;
+  return putRestored(working, { ...earlier.value, ...nextOfBroken(working, id, actor, now, random) }, context, {});
 }
 
 /** Makes a deleted Item exist again, with a new version. Errors: `item_not_found`, `integrity`; `database_full`, `quota`. */
@@ -52,10 +62,19 @@ function versionOf(working: WorkingVault, id: string, version: number): Result<I
 }
 
 /** In: the version with the content, and the last version. */
-function restore(working: WorkingVault, content: Item, last: Item, context: ChangeContext, counts = {}): Result<ChangeResult> {
+function restore(
+  working: WorkingVault,
+  content: Item,
+  last: Item,
+  context: ChangeContext,
+  counts: CountChange = {},
+): Result<ChangeResult> {
   const { actor, now, random } = context;
   const { createdAt, state } = last;
-  const item = { ...content, createdAt, state, ...nextVersion(last, actor, now, random) };
+  return putRestored(working, { ...content, createdAt, state, ...nextVersion(last, actor, now, random) }, context, counts);
+}
+
+function putRestored(working: WorkingVault, item: Item, context: ChangeContext, counts: CountChange): Result<ChangeResult> {
   const files = restoreFiles(working.stored.get(item.id)!, item.files, item.version);
   const put = putVersion(working, "UPDATE", item, context, { files, counts });
   return put.ok ? ok({ ...put.value, event: "restored" }) : put;

@@ -1,5 +1,3 @@
-import { operationId } from "../model/ids.ts";
-import type { Answer, Operation } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import { listPending, pendingVault, recordReleased, UNKNOWN_ITEM } from "../store/contents/pending.ts";
@@ -7,8 +5,6 @@ import type { Store } from "../store/database.ts";
 import type { RowCache } from "../store/write/cache.ts";
 import { recountVault } from "../store/write/repairs.ts";
 import { setAlarm } from "./alarm.ts";
-import { expiryOf } from "./expiry.ts";
-import { drawRandom } from "./ports.ts";
 import type { Turns } from "./queue.ts";
 
 /** Answers `verify`: what only the coordinator knows, and the repairs that must not run beside a commit. */
@@ -19,12 +15,11 @@ export interface VerifyContext {
   readonly cache: RowCache;
   /** Runs a task when no commit is on its way. */
   readonly turn: Turns;
-  readonly write: (operation: Operation) => Promise<Result<Answer>>;
 }
 
-/** Errors: `unavailable`; those of the write that destroys the rows of an Item. */
+/** Errors: `unavailable`. */
 export async function answerVerify(context: VerifyContext, vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> {
-  const { storage, store, cache, turn, write } = context;
+  const { storage, store, cache, turn } = context;
   if (request.kind === "pending") return ok(listPending(storage.sql, request.keys));
   if (request.kind === "release") {
     const contents = request.keys.map((key) => (key.endsWith("/") ? pendingVault(vault) : { key, item: UNKNOWN_ITEM }));
@@ -32,12 +27,8 @@ export async function answerVerify(context: VerifyContext, vault: string, reques
     await setAlarm(storage);
     return ok([]);
   }
-  if (request.kind === "destroy-orphan") {
-    const done = await write(expiryOf(vault, request.item, operationId(store.now, drawRandom(10))));
-    return done.ok ? ok([]) : done;
-  }
   return turn(async () => {
-    const done = await recountVault(store.db, vault);
+    const done = await recountVault(store.db, vault, request.acceptLoss);
     cache.update(undefined); // its row of the vault has the counters of before
     return done.ok ? ok([]) : done;
   });

@@ -21,6 +21,8 @@ export interface WorkingVault {
   /** Whether the vault exists or existed before the group. */
   readonly everExisted: boolean;
   readonly items: Map<string, Result<Item>>;
+  /** Of each Item that does not open, the Files whose rows do. */
+  readonly filesOfBroken: Snapshot["filesOfBroken"];
   readonly records: Map<string, Result<IdempotencyRecord>>;
   /** Earlier versions, by `versionKey`: those that the snapshot has, and those that the group replaced. */
   readonly versions: Map<string, Result<Item>>;
@@ -35,12 +37,22 @@ export interface WorkingVault {
   readonly released: ContentPlace[];
 }
 
-export function copySnapshot({ opened, broken, everExisted, items, versions, records, stored }: Snapshot): WorkingVault {
+export function copySnapshot({
+  opened,
+  broken,
+  everExisted,
+  items,
+  filesOfBroken,
+  versions,
+  records,
+  stored,
+}: Snapshot): WorkingVault {
   return {
     vault: opened?.vault ?? broken?.vault,
     deleted: undefined,
     everExisted,
     items: new Map(items),
+    filesOfBroken,
     records: new Map(records),
     versions: new Map(versions),
     files: [],

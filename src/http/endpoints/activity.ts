@@ -1,5 +1,5 @@
 import { NOWHERE } from "../../crypto/seal.ts";
-import { isId, parseId } from "../../model/ids.ts";
+import { isId, parseId, timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { readableVaults } from "../../model/permission.ts";
@@ -8,8 +8,10 @@ import { invalid, ok, type Result } from "../../model/result.ts";
 import { NEWEST } from "../../store/activity-merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity-page.ts";
 import { nextPage } from "../next-page.ts";
+import { presentTime } from "../present.ts";
 import { presentActivity } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { uncompressed } from "../uncompressed.ts";
 import { type Filtered, parseFilter } from "./activity-filter.ts";
 
 /** The activity logs, newest entry first: endpoint 11 and the admin's. Reading a log is not logged. */
@@ -74,9 +76,6 @@ export const listAdminActivity = {
   },
 };
 
-/** net/http of Ruby does not decompress an answer with a `Content-Range`, so nothing on the way may compress it. */
-const UNCOMPRESSED = { "Cache-Control": "no-store, no-transform" };
-
 /** The answer, with a link to the next page (RFC 8288) unless it is the last. */
 function present(
   { c, dialect }: Call,
@@ -85,8 +84,9 @@ function present(
   headers: Record<string, string> = {},
 ): Result<Reply> {
   if (!page.ok) return page;
-  const { activities, next } = page.value;
+  const { activities, next, dropped } = page.value;
   const link = nextPage(c, next && `limit=${limit}&before=${next}${filtered?.query ?? ""}`);
   const presented = activities.map((activity) => presentActivity(activity, dialect));
-  return ok({ response: c.json(presented, 200, { ...UNCOMPRESSED, ...headers, ...link }) });
+  const gap: Record<string, string> = dropped === undefined ? {} : { "Item-Vault-Log-Gap": presentTime(timeOf(dropped)) };
+  return ok({ response: c.json(presented, 200, { ...uncompressed(c), ...headers, ...link, ...gap }) });
 }

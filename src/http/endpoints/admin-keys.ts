@@ -1,5 +1,6 @@
 import { parseId } from "../../model/ids.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
+import { loadNeededKeys } from "../../store/backup/needed-keys.ts";
 import { isRemovable, type KnownKey, loadKnownKeys } from "../../store/key-states.ts";
 import { FIRST_SLICE, isRewrappedTable, type RewrapCursor, rewrapSlice } from "../../store/rewrap.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
@@ -8,10 +9,14 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 
 export async function listKeys({ c, store }: Call): Promise<Result<Reply>> {
   const keys = await loadKnownKeys(store);
-  return keys.ok ? ok({ response: c.json(keys.value.map(presentKey)) }) : keys;
+  if (!keys.ok) return keys;
+  const needed = await loadNeededKeys((c.env as Partial<Env>).BACKUPS, store.keyring);
+  if (!needed.ok) return needed;
+  return ok({ response: c.json(keys.value.map((key) => presentKey(key, needed.value.has(key.id)))) });
 }
 
-const presentKey = (key: KnownKey): object => ({ ...key, removable: isRemovable(key) });
+/** In: whether the newest backup needs the key. */
+const presentKey = (key: KnownKey, backup: boolean): object => ({ ...key, backup, removable: isRemovable(key, backup) });
 
 /** A cursor is the name of a table and an id: `vaults:<uuid>`. */
 const formatCursor = ({ table, after }: RewrapCursor): string => `${table}:${after}`;

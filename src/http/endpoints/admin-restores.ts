@@ -30,6 +30,7 @@ const request = z.object({
   snapshot: optional(z.int("is not an integer").min(1, "is less than 1").max(99_999_999, "is more than 99999999")),
   overwrite: optional(z.boolean("is not true or false")),
   dryRun: optional(z.boolean("is not true or false")),
+  cursor: optional(z.string("is not a string").regex(/^\d{1,8} \d{1,8}$/, "is not the next of an answer")),
 });
 
 interface Wanted extends RestoreRequest {
@@ -41,9 +42,9 @@ export const restore = {
   parse({ body }: ParseCall): Result<Wanted> {
     const input = request.safeParse(body!.json);
     if (!input.success) return invalid(explain(input.error, "the restore"));
-    const { vault = REGISTRY, item, snapshot, overwrite = false, dryRun = false } = input.data;
+    const { vault = REGISTRY, item, snapshot, overwrite = false, dryRun = false, cursor } = input.data;
     if (item !== undefined && vault === REGISTRY) return invalid("item: needs the vault");
-    return ok({ vault, item, snapshot, overwrite, dryRun });
+    return ok({ vault, item, snapshot, overwrite, dryRun, cursor });
   },
 
   async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
@@ -79,20 +80,21 @@ function portsOf(call: Call, store: BackupStore, vault: string): RestorePorts {
   };
 }
 
-function presentRestoration({ manifest, existing, state, done, total }: Restoration): object {
+function presentRestoration({ manifest, existing, state, done, total, findings, next, skipped }: Restoration): object {
   const { vault, number, at, deployment, parts, row, snapshots } = manifest;
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
-  const about = { snapshot: number, takenAt: presentTime(at), deployment, state, done, total, rows };
-  if (vault === REGISTRY) return { ...about, vaults: (snapshots ?? []).map((one) => ({ id: one.vault, snapshot: one.number })) };
+  const about = { snapshot: number, takenAt: presentTime(at), deployment, state, done, total, rows, findings, next };
+  if (vault === REGISTRY)
+    return { ...about, skipped, vaults: (snapshots ?? []).map((one) => ({ id: one.vault, snapshot: one.number })) };
   return { ...about, vault: { id: vault }, existing, items: row!["items"] };
 }
 
 async function answerItem(call: Call, store: BackupStore, item: string, wanted: RestoreRequest): Promise<Result<Reply>> {
   const restored = await restoreItem(call, store, item, wanted);
   if (!restored.ok) return restored;
-  const { manifest, existing, state } = restored.value;
+  const { state } = restored.value;
   const done = state === "done" ? 1 : 0;
-  const answer = presentRestoration({ manifest, existing, state, done, total: 1 });
+  const answer = presentRestoration({ ...restored.value, done, total: 1 });
   const made = wanted.vault;
   return ok({ response: call.c.json({ ...answer, item: { id: item } }), action: done ? "CREATE" : "UNLOGGED", made });
 }

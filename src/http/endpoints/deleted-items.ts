@@ -1,7 +1,6 @@
-import { writeId } from "../../model/dialect.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { Change } from "../../model/operation.ts";
-import { type Page, parsePage } from "../../model/query.ts";
+import { type Page, parsePage, writeCursor } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/deleted-items.ts";
 import { nextPage } from "../next-page.ts";
@@ -20,7 +19,7 @@ export const listDeletedItems = {
     const page = await loadDeletedItems(store, { token, vault }, after, limit);
     if (!page.ok) return page;
     const { items, next } = page.value;
-    const link = nextPage(c, next && `limit=${limit}&cursor=${writeId(next, dialect)}`);
+    const link = nextPage(c, next && `limit=${limit}&cursor=${writeCursor(next, dialect)}`);
     const presented = items.map((item) => presentDeletedSummary(item, dialect));
     return ok({ response: c.json(presented, 200, link) });
   },

@@ -11,6 +11,7 @@ import { streamNews } from "../events/stream.ts";
 import { waitForNews } from "../events/wait.ts";
 import { presentEvent, presentVaultId } from "../present-event.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { uncompressed } from "../uncompressed.ts";
 
 /** The events of a vault: endpoint 18 (contract 15). Reading them is not logged, because a reader asks again and again. */
 
@@ -58,11 +59,9 @@ export const listEvents = {
   },
 };
 
-const UNCACHED = { "Cache-Control": "no-store, no-transform" };
-
 function presentPage({ c, dialect }: Call, { events, last }: Pick<EventPage, "events" | "last">): Result<Reply> {
   const body = { events: events.map((event) => presentEvent(event, dialect)), last: formatCursor(last) };
-  return ok({ response: c.json(body, 200, UNCACHED), action: "UNLOGGED" });
+  return ok({ response: c.json(body, 200, uncompressed(c)), action: "UNLOGGED" });
 }
 
 /** Waits for events after an empty page. Errors: those of a page, when they come up meanwhile; `rate`. */
@@ -105,7 +104,7 @@ function streamEvents(call: Call, { events, start, last, more }: EventPage, seco
 export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply> {
   const admitted = admit(claims.id);
   if (!admitted.ok) return admitted;
-  const headers = { ...UNCACHED, "Content-Type": "text/event-stream" };
+  const headers = { ...uncompressed(c), "Content-Type": "text/event-stream" };
   const response = c.req.method === "HEAD" ? c.body(null, 200, headers) : c.body(open(), 200, headers);
   return ok({ response, action: "UNLOGGED" });
 }

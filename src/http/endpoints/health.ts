@@ -4,6 +4,7 @@ import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
 import { probeBackups } from "../../store/backup/probe.ts";
 import { probeCapacity } from "../../store/capacity.ts";
+import { probeDamages } from "../../store/damages.ts";
 import { databaseSize } from "../../store/database-size.ts";
 import { probeRootKeys } from "../../store/key-states.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/probes.ts";
@@ -47,8 +48,19 @@ const DEPENDENCIES: readonly Dependency[] = [
   { service: "keys", needs: ["DB", "ROOT_KEYS"], message: "The root keys are those of the database", check: checkKeys },
   { service: "coordinator", needs: ["COORDINATOR"], message: "The Durable Objects are bound", check: bound },
   { service: "queue", needs: ["ACTIVITY"], message: "The queue of the activity log is bound", check: bound },
-  { service: "rate limits", needs: ["TOKEN_RATE", "FAILURE_RATE"], message: "The rate limiters are bound", check: bound },
+  {
+    service: "rate limits",
+    needs: ["TOKEN_RATE", "FAILURE_RATE", "DENIAL_RATE"],
+    message: "The rate limiters are bound",
+    check: bound,
+  },
   { service: "backups", needs: ["DB"], message: "", check: checkBackups },
+  {
+    service: "data",
+    needs: ["DB"],
+    message: "No damaged row was read in the last day",
+    check: ({ DB }) => probeDamages(DB, Date.now()),
+  },
   { service: "settings", needs: [], message: "The variables are well-formed", check: checkSettings },
 ];
 
@@ -119,7 +131,7 @@ async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<undefined>> {
 async function checkBackups(env: Env): Promise<Result<Report>> {
   const settings = parseSettings(env);
   if (!settings.ok) return settings;
-  return probeBackups(env.DB, (env.BACKUPS as unknown) !== undefined, settings.value.backupHour, Date.now());
+  return probeBackups(env.DB, (env as Partial<Env>).BACKUPS, settings.value.backupHour, Date.now());
 }
 
 function checkSettings(env: Env): Result<undefined> {

@@ -1,13 +1,14 @@
-import { writeId } from "../../model/dialect.ts";
+import { DIALECTS } from "../../model/dialect.ts";
 import { type Filter, parseFilter, titleOf } from "../../model/filter.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { type Page, parseBoolean, parsePage } from "../../model/query.ts";
+import { type Page, parseBoolean, parsePage, writeCursor } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { logFailure } from "../../log.ts";
 import { loadSlice, type Slice } from "../../store/item-list.ts";
+import { recordDamage } from "../../store/damages.ts";
 import { pump } from "../../streams.ts";
 import { nextPage } from "../next-page.ts";
-import { presentSummary, presentWithUsername } from "../present.ts";
+import { presentBroken, presentSummary, presentWithUsername } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
@@ -65,7 +66,7 @@ async function chooseReadings(call: Call, readings: readonly Filter[]): Promise<
   for (let after: string | undefined = ""; others.length > 0 && after !== undefined;) {
     const slice: Result<Slice> = await load(call, [[{ words: "title eq", value: title! }]], after);
     if (!slice.ok) return slice;
-    if (slice.value.summaries.length > 0) return ok(readings.filter((reading) => titleOf(reading) === title));
+    if (slice.value.items.length > 0) return ok(readings.filter((reading) => titleOf(reading) === title));
     after = slice.value.next;
   }
   return others.length === 0 ? ok(readings) : chooseReadings(call, others);
@@ -73,10 +74,33 @@ async function chooseReadings(call: Call, readings: readonly Filter[]): Promise<
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-/** The summaries of a slice as JSON texts. */
-function present({ summaries }: Slice, { dialect }: Call, { withUsername }: ListInput): string[] {
+/** An entry of the list: its id, its JSON text, and whether its row does not open. */
+interface Entry {
+  readonly id: string;
+  /** Absent where the dialect leaves the entry out. */
+  readonly text: string | undefined;
+  readonly broken: boolean;
+}
+
+/** The entries of a slice. A row that does not open has one in the dialects whose clients can read it (contract 11.10). */
+function present({ items }: Slice, { dialect }: Call, { withUsername }: ListInput): Entry[] {
   const presentOne = withUsername ? presentWithUsername : presentSummary;
-  return summaries.map((summary) => JSON.stringify(presentOne(summary, dialect)));
+  return items.map((item): Entry => {
+    const { id } = item;
+    if (!("broken" in item)) return { id, text: JSON.stringify(presentOne(item, dialect)), broken: false };
+    return { id, text: DIALECTS[dialect].listsBroken ? JSON.stringify(presentBroken(item, dialect)) : undefined, broken: true };
+  });
+}
+
+const textsOf = (entries: readonly Entry[]): string[] => entries.flatMap(({ text }) => text ?? []);
+
+/** The header that counts the entries that do not open, also those that the dialect leaves out; absent without one. */
+function countBroken({ c, store, vault }: Call, entries: readonly Entry[]): Record<string, string> {
+  const broken = entries.filter((entry) => entry.broken);
+  if (broken.length === 0) return {};
+  const ids = broken.map(({ id }) => id);
+  c.executionCtx.waitUntil(recordDamage(store, vault, ids));
+  return { "Item-Vault-Broken": String(broken.length) };
 }
 
 /** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
@@ -84,7 +108,9 @@ async function sendAll(call: Call, list: ListInput): Promise<Result<Response>> {
   const { c } = call;
   const first = await load(call, list.readings, list.page.after);
   if (!first.ok) return first;
-  if (first.value.next === undefined) return ok(c.body(`[${present(first.value, call, list).join()}]`, 200, JSON_TYPE));
+  const entries = present(first.value, call, list);
+  const counted = countBroken(call, entries);
+  if (first.value.next === undefined) return ok(c.body(`[${textsOf(entries).join()}]`, 200, { ...JSON_TYPE, ...counted }));
   if (c.req.method === "HEAD") return ok(c.body(null, 200, JSON_TYPE));
   const { readable, writable } = new IdentityTransformStream();
   pump(streamList(call, list, first.value), writable).catch((error: unknown) => logFailure("A list", error));
@@ -96,7 +122,9 @@ async function* streamList(call: Call, list: ListInput, first: Slice): AsyncGene
   let slice = first;
   let separator = "[";
   for (;;) {
-    const texts = present(slice, call, list);
+    const entries = present(slice, call, list);
+    if (slice !== first) countBroken(call, entries);
+    const texts = textsOf(entries);
     if (texts.length > 0) {
       yield encoder.encode(separator + texts.join());
       separator = ",";
@@ -116,25 +144,27 @@ async function* streamList(call: Call, list: ListInput, first: Slice): AsyncGene
 async function sendPage(call: Call, list: ListInput, limit: number): Promise<Result<Response>> {
   const { readings, page } = list;
   const filtered = readings[0]!.length > 0;
-  const ids: string[] = [];
-  const texts: string[] = [];
+  const entries: Entry[] = [];
+  let listed = 0;
   let next: string | undefined = page.after;
   let [size, rows, slices] = [0, 0, 0];
-  while (next !== undefined && texts.length < limit && size < LIMITS.pageSize && rows < LIMITS.pageRows) {
+  while (next !== undefined && listed < limit && size < LIMITS.pageSize && rows < LIMITS.pageRows) {
     // Where archived Items are left out, two small slices usually fill the page; any further one is large.
     const slice = await load(call, readings, next, filtered || slices++ > 1 ? undefined : limit);
     if (!slice.ok) return slice;
     const presented = present(slice.value, call, list);
     rows += slice.value.rows;
-    size += presented.reduce((sum, text) => sum + text.length, 0);
-    texts.push(...presented);
-    ids.push(...slice.value.summaries.map(({ id }) => id));
+    const texts = textsOf(presented);
+    size += texts.reduce((sum, text) => sum + text.length, 0);
+    listed += texts.length;
+    entries.push(...presented);
     next = slice.value.next;
   }
   // The Items of the last slice beyond the limit belong to the next page.
-  if (texts.length > limit) next = ids[limit - 1];
-  const link = nextPage(call.c, next && queryAfter(call, list, limit, next));
-  return ok(call.c.body(`[${texts.slice(0, limit).join()}]`, 200, { ...JSON_TYPE, ...link }));
+  const last = listed > limit ? entries.filter(({ text }) => text !== undefined)[limit - 1]!.id : undefined;
+  const paged = last === undefined ? entries : entries.slice(0, entries.findIndex(({ id }) => id === last) + 1);
+  const link = nextPage(call.c, (last ?? next) && queryAfter(call, list, limit, (last ?? next)!));
+  return ok(call.c.body(`[${textsOf(paged).join()}]`, 200, { ...JSON_TYPE, ...link, ...countBroken(call, paged) }));
 }
 
 /** The query of the page after an Item. In: its id. */
@@ -143,5 +173,5 @@ function queryAfter(call: Call, { withUsername }: ListInput, limit: number, curs
   const { filter } = query;
   const included = `${hasArchived(call) ? `${ARCHIVED}=true&` : ""}${withUsername ? `include=${USERNAME}&` : ""}`;
   const kept = `${filter === undefined ? "" : `filter=${filter}&`}${included}`;
-  return `${kept}limit=${limit}&cursor=${writeId(cursor, dialect)}`;
+  return `${kept}limit=${limit}&cursor=${writeCursor(cursor, dialect)}`;
 }

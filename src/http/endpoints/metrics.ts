@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
 import { CLEANED } from "../../store/counters.ts";
+import { DAMAGED } from "../../store/damages.ts";
 import { databaseSize } from "../../store/database-size.ts";
 import { loadMetrics, type Metrics } from "../../store/metrics.ts";
 import type { Context } from "../context.ts";
@@ -90,6 +91,12 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
     "counter",
     "Writes to Items that took effect; a write to a File is an update.",
     ({ writes }) => ACTIONS.map((action) => [`{action="${action.toLowerCase()}"}`, writes[action] ?? 0]),
+  ],
+  [
+    "damaged_rows",
+    "gauge",
+    "Items and vaults that did not open when they were read in the last day.",
+    ({ damages }) => DAMAGED.map((kind) => [`{kind="${kind}"}`, damages.get(kind) ?? 0]),
   ],
   [
     "cleaned_total",

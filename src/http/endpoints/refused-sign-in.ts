@@ -19,6 +19,12 @@ export const signInEntry = (c: Context, result: Activity["result"], token?: stri
   actor: token ?? ADMIN,
 });
 
+/** The entry of vaults that the admin has opened (contract 24.12). In: the id of the session's token or person, and those of the vaults. */
+export const openedEntry = (c: Context, token: string, vaults: readonly string[]): Activity => ({
+  ...adminEntry({ resource: "SESSION" }, c, "UPDATE", token),
+  items: vaults,
+});
+
 /**
  * Counts a refused sign-in for the address, and logs it. The entry has nothing of what was sent: that may be most of a secret. Out: the
  * refusal, or `rate`.

@@ -1,14 +1,15 @@
 import { LIMITS } from "../../model/limits.ts";
 import { SECOND } from "../../model/time.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { sendEntry } from "../../requests/entries.ts";
+import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
 import { openStore, type Store } from "../../store/database.ts";
 import type { Grants, Lifetime } from "../../store/session-rows.ts";
-import { deleteSession, insertSession, loadSession } from "../../store/sessions.ts";
-import { adminFingerprint, requireConsole, requireSession, sessionIdOf, setCookie } from "../console-session.ts";
+import { type ConsoleSession, deleteSession, insertSession } from "../../store/sessions.ts";
+import { adminFingerprint, requireConsole, requireSession, sessionIdOf, sessionOfId, setCookie } from "../console-session.ts";
 import type { Context } from "../context.ts";
 import { presentSession } from "../present-session.ts";
-import { signInEntry } from "./refused-sign-in.ts";
+import { openedEntry, signInEntry } from "./refused-sign-in.ts";
 import type { Granted } from "./sign-in-access.ts";
 import { authenticateSignIn } from "./sign-in.ts";
 
@@ -39,14 +40,28 @@ export async function signIn(c: Context): Promise<Result<Response>> {
   const granted = await authenticateSignIn(c, store);
   if (!granted.ok) return granted;
   const replaced = await sessionIdOf(c, store);
-  const earlier = replaced === undefined ? undefined : await loadSession(store, replaced, await adminFingerprint(c));
-  if (earlier?.ok === false && earlier.failure.kind !== "unauthorized") return earlier;
-  const { grants, ...lifetime } = merge(earlier?.ok ? earlier.value : undefined, granted.value, store.now);
+  const earlier = await (granted.value.opened ? requireBoth(c, store) : findEarlier(c, store, replaced));
+  if (!earlier.ok) return earlier;
+  const { grants, ...lifetime } = merge(earlier.value, granted.value, store.now);
   const made = await insertSession(store, grants, lifetime, replaced);
   if (!made.ok) return made;
-  c.executionCtx.waitUntil(sendEntry(c.env, store, signInEntry(c, "SUCCESS", granted.value.token?.id)));
+  const { opened: vaults, token } = granted.value;
+  const entry = vaults ? openedEntry(c, grants.token!.id, Object.keys(vaults)) : signInEntry(c, "SUCCESS", token?.id);
+  c.executionCtx.waitUntil(sendEntry(c.env, store, entry));
   setCookie(c, made.value.text, Math.floor((lifetime.expiresAt - store.now) / SECOND));
   return ok(c.json(presentSession({ ...grants, ...lifetime }, store.settings)));
+}
+
+/** The session that a sign-in adds to. Out: `undefined` without one that is live. Errors: `unavailable`. */
+async function findEarlier(c: Context, store: Store, id: string | undefined): Promise<Result<ConsoleSession | undefined>> {
+  const earlier = id === undefined ? ok(undefined) : await sessionOfId(c, store, id);
+  return earlier.ok || earlier.failure.kind !== "unauthorized" ? earlier : ok(undefined);
+}
+
+/** The session of the request, which is the admin's and that of a token. Errors: `unauthorized` otherwise; those of `requireSession`. */
+async function requireBoth(c: Context, store: Store): Promise<Result<ConsoleSession>> {
+  const session = await requireSession(c, store);
+  return session.ok && (session.value.admin === undefined || session.value.token === undefined) ? fail("unauthorized") : session;
 }
 
 /**
@@ -58,7 +73,8 @@ function merge(earlier: (Grants & Lifetime) | undefined, granted: Granted, now: 
   const token = granted.token ?? earlier?.token;
   const keeps = earlier && (admin !== granted.admin || token !== granted.token);
   return {
-    grants: { admin, token },
+    // What was opened to a token is not opened to another one.
+    grants: { admin, token, opened: granted.opened ?? (token === earlier?.token ? earlier?.opened : undefined) },
     createdAt: keeps ? earlier.createdAt : now,
     expiresAt: Math.min(keeps ? earlier.expiresAt : now + LIMITS.session * SECOND, granted.until ?? Infinity),
   };
@@ -69,8 +85,12 @@ export async function signOut(c: Context): Promise<Result<Response>> {
   const store = await openForConsole(c);
   if (!store.ok) return store;
   const id = await sessionIdOf(c, store.value);
-  const deleted = id === undefined ? ok(undefined) : await deleteSession(store.value, id);
-  if (!deleted.ok) return deleted;
+  const session = id === undefined ? undefined : { id, admin: await adminFingerprint(c) };
+  if (session && !isKnownRefused(store.value, session)) {
+    const deleted = await deleteSession(store.value, session.id);
+    if (!deleted.ok) return deleted;
+    rememberRefusal(store.value, session);
+  }
   setCookie(c, "", 0);
   return ok(c.body(null, 204));
 }

@@ -1,4 +1,5 @@
 import { verifyAccessToken } from "../../crypto/access-token.ts";
+import { emailIndex } from "../../crypto/email-index.ts";
 import { logFailure } from "../../log.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -24,7 +25,7 @@ const reportKeys = (error: unknown) => logFailure("The fetch of the keys of Clou
 
 /**
  * Signs in the person whom Cloudflare Access has authenticated (contract 25.6). Errors: `unauthorized`, without an Access application or
- * its token, and for every fault of the token; `access_unavailable`; `schema`, `not_invited`, `misconfigured`, `unavailable`, `rate`.
+ * its token, and for every fault of the token; `access_unavailable`; `rate`; `schema`, `not_invited`, `misconfigured`, `unavailable`.
  */
 export async function signInWithAccess(c: Context, store: Store): Promise<Result<Granted>> {
   const { access } = store.settings;
@@ -33,10 +34,12 @@ export async function signInWithAccess(c: Context, store: Store): Promise<Result
   if (!access || !token) return fail("unauthorized");
   const identity = await verifyAccessToken(access, token, store.now, reportKeys);
   if (!identity.ok) return refuseSignIn(c, store, identity);
+  const { email, expiresAt } = identity.value;
+  // Before the look-up, because Access also lets people through whom nobody has invited.
+  const limited = await limitToken(c.env, await emailIndex(store.keyring.active, email), store.now, LIMITS.signInCost);
+  if (limited) return limited;
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
-  const person = await loadPersonByEmail(store, identity.value.email);
-  if (!person.ok) return refuseSignIn(c, store, person);
-  const limited = await limitToken(c.env, person.value.id, store.now, LIMITS.signInCost);
-  return limited ?? ok({ token: person.value, until: identity.value.expiresAt * SECOND });
+  const person = await loadPersonByEmail(store, email);
+  return person.ok ? ok({ token: person.value, until: expiresAt * SECOND }) : refuseSignIn(c, store, person);
 }

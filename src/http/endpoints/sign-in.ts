@@ -2,9 +2,11 @@ import * as z from "zod";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import { verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { scope } from "../../model/scope.ts";
 import { explain, optional } from "../../model/text.ts";
 import { limitToken } from "../../requests/rate-limit.ts";
+import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
 import { loadForToken } from "../../store/authorized.ts";
 import type { Store } from "../../store/database.ts";
 import { explainFailure } from "../../store/root-keys.ts";
@@ -17,11 +19,17 @@ import { sameText } from "../secret.ts";
 import { refuseSignIn } from "./refused-sign-in.ts";
 import { type Granted, signInWithAccess } from "./sign-in-access.ts";
 
-/** What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, or else Cloudflare Access. */
+/**
+ * What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, or else Cloudflare Access. With vaults, nobody signs
+ * in: the session of the request opens them (contract 24.12).
+ */
 
 const body = z
-  .object({ code: optional(z.string()), token: optional(z.string()) })
-  .refine(({ code, token }) => code === undefined || token === undefined, { message: "has both a code and a token" });
+  .object({ code: optional(z.string()), token: optional(z.string()), vaults: optional(scope) })
+  .refine(({ code, token }) => code === undefined || token === undefined, { message: "has both a code and a token" })
+  .refine(({ code, token, vaults }) => vaults === undefined || (code ?? token) === undefined, {
+    message: "has vaults beside a code or a token",
+  });
 
 /**
  * Out: what the request signs in as. Errors, in this order: 400, 413, 415; `misconfigured`, `unauthorized`, `rate`; `schema`,
@@ -32,7 +40,8 @@ export async function authenticateSignIn(c: Context, store: Store): Promise<Resu
   if (!parsed.ok) return parsed;
   const input = body.safeParse(parsed.value.json);
   if (!input.success) return invalid(explain(input.error, "the body"));
-  const { code, token } = input.data;
+  const { code, token, vaults } = input.data;
+  if (vaults !== undefined) return ok({ opened: vaults });
   if (code === undefined && token === undefined) return signInWithAccess(c, store);
   return code === undefined ? redeemToken(c, store, token!) : redeemCode(c, store, code);
 }
@@ -42,7 +51,9 @@ async function redeemCode(c: Context, store: Store, code: string): Promise<Resul
   if (id === undefined) return refuseSignIn(c, store, await explainFailure(store));
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
-  const granted = await takeCode(store, id, await adminFingerprint(c));
+  const holder = { id, admin: await adminFingerprint(c) };
+  const granted = isKnownRefused(store, holder) ? fail("unauthorized") : await takeCode(store, id, holder.admin);
+  if (!granted.ok && granted.failure.kind === "unauthorized") rememberRefusal(store, holder);
   return granted.ok ? granted : refuseSignIn(c, store, granted);
 }
 
@@ -58,6 +69,7 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
   if (limited) return limited;
   const schema = await checkSchema(store.db);
   if (!schema.ok) return schema;
-  const inUse = await loadForToken<[]>(store, claims.value);
+  const inUse = isKnownRefused(store, claims.value) ? fail("unauthorized") : await loadForToken<[]>(store, claims.value);
+  if (!inUse.ok && inUse.failure.kind === "unauthorized") rememberRefusal(store, claims.value);
   return inUse.ok ? ok({ token: claims.value }) : refuseSignIn(c, store, inUse, claims.value.id);
 }

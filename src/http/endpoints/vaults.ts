@@ -13,8 +13,18 @@ export const listVaults = {
     const { c, store, claims, dialect } = call;
     const vaults = await loadVaults(store, claims, readableVaults(call));
     if (!vaults.ok) return vaults;
-    const passing = passingVaults(readings, vaults.value);
-    return ok({ response: c.json(passing.map((vault) => presentVault(vault, dialect))) });
+    const { refusals } = vaults.value;
+    const passing = passingVaults(readings, vaults.value.vaults);
+    // An empty list would say that there is no vault, or none of that name: one that does not open may have it.
+    if (passing.length === 0 && refusals[0]) return refusals[0];
+    const headers: Record<string, string> = refusals.length > 0 ? { "Item-Vault-Broken": String(refusals.length) } : {};
+    return ok({
+      response: c.json(
+        passing.map((vault) => presentVault(vault, dialect)),
+        200,
+        headers,
+      ),
+    });
   },
 };
 

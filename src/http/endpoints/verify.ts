@@ -14,7 +14,7 @@ import type { Call, ParseCall, Reply } from "../route.ts";
 const flag = optional(z.boolean("is not a boolean"));
 const vaultId = optional(z.string("is not a string").refine(isId, "is not a canonical UUID"));
 const cursor = optional(z.string("is not a string"));
-const input = z.object({ vault: vaultId, cursor, quick: flag, repair: flag, backup: flag }, "is not an object");
+const input = z.object({ vault: vaultId, cursor, quick: flag, repair: flag, acceptLoss: flag, backup: flag }, "is not an object");
 
 type Input = z.infer<typeof input>;
 
@@ -26,14 +26,16 @@ export const verify = {
   parse({ body }: ParseCall): Result<Wanted> {
     const parsed = input.safeParse(body!.json);
     if (!parsed.success) return invalid(explain(parsed.error, "the request"));
-    const { vault, cursor: text, backup = false } = parsed.data;
+    const { vault, cursor: text, backup = false, repair = false, acceptLoss = false } = parsed.data;
+    if (acceptLoss && (!repair || backup || vault === undefined))
+      return invalid("acceptLoss: needs repair and vault, and not backup");
     const position = text === undefined ? firstPosition(vault, backup) : parsePosition(text);
     return position ? ok({ ...parsed.data, position }) : invalid("cursor: is none that an answer gave");
   },
 
   async handle(call: Call, wanted: Wanted): Promise<Result<Reply>> {
-    const { vault, quick = false, repair = false, backup = false, cursor: text, position } = wanted;
-    const ports = portsOf(call, quick);
+    const { vault, quick = false, repair = false, acceptLoss = false, backup = false, cursor: text, position } = wanted;
+    const ports = portsOf(call, { quick, acceptLoss });
     if (!ports.ok) return ports;
     const found = vault !== undefined && text === undefined ? await hasVault(ports.value, vault, backup) : ok(true);
     if (!found.ok) return found;
@@ -49,17 +51,16 @@ export const verify = {
 };
 
 /** Errors: `misconfigured`, when no bucket of backups is bound. */
-function portsOf(call: Call, quick: boolean): Result<VerifyPorts> {
+function portsOf(call: Call, wanted: Pick<VerifyPorts, "quick" | "acceptLoss">): Result<VerifyPorts> {
   const store = withBuckets(call.store, call.c.env);
   if (!store.ok) return store;
   const { files, backups } = store.value;
   const coordinators = {
     pending: (vault: string, keys: readonly string[]) => sendVerifyRequest(call, vault, { kind: "pending", keys }),
     release: (vault: string, keys: readonly string[]) => sendVerifyRequest(call, vault, { kind: "release", keys }),
-    recount: (vault: string) => sendVerifyRequest(call, vault, { kind: "recount" }),
-    destroyOrphan: (vault: string, item: string) => sendVerifyRequest(call, vault, { kind: "destroy-orphan", item }),
+    recount: (vault: string) => sendVerifyRequest(call, vault, { kind: "recount", acceptLoss: wanted.acceptLoss }),
   };
-  return ok({ store: call.store, files, backups, quick, coordinators });
+  return ok({ store: call.store, files, backups, ...wanted, coordinators });
 }
 
 const OPAQUE = { alphabet: "base64url", omitPadding: true } as const;

@@ -38,6 +38,8 @@ export interface Listener {
   seenAt: number;
   checkedAt: number;
   revoked: boolean;
+  /** Whether the request has to end, because another token has less than its share of the places. */
+  displaced: boolean;
 }
 
 /** So many events are kept for requests that are slower than others, besides those of the last read. */

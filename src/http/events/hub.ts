@@ -2,7 +2,7 @@ import type { Cursor } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
-import { type Channel, createChannel, type Listener, wakeOne } from "./channel.ts";
+import { type Channel, createChannel, type Listener, wake, wakeOne } from "./channel.ts";
 
 /** The requests of this isolate that wait for events, and the channels of their vaults. */
 
@@ -13,16 +13,33 @@ export const channels = new Map<string, Channel>();
 /** A request that has not run for so long has ended without notice. It joins again if it runs after all. Milliseconds. */
 const LEASE = 30 * SECOND;
 
-/** Errors: `rate`, when so many requests of the token, or of all tokens, wait in this isolate already. */
+/**
+ * Makes sure that there is a place for another request of the token (contract 15.11). Errors: `rate`, when as many of its requests wait in
+ * this isolate as one token may have, or all places are taken and the token has its share of them.
+ */
 export function admit(token: string): Result<undefined> {
   // Only requests that wait remove the others: without this, an isolate in which all have ended would refuse every new one.
   if (isFull(token)) removeEnded(Date.now());
-  return isFull(token) ? fail("rate") : ok(undefined);
+  if (!isFull(token)) return ok(undefined);
+  const byToken = Map.groupBy(listeners, (listener) => listener.token.id);
+  const own = byToken.get(token)?.length ?? 0;
+  const share = Math.floor(LIMITS.listeners / (byToken.size + (own > 0 ? 0 : 1)));
+  if (own >= Math.min(share, LIMITS.tokenListeners)) return fail("rate");
+  const [most] = [...byToken.values()].toSorted((a, b) => b.length - a.length);
+  displace(most![0]!);
+  return ok(undefined);
 }
 
 function isFull(token: string): boolean {
   const own = [...listeners].filter((listener) => listener.token.id === token).length;
   return listeners.size >= LIMITS.listeners || own >= LIMITS.tokenListeners;
+}
+
+/** Ends the wait of a request of another token. */
+function displace(listener: Listener): void {
+  listener.displaced = true;
+  leave(listener);
+  wake(listener);
 }
 
 /** Adds a request. In: its position in each vault; whether a vault may have later events. */

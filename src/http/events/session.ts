@@ -50,6 +50,7 @@ export function createSession(
     seenAt: Date.now(),
     checkedAt: Date.now(),
     revoked: false,
+    displaced: false,
   };
   return { env, store, claims, listener, positions: own, sockets: new Map(), closed: false, retryAt: 0, calls: 0 };
 }

@@ -45,7 +45,7 @@ const expiryOf = ({ expiresAt, session }: Session["claims"]): number =>
   Math.min(expiresAt * SECOND, session?.expiresAt ?? Infinity);
 
 function endOf({ listener, claims, calls, closed }: Session, now: number): EndReason | undefined {
-  if (closed) return "closed";
+  if (closed || listener.displaced) return "closed";
   if (listener.revoked || now >= expiryOf(claims)) return "unauthorized";
   if (now >= listener.checkedAt + UNCHECKED) return "unavailable";
   return calls >= CALLS ? "call_limit" : undefined;

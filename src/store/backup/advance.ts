@@ -3,6 +3,7 @@ import { contentKey } from "../contents/place.ts";
 import { beginAgain, type Running, stateOfKeys } from "./begin.ts";
 import { contentsOfPart, copyContents, namesContents } from "./contents.ts";
 import { loadPart } from "./load.ts";
+import { BROKEN_ROWS_MAX, findBroken, findBrokenVault } from "./broken.ts";
 import type { BackupStore } from "./ports.ts";
 import { isRead, readSlice, type Slice, startPass } from "./slice.ts";
 import { writePart } from "./write.ts";
@@ -30,9 +31,14 @@ async function readSome(store: BackupStore, vault: string, running: Running): Pr
   const part = { replaces, tables };
   const ref = replaces.length + tables.length > 0 ? await writePart(store.backups, owner, part) : ok(undefined);
   if (!ref.ok) return ref;
+  const replaced = new Set(replaces);
+  const broken = [
+    ...running.broken.filter(({ item }) => item === undefined || !replaced.has(item)),
+    ...(await findBroken(store, slice.row, running.number, part)),
+  ].slice(0, BROKEN_ROWS_MAX);
   const withFiles = namesContents(part) ? [...running.withFiles, running.parts.length] : running.withFiles;
   const parts = ref.value ? [...running.parts, ref.value] : running.parts;
-  const next = { ...running, keys, withFiles, parts, pass: slice.next };
+  const next = { ...running, keys, withFiles, parts, broken, pass: slice.next };
   return isRead(slice.next) ? endPass(store, vault, next, slice, running.pass.start === undefined) : ok(next);
 }
 
@@ -45,12 +51,15 @@ async function endPass(store: BackupStore, vault: string, running: Running, slic
   const base = pass.since ? running.base : parts.length;
   if (!single) return ok({ ...running, base, pass: startPass(pass.start) });
   const { row, deployment } = slice;
-  const webhooks = await writePart(store.backups, { deployment, vault }, { replaces: [], tables: [slice.webhooks] });
+  const last = { replaces: [], tables: [slice.webhooks] };
+  const webhooks = await writePart(store.backups, { deployment, vault }, last);
   if (!webhooks.ok) return webhooks;
+  const found = [...(await findBroken(store, row, running.number, last)), ...(await findBrokenVault(store, row))];
   const again = await copyContents(store, running.missing.slice(0, RETRIED));
   if (!again.ok) return again;
   const missing = [...again.value.missing, ...running.missing.slice(again.value.done)];
-  return ok({ ...running, base, missing, moment: { at: store.now, row, deployment, webhooks: webhooks.value } });
+  const broken = [...running.broken, ...found];
+  return ok({ ...running, base, missing, broken, moment: { at: store.now, row, deployment, webhooks: webhooks.value } });
 }
 
 /** Copies some of the contents that the new parts name. */

@@ -1,4 +1,6 @@
+import type { Keyring } from "../../crypto/keyring.ts";
 import type { Cell, Manifest, PartRef } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { OpenManifest } from "./manifest.ts";
@@ -34,6 +36,8 @@ export interface Running {
   readonly copied: number;
   /** Contents that FILES does not have. */
   readonly missing: readonly string[];
+  /** Rows that do not open. */
+  readonly broken: readonly Finding[];
 }
 
 /** The state of the vault that the snapshot has. */
@@ -67,10 +71,14 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
 export const stateOfKeys = (row: Slice["row"]): string =>
   JSON.stringify(["data_key_id", "previous_data_key_id", "resealed", "fold"].map((column) => row[column] ?? null));
 
-/** Whether the vault is as its newest snapshot has it. In: what a slice has read. */
-export async function isUnchanged(vault: string, newest: Newest, slice: Slice): Promise<boolean> {
-  const { manifest } = newest.open ?? {};
-  if (!manifest || manifest.deployment !== slice.deployment || (manifest.missing?.length ?? 0) > 0) return false;
+/**
+ * Whether the vault is as its newest snapshot has it, and that one is authenticated by the active root key: else another key would be
+ * needed as long as nothing changes. In: what a slice has read.
+ */
+export async function isUnchanged({ active }: Keyring, vault: string, newest: Newest, slice: Slice): Promise<boolean> {
+  const { manifest, rootKey } = newest.open ?? {};
+  if (!manifest || rootKey !== active.id || manifest.deployment !== slice.deployment || (manifest.missing?.length ?? 0) > 0)
+    return false;
   if (JSON.stringify(manifest.row) !== JSON.stringify(slice.row)) return false;
   const { ref } = await presentPart({ deployment: slice.deployment, vault }, { replaces: [], tables: [slice.webhooks] });
   return manifest.parts.at(-1)?.sha256 === ref.sha256;
@@ -79,7 +87,8 @@ export async function isUnchanged(vault: string, newest: Newest, slice: Slice): 
 /** What changes of a vault may weigh before it is read wholly again: a share of the base in bytes, and parts. */
 const MOST = { share: 0.5, parts: 60 };
 
-const bytesOf = (parts: readonly PartRef[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0);
+/** Of the texts of parts. */
+export const bytesOf = (parts: readonly PartRef[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Whether the next snapshot may continue a manifest. */
 const isContinued = ({ parts, base, row }: Manifest, keys: string): boolean =>
@@ -94,10 +103,21 @@ export function beginSnapshot(now: number, newest: Newest, slice: Slice, full: b
   const begun = beginAgain(now, { number: newest.number + 1, predecessor: open?.sha256 ?? null });
   const continued = !full && open !== undefined && open.manifest.deployment === slice.deployment;
   if (!continued || !isContinued(open.manifest, stateOfKeys(slice.row))) return begun;
-  const { row, logUntil, parts, base, missing = [] } = open.manifest;
+  const { row, logUntil, parts, base, missing = [], broken = [] } = open.manifest;
   const pass = startPass(cursorOf(row!), logUntil);
-  return { ...begun, kept: parts.slice(0, -1), keptBase: base, keys: stateOfKeys(slice.row), pass, missing };
+  return {
+    ...begun,
+    kept: parts.slice(0, -1),
+    keptBase: base,
+    keys: stateOfKeys(slice.row),
+    pass,
+    missing,
+    broken: broken.filter(isOfKept),
+  };
 }
+
+/** The webhooks and the row of the vault are read again in every snapshot. */
+const isOfKept = ({ table }: Finding): boolean => table !== "webhooks" && table !== "vaults";
 
 /** The state of a snapshot that reads everything. */
 export const beginAgain = (now: number, { number, predecessor }: Pick<Running, "number" | "predecessor">): Running => ({
@@ -114,6 +134,7 @@ export const beginAgain = (now: number, { number, predecessor }: Pick<Running, "
   content: 0,
   copied: 0,
   missing: [],
+  broken: [],
 });
 
 const cursorOf = (row: Readonly<Record<string, Cell>>): Cursor => ({

@@ -1,7 +1,9 @@
-import type { Cell, Manifest } from "../../model/backup.ts";
+import type { Cell } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../database.ts";
 import { findNewest, type Newest } from "./begin.ts";
+import type { OpenManifest } from "./manifest.ts";
+import { withKeys } from "./needed-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import type { RegistryReport, Run, RunningRegistry } from "./registry-state.ts";
 
@@ -31,7 +33,7 @@ export async function collectSnapshots(
     const { open } = found.value;
     const behind = isBehind(row, found.value, run);
     if (behind && store.now < run.until) return ok({ ...next, waiting: { vault: idOf(row), missing: !open } });
-    next = add(next, idOf(row), open?.manifest, open?.sha256, behind);
+    next = add(next, idOf(row), open, behind);
   }
   return ok(rows.length < VAULTS ? { ...next, after: null } : next);
 }
@@ -42,21 +44,18 @@ const idOf = (row: Row): string => String(row["id"]);
 const isBehind = (row: Row, { open }: Newest, { began }: Run): boolean =>
   !open || (open.manifest.at < began && JSON.stringify(open.manifest.row) !== JSON.stringify(row));
 
-function add(
-  running: RunningRegistry,
-  vault: string,
-  manifest: Manifest | undefined,
-  sha256: string | undefined,
-  behind: boolean,
-): RunningRegistry {
+function add(running: RunningRegistry, vault: string, open: OpenManifest | undefined, behind: boolean): RunningRegistry {
+  const { manifest } = open ?? {};
   const bytes = manifest?.parts.reduce((sum, part) => sum + part.bytes, 0) ?? 0;
-  const snapshot = manifest && sha256 !== undefined ? [{ vault, number: manifest.number, sha256 }] : [];
-  const { snapshots } = running;
+  const snapshot = open ? [{ vault, number: open.manifest.number, sha256: open.sha256 }] : [];
+  const { snapshots, rootKeys } = running;
   return {
     ...running,
     after: vault,
     snapshots: [...snapshots, ...snapshot],
+    rootKeys: open ? withKeys(rootKeys, [open.rootKey, open.manifest.row?.["root_key_id"]]) : rootKeys,
     bytes: running.bytes + bytes,
     behind: running.behind + (behind ? 1 : 0),
+    broken: running.broken + (manifest?.broken?.length ?? 0),
   };
 }

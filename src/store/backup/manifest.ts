@@ -11,6 +11,8 @@ export interface OpenManifest {
   readonly manifest: Manifest;
   /** SHA-256 of its text, in hexadecimal: the `predecessor` of the next one. */
   readonly sha256: string;
+  /** The id of the root key that authenticates it. */
+  readonly rootKey: string;
 }
 
 /** Out: the text of a manifest, authenticated under the active root key. */
@@ -18,6 +20,9 @@ export async function presentManifest({ active }: Keyring, manifest: Manifest): 
   const line = JSON.stringify(manifest);
   return new TextEncoder().encode(`${line}\n${active.id} ${await macOf(active, line)}\n`);
 }
+
+/** The root key that a manifest needs and ROOT_KEYS lacks, by the detail of `parseManifest`. */
+export const missingKeyOf = (detail: string): string | undefined => / needs the root key (\S+), which /.exec(detail)?.[1];
 
 /**
  * Parses and authenticates the text of a manifest. In: where it was found, which an exchanged manifest does not name.
@@ -39,5 +44,5 @@ export async function parseManifest(
   const manifest = JSON.parse(line) as Manifest;
   if (manifest.format > BACKUP_FORMAT) return refused("was written by a newer release");
   if (manifest.vault !== place.vault || manifest.number !== place.number) return refused("is that of another snapshot");
-  return ok({ manifest, sha256: await sha256(text) });
+  return ok({ manifest, sha256: await sha256(text), rootKey: key });
 }

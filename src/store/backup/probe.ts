@@ -1,6 +1,10 @@
 import { ok, type Result } from "../../model/result.ts";
-import { DAY } from "../../model/time.ts";
+import { DAY, isTime } from "../../model/time.ts";
+import { REGISTRY } from "../../model/backup.ts";
 import { loadBackupFigures } from "../backup-figures.ts";
+import { isInUse } from "../deployment.ts";
+import { NEWEST_FAULTS } from "./check-newest.ts";
+import { listSnapshots } from "./load.ts";
 
 /** The check of /health on the nightly backup. */
 
@@ -15,19 +19,41 @@ const LATE = 3 * DAY;
 const active = (message: string): Result<Report> => ok({ status: "ACTIVE", message });
 const warning = (message: string): Result<Report> => ok({ status: "WARNING", message });
 
-/** In: whether the bucket is bound; the hour of the nightly backup, if there is one; Unix milliseconds. Errors: `unavailable`. */
+/** In: the bucket, if it is bound; the hour of the nightly backup, if there is one; Unix milliseconds. Errors: `unavailable`. */
 export async function probeBackups(
   db: D1Database,
-  bound: boolean,
+  bucket: R2Bucket | undefined,
   hour: number | undefined,
   now: number,
 ): Promise<Result<Report>> {
-  if (!bound) return hour === undefined ? active("Backups are off") : warning("BACKUPS is missing: there are no backups");
+  if (!bucket) return hour === undefined ? active("Backups are off") : warning("BACKUPS is missing: there are no backups");
   const figures = await loadBackupFigures(db);
   if (!figures.ok) return figures;
-  const { at, oldestVault, behind } = figures.value;
-  const last = at === undefined ? "There is no backup yet" : `The last backup is of ${new Date(at).toISOString()}`;
+  const { oldestVault, behind, broken, checkedAt, fault } = figures.value;
+  const at = figures.value.at !== undefined && isTime(figures.value.at) ? figures.value.at : undefined;
+  if (at === undefined && oldestVault === undefined) {
+    const unrestored = await isUnrestored(db, bucket);
+    if (!unrestored.ok) return unrestored;
+    if (unrestored.value)
+      return warning('Not restored yet: the database is new, and the bucket has backups. Run "item-vault admin restore"');
+  }
+  const wrong = NEWEST_FAULTS[fault];
+  const looked = checkedAt === undefined || !isTime(checkedAt) ? undefined : new Date(checkedAt).toISOString();
+  const found = wrong === undefined && looked !== undefined ? ` (it was there and opened at ${looked})` : "";
+  const last = at === undefined ? "There is no backup yet" : `The last backup is of ${new Date(at).toISOString()}${found}`;
+  if (wrong !== undefined) return warning(`${last}, and ${wrong}, as of ${looked}: run "item-vault admin backup"`);
   if (hour === undefined) return active(`${last}; nightly backups are off`);
   if ((at ?? oldestVault ?? now) < now - LATE) return warning(last);
-  return behind > 0 ? warning(`${last}, and of ${behind} vaults it has no snapshot or an older one`) : active(last);
+  if (behind > 0) return warning(`${last}, and of ${behind} vaults it has no snapshot or an older one`);
+  return broken > 0
+    ? warning(`${last}, and ${broken} of its rows did not open: run "item-vault admin backup", which names them`)
+    : active(last);
+}
+
+/** Whether the database was never used, and the bucket has backups. Errors: `unavailable`. */
+async function isUnrestored(db: D1Database, bucket: R2Bucket): Promise<Result<boolean>> {
+  const used = await isInUse(db);
+  if (!used.ok || used.value) return used.ok ? ok(false) : used;
+  const numbers = await listSnapshots(bucket, REGISTRY);
+  return numbers.ok ? ok(numbers.value.length > 0) : numbers;
 }

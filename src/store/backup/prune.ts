@@ -24,10 +24,12 @@ const YOUNG = DAY;
  * more. Errors: `unavailable`.
  */
 export async function prune(store: BackupStore, after: string): Promise<Result<string | undefined>> {
-  const { backups, keyring, settings } = store;
+  const { backups, keyring } = store;
   const registries = await listSnapshots(backups, REGISTRY);
   if (!registries.ok) return registries;
-  const number = registries.value.at(-settings.backupsKept);
+  const first = await findFirstKept(store, registries.value);
+  if (!first.ok) return first;
+  const number = first.value;
   if (number === undefined || number === registries.value[0]) return ok(undefined);
   const oldest = await loadManifest(backups, keyring, { vault: REGISTRY, number });
   if (!oldest.ok) return oldest.failure.kind === "unavailable" ? oldest : ok(undefined);
@@ -35,12 +37,13 @@ export async function prune(store: BackupStore, after: string): Promise<Result<s
   const page = await tryBucket(() => backups.list({ prefix: FOLDERS, delimiter: "/", startAfter, limit: PAGE }));
   if (!page.ok) return page;
   const vaults = page.value.delimitedPrefixes.map((prefix) => prefix.slice(FOLDERS.length, -1)).filter((id) => id !== REGISTRY);
-  const first = firstOf(oldest.value.manifest);
-  const unnamed = vaults.filter((vault) => !first.has(vault));
-  const named = unnamed.length > 0 ? await loadNamed(store, registries.value.slice(-settings.backupsKept)) : ok(undefined);
+  const firstOfVaults = firstOf(oldest.value.manifest);
+  const unnamed = vaults.filter((vault) => !firstOfVaults.has(vault));
+  const keptRegistries = registries.value.filter((one) => one >= number);
+  const named = unnamed.length > 0 ? await loadNamed(store, keptRegistries) : ok(undefined);
   if (!named.ok) return named;
   for (const vault of vaults) {
-    const kept = first.get(vault);
+    const kept = firstOfVaults.get(vault);
     if (kept === undefined && (!named.value || named.value.has(vault))) continue;
     const pruned =
       kept === undefined ? await deleteVault(store, vault, oldest.value.manifest) : await deleteBefore(store, vault, kept);
@@ -51,6 +54,26 @@ export async function prune(store: BackupStore, after: string): Promise<Result<s
   if (page.value.truncated && last !== undefined) return ok(last);
   const pruned = await deleteBefore(store, REGISTRY, number);
   return pruned.ok ? ok(undefined) : pruned;
+}
+
+/**
+ * The number of the oldest registry that is kept: BACKUPS_KEPT of them, and all that are not older than as many days, so that backups made
+ * one after another push none out. Out: `undefined` when there is none. Errors: `unavailable`.
+ */
+async function findFirstKept(
+  { backups, keyring, settings, now }: BackupStore,
+  numbers: readonly number[],
+): Promise<Result<number | undefined>> {
+  const since = now - settings.backupsKept * DAY;
+  for (const number of numbers.slice(0, -settings.backupsKept)) {
+    const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
+    if (!open.ok && open.failure.kind === "unavailable") return open;
+    // One that is not authentic any more, because its root key was removed, has the age of its object.
+    const head = open.ok ? ok(null) : await tryBucket(() => backups.head(manifestKey(REGISTRY, number)));
+    if (!head.ok) return head;
+    if ((open.ok ? open.value.manifest.at : (head.value?.uploaded.getTime() ?? 0)) >= since) return ok(number);
+  }
+  return ok(numbers.at(-settings.backupsKept));
 }
 
 /** The numbers of the snapshots that a registry names, by vault. */

@@ -4,13 +4,18 @@ import type { Place } from "./registry-tables.ts";
 /** The state of a snapshot of the registry between its steps, and what a step answers. */
 
 export interface RegistryReport {
-  /** `waiting`: a vault has no snapshot, or none of this run; `busy`: another driver has continued. */
-  readonly state: "reading" | "waiting" | "pruning" | "done" | "busy";
+  /**
+   * `waiting`: a vault has no snapshot, or none of this run; `busy`: another driver has continued; `unrestored`: the database was never used,
+   * and the bucket has the backups of one that was: they are to be restored, and nothing is written.
+   */
+  readonly state: "reading" | "waiting" | "pruning" | "done" | "busy" | "unrestored";
   readonly number: number;
   /** The vaults whose snapshots are found so far. */
   readonly vaults: number;
   /** Vaults without a snapshot of this run that are not waited for any more. */
   readonly behind: number;
+  /** Rows of all snapshots of the backup that did not open when they were read. */
+  readonly broken: number;
   /** The vault that is waited for, and whether it has no snapshot at all. */
   readonly waiting?: { readonly vault: string; readonly missing: boolean };
 }
@@ -23,8 +28,12 @@ export interface RunningRegistry {
   /** The id of the last vault whose snapshot was looked for; `null`: all were. */
   readonly after: string | null;
   readonly snapshots: readonly SnapshotRef[];
+  /** The ids of the root keys that the snapshots and the rows of tokens need. */
+  readonly rootKeys: readonly string[];
   readonly bytes: number;
   readonly behind: number;
+  /** Rows of the snapshots and of the registry that did not open when they were read. */
+  readonly broken: number;
   /** Absent when all rows are read. */
   readonly place: Place | undefined;
   readonly parts: readonly PartRef[];
@@ -40,9 +49,13 @@ export interface Run {
   readonly until: number;
 }
 
-export const reportOf = (state: RegistryReport["state"], { number, snapshots, behind }: RunningRegistry): RegistryReport => ({
+export const reportOf = (
+  state: RegistryReport["state"],
+  { number, snapshots, behind, broken }: RunningRegistry,
+): RegistryReport => ({
   state,
   number,
   vaults: snapshots.length,
   behind,
+  broken,
 });

@@ -2,9 +2,12 @@ import { BACKUP_FORMAT, type Manifest, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { runBatch } from "../database.ts";
+import { isInUse } from "../deployment.ts";
 import { SCHEMA } from "../schema.ts";
 import { findNewest } from "./begin.ts";
 import { recordBackup } from "../backup-figures.ts";
+import { findBrokenInRegistry } from "./broken.ts";
+import { keysOfRows, withKeys } from "./needed-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import { prune } from "./prune.ts";
 import { collectSnapshots } from "./collect.ts";
@@ -56,10 +59,13 @@ async function begin(store: BackupStore, run: Run | undefined): Promise<Result<R
   const newest = await findNewest(store, REGISTRY);
   if (!newest.ok) return newest;
   const { number, open } = newest.value;
+  const used = number === 0 ? ok(true) : await isInUse(store.db);
+  if (!used.ok) return used;
+  if (!used.value) return ok({ state: "unrestored", number, vaults: 0, behind: 0, broken: 0 });
   const { at = 0, snapshots = [] } = open?.manifest ?? {};
-  if (run && at >= run.began) return ok({ state: "done", number, vaults: snapshots.length, behind: 0 });
+  if (run && at >= run.began) return ok({ state: "done", number, vaults: snapshots.length, behind: 0, broken: 0 });
   const began = Math.max(store.now, run?.began ?? 0);
-  const found = { after: "", snapshots: [], bytes: 0, behind: 0 };
+  const found = { after: "", snapshots: [], rootKeys: [], bytes: 0, behind: 0, broken: 0 };
   return ok({ began, number: number + 1, predecessor: open?.sha256 ?? null, ...found, place: FIRST_PLACE, parts: [] });
 }
 
@@ -84,14 +90,18 @@ async function readSlice(store: BackupStore, running: RunningRegistry, place: Pl
   const { rows, next } = read.value;
   if (rows.rows.length === 0) return ok({ ...running, place: next });
   const owner = { deployment: deployment.value, vault: REGISTRY };
-  const part = await writePart(store.backups, owner, { replaces: [], tables: [rows] });
-  return part.ok ? ok({ ...running, place: next, parts: [...running.parts, part.value] }) : part;
+  const part = { replaces: [], tables: [rows] };
+  const written = await writePart(store.backups, owner, part);
+  if (!written.ok) return written;
+  const broken = running.broken + (await findBrokenInRegistry(store, running.number, part)).length;
+  const rootKeys = withKeys(running.rootKeys, keysOfRows(rows));
+  return ok({ ...running, broken, rootKeys, place: next, parts: [...running.parts, written.value] });
 }
 
 async function writeRegistry(store: BackupStore, running: RunningRegistry): Promise<Result<RunningRegistry | "busy">> {
   const deployment = await loadDeployment(store);
   if (!deployment.ok) return deployment;
-  const { number, predecessor, parts, snapshots } = running;
+  const { number, predecessor, parts, snapshots, rootKeys } = running;
   const manifest: Manifest = {
     format: BACKUP_FORMAT,
     deployment: deployment.value,
@@ -103,11 +113,12 @@ async function writeRegistry(store: BackupStore, running: RunningRegistry): Prom
     parts,
     base: parts.length,
     snapshots,
+    rootKeys,
   };
   const written = await writeManifest(store.backups, store.keyring, manifest);
   if (!written.ok) return written;
   if (!written.value) return ok("busy");
-  const recorded = await recordBackup(store, { ...running, vaults: snapshots.length });
+  const recorded = await recordBackup(store, { ...running, number, vaults: snapshots.length });
   return recorded.ok ? ok({ ...running, pruned: "" }) : recorded;
 }
 

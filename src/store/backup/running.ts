@@ -19,7 +19,7 @@ export interface Loaded<State> {
 }
 
 /** Incremented when a release changes the state: the state of another release is not continued. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 const signed = (line: string): string => `running ${FORMAT} ${line}`;
 

@@ -1,4 +1,5 @@
 import { BACKUP_FORMAT, type Manifest } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { SCHEMA } from "../schema.ts";
 import { beginSnapshot, findNewest, isUnchanged, type Running } from "./begin.ts";
@@ -26,12 +27,14 @@ export interface StepReport {
   readonly bytes: number;
   readonly contents: number;
   readonly missing: number;
+  /** The rows of the snapshot that did not open when they were read. */
+  readonly findings: readonly Finding[];
 }
 
 /** Slices, or groups of contents, of one step. */
 const ACTIONS = 8;
 
-const NONE = { rows: 0, bytes: 0, contents: 0, missing: 0 };
+const NONE = { rows: 0, bytes: 0, contents: 0, missing: 0, findings: [] };
 
 /**
  * Carries out a step of the snapshot of a vault. In: `full` reads everything, also what the snapshot before has.
@@ -74,6 +77,7 @@ export async function planSnapshot(store: BackupStore, vault: string, full: bool
       bytes: count("sealed_bytes"),
       contents: count("files"),
       missing: 0,
+      findings: [],
     });
   return ok({ ...NONE, state: "planned", number, rows: count("content_version") + count("attribute_version") - since.sequence });
 }
@@ -89,8 +93,11 @@ async function begin(
   if (!newest.ok) return newest;
   if (!read.ok) return read;
   if (!read.value) return ok({ state: "deleted", number: newest.value.number, ...NONE });
-  const unchanged = !full && (await isUnchanged(vault, newest.value, read.value));
-  if (unchanged) return ok({ state: "unchanged", number: newest.value.number, ...NONE });
+  const unchanged = !full && (await isUnchanged(store.keyring, vault, newest.value, read.value));
+  if (unchanged) {
+    const { number, open } = newest.value;
+    return ok({ ...NONE, state: "unchanged", number, findings: open?.manifest.broken ?? [] });
+  }
   return ok({ ...beginSnapshot(store.now, newest.value, read.value, full), planned: read.value.row });
 }
 
@@ -113,7 +120,7 @@ async function finishStep(
 
 function manifestOf(
   vault: string,
-  { number, predecessor, kept, keptBase, base, parts, moment, missing, startedAt }: Running,
+  { number, predecessor, kept, keptBase, base, parts, moment, missing, broken, startedAt }: Running,
 ): Manifest {
   const { at, row, deployment, webhooks } = moment!;
   return {
@@ -129,14 +136,16 @@ function manifestOf(
     parts: [...kept, ...parts, webhooks],
     base: kept.length > 0 ? keptBase : base,
     ...(missing.length > 0 && { missing }),
+    ...(broken.length > 0 && { broken }),
   };
 }
 
-const report = (state: StepReport["state"], { number, parts, copied, missing }: Running): StepReport => ({
+const report = (state: StepReport["state"], { number, parts, copied, missing, broken }: Running): StepReport => ({
   state,
   number,
   rows: parts.reduce((sum, part) => sum + part.rows, 0),
   bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
   contents: copied,
   missing: missing.length,
+  findings: broken,
 });

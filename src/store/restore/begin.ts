@@ -1,7 +1,9 @@
 import { REGISTRY } from "../../model/backup.ts";
-import { type Existing, type Position, type RestoreRequest, START } from "../../model/restore.ts";
+import { type Existing, type Position, type Skipped, type RestoreRequest, START } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { VaultRow } from "../vault-rows.ts";
+import { bytesOf } from "../backup/begin.ts";
+import { requireRoomFor } from "../room.ts";
 import { checkOrigin, chooseSnapshot, compareExisting, openSnapshot } from "./choose.ts";
 import type { RestorePorts } from "./ports.ts";
 import { beginRestore, type Known, loadKnown, type Restore } from "./progress.ts";
@@ -16,11 +18,13 @@ export interface Begun extends Restore {
   readonly position: Position;
   /** The row of the vault; absent in the registry. */
   readonly row: VaultRow | undefined;
+  /** Newer snapshots that were not chosen; absent where one was asked for. */
+  readonly skipped?: readonly Skipped[] | undefined;
 }
 
 /**
  * Checks a request, and records that a restore begins unless it has begun or nothing may change. Errors: those of `chooseSnapshot`,
- * `checkOrigin` and `openSnapshot`; `backup_newer`; `unavailable`.
+ * `checkOrigin` and `openSnapshot`; `backup_newer`; `database_full`; `unavailable`.
  */
 export async function begin({ store, backups }: RestorePorts, request: RestoreRequest): Promise<Result<Begun>> {
   const { vault, snapshot, overwrite, dryRun } = request;
@@ -31,7 +35,7 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   if (!unfinished.ok) return unfinished;
   const chosen = await chooseSnapshot(store, backups, vault, snapshot ?? unfinished.value);
   if (!chosen.ok) return chosen;
-  const { manifest, sha256 } = chosen.value;
+  const { manifest, sha256, skipped } = chosen.value;
   const goesOn = running?.manifest === sha256;
   const checked = vault === REGISTRY ? checkEmpty(known.value, goesOn) : checkOrigin(known.value, manifest);
   if (!checked.ok) return checked;
@@ -41,11 +45,17 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   if (existing === "newer" && !overwrite)
     return fail("backup_newer", `vault ${vault} was changed since its snapshot ${manifest.number}`);
   const position = goesOn ? running.position : START;
-  const begun = { manifest, sha256, known: known.value, existing, position, row: row.value };
-  if (goesOn || dryRun) return ok(begun);
+  const begun = { manifest, sha256, known: known.value, existing, position, row: row.value, skipped };
+  if (goesOn) return ok(begun);
+  const room = await requireRoomFor(store, growthOf(begun));
+  if (!room.ok || dryRun) return room.ok ? ok(begun) : room;
   const recorded = await beginRestore(store.db, begun, position);
   return recorded.ok ? ok(begun) : recorded;
 }
+
+/** By how many bytes of sealed texts the restore makes the database larger. */
+const growthOf = ({ manifest, row, known }: Begun): number =>
+  (row?.sealed_bytes ?? bytesOf(manifest.parts)) - (known.vault?.sealed_bytes ?? 0);
 
 /** The registry is restored into a deployment that has nothing, or goes on where it was interrupted. */
 function checkEmpty({ inUse, running }: Known, goesOn: boolean): Result<undefined> {

@@ -1,5 +1,5 @@
 import { type Manifest, REGISTRY } from "../../model/backup.ts";
-import type { Existing } from "../../model/restore.ts";
+import type { Existing, Skipped } from "../../model/restore.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest, loadNewest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
@@ -22,10 +22,12 @@ export async function chooseSnapshot(
   backups: R2Bucket,
   vault: string,
   wanted: number | undefined,
-): Promise<Result<OpenManifest>> {
+): Promise<Result<OpenManifest & { readonly skipped?: readonly Skipped[] }>> {
   const numbers = await listSnapshots(backups, vault);
   if (!numbers.ok) return numbers;
-  const number = wanted ?? numbers.value.at(-1);
+  const chosen = vault === REGISTRY && wanted === undefined ? await findRegistry(keyring, backups, numbers.value) : undefined;
+  if (chosen && !chosen.ok) return chosen;
+  const number = chosen?.value.number ?? wanted ?? numbers.value.at(-1);
   if (number === undefined) return fail("backup_not_found");
   const found = await loadManifest(backups, keyring, { vault, number });
   if (!found.ok) return found;
@@ -37,7 +39,28 @@ export async function chooseSnapshot(
     if (before.ok && predecessor !== null && before.value.sha256 !== predecessor)
       return refused(found.value.manifest, `does not follow snapshot ${number - 1}`);
   }
-  return vault === REGISTRY ? found : compareWithRegistry(keyring, backups, found.value, wanted === undefined);
+  if (vault === REGISTRY) return ok({ ...found.value, skipped: chosen?.value.skipped ?? [] });
+  return compareWithRegistry(keyring, backups, found.value, wanted === undefined);
+}
+
+/**
+ * The newest registry that is authentic and names vaults. After the loss of a database, a new one may have written registries without
+ * vaults, or under another root key. Out: also those that were skipped, and why; without any such registry the newest number.
+ * Errors: `unavailable`.
+ */
+async function findRegistry(
+  keyring: Store["keyring"],
+  backups: R2Bucket,
+  numbers: readonly number[],
+): Promise<Result<{ readonly number: number | undefined; readonly skipped: readonly Skipped[] }>> {
+  const skipped: Skipped[] = [];
+  for (const number of numbers.toReversed()) {
+    const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
+    if (!open.ok && open.failure.kind === "unavailable") return open;
+    if (open.ok && (open.value.manifest.snapshots?.length ?? 0) > 0) return ok({ number, skipped });
+    skipped.push({ snapshot: number, reason: open.ok ? "it has no vaults" : (open.failure.detail ?? "it is missing") });
+  }
+  return ok({ number: numbers.at(-1), skipped: [] });
 }
 
 async function compareWithRegistry(
@@ -57,11 +80,17 @@ async function compareWithRegistry(
   return ok(found);
 }
 
-/** Whether this release and this deployment can restore a snapshot. Errors: `backup_damaged`, `backup_newer`. */
-export function checkOrigin({ deployment, inUse }: Known, manifest: Manifest): Result<undefined> {
+/**
+ * Whether this release and this deployment can restore a snapshot. One of another deployment needs a free id: a vault that is there is the
+ * same one only when it has the data keys of the snapshot. Errors: `backup_damaged`.
+ */
+export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): Result<undefined> {
   if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
-  if (inUse && manifest.deployment !== deployment)
-    return refused(manifest, `belongs to the deployment ${manifest.deployment}; this one is ${deployment}`);
+  if (vault && manifest.deployment !== deployment && vault.data_key_id !== manifest.row?.["data_key_id"])
+    return refused(
+      manifest,
+      `belongs to the deployment ${manifest.deployment}; this one is ${deployment} and has a vault with its id`,
+    );
   return ok(undefined);
 }
 

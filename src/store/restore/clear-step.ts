@@ -18,7 +18,9 @@ export async function clearStep({ store, prepare }: RestorePorts, step: Step): P
   const prepared = await prepare({ ...NO_CONTENTS, released: contents });
   if (!prepared.ok) return prepared;
   const finished = found?.value.any === false;
-  const next = finished ? ({ phase: "rows", part: 0, index: 0 } as const) : { ...position, index: position.index + 1 };
+  const next = finished
+    ? ({ phase: "rows", part: 0, index: 0, rowsLeftOut: 0 } as const)
+    : { ...position, index: position.index + 1 };
   const statements = !found ? removeVault(db, manifest.vault, known.vault) : finished ? [] : deleteLeftovers(db, manifest.vault);
   const saved = await moveRestore(db, step, position, next, statements);
   return saved.ok ? ok({ position: next, saved: next }) : saved;

@@ -15,9 +15,9 @@ const FILE_TABLES = [
 ] as const;
 
 const SQL = {
-  /** Refuses another state than the one that was compared with the snapshot. */
+  /** Refuses another state than the one that was compared with the snapshot. JavaScript has rounded a time that is none. */
   deleteVault: `
-    DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND updated_at = ?3 AND data_key_id = ?4`,
+    DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND CAST(updated_at AS REAL) = ?3 AND data_key_id = ?4`,
   // With the row, D1 refuses the NULL and rolls the batch back.
   requireGone: `
     INSERT INTO restores (vault_id, number, manifest, position) SELECT NULL, 0, '', ''

@@ -1,16 +1,20 @@
-import type { Part } from "../../model/backup.ts";
+import type { Manifest, Part } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
 import type { Position } from "../../model/restore.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
-import { contentKey } from "../contents/place.ts";
-import { openKeys } from "../vault-rows.ts";
-import { copyContent, hasContent } from "./contents.ts";
+import { openKeys, type VaultRow } from "../vault-rows.ts";
+import { bringContent } from "./contents.ts";
+import { finish } from "./finish-step.ts";
 import { fileRowsOf, openPartFiles, type PartFile } from "./files.ts";
-import type { RestorePorts } from "./ports.ts";
+import type { Budget, RestorePorts } from "./ports.ts";
 import { moveRestore } from "./progress.ts";
 import type { Step, Stepped } from "./step.ts";
 
-/** The first phase: every part is loaded and checked, and the contents that FILES does not have are copied. The vault is as it was. */
+/**
+ * The first phase: every part is loaded and checked, and the contents that FILES does not have are copied. The vault is as it was. The last
+ * phase asks the bucket again, because a sweep that had begun before may have deleted some since.
+ */
 
 /** Contents whose records the coordinator makes at once. */
 const RECORDED = 50;
@@ -19,65 +23,98 @@ const RECORDED = 50;
 export async function contentsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { manifest, position, saved, budget } = step;
   const ref = manifest.parts[position.part];
-  if (!ref) return save(ports, step, { phase: "clear", part: 0, index: 0 });
+  const isLast = position.phase === "bucket";
+  if (!ref) return isLast ? finish(ports, step) : save(ports, step, { phase: "clear", part: 0, index: 0, rowsLeftOut: 0 }, []);
   budget.spend(0, 1);
   const part = await loadPart(ports.backups, manifest, ref);
   if (!part.ok) return part;
-  const copied = await copyContents(ports, step, part.value);
+  const copied = await copyContents(ports, { ...step, row: step.row! }, part.value, position.index, false);
   if (!copied.ok) return copied;
-  const next: Position =
-    copied.value === undefined ? { phase: "contents", part: position.part + 1, index: 0 } : { ...position, index: copied.value };
-  return budget.isSpent() ? save(ports, step, next) : ok({ position: next, saved });
+  const { next: index, findings: found } = copied.value;
+  // Named once: in the last phase.
+  const findings = isLast ? found : [];
+  const next: Position = index === undefined ? { ...position, part: position.part + 1, index: 0 } : { ...position, index };
+  return budget.isSpent() ? save(ports, step, next, findings) : ok({ position: next, saved, findings });
 }
 
-async function save({ store }: RestorePorts, step: Step, next: Position): Promise<Result<Stepped>> {
+async function save({ store }: RestorePorts, step: Step, next: Position, findings: readonly Finding[]): Promise<Result<Stepped>> {
   step.budget.spend(1, 0);
   const moved = await moveRestore(store.db, step, step.saved, next, []);
-  return moved.ok ? ok({ position: next, saved: next }) : moved;
+  return moved.ok ? ok({ position: next, saved: next, findings }) : moved;
 }
 
-/** Out: the index of the next File; `undefined` when the part has no more. */
-async function copyContents(ports: RestorePorts, step: Step, part: Part): Promise<Result<number | undefined>> {
-  const { manifest, row, position, budget } = step;
+/** What a slice of contents belongs to. */
+interface Slice {
+  readonly manifest: Manifest;
+  readonly row: VaultRow;
+  readonly position: Pick<Position, "part">;
+  readonly budget: Budget;
+}
+
+export interface CopiedContents {
+  /** The index of the next File; `undefined` when the part has no more. */
+  readonly next: number | undefined;
+  /** The contents that the backup does not have as they were. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Copies the contents of a part that FILES does not have, from a File on. In: `dryRun` only authenticates them. A content that is missing
+ * or does not open is named, and keeps no other one back. Errors: `unavailable`, those of opening the keys.
+ */
+export async function copyContents(
+  ports: RestorePorts,
+  slice: Slice,
+  part: Part,
+  from: number,
+  dryRun: boolean,
+): Promise<Result<CopiedContents>> {
+  const { manifest, row, budget } = slice;
   const rows = fileRowsOf(part);
-  const keys = await openKeys(ports.store, row!);
+  const findings: Finding[] = [];
+  const keys = await openKeys(ports.store, row);
   if (!keys.ok) return keys;
-  for (let index = position.index; index < rows.length; index += RECORDED) {
-    if (index > position.index && budget.isSpent()) return ok(index);
-    const files = await openPartFiles(keys.value, manifest.vault, rows.slice(index, index + RECORDED));
-    if (!files.ok) return fail("backup_damaged", `part ${manifest.parts[position.part]!.sha256} has a File that does not open`);
-    budget.spend(1, 0);
-    const prepared = await ports.prepare({ expected: files.value.map(({ place }) => place), released: [] });
-    if (!prepared.ok) return prepared;
-    for (const [offset, file] of files.value.entries()) {
-      if (offset > 0 && budget.isSpent()) return ok(index + offset);
-      const copied = await restoreContent(ports, step, file);
-      if (!copied.ok) return copied;
+  for (let index = from; index < rows.length; index += RECORDED) {
+    if (index > from && budget.isSpent()) return ok({ next: index, findings });
+    const group = rows.slice(index, index + RECORDED);
+    if (!dryRun) {
+      budget.spend(1, 0);
+      const expected = (await openPartFiles(keys.value, manifest.vault, group)).map(({ place }) => place);
+      const prepared = await ports.prepare({ expected, released: [] });
+      if (!prepared.ok) return prepared;
+    }
+    for (const [offset, fileRow] of group.entries()) {
+      if (offset > 0 && budget.isSpent()) return ok({ next: index + offset, findings });
+      // A row that does not open is named with the other rows of the part.
+      for (const file of await openPartFiles(keys.value, manifest.vault, [fileRow])) {
+        const copied = await restoreContent(ports, slice, file, dryRun);
+        if (!copied.ok) return copied;
+        if (copied.value) findings.push(copied.value);
+      }
     }
   }
-  return ok(undefined);
+  return ok({ next: undefined, findings });
 }
 
+/** Out: what is wrong with the content in the backup, where FILES does not have it. */
 async function restoreContent(
   { backups, files }: RestorePorts,
-  step: Step,
-  { place, file }: PartFile,
-): Promise<Result<undefined>> {
-  step.budget.spend(0, 1);
-  const known = await hasContent(files, place, file).catch(() => false);
-  if (known) return ok(undefined);
-  step.budget.spend(0, 2);
-  const copied = await copyContent(backups, files, place, file);
-  if (copied.ok || copied.failure.kind !== "backup_damaged") return copied;
-  return (await isNeeded(backups, step, place.item, contentKey(place))) ? copied : ok(undefined);
+  { manifest, position, budget }: Slice,
+  one: PartFile,
+  dryRun: boolean,
+): Promise<Result<Finding | undefined>> {
+  budget.spend(0, 3);
+  const found = await bringContent(backups, files, one, dryRun);
+  if (!found.ok || !found.value) return found;
+  const replaced = await isReplaced(backups, manifest, position.part, one.place.item);
+  return ok(replaced ? undefined : { ...found.value, snapshot: manifest.number });
 }
 
-/** Whether the snapshot needs a content: a later part may have other Files of the Item, and FILES may have lost it before the backup. */
-async function isNeeded(backups: R2Bucket, { manifest, position }: Step, item: string, content: string): Promise<boolean> {
-  if (manifest.missing?.includes(content)) return false;
-  for (const ref of manifest.parts.slice(position.part + 1)) {
+/** Whether a later part has other Files of the Item: then the snapshot does not need the content. */
+async function isReplaced(backups: R2Bucket, manifest: Manifest, part: number, item: string): Promise<boolean> {
+  for (const ref of manifest.parts.slice(part + 1)) {
     const later = await loadPart(backups, manifest, ref);
-    if (later.ok && later.value.replaces.includes(item)) return false;
+    if (later.ok && later.value.replaces.includes(item)) return true;
   }
-  return true;
+  return false;
 }

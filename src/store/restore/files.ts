@@ -1,7 +1,6 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Part, TableRows } from "../../model/backup.ts";
 import { type ContentPlace, type KeyedFile, placeOf } from "../../model/file.ts";
-import { ok, type Result } from "../../model/result.ts";
 import { type FileRow, openFiles } from "../files.ts";
 
 /** The Files of a part: the contents that its rows name, with their keys. */
@@ -25,9 +24,10 @@ export function fileRowsOf(part: Part): FileRow[] {
   return [...new Map(rows.map((row) => [`${row.item_id}/${row.id}/${row.generation}`, row])).values()];
 }
 
-/** Opens rows of Files of a vault. Errors: `integrity`. */
-export async function openPartFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<Result<PartFile[]>> {
-  const opened = await openFiles(keys, vault, rows);
-  if (!opened.ok) return opened;
-  return ok(opened.value.map((file, index) => ({ file, place: placeOf(vault, rows[index]!.item_id, file) })));
+/** The rows of Files of a vault that open. */
+export async function openPartFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<PartFile[]> {
+  const opened = await Promise.all(rows.map((row) => openFiles(keys, vault, [row])));
+  return opened.flatMap((one, index) =>
+    one.ok ? one.value.map((file) => ({ file, place: placeOf(vault, rows[index]!.item_id, file) })) : [],
+  );
 }

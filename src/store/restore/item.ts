@@ -1,5 +1,7 @@
 import type { Manifest } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
 import type { Item } from "../../model/item.ts";
+import type { CountedAs } from "../../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import type { BackupStore } from "../backup/ports.ts";
@@ -7,6 +9,8 @@ import { runBatch, type Store } from "../database.ts";
 import { type FileRow, FILES_OF_ITEM } from "../files.ts";
 import { type ItemRow, openItem } from "../items.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys, type VaultRow } from "../vault-rows.ts";
+import { COUNTED_AS } from "../verify/lost-items.ts";
+import { fault, findingOf } from "../verify/stage.ts";
 import { openPartFiles, type PartFile, rowsOf } from "./files.ts";
 
 /** One Item: as a snapshot has it, and as the database has it. */
@@ -15,6 +19,8 @@ export interface SnapshotItem {
   /** Of an Item that is deleted in the snapshot the last version. */
   readonly item: Item;
   readonly files: readonly PartFile[];
+  /** The Files of the Item that do not open, and are not brought back. */
+  readonly findings: readonly Finding[];
 }
 
 type Version = Omit<ItemRow, "id"> & { readonly item_id: string };
@@ -43,12 +49,15 @@ export async function findItem(store: BackupStore, manifest: Manifest, row: Vaul
   if (!found) return fail("backup_not_found");
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
-  const [item, opened] = [
-    await openItem(keys.value, manifest.vault, found, files),
-    await openPartFiles(keys.value, manifest.vault, files),
-  ];
-  if (!item.ok || !opened.ok) return fail("backup_damaged", `item ${id} of snapshot ${manifest.number} does not open`);
-  return ok({ item: item.value, files: opened.value });
+  const opened = await openPartFiles(keys.value, manifest.vault, files);
+  const item = await openItem(keys.value, manifest.vault, found, []);
+  if (!item.ok) return fail("backup_damaged", `item ${id} of snapshot ${manifest.number} does not open`);
+  const closed = files.filter(({ id: one }) => !opened.some(({ file }) => file.id === one));
+  const findings = closed.map(({ id: file }) =>
+    findingOf(fault("row_unreadable", { vault: manifest.vault, item: id, file, table: "files" }, "the row does not open")),
+  );
+  const kept = opened.map(({ file: { key: _key, ...file } }) => file);
+  return ok({ item: { ...item.value, files: kept }, files: opened, findings });
 }
 
 const SQL = {
@@ -62,26 +71,32 @@ export interface CurrentItem {
   /** Absent when there is none, or it is deleted. */
   readonly item: Item | undefined;
   readonly deleted: boolean;
+  /** Whether the Item exists and does not open. */
+  readonly broken: boolean;
+  /** The count that still has the Item, when its row was lost. */
+  readonly counted?: CountedAs | undefined;
 }
 
-/** Errors: 400, when there is no such vault; `integrity`, `misconfigured`, `unavailable`. */
+/** Errors: 400, when there is no such vault; `misconfigured`, `unavailable`. */
 export async function loadCurrentItem(store: Store, vault: string, id: string): Promise<Result<CurrentItem>> {
   const { db } = store;
-  const read = await runBatch<[KeyRow, ItemRow, FileRow, unknown]>(
+  const read = await runBatch<[KeyRow, ItemRow, FileRow, unknown, { readonly counted: CountedAs | null }]>(
     db,
     db.prepare(SQL.vault).bind(vault),
-    ...([SQL.item, FILES_OF_ITEM, SQL.deleted].map((sql) => db.prepare(sql).bind(vault, id)) as [
+    ...([SQL.item, FILES_OF_ITEM, SQL.deleted, COUNTED_AS].map((sql) => db.prepare(sql).bind(vault, id)) as [
+      D1PreparedStatement,
       D1PreparedStatement,
       D1PreparedStatement,
       D1PreparedStatement,
     ]),
   );
   if (!read.ok) return read;
-  const [[row], [found], files, deleted] = read.value;
+  const [[row], [found], files, deleted, [lost]] = read.value;
   if (!row) return invalid("vault: does not exist, so no item of it can be restored: restore the vault");
-  if (!found) return ok({ item: undefined, deleted: deleted.length > 0 });
+  if (!found) return ok({ item: undefined, deleted: deleted.length > 0, broken: false, counted: lost?.counted ?? undefined });
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
   const item = await openItem(keys.value, vault, found, files);
-  return item.ok ? ok({ item: item.value, deleted: false }) : item;
+  if (!item.ok && item.failure.kind !== "integrity") return item;
+  return ok({ item: item.ok ? item.value : undefined, deleted: false, broken: !item.ok });
 }

@@ -1,7 +1,9 @@
 import type { Manifest } from "../../model/backup.ts";
 import { formatPosition, parsePosition, type Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import { TIME_END } from "../../model/time.ts";
 import { runBatch, tryBatch } from "../database.ts";
+import { IN_USE } from "../deployment.ts";
 
 /**
  * How far a restore is: a row of `restores`, which each step moves in the batch that has its effect. Two requests that do the same
@@ -13,6 +15,8 @@ export interface VaultState {
   readonly sequence: number;
   readonly updated_at: number;
   readonly data_key_id: string;
+  /** Bytes; NULL: not counted yet. */
+  readonly sealed_bytes: number | null;
 }
 
 /** What D1 knows of what is to be restored. */
@@ -22,22 +26,20 @@ export interface Known {
   readonly vault: VaultState | undefined;
   /** Whether the log has the deletion of the vault. */
   readonly deleted: boolean;
-  /** When the newest webhook was made: Unix milliseconds. */
+  /** When the newest webhook was made: Unix milliseconds. A time that no row can have tells nothing. */
   readonly webhook: number;
   /** The id of the deployment, and whether it has or had vaults or tokens. */
   readonly deployment: string;
   readonly inUse: boolean;
 }
 
-const IN_USE =
-  "(EXISTS (SELECT 1 FROM vaults) OR EXISTS (SELECT 1 FROM tokens) OR EXISTS (SELECT 1 FROM ended_tokens) OR EXISTS (SELECT 1 FROM past_writes))";
-
 const SQL = {
   running: "SELECT number, manifest, position FROM restores WHERE vault_id = ?1",
-  vault: "SELECT content_version + attribute_version AS sequence, updated_at, data_key_id FROM vaults WHERE id = ?1",
+  vault:
+    "SELECT content_version + attribute_version AS sequence, updated_at, data_key_id, sealed_bytes FROM vaults WHERE id = ?1",
   known: `
     SELECT (SELECT id FROM deployment) AS deployment, ${IN_USE} AS inUse,
-      coalesce((SELECT max(created_at) FROM webhooks WHERE vault_id = ?1), 0) AS webhook,
+      coalesce((SELECT max(created_at) FROM webhooks WHERE vault_id = ?1 AND created_at < ${TIME_END}), 0) AS webhook,
       EXISTS (
         SELECT 1 FROM activity WHERE vault_id = ?1 AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS') AS deleted`,
   begin: `

@@ -1,10 +1,11 @@
 import { REGISTRY } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
 import { PHASES, type Position, type Restoration, type RestoreRequest, stepsDone, stepsOf } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { begin } from "./begin.ts";
-import { checkParts } from "./check-parts.ts";
 import { clearStep } from "./clear-step.ts";
 import { contentsStep } from "./contents-step.ts";
+import { planSlice } from "./plan.ts";
 import { newBudget, type RestorePorts } from "./ports.ts";
 import { rowsStep } from "./rows-step.ts";
 import type { Step, Stepped } from "./step.ts";
@@ -21,6 +22,7 @@ const STEPS: Readonly<Record<Exclude<(typeof PHASES)[number], "done">, RunStep>>
   contents: contentsStep,
   clear: clearStep,
   rows: rowsStep,
+  bucket: contentsStep,
 };
 
 /**
@@ -34,17 +36,19 @@ export async function restoreSlice(
 ): Promise<Result<Restoration>> {
   const begun = await begin(ports, request);
   if (!begun.ok) return begun;
-  const { manifest, existing } = begun.value;
+  const { manifest, existing, skipped } = begun.value;
   const total = stepsOf(manifest.parts.length);
+  const findings: Finding[] = [];
   const at = (position: Position): Restoration => {
     const state = position.phase === "done" ? "done" : "running";
-    return { manifest, existing, state, done: stepsDone(position, manifest), total };
+    return { manifest, existing, state, done: stepsDone(position, manifest), total, findings, skipped };
   };
-  if (request.dryRun) {
-    const checked = await checkParts(ports.backups, manifest);
-    return checked.ok ? ok({ ...at(begun.value.position), state: "planned" }) : checked;
-  }
   const budget = newBudget(clock);
+  if (request.dryRun) {
+    const planned = await planSlice(ports, begun.value, budget, request.cursor);
+    if (!planned.ok) return planned;
+    return ok({ ...at(begun.value.position), ...planned.value, state: "planned" });
+  }
   // The registry has neither contents nor earlier rows.
   const first = manifest.vault === REGISTRY && begun.value.position.phase === "contents" ? SKIPPED : begun.value.position;
   let last: Stepped = { position: first, saved: begun.value.position };
@@ -52,9 +56,10 @@ export async function restoreSlice(
     const done = await STEPS[last.position.phase](ports, { ...begun.value, ...last, budget });
     if (!done.ok) return done;
     last = done.value;
+    findings.push(...(last.findings ?? []));
     if (budget.isSpent() && last.position === last.saved) break;
   }
   return ok(at(last.position));
 }
 
-const SKIPPED: Position = { phase: "rows", part: 0, index: 0 };
+const SKIPPED: Position = { phase: "rows", part: 0, index: 0, rowsLeftOut: 0 };

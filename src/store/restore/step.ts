@@ -1,4 +1,5 @@
 import type { Position } from "../../model/restore.ts";
+import type { Finding } from "../../model/finding.ts";
 import type { Begun } from "./begin.ts";
 import type { Budget } from "./ports.ts";
 
@@ -13,4 +14,6 @@ export interface Step extends Begun {
 export interface Stepped {
   readonly position: Position;
   readonly saved: Position;
+  /** What it has found that does not open. */
+  readonly findings?: readonly Finding[] | undefined;
 }

@@ -1,9 +1,11 @@
 import { type Manifest, type PartRef, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest } from "../backup/load.ts";
-import type { OpenManifest } from "../backup/manifest.ts";
+import { missingKeyOf, type OpenManifest } from "../backup/manifest.ts";
 import { partKey } from "../backup/place.ts";
 import { tryBucket } from "../backup/ports.ts";
+import type { Store } from "../database.ts";
+import { loadKnownKeys } from "../key-states.ts";
 import { type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 /**
@@ -37,7 +39,12 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
     previous = { number, open: opened.value.open };
   }
   const done = left.length === 0 || left.at(-1) === numbers.value.at(-1);
-  return ok({ faults, checked: {}, calls: 1 + left.length, after: done ? undefined : [left.at(-1)!] });
+  return ok({
+    faults,
+    checked: {},
+    calls: 1 + left.length + 2 * faults.filter(({ kind }) => kind === "key_removed").length,
+    after: done ? undefined : [left.at(-1)!],
+  });
 }
 
 interface Before {
@@ -53,7 +60,7 @@ async function before(ports: VerifyPorts, vault: string, numbers: readonly numbe
   return opened.ok ? ok({ number, open: opened.value.open }) : opened;
 }
 
-/** A manifest, or what is wrong with it. Errors: `unavailable`. */
+/** A manifest, or what is wrong with it. Errors: `unavailable`, `misconfigured`. */
 export async function openManifest(
   { backups, store }: VerifyPorts,
   vault: string,
@@ -63,7 +70,24 @@ export async function openManifest(
   if (opened.ok) return ok({ open: opened.value, faults: [] });
   if (opened.failure.kind === "unavailable") return opened;
   const detail = opened.failure.detail ?? "the manifest is missing";
-  return ok({ open: undefined, faults: [fault("manifest_wrong", namedSnapshot(vault, number), detail)] });
+  const named = namedSnapshot(vault, number);
+  const removed = await findRemovedKey(store, detail);
+  if (!removed.ok) return removed;
+  const id = removed.value;
+  return ok({
+    open: undefined,
+    faults: [id === undefined ? fault("manifest_wrong", named, detail) : fault("key_removed", { ...named, id }, detail)],
+  });
+}
+
+/**
+ * The key that a manifest needs, when it was removed and nothing that is served needs it. A manifest may also be damaged so that it names
+ * a key that never was. Errors: those of `loadKnownKeys`.
+ */
+async function findRemovedKey(store: Store, detail: string): Promise<Result<string | undefined>> {
+  const key = missingKeyOf(detail);
+  const known = key === undefined ? ok([]) : await loadKnownKeys(store);
+  return known.ok ? ok(known.value.find(({ id, state }) => id === key && state === "removed")?.id) : known;
 }
 
 /** The registry has no vault. */

@@ -1,11 +1,10 @@
-import type { Manifest, PartRef } from "../../model/backup.ts";
+import type { Manifest } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadNewest, loadPart } from "../backup/load.ts";
-import { partKey } from "../backup/place.ts";
-import { tryBucket } from "../backup/ports.ts";
 import { openKeys, type VaultRow } from "../vault-rows.ts";
 import { namedSnapshot } from "./backup-chain.ts";
 import { checkCopies } from "./backup-copies.ts";
+import { replacedAfter } from "./backup-heads.ts";
 import { checkPart } from "./backup-rows.ts";
 import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { checkVaultRow } from "./vault.ts";
@@ -73,36 +72,6 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
     checked: { ...contents.value.checked, ...(isFirst && { rows: rows.rows, items: rows.items }) },
     calls: 2,
     after: afterOf(contents.value.next ? { ...progress, ...contents.value.next } : counted),
-  });
-}
-
-/** The Items whose rows later parts replace. The parts of the base replace nothing. Errors: `unavailable`. */
-async function replacedAfter(bucket: R2Bucket, manifest: Manifest, part: number): Promise<Result<ReadonlySet<string>>> {
-  const later = manifest.parts.slice(Math.max(part + 1, manifest.base));
-  const replaced = new Set<string>();
-  for (const ref of later) {
-    const head = await readHead(bucket, manifest.vault, ref);
-    if (!head.ok) return head;
-    for (const item of head.value) replaced.add(item);
-  }
-  return ok(replaced);
-}
-
-/** The first bytes of a part: its head is longer only after a change of many Items. */
-const HEAD = 64 * 1024;
-
-/** `replaces` of a part. The text is authenticated in the slice of the part; one that is damaged replaces nothing. */
-function readHead(bucket: R2Bucket, vault: string, { sha256, bytes }: PartRef): Promise<Result<readonly string[]>> {
-  return tryBucket(async () => {
-    const key = partKey(vault, sha256);
-    if (!(await bucket.head(key))) return [];
-    const first = await (await bucket.get(key, { range: { offset: 0, length: Math.min(HEAD, bytes) } }))?.text();
-    const text = first === undefined || first.includes("\n") ? first : await (await bucket.get(key))?.text();
-    try {
-      return (JSON.parse(text?.split("\n", 1)[0] ?? "{}") as { replaces?: string[] }).replaces ?? [];
-    } catch {
-      return [];
-    }
   });
 }
 

@@ -2,6 +2,7 @@ import { NOWHERE } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Part } from "../../model/backup.ts";
 import type { KeyedFile } from "../../model/file.ts";
+import { isTime } from "../../model/time.ts";
 import type { ActivityRow } from "../activity.ts";
 import type { FileRow } from "../files.ts";
 import type { ItemRow } from "../items.ts";
@@ -27,6 +28,8 @@ export interface CheckedRows {
   readonly bytes: number;
   /** The Files whose rows open. */
   readonly files: readonly { readonly item: string; readonly file: KeyedFile }[];
+  /** The rows that do not open, or have a value that no row can have, with whether they open. */
+  readonly broken: ReadonlyMap<readonly Cell[], boolean>;
 }
 
 interface Context {
@@ -83,7 +86,8 @@ const CHECKS: Readonly<Record<string, RowCheck>> = {
   file_versions: { item: "item_id", texts: ["sealed"], check: checkFileRow },
   webhooks: {
     check: async ({ keys, vault }, row) => {
-      const { id, definition } = await openWebhook(keys!, vault, as<WebhookRow>(row));
+      // Its time is checked with the other numbers: a restore writes the time of the snapshot in its place.
+      const { id, definition } = await openWebhook(keys!, vault, as<WebhookRow>({ ...row, created_at: 0 }));
       return only(definition ? [] : [fault("row_unreadable", { vault, table: "webhooks", id }, "the webhook does not open")]);
     },
   },
@@ -104,6 +108,25 @@ const CHECKS: Readonly<Record<string, RowCheck>> = {
   ended_tokens: { check: checkToken("ended_tokens") },
 };
 
+/** The columns that hold times, in Unix milliseconds. */
+const TIMES: ReadonlySet<string> = new Set(["created_at", "updated_at", "deleted_at", "expires_at", "ended_at", "at"]);
+
+/** Whether no row can have such a value in a column: a time that is none, or a number that JavaScript and SQLite round. */
+export const isImpossible = (column: string, value: Cell): boolean =>
+  typeof value === "number" && !(TIMES.has(column) ? isTime(value) : Number.isSafeInteger(value));
+
+export const holdsTime = (column: string): boolean => TIMES.has(column);
+
+/** What is wrong with the numbers of a row. In: the column with the id of the Item, if the row belongs to one. */
+export const checkNumbers = (vault: string, table: string, item: string | undefined, row: Row): Fault[] =>
+  Object.keys(row)
+    .filter((column) => isImpossible(column, row[column]!))
+    .map((column) => {
+      const named = item === undefined ? { id: String(row["id"]) } : { item: String(row[item]) };
+      const detail = `${column} is ${TIMES.has(column) ? "no time" : "no number of the service"}`;
+      return fault("row_unreadable", { vault, table, ...named }, detail);
+    });
+
 /** The table `past_writes`, and tables of a later release. */
 const UNSEALED: RowCheck = { check: async () => only([]) };
 
@@ -115,6 +138,7 @@ export async function checkPart(
   replaced: ReadonlySet<string>,
 ): Promise<CheckedRows> {
   const [faults, files]: [Fault[], { item: string; file: KeyedFile }[]] = [[], []];
+  const broken = new Map<readonly Cell[], boolean>();
   const count = { rows: 0, items: 0, deleted: 0, bytes: 0 };
   for (const { table, columns, rows } of tables) {
     const { item, texts = [], check } = CHECKS[table] ?? UNSEALED;
@@ -122,7 +146,10 @@ export async function checkPart(
       const row: Row = Object.fromEntries(columns.map((column, index) => [column, cells[index]!]));
       if (item !== undefined && replaced.has(String(row[item]))) continue;
       const checked = await check(context, row);
-      faults.push(...checked.faults.map((one) => ofSnapshot(one, snapshot)));
+      const closed = checked.faults.some(({ kind }) => kind === "row_unreadable");
+      const wrong = closed ? [] : checkNumbers(context.vault, table, item, row);
+      faults.push(...[...checked.faults, ...wrong].map((one) => ofSnapshot(one, snapshot)));
+      if (closed || wrong.length > 0) broken.set(cells, !closed);
       if (checked.file) files.push({ item: String(row["item_id"]), file: checked.file });
       count.rows++;
       count.items += table === "items" ? 1 : 0;
@@ -130,7 +157,7 @@ export async function checkPart(
       count.bytes += texts.reduce((sum, column) => sum + String(row[column]).length, 0);
     }
   }
-  return { ...count, faults, files };
+  return { ...count, faults, files, broken };
 }
 
 /** A finding of a row in a backup. Nothing in a backup is repaired: the next backup reads the row again. */

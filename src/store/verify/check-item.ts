@@ -53,9 +53,13 @@ export async function checkItem(keys: VaultKeys, vault: string, rows: ItemRows):
   ];
 }
 
+/** What brings a lost Item back, in a finding that names it. */
+export const RESTORE = "`item-vault admin restore --item` brings it back from a backup";
+
 function orphanOf(vault: string, { id, versions, files, ended }: ItemRows): Fault {
   const [table] = Object.entries({ item_versions: versions, files, file_versions: ended }).find(([, list]) => list.length > 0)!;
-  const detail = `${versions.length} versions and ${files.length + ended.length} rows of Files belong to no Item`;
+  const rows = `${versions.length} versions and ${files.length + ended.length} rows of Files`;
+  const detail = `${rows} are left of an Item whose row is lost: ${RESTORE}`;
   return fault("item_missing", { vault, item: id, table }, detail);
 }
 

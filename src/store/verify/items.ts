@@ -5,7 +5,7 @@ import type { ItemRow } from "../items.ts";
 import { repairIndexes } from "../write/repairs.ts";
 import type { EndedRow } from "./check-file.ts";
 import { checkItem, type DeletedRow, type IndexedRow, type ItemFault, type ItemRows } from "./check-item.ts";
-import { DONE, type Fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { DONE, type Fault, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { type ListsOf, loadMoment } from "./vault-keys.ts";
 
 /** The stage `items`: every row of Items, their versions and their Files, Item by Item. */
@@ -17,7 +17,7 @@ const TEXTS = "octet_length(overview) + octet_length(details)";
 
 /** The ids of the next Items that have a row in a table. */
 const idsIn = (table: string, id: string) =>
-  `SELECT id FROM (SELECT DISTINCT ${id} AS id FROM ${table} WHERE vault_id = ?1 AND ${id} > ?2 ORDER BY ${id} LIMIT ${SLICE.items})`;
+  `SELECT id FROM (SELECT DISTINCT ${id} AS id FROM ${table} WHERE vault_id = ?1 AND ${id} >= ?2 ORDER BY ${id} LIMIT ${SLICE.items})`;
 
 const TABLES = [
   ["items", "id"],
@@ -35,13 +35,13 @@ const SQL = {
       + (SELECT coalesce(sum(${TEXTS}), 0) FROM item_versions WHERE vault_id = ?1 AND item_id = next.id) AS bytes
     FROM (${TABLES.map(([table, id]) => idsIn(table, id)).join(" UNION ")} ORDER BY id LIMIT ${SLICE.items}) AS next`,
   items:
-    "SELECT id, version, title_index, folded_index, overview, details FROM items WHERE vault_id = ?1 AND id > ?2 AND id <= ?3",
-  deleted: "SELECT id, version FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND id <= ?3",
+    "SELECT id, version, title_index, folded_index, overview, details FROM items WHERE vault_id = ?1 AND id >= ?2 AND id <= ?3",
+  deleted: "SELECT id, version FROM deleted_items WHERE vault_id = ?1 AND id >= ?2 AND id <= ?3",
   versions: `
     SELECT item_id AS id, version, overview, details FROM item_versions
-    WHERE vault_id = ?1 AND item_id > ?2 AND item_id <= ?3`,
-  files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id > ?2 AND item_id <= ?3`,
-  ended: `SELECT ${FILE_COLUMNS}, until FROM file_versions WHERE vault_id = ?1 AND item_id > ?2 AND item_id <= ?3`,
+    WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= ?3`,
+  files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= ?3`,
+  ended: `SELECT ${FILE_COLUMNS}, until FROM file_versions WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= ?3`,
 };
 
 /** The rows of several Items: as in items, deleted_items, item_versions, files and file_versions. */
@@ -74,7 +74,7 @@ export async function checkItems(ports: VerifyPorts, { vault, after: [after = ""
     faults.push(...found.map((one) => withRepair(ports, vault, item, one)));
   }
   const checked = { rows: rows.reduce((sum, list) => sum + list.length, 0), items: items.length, bytes: bytesOf(rows) };
-  return ok({ faults, checked, calls: 2, after: [end] });
+  return ok({ faults, checked, calls: 2, after: [keyAfter(end)] });
 }
 
 interface Size {
@@ -117,14 +117,8 @@ const bytesOf = ([current, , versions, files, ended]: ListsOf<Rows>): number =>
   [...current, ...versions].reduce((sum, { overview, details }) => sum + overview.length + details.length, 0) +
   [...files, ...ended].reduce((sum, { sealed }) => sum + sealed.length, 0);
 
-function withRepair(
-  { store, coordinators }: VerifyPorts,
-  vault: string,
-  { id, current }: ItemRows,
-  { indexes, ...found }: ItemFault,
-): Fault {
+function withRepair({ store }: VerifyPorts, vault: string, { current }: ItemRows, { indexes, ...found }: ItemFault): Fault {
   if (indexes && current)
     return { ...found, repair: { by: "statement", statement: repairIndexes(store.db, vault, current, indexes) } };
-  if (found.kind !== "item_missing") return found;
-  return { ...found, repair: { by: "call", key: `orphan ${id}`, run: () => coordinators.destroyOrphan(vault, id) } };
+  return found;
 }

@@ -2,7 +2,8 @@ import { ok, type Result } from "../../model/result.ts";
 import { type ActivityRow, openActivity } from "../activity.ts";
 import { runBatch } from "../database.ts";
 import { openRecord, type RecordRow } from "../write/idempotency.ts";
-import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { checkNamedItems, lostVersions, type NamedItem, namedItems } from "./lost-items.ts";
+import { DONE, type Fault, fault, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { COUNTED_ENTRIES, type CountedLog, checkLog } from "./vault.ts";
 import { loadMoment } from "./vault-keys.ts";
 
@@ -23,12 +24,21 @@ const NEXT = `
   SELECT log FROM others WHERE log IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = log)`;
 
 const SQL = {
-  records: `SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key > ?2 ORDER BY key LIMIT ${ROWS}`,
-  log: `SELECT ${ENTRY} FROM activity WHERE vault_id = ?1 AND id > ?2 ORDER BY id LIMIT ${ROWS}`,
+  records: `SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key >= ?2 ORDER BY key LIMIT ${ROWS}`,
+  log: `SELECT ${ENTRY} FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`,
+  items: namedItems(`SELECT item_id, sequence FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`),
+  versions: lostVersions(
+    `SELECT id, item_id, version, sequence, event FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`,
+  ),
   /** The next log that is not of a vault, with its count. */
   next: `SELECT next.log, entries, ${COUNTED_ENTRIES} AS counted FROM (${NEXT}) AS next LEFT JOIN logs ON vault_id = next.log`,
   entriesOfNext: `SELECT ${ENTRY} FROM activity WHERE vault_id = (${NEXT}) ORDER BY id LIMIT ${ROWS}`,
 };
+
+interface LostVersion {
+  readonly item: string;
+  readonly version: number;
+}
 
 /** Idempotency records. */
 export async function checkRecords(ports: VerifyPorts, { vault, after: [after = ""] }: Position): Promise<Result<Slice>> {
@@ -40,13 +50,27 @@ export async function checkRecords(ports: VerifyPorts, { vault, after: [after = 
   const faults = opened.flatMap(({ row, open }) =>
     open.ok ? [] : [fault("row_unreadable", { vault, table: "replays", id: row.id }, "the idempotency record does not open")],
   );
-  const next = rows[0].length === ROWS ? [rows[0].at(-1)!.key] : undefined;
+  const next = rows[0].length === ROWS ? [keyAfter(rows[0].at(-1)!.key)] : undefined;
   return ok({ faults, checked: { rows: rows[0].length }, calls: 1, after: next });
 }
 
 /** The entries of the log of a vault. */
-export const checkVaultLog = ({ store }: VerifyPorts, { vault, after: [after = ""] }: Position): Promise<Result<Slice>> =>
-  checkEntries(store, vault, String(after));
+export async function checkVaultLog({ store }: VerifyPorts, { vault, after: [after = ""] }: Position): Promise<Result<Slice>> {
+  const bind = (sql: string) => store.db.prepare(sql).bind(vault, after);
+  const read = await runBatch<[ActivityRow, NamedItem, LostVersion]>(
+    store.db,
+    bind(SQL.log),
+    bind(SQL.items),
+    bind(SQL.versions),
+  );
+  if (!read.ok) return read;
+  const [rows, items, versions] = read.value;
+  const slice = await sliceOf(store, rows);
+  const lost = versions.map((one) =>
+    fault("item_lost", { vault, ...one, table: "item_versions" }, "the log has the version, and no row: only a backup has it"),
+  );
+  return ok({ ...slice, faults: [...slice.faults, ...checkNamedItems(vault, rows, items), ...lost] });
+}
 
 async function checkEntries(store: VerifyPorts["store"], log: string, after: string): Promise<Result<Slice>> {
   const read = await runBatch<[ActivityRow]>(store.db, store.db.prepare(SQL.log).bind(log, after));
@@ -56,7 +80,12 @@ async function checkEntries(store: VerifyPorts["store"], log: string, after: str
 
 async function sliceOf(store: VerifyPorts["store"], rows: readonly ActivityRow[]): Promise<Slice> {
   const faults = await checkOrigins(store, rows);
-  return { faults, checked: { rows: rows.length }, calls: 1, after: rows.length === ROWS ? [rows.at(-1)!.id] : undefined };
+  return {
+    faults,
+    checked: { rows: rows.length },
+    calls: 1,
+    after: rows.length === ROWS ? [keyAfter(rows.at(-1)!.id)] : undefined,
+  };
 }
 
 /**

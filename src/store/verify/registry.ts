@@ -5,8 +5,9 @@ import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../database.ts";
 import { openProof } from "../root-keys.ts";
 import { openToken, signAgain, type TokenRow } from "../token-rows.ts";
+import { CREATE_AGAIN, loadSchema } from "../schema.ts";
 import { recountUses } from "../write/repairs.ts";
-import { type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { type Fault, fault, keyAfter, type Position, REQUEST, type Slice, type VerifyPorts } from "./stage.ts";
 
 /** The stages of what belongs to no vault: `keys`, `tokens` and `ended`. */
 
@@ -22,12 +23,26 @@ const SQL = {
       ${COUNTS.map((table) => `(SELECT count(*) FROM ${table} WHERE root_key_id = named.id) AS counted_${table}`).join(", ")}
     FROM (${["SELECT id FROM root_key_uses", ...COUNTS.map((table) => `SELECT root_key_id FROM ${table}`)].join(" UNION ")}) AS named
     LEFT JOIN root_key_uses AS uses ON uses.id = named.id`,
-  tokens: `SELECT * FROM tokens WHERE id > ?1 ORDER BY id LIMIT ${ROWS}`,
-  ended: `SELECT * FROM ended_tokens WHERE id > ?1 ORDER BY id LIMIT ${ROWS}`,
+  tokens: `
+    SELECT *, signed_by IS NULL OR signed_by IN (SELECT id FROM root_keys) AS knowsSigner FROM tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
+  ended: `SELECT * FROM ended_tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
 };
 
 type Count = (typeof COUNTS)[number];
 type Uses = { readonly id: string } & Readonly<Record<Count | `counted_${Count}`, number>>;
+
+/**
+ * The objects of the schema. One D1 call. Without a table the next stages fail: then the request ends here, so that the table is named.
+ */
+export async function checkSchemaObjects({ store }: VerifyPorts): Promise<Result<Slice>> {
+  const schema = await loadSchema(store.db);
+  if (!schema.ok) return schema;
+  const { missing } = schema.value;
+  const faults = missing.map(({ type, name }) =>
+    fault("schema_incomplete", { table: name }, `the ${type} is missing: ${CREATE_AGAIN}`),
+  );
+  return ok({ faults, checked: {}, calls: missing.some(({ type }) => type === "table") ? REQUEST.calls : 1 });
+}
 
 /** The proofs of the root keys, and the counts of their uses, at one moment. One D1 call. */
 export async function checkKeys({ store }: VerifyPorts): Promise<Result<Slice>> {
@@ -68,6 +83,9 @@ const UNCHECKED: ReadonlySet<FailureKind> = new Set(["misconfigured", "signer_re
 export const checkTokens = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
   checkTokenRows(ports, position, "tokens", async (row) => {
     const signed = await signAgain(ports.store.keyring, row);
+    const { knowsSigner } = row as TokenRow & { readonly knowsSigner: number };
+    if (!signed.ok && signed.failure.kind === "signer_removed" && knowsSigner === 0)
+      return [fault("token_changed", { table: "tokens", id: row.id }, "the row names a root key that the database never had")];
     if (!signed.ok) return UNCHECKED.has(signed.failure.kind) ? [] : [unreadable("tokens", row)];
     const { claims, hash } = signed.value;
     const changed = [
@@ -103,5 +121,10 @@ async function checkTokenRows(
   if (!read.ok) return read;
   const [rows] = read.value;
   const faults = (await Promise.all(rows.map(check))).flat();
-  return ok({ faults, checked: { rows: rows.length }, calls: 1, after: rows.length === ROWS ? [rows.at(-1)!.id] : undefined });
+  return ok({
+    faults,
+    checked: { rows: rows.length },
+    calls: 1,
+    after: rows.length === ROWS ? [keyAfter(rows.at(-1)!.id)] : undefined,
+  });
 }

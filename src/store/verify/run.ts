@@ -1,12 +1,9 @@
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../database.ts";
-import type { Fault, Position, Stage, VerifyPorts } from "./stage.ts";
+import { type Fault, findingOf, type Position, REQUEST, type Stage, type VerifyPorts } from "./stage.ts";
 
 /** Runs slices of stages from a position, as many as fit into one request, and repairs what they find when told to. */
-
-/** D1 calls of a request, about: the free plan allows 50 in an invocation. And bytes, so that it ends in time. */
-const REQUEST = { calls: 30, bytes: 32 * 1024 * 1024 };
 
 /** What is verified: its stages, one after the other, and what follows the last of them. */
 export interface Plan {
@@ -57,12 +54,6 @@ async function follow(
   const next = stages[index + 1];
   return next ? ok({ stage: next[0], vault, after: [] }) : following(vault);
 }
-
-const findingOf = ({ repair, ...found }: Fault, repaired?: boolean): Finding => ({
-  ...found,
-  repairable: repair !== undefined,
-  ...(repaired !== undefined && { repaired }),
-});
 
 /** Statements of one batch: a batch of D1 has one transaction. */
 const BATCH = 100;

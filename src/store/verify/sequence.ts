@@ -1,8 +1,9 @@
+import { expiredOf } from "../activity-retention.ts";
 import { type Fault, fault } from "./stage.ts";
 
 /**
  * The numbers of writes in the log of a vault (contract 15.3). Each write has the number after the one before it. Entries of a release
- * before the numbers have none, so what lies beside such an entry is no gap.
+ * before the numbers have none, so what lies beside such an entry is no gap. Which numbers are past the retention, the clean-up records.
  */
 
 /** Two entries that follow each other by their numbers. */
@@ -14,6 +15,9 @@ export interface Gap {
 export interface LastNumber {
   /** NULL: the log has no numbered entry. */
   readonly last: number | null;
+  readonly first: number | null;
+  /** The number of the last write that is past the retention. NULL: none is. */
+  readonly expired: number | null;
   /** Whether the log has writes without a number. */
   readonly unnumbered: number;
 }
@@ -32,7 +36,8 @@ export const FIRST_GAPS = `
   LIMIT 20`;
 
 export const LAST_NUMBER = `
-  SELECT max(sequence) AS last, EXISTS (
+  SELECT max(sequence) AS last, min(sequence) AS first,
+    (SELECT entries FROM logs WHERE vault_id = ${expiredOf("?1")}) AS expired, EXISTS (
     SELECT 1 FROM activity WHERE ${UNNUMBERED} AND id > coalesce((
       SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL ORDER BY sequence DESC LIMIT 1), '')) AS unnumbered
   FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL`;
@@ -54,11 +59,17 @@ export function checkSequence(
   const head = content_version + attribute_version;
   const named = { vault, table: "activity" };
   const { last = null, unnumbered = 0 } = found ?? {};
-  const behind = updated_at >= since && unnumbered === 0 && last !== head;
+  const [first, expired] = [found?.first ?? null, found?.expired ?? 0];
+  const isShort = (updated_at >= since && last !== head) || Math.max(last ?? 0, expired) < head;
+  const behind = unnumbered === 0 && isShort;
+  const begun = first !== null && first > expired + 1 && unnumbered === 0;
   return [
     ...gaps.map(({ before, sequence }) =>
       fault("sequence_wrong", named, sequence === before ? `write ${sequence} is there twice` : `${sequence} follows ${before}`),
     ),
+    ...(begun
+      ? [fault("sequence_wrong", named, `the log begins with ${first}, and the last write past the retention has ${expired}`)]
+      : []),
     ...(behind ? [fault("sequence_wrong", named, `the last write has the number ${last ?? 0}, and the vault ${head}`)] : []),
   ];
 }

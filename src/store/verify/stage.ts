@@ -1,4 +1,5 @@
 import type { Checked, Finding, FindingKind, Named } from "../../model/finding.ts";
+import { isVersion } from "../../model/item.ts";
 import type { Result } from "../../model/result.ts";
 import type { Store } from "../database.ts";
 
@@ -22,6 +23,14 @@ export const fault = (kind: FindingKind, named: Named, detail: string, repair?: 
   repair,
 });
 
+/** In: whether it was repaired, in an answer to a request that repairs. A damaged column may hold what is no version: it is left out. */
+export const findingOf = ({ repair, version, ...found }: Fault, repaired?: boolean): Finding => ({
+  ...found,
+  ...(version !== undefined && isVersion(version) && { version }),
+  repairable: repair !== undefined,
+  ...(repaired !== undefined && { repaired }),
+});
+
 /** What the stages ask the coordinator of a vault, which records the contents that may have no row (contents/pending.ts). */
 export interface Coordinators {
   /** Out: those of the keys that are recorded: uploads that have begun, and released contents. */
@@ -30,8 +39,6 @@ export interface Coordinators {
   release(vault: string, keys: readonly string[]): Promise<Result<unknown>>;
   /** Counts the rows of the vault again, between two commits. */
   recount(vault: string): Promise<Result<unknown>>;
-  /** Destroys the rows of an Item that neither exists nor is deleted. */
-  destroyOrphan(vault: string, item: string): Promise<Result<unknown>>;
 }
 
 export interface VerifyPorts {
@@ -41,6 +48,8 @@ export interface VerifyPorts {
   readonly coordinators: Coordinators;
   /** Whether contents are only looked for, and not read. */
   readonly quick: boolean;
+  /** Whether a repair takes Items that are missing out of the counts of their vault. */
+  readonly acceptLoss: boolean;
 }
 
 /** Where a slice begins. Plain data, which the caller gets as an opaque text. */
@@ -48,9 +57,12 @@ export interface Position {
   readonly stage: string;
   /** Empty for stages that belong to no vault. */
   readonly vault: string;
-  /** The key after which the slice begins, in parts; empty at the beginning. */
+  /** Where the slice begins, in parts; empty at the beginning. */
   readonly after: readonly (string | number)[];
 }
+
+/** The first key after this one: a slice includes the key at which it begins, so that the first one has a damaged row without a key. */
+export const keyAfter = (key: string): string => `${key} `;
 
 export interface Slice {
   readonly faults: readonly Fault[];
@@ -65,3 +77,6 @@ export interface Slice {
 export type Stage = (ports: VerifyPorts, position: Position) => Promise<Result<Slice>>;
 
 export const DONE: Slice = { faults: [], checked: {}, calls: 1 };
+
+/** D1 calls of a request, about: the free plan allows 50 in an invocation. And bytes, so that it ends in time. */
+export const REQUEST = { calls: 30, bytes: 32 * 1024 * 1024 };

@@ -11,7 +11,8 @@ import { checkContents } from "./contents.ts";
 import { checkItems } from "./items.ts";
 import { checkOtherLogs, checkRecords, checkVaultLog } from "./logs.ts";
 import { checkObjects, checkPrefixes } from "./objects.ts";
-import { checkEndedTokens, checkKeys, checkTokens } from "./registry.ts";
+import { checkEndedTokens, checkKeys, checkSchemaObjects, checkTokens } from "./registry.ts";
+import { checkNewest } from "./newest-backup.ts";
 import type { Plan } from "./run.ts";
 import type { Position, Stage, VerifyPorts } from "./stage.ts";
 import { checkUnknownVaults } from "./unknown.ts";
@@ -20,6 +21,7 @@ import { checkVault } from "./vault.ts";
 /** The stages of a run, in their order: those of the whole deployment, and those of each vault. */
 
 const DEPLOYMENT: readonly (readonly [string, Stage])[] = [
+  ["schema", checkSchemaObjects],
   ["keys", checkKeys],
   ["tokens", checkTokens],
   ["ended", checkEndedTokens],
@@ -28,6 +30,7 @@ const DEPLOYMENT: readonly (readonly [string, Stage])[] = [
   ["prefixes", checkPrefixes],
   ["archives", checkArchives("log/")],
   ["sealed-archives", checkArchives("activity/")],
+  ["newest-backup", checkNewest],
 ];
 
 const VAULT: readonly (readonly [string, Stage])[] = [
@@ -44,6 +47,7 @@ const REGISTRY_BACKUP: readonly (readonly [string, Stage])[] = [
   ["registries", (ports, position) => checkChain(ports, { ...position, vault: REGISTRY })],
   ["registry", checkRegistry],
   ["snapshots", checkSnapshots],
+  ["newest", checkNewest],
 ];
 
 const VAULT_BACKUP: readonly (readonly [string, Stage])[] = [
@@ -57,7 +61,7 @@ export const STAGE_NAMES: readonly string[] = LISTS.flat().map(([name]) => name)
 
 /** Where a run begins: with what belongs to no vault, or with one vault. In: whether a backup is verified. */
 export function firstPosition(vault: string | undefined, backup: boolean): Position {
-  const [whole, one] = backup ? ["registries", "chain"] : ["keys", "vault"];
+  const [whole, one] = backup ? ["registries", "chain"] : ["schema", "vault"];
   return { stage: vault === undefined ? whole : one, vault: vault ?? "", after: [] };
 }
 

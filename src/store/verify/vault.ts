@@ -1,6 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
-import { IS_COUNTED } from "../activity-insert.ts";
+import { counterOf, IS_COUNTED } from "../activity-insert.ts";
 import { COUNTED, type Counted } from "../counted-rows.ts";
 import { runBatch } from "../database.ts";
 import { openKeys, openVault, type VaultRow } from "../vault-rows.ts";
@@ -14,7 +14,8 @@ import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } 
 
 /** SQL: the reads and denials of a row of `logs`. */
 export const COUNTED_ENTRIES = `(
-  SELECT count(*) FROM activity WHERE activity.vault_id = logs.vault_id AND activity.id > logs.trimmed AND ${IS_COUNTED})`;
+  SELECT count(*) FROM activity WHERE activity.vault_id = logs.vault_id AND activity.id > logs.trimmed AND ${IS_COUNTED}
+    AND ${counterOf("activity.vault_id")} = logs.vault_id)`;
 
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
@@ -31,7 +32,7 @@ export interface CountedLog {
 type Row = VaultRow & { readonly versions_kept: number };
 
 export async function checkVault(ports: VerifyPorts, { vault }: Position): Promise<Result<Slice>> {
-  const { store, coordinators } = ports;
+  const { store, coordinators, acceptLoss } = ports;
   const bind = (sql: string, ...values: unknown[]) => store.db.prepare(sql).bind(vault, ...values);
   // A gap among entries that are about to be past the retention comes from the clean-up, which deletes in another order.
   const since = store.now - store.settings.activityRetention + HOUR;
@@ -50,7 +51,7 @@ export async function checkVault(ports: VerifyPorts, { vault }: Position): Promi
   const recount = { by: "call", key: "recount", run: () => coordinators.recount(vault) } as const;
   const faults = [
     ...(await checkVaultRow(ports, row, webhooks)),
-    ...checkCounters({ vault }, row, counted!, recount),
+    ...checkCounters({ vault }, row, counted!, recount, acceptLoss ? recount : null),
     ...checkLog(ports, vault, log),
     ...checkSequence(vault, row, gaps, last, since),
   ];
@@ -71,11 +72,13 @@ export async function checkVaultRow(
     const why = missing ? "ROOT_KEYS does not have the key that wraps them" : "they are damaged, or of another root key";
     return [fault("vault_keys_wrong", { ...named, id: row.root_key_id }, why)];
   }
+  const isLeft = row.resealed === null && row.previous_data_key_id !== null;
   const opened = await openVault(store, row);
   const closed = await Promise.all(
     webhooks.map(async (webhook) => ({ id: webhook.id, open: (await openWebhook(keys.value, vault, webhook)).definition })),
   );
   return [
+    ...(isLeft ? [fault("vault_keys_wrong", named, "the row has previous keys, and no reseal is under way")] : []),
     ...(opened.ok ? [] : [fault("row_unreadable", named, "name and description do not open")]),
     ...closed
       .filter(({ open }) => open === undefined)

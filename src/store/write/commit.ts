@@ -8,7 +8,7 @@ import { type OpenVault, sealVault, vaultRow } from "../vault-rows.ts";
 import type { RowCache, WrittenRows } from "./cache.ts";
 import { keysOfCommit } from "./commit-keys.ts";
 import { recordDeletion } from "./deleted-vaults.ts";
-import { fencedEntries } from "./fence.ts";
+import { fencedEntries, fencedRecords } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
 import type { TokenHashes } from "./rows.ts";
 import { type FileChange, fileStatement, type ReturnedTexts } from "./file-rows.ts";
@@ -67,6 +67,7 @@ interface Batch {
 
 /** Writes a commit in one D1 call, and updates the cache by the outcome. */
 export async function writeCommit(store: Store, cache: RowCache, commit: Commit): Promise<CommitAttempt> {
+  if (commit.activities.length === 0) return writeRecords(store, commit);
   const rows = await Promise.all(commit.activities.map((activity) => sealActivity(store, activity)));
   const returned = await resealReturned(store.db, commit.vault, commit.before?.keys, commit.files);
   // Nothing was written: the group starts again from a new snapshot.
@@ -77,6 +78,22 @@ export async function writeCommit(store: Store, cache: RowCache, commit: Commit)
   const outcome = await tryBatch(store.db, statements);
   cache.update(outcome === "committed" ? written : undefined);
   return { outcome, entries: new Map(rows.map(({ id, sealed }) => [id, sealed])) };
+}
+
+/**
+ * Writes the records of operations that changed nothing. No row changes that the cache may have. The operations did nothing, so the
+ * answers are true without the records too, for which D1 may have no room (contract 10.12).
+ */
+async function writeRecords(store: Store, commit: Commit): Promise<CommitAttempt> {
+  const { keys, vault } = commit.before!;
+  const seal = async (record: IdempotencyRecord) => ({
+    key: record.key,
+    id: record.id,
+    sealed: await sealRecord(keys, commit.vault, record),
+  });
+  const rows = await Promise.all(commit.records.map(seal));
+  const outcome = await tryBatch(store.db, [fencedRecords(store, vault, commit, rows)]);
+  return { outcome: outcome === "full" ? "committed" : outcome, entries: new Map() };
 }
 
 async function updateBatch(

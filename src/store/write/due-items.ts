@@ -4,7 +4,7 @@ import { runBatch, type Store } from "../database.ts";
 /** The Items of one vault of which something is past its retention: see vault/expiry.ts. */
 
 export interface DueItems {
-  /** In the order of their ids: Items that exist, deleted ones, and orphaned versions. */
+  /** In the order of their ids: Items that exist, and deleted ones. */
   readonly items: readonly string[];
   /** The id after which the next call begins; absent when there are no more. */
   readonly next: string | undefined;
@@ -13,13 +13,13 @@ export interface DueItems {
 const EXPIRED = "SELECT id FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND deleted_at <= ?4 ORDER BY id LIMIT ?3";
 
 /**
- * More versions than are kept, of a deleted Item one more; or versions of an Item that neither exists nor is deleted. Not in a
- * UNION with the other statement: for that SQLite would read and sort the versions of all Items that follow.
+ * More versions than are kept, of a deleted Item one more. Not those of an Item that neither exists nor is deleted: its row was lost, and they
+ * are the last copy (decision 0035). Not in a UNION with the other statement: for that SQLite would read and sort the versions of all Items that follow.
  */
 const SURPLUS = `
   SELECT item_id AS id FROM item_versions AS kept WHERE vault_id = ?1 AND item_id > ?2 GROUP BY item_id
   HAVING count(*) > ?4 + NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = kept.item_id)
-    OR NOT EXISTS (
+    AND EXISTS (
       SELECT 1 FROM items WHERE vault_id = ?1 AND id = kept.item_id
       UNION ALL SELECT 1 FROM deleted_items WHERE vault_id = ?1 AND id = kept.item_id)
   ORDER BY item_id LIMIT ?3`;

@@ -2,7 +2,7 @@ import { WITHOUT_TOKEN } from "../../model/operation.ts";
 import type { Vault } from "../../model/vault.ts";
 import { ACTIVITY, type ActivityRow } from "../activity.ts";
 import type { Store } from "../database.ts";
-import { type IdempotencyRecord, oldestRecord } from "./idempotency.ts";
+import { type IdempotencyRecord, oldestRecord, type RecordRow } from "./idempotency.ts";
 import type { TokenHashes } from "./rows.ts";
 
 /**
@@ -17,9 +17,7 @@ import type { TokenHashes } from "./rows.ts";
  * has its versions. The primary key of the log refuses an operation that took effect before. A snapshot out of the cache assumes
  * all of that.
  */
-const FENCED_ENTRIES = `
-  INSERT INTO activity (${ACTIVITY.columns})
-  SELECT (
+const FENCED_VAULT = `(
     SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND data_key_id = ?10
       AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (
         SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND (claims = actor.value ->> 1 OR actor.value ->> 1 IS NULL)))
@@ -27,8 +25,14 @@ const FENCED_ENTRIES = `
         SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?7)) AND replays.id >= ?8)
       AND NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?9)))
       AND NOT EXISTS (SELECT 1 FROM item_versions WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?9)))
-  ), ${ACTIVITY.values}
-  FROM json_each(?5)`;
+  )`;
+
+const FENCED_ENTRIES = `INSERT INTO activity (${ACTIVITY.columns}) SELECT ${FENCED_VAULT}, ${ACTIVITY.values} FROM json_each(?5)`;
+
+/** The fence of operations that changed nothing: they have no log entries, and only their records are written. */
+const FENCED_RECORDS = `
+  INSERT OR REPLACE INTO replays (vault_id, key, id, sealed)
+  SELECT ${FENCED_VAULT}, value ->> 'key', value ->> 'id', value ->> 'sealed' FROM json_each(?5)`;
 
 /** What the fence checks besides the state of the vault. */
 interface Assumptions {
@@ -40,15 +44,23 @@ interface Assumptions {
 }
 
 /** The statement that is the fence and inserts the entries. In: the vault of the snapshot, and the log entries. */
-export function fencedEntries(
+export const fencedEntries = (store: Store, vault: Vault, assumptions: Assumptions, entries: readonly ActivityRow[]) =>
+  fenced(FENCED_ENTRIES, store, vault, assumptions, entries);
+
+/** The same for a commit without log entries. In: the rows of its idempotency records. */
+export const fencedRecords = (store: Store, vault: Vault, assumptions: Assumptions, rows: readonly RecordRow[]) =>
+  fenced(FENCED_RECORDS, store, vault, assumptions, rows);
+
+function fenced(
+  sql: string,
   { db, now }: Store,
   { id, contentVersion, attributeVersion, updatedAt, dataKeyId }: Vault,
   { actors, records, chosen }: Assumptions,
-  entries: readonly ActivityRow[],
+  rows: readonly (ActivityRow | RecordRow)[],
 ): D1PreparedStatement {
   const tokens = [...actors].filter(([actor]) => !WITHOUT_TOKEN.has(actor));
-  const lists = [entries, tokens, records.map(({ key }) => key)].map((list) => JSON.stringify(list));
-  const fenced = [
+  const lists = [rows, tokens, records.map(({ key }) => key)].map((list) => JSON.stringify(list));
+  const values = [
     id,
     contentVersion,
     attributeVersion,
@@ -58,5 +70,5 @@ export function fencedEntries(
     JSON.stringify(chosen),
     dataKeyId,
   ];
-  return db.prepare(FENCED_ENTRIES).bind(...fenced);
+  return db.prepare(sql).bind(...values);
 }

@@ -1,9 +1,16 @@
 import type { Result } from "../../model/result.ts";
-import { IS_COUNTED } from "../activity-insert.ts";
+import { counterOf, IS_COUNTED } from "../activity-insert.ts";
 import { COUNTED } from "../counted-rows.ts";
 import { runBatch } from "../database.ts";
 
 /** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
+
+/**
+ * SQL: the count of a kind of Items. One that is too high, and possible, stays unless the loss is accepted (?2): rows are missing, and nothing else
+ * tells how many.
+ */
+const leaving = (name: "items" | "deleted"): string =>
+  `CASE WHEN NOT ?2 AND vaults.${name} > counted.${name} AND vaults.${name} <= vaults.created THEN vaults.${name} ELSE counted.${name} END`;
 
 const SQL = {
   indexes: `
@@ -11,7 +18,7 @@ const SQL = {
     WHERE vault_id = ?1 AND id = ?2 AND version = ?3 AND overview = ?6`,
   vault: `
     UPDATE vaults SET (items, deleted, created, files, file_bytes, sealed_bytes, versions_kept) = (
-      SELECT counted.items, counted.deleted, max(vaults.created, counted.items + counted.deleted), counted.files,
+      SELECT ${leaving("items")}, ${leaving("deleted")}, max(vaults.created, counted.items + counted.deleted), counted.files,
         counted.file_bytes, counted.sealed_bytes, max(vaults.versions_kept, counted.versions_kept)
       FROM (${COUNTED}) AS counted)
     WHERE id = ?1`,
@@ -25,7 +32,7 @@ const SQL = {
   log: `
     UPDATE logs SET entries = (
       SELECT count(*) FROM activity
-      WHERE vault_id = ?1 AND id > logs.trimmed AND ${IS_COUNTED})
+      WHERE vault_id = ?1 AND id > logs.trimmed AND ${IS_COUNTED} AND ${counterOf("?1")} = ?1)
     WHERE vault_id = ?1`,
   deletion: `
     INSERT INTO deleted_vaults (id, deleted_at) SELECT ?1, ?2
@@ -51,9 +58,13 @@ export const recountLog = (db: D1Database, log: string): D1PreparedStatement => 
 export const relistDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
   db.prepare(SQL.deletion).bind(vault, now);
 
+/** The statement that counts the rows of a vault again. In: whether the loss of Items is accepted, so that their counts are those of the rows. */
+export const recount = (db: D1Database, vault: string, acceptLoss = false): D1PreparedStatement =>
+  db.prepare(SQL.vault).bind(vault, Number(acceptLoss));
+
 /**
  * Counts the rows of a vault again. For its coordinator, between two commits and with an empty cache afterwards: a commit writes
  * the counters that it computed from those that it read. Errors: `unavailable`.
  */
-export const recountVault = (db: D1Database, vault: string): Promise<Result<unknown>> =>
-  runBatch(db, db.prepare(SQL.vault).bind(vault));
+export const recountVault = (db: D1Database, vault: string, acceptLoss: boolean): Promise<Result<unknown>> =>
+  runBatch(db, recount(db, vault, acceptLoss));

@@ -80,7 +80,8 @@ const lengthOf = ({ texts }: ResealTable): string =>
 
 /**
  * The rows after a key, in the order of the key, up to the one by which they exceed the bound. Their sizes are added up apart from the
- * texts, which SQLite would copy. Of rows without texts, which add nothing to the sum, the last one is meant. In: the parameters ?1, the vault, and ?2 and on, the key.
+ * texts, which SQLite would copy. Of rows without texts, which add nothing to the sum, the last one is meant. In: the parameters ?1,
+ * the vault, and ?2 and on, the key.
  */
 export function readSql(table: ResealTable): string {
   const key = Object.keys(table.key);

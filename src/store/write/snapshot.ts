@@ -1,7 +1,10 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import type { File } from "../../model/file.ts";
 import type { Item } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { StoredItem } from "../../model/stored.ts";
 import type { Store } from "../database.ts";
+import { type FileRow, openFiles } from "../files.ts";
 import { openItem } from "../items.ts";
 import { checkRootKeys } from "../root-keys.ts";
 import { addHashes } from "../token-check.ts";
@@ -24,6 +27,8 @@ export interface Snapshot {
   readonly tokens: TokenHashes;
   /** A record that does not open fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
+  /** Of each Item that does not open, the Files whose rows do. */
+  readonly filesOfBroken: ReadonlyMap<string, readonly File[]>;
   /** The earlier versions whose texts were requested, by `versionKey`. */
   readonly versions: ReadonlyMap<string, Result<Item>>;
   /** What D1 holds of each Item that has rows, also of a deleted one, and of one that does not open. */
@@ -100,17 +105,23 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   if (!checked.ok) return checked;
   const keys = opened?.ok ? opened.value.keys : undefined;
+  const items = await openEach(
+    // Without the vault's row there are no keys, and its other rows are being deleted. Nor does a row that does not open give keys.
+    keys ? rows.items : [],
+    (row) => row.id,
+    (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
+  );
+  const closed = [...items].flatMap(([id, item]) => (item.ok ? [] : [id]));
   return ok({
     opened: opened?.ok ? opened.value : undefined,
     broken,
     everExisted: rows.everExisted,
     tokens: rows.tokens,
-    // Without the vault's row there are no keys, and its other rows are being deleted. Nor does a row that does not open give
-    // keys.
-    items: await openEach(
-      keys ? rows.items : [],
-      (row) => row.id,
-      (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
+    items,
+    filesOfBroken: await openEach(
+      closed,
+      (id) => id,
+      (id) => openThose(keys!, vault!.id, filesOf.get(id) ?? []),
     ),
     versions: await openEach(
       keys ? rows.texts : [],
@@ -125,6 +136,12 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
       (row) => openRecord(keys!, vault!.id, row),
     ),
   });
+}
+
+/** The Files of these rows that open. */
+async function openThose(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<File[]> {
+  const opened = await Promise.all(rows.map((row) => openFiles(keys, vault, [row])));
+  return opened.flatMap((files) => (files.ok ? files.value.map(({ key: _key, ...file }) => file) : []));
 }
 
 async function openEach<Row, V>(

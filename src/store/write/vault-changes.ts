@@ -3,6 +3,9 @@ import type { VaultRow } from "../vault-rows.ts";
 
 /** The statements that write the row of a vault. Only commit.ts runs them, behind the fence. */
 
+/** An impossible number counts as 0, as when it is read (../vault-rows.ts). NULL stays: not yet counted. */
+const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} THEN 0 ELSE sealed_bytes END`;
+
 const SQL = {
   insertVault: `
     INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
@@ -14,7 +17,7 @@ const SQL = {
   updateVault: `
     UPDATE vaults SET sealed = ?2, attribute_version = ?3, content_version = ?4, items = ?5, created = ?6,
       files = ?7, file_bytes = ?8, updated_at = ?9, quota_items = ?10, quota_bytes = ?11, quota_file_bytes = ?12,
-      deleted = ?13, restored = ?14, destroyed = ?15, sealed_bytes = sealed_bytes + ?16, versions_kept = max(versions_kept, ?17)
+      deleted = ?13, restored = ?14, destroyed = ?15, sealed_bytes = ${POSSIBLE_BYTES} + ?16, versions_kept = max(versions_kept, ?17)
     WHERE id = ?1`,
 };
 

@@ -50,7 +50,15 @@ function webhookOf(ports: WebhookPorts, { head }: VaultWebhooks, webhook: Stored
   const { id, state, createdAt, lastDelivery, lastError, failures, sequence } = progress;
   const times = { createdAt, lastDelivery: lastDelivery ?? undefined, lastError: lastError ?? undefined };
   return [
-    { id, url: webhook.definition?.url, secret, state, ...times, failures, pending: Math.max(0, head.sequence - sequence) },
+    {
+      id,
+      url: webhook.definition?.url,
+      secret,
+      state,
+      ...times,
+      failures,
+      pending: Math.min(Math.max(0, head.sequence - sequence), Number.MAX_SAFE_INTEGER),
+    },
   ];
 }
 

@@ -1,0 +1,11 @@
+import { type Context, isLocal } from "./context.ts";
+
+/**
+ * The headers of an answer that nothing on the way may compress (contract 1.7): net/http of Ruby does not decompress an answer with a
+ * `Content-Range`, and a stream must not be held back. The local server compresses in spite of `no-transform` (RFC 9111 section 5.2.2.6),
+ * unless the answer names an encoding.
+ */
+export const uncompressed = (c: Context): Record<string, string> => ({
+  "Cache-Control": "no-store, no-transform",
+  ...(isLocal(c) && { "Content-Encoding": "identity" }),
+});

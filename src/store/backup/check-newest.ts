@@ -1,0 +1,43 @@
+import { REGISTRY } from "../../model/backup.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { type BackupFigures, loadBackupFigures, recordCheck } from "../backup-figures.ts";
+import { listSnapshots, loadManifest } from "./load.ts";
+import { keysOfRegistry } from "./needed-keys.ts";
+import { type BackupStore, openBackupStore } from "./ports.ts";
+
+/** Whether the newest backup is there and opens with the present root keys. A bucket that was emptied else looks like one without backups. */
+
+/** By the number that is stored of it (backup-figures.ts). */
+export const NEWEST_FAULTS: readonly (string | undefined)[] = [
+  undefined,
+  "the newest backup is missing in the bucket",
+  "the newest backup does not open with ROOT_KEYS",
+];
+
+/** Out: an index of `NEWEST_FAULTS`. Errors: `unavailable`. */
+export async function findNewestFault(
+  { backups, keyring }: Pick<BackupStore, "backups" | "keyring">,
+  { number = 0 }: Pick<BackupFigures, "number">,
+): Promise<Result<number>> {
+  const numbers = await listSnapshots(backups, REGISTRY);
+  if (!numbers.ok) return numbers;
+  const newest = numbers.value.at(-1) ?? 0;
+  if (newest < number) return ok(1);
+  if (newest === 0) return ok(0);
+  const open = await loadManifest(backups, keyring, { vault: REGISTRY, number: newest });
+  if (!open.ok && open.failure.kind === "unavailable") return open;
+  return ok(open.ok && keysOfRegistry(open.value).every((id) => keyring.keys.has(id)) ? 0 : 2);
+}
+
+/** The part of the hourly run that looks for the newest backup, and stores what it found for /health. Throws when storage fails. */
+export async function checkNewestBackup(env: Env, now: number): Promise<void> {
+  // The wrangler.toml of the release before has no such bucket.
+  if (!(env as Partial<Env>).BACKUPS) return;
+  const store = await openBackupStore(env, now);
+  const figures = store.ok ? await loadBackupFigures(store.value.db) : store;
+  // Without a backup there is nothing to look for.
+  if (figures.ok && figures.value.at === undefined) return;
+  const fault = store.ok && figures.ok ? await findNewestFault(store.value, figures.value) : figures;
+  const recorded = store.ok && fault.ok ? await recordCheck(store.value, fault.value as number) : fault;
+  if (!recorded.ok) throw new Error("the newest backup could not be checked");
+}

@@ -1,0 +1,37 @@
+import type { Keyring } from "../../crypto/keyring.ts";
+import { type Cell, REGISTRY, type TableRows } from "../../model/backup.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { listSnapshots, loadManifest } from "./load.ts";
+import type { OpenManifest } from "./manifest.ts";
+
+/** The root keys that a backup needs: those of its manifests, of the keys of its vaults, and of its rows of tokens (contract 20.2). */
+
+/** Adds ids to a list. What is no id is left out. */
+export const withKeys = (known: readonly string[], ids: readonly (Cell | undefined)[]): readonly string[] => [
+  ...new Set([...known, ...ids.filter((id) => typeof id === "string")]),
+];
+
+/** The ids in the rows of a table. The origins of entries of the log are lost with their root key, as in the database (contract 20.6). */
+export function keysOfRows({ table, columns, rows }: TableRows): readonly (Cell | undefined)[] {
+  const column = columns.indexOf("root_key_id");
+  return table === "activity" || column < 0 ? [] : rows.map((row) => row[column]);
+}
+
+/** The ids that a registry and its snapshots need. */
+export const keysOfRegistry = ({ manifest, rootKey }: OpenManifest): readonly string[] =>
+  withKeys(manifest.rootKeys ?? [], [rootKey]);
+
+/**
+ * The ids that the newest backup needs, of those that open. Empty without such a backup, and without a bucket. Errors: `unavailable`.
+ */
+export async function loadNeededKeys(backups: R2Bucket | undefined, keyring: Keyring): Promise<Result<ReadonlySet<string>>> {
+  if (!backups) return ok(new Set());
+  const numbers = await listSnapshots(backups, REGISTRY);
+  if (!numbers.ok) return numbers;
+  for (const number of numbers.value.toReversed()) {
+    const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
+    if (open.ok) return ok(new Set(keysOfRegistry(open.value)));
+    if (open.failure.kind === "unavailable") return open;
+  }
+  return ok(new Set());
+}

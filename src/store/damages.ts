@@ -1,0 +1,96 @@
+import { createCache } from "../crypto/cache.ts";
+import { KEYS_DO_NOT_OPEN } from "../crypto/vault-keys.ts";
+import type { Failure } from "../model/failure.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { DAY, MINUTE } from "../model/time.ts";
+import { runBatch, type Store } from "./database.ts";
+import { checkRootKeys } from "./root-keys.ts";
+
+/**
+ * The rows that did not open when they were read, for /health and /metrics (contract 13.25). The table `counters` keeps them, each with the time
+ * when it was read last. Its name has what was read of the row, so that a row that was repaired, replaced or deleted counts no longer.
+ */
+
+const PREFIX = "damaged/";
+
+/** The most rows that are kept: more say nothing else to an operator. */
+const ROWS_MAX = 1_000;
+
+const KEPT = `name >= '${PREFIX}' AND name < 'damaged0'`;
+const NAME_OF = {
+  item: "json_array(vault_id, id, version)",
+  vault: "json_array(id, NULL, data_key || index_key || sealed)",
+};
+
+const insert = (rows: string) => `
+  INSERT INTO counters (name, value) SELECT '${PREFIX}' || ${rows} AND (SELECT count(*) FROM counters WHERE ${KEPT}) < ${ROWS_MAX}
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+
+const SQL = {
+  items: insert(
+    `${NAME_OF.item}, ?3 FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))`, // JSON, because there may be many
+  ),
+  vault: insert(`${NAME_OF.vault}, ?3 FROM vaults WHERE id = ?1 AND ?2 = '[]'`),
+  forget: `DELETE FROM counters WHERE ${KEPT} AND value <= ?1`,
+  count: `
+    SELECT count(*) AS found, CASE WHEN item IS NULL THEN 'vault' ELSE 'item' END AS kind
+    FROM (SELECT substr(name, ${PREFIX.length + 1}) AS place, substr(name, ${PREFIX.length + 1}) ->> 0 AS vault,
+      substr(name, ${PREFIX.length + 1}) ->> 1 AS item FROM counters WHERE ${KEPT} AND value > ?1)
+    WHERE place IN (SELECT ${NAME_OF.item} FROM items WHERE vault_id = vault AND id = item
+      UNION ALL SELECT ${NAME_OF.vault} FROM vaults WHERE id = vault)
+    GROUP BY kind`,
+};
+
+/** What was recorded by this isolate in the last minute: a list that is read again and again writes once. */
+const recorded = createCache<true>(256, MINUTE);
+
+/**
+ * Records rows of a vault that did not open: Items by their ids, or without ids the row of the vault. One D1 call, and for a vault one before
+ * it, because with wrong root keys no vault is damaged. It never fails: what is not recorded is met again.
+ */
+export async function recordDamage(store: Store, vault: string, items: readonly string[]): Promise<void> {
+  const { db, now } = store;
+  const ids = JSON.stringify(items);
+  const name = vault + ids;
+  if (recorded.get(name, now)) return;
+  recorded.set(name, true, now);
+  if (items.length === 0 && !(await checkRootKeys(db, store.keyring)).ok) return;
+  const add = db.prepare(items.length > 0 ? SQL.items : SQL.vault).bind(vault, ids, now);
+  await runBatch(db, add, db.prepare(SQL.forget).bind(now - DAY));
+}
+
+/** Whether a failure of a request shows a damaged row. */
+export const showsDamage = ({ kind, detail }: Failure): boolean =>
+  kind === "integrity" || (kind === "misconfigured" && detail === KEYS_DO_NOT_OPEN);
+
+export const DAMAGED = ["item", "vault"] as const;
+
+/** How many damaged rows were read in the last day and are still as they were; kinds without one are absent. */
+export type Damages = ReadonlyMap<string, number>;
+
+export interface DamageRow {
+  readonly kind: (typeof DAMAGED)[number];
+  readonly found: number;
+}
+
+/** The statement that counts them. In: Unix milliseconds. */
+export const damagesStatement = (db: D1Database, now: number): D1PreparedStatement => db.prepare(SQL.count).bind(now - DAY);
+
+export const damagesOf = (rows: readonly DamageRow[]): Damages => new Map(rows.map(({ kind, found }) => [kind, found]));
+
+/** For /health. Out: a warning where damaged rows were read. In: Unix milliseconds. */
+export async function probeDamages(db: D1Database, now: number): Promise<Result<string | undefined>> {
+  const read = await runBatch<[DamageRow]>(db, damagesStatement(db, now));
+  if (!read.ok) return fail("unavailable", "The database does not answer");
+  const damages = damagesOf(read.value[0]);
+  const found = DAMAGED.flatMap((kind) => {
+    const count = damages.get(kind) ?? 0;
+    const word = kind === "item" ? "Item" : kind;
+    return count > 0 ? [`${count} ${word}${count === 1 ? "" : "s"}`] : [];
+  });
+  return ok(
+    found.length > 0
+      ? `${found.join(" and ")} did not open when read in the last day: \`item-vault admin verify\` names them`
+      : undefined,
+  );
+}

@@ -1,0 +1,48 @@
+import { REGISTRY } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { loadPart } from "../backup/load.ts";
+import { findBrokenVault } from "../backup/broken.ts";
+import { openKeys } from "../vault-rows.ts";
+import type { Begun } from "./begin.ts";
+import { checkParts } from "./check-parts.ts";
+import { copyContents } from "./contents-step.ts";
+import type { Budget, RestorePorts } from "./ports.ts";
+import { readablePart } from "./readable.ts";
+
+/** A restore without a change: opens what the restore would open, in slices. */
+
+export interface Planned {
+  readonly findings: readonly Finding[];
+  /** Where the next slice begins: the indexes of a part and of a File in it; absent at the end. */
+  readonly next: string | undefined;
+  /** Parts that are opened. */
+  readonly parts: number;
+}
+
+/** In: `next` of the slice before. Errors: `backup_damaged`, `unavailable`. */
+export async function planSlice(ports: RestorePorts, begun: Begun, budget: Budget, cursor = ""): Promise<Result<Planned>> {
+  const { manifest, row } = begun;
+  const checked = cursor === "" ? await checkParts(ports.backups, manifest) : ok(undefined);
+  if (!checked.ok) return checked;
+  const keys = row ? await openKeys(ports.store, row) : ok(undefined);
+  if (!keys.ok) return keys;
+  const findings: Finding[] = row && cursor === "" ? await findBrokenVault(ports.store, manifest.row!) : [];
+  let [index = 0, file = 0] = cursor.split(" ").map(Number);
+  for (let first = true; index < manifest.parts.length; index++, file = 0, first = false) {
+    if (!first && budget.isSpent()) return ok({ findings, next: `${index} 0`, parts: index });
+    budget.spend(0, 1);
+    const part = await loadPart(ports.backups, manifest, manifest.parts[index]!);
+    if (!part.ok) return part;
+    const rows = await readablePart(ports, manifest, index, part.value, keys.value);
+    if (!rows.ok) return rows;
+    if (file === 0) findings.push(...rows.value.findings);
+    if (manifest.vault === REGISTRY) continue;
+    const slice = { manifest, row: row!, position: { part: index }, budget };
+    const contents = await copyContents(ports, slice, part.value, file, true);
+    if (!contents.ok) return contents;
+    findings.push(...contents.value.findings);
+    if (contents.value.next !== undefined) return ok({ findings, next: `${index} ${contents.value.next}`, parts: index });
+  }
+  return ok({ findings, next: undefined, parts: index });
+}

@@ -1,0 +1,57 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import type { Cell, Manifest, Part } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
+import { ok, type Result } from "../../model/result.ts";
+import type { BackupStore } from "../backup/ports.ts";
+import { replacedAfter } from "../verify/backup-heads.ts";
+import { checkPart, holdsTime, isImpossible } from "../verify/backup-rows.ts";
+import { findingOf } from "../verify/stage.ts";
+
+/**
+ * What a restore makes of a part with rows that do not open: one damaged row costs no other one (contract 21.24). A row of an Item or a
+ * version is written as it is: the Item keeps its earlier versions and its Files, and each of them is served where it opens. A row of
+ * a File or a webhook that does not open is left out, because it would keep the others of its Item or vault from being served.
+ */
+
+const LEFT_OUT: ReadonlySet<string> = new Set(["files", "file_versions", "webhooks"]);
+
+export interface ReadablePart {
+  /** The part as it is written. */
+  readonly part: Part;
+  /** How many rows were left out. */
+  readonly rowsLeftOut: number;
+  /** The rows that do not open and that no later part replaces. */
+  readonly findings: readonly Finding[];
+}
+
+/** In: the index of the part in its manifest; the keys of the vault, absent in the registry. Errors: `unavailable`. */
+export async function readablePart(
+  { store, backups }: { readonly store: Pick<BackupStore, "keyring" | "db" | "settings" | "now">; readonly backups: R2Bucket },
+  manifest: Manifest,
+  index: number,
+  part: Part,
+  keys: VaultKeys | undefined,
+): Promise<Result<ReadablePart>> {
+  const context = { store, vault: manifest.vault, keys };
+  const { broken, faults } = await checkPart(context, manifest.number, part, new Set());
+  if (broken.size === 0) return ok({ part, rowsLeftOut: 0, findings: [] });
+  const replaced = await replacedAfter(backups, manifest, index);
+  if (!replaced.ok) return replaced;
+  const findings = faults
+    .filter(({ kind, item }) => kind === "row_unreadable" && !(item !== undefined && replaced.value.has(item)))
+    .map((one) => findingOf(one));
+  let rowsLeftOut = 0;
+  const tables = part.tables.map(({ table, columns, rows }) => {
+    const kept = rows.filter((row) => isWritten(table, columns, row, broken.get(row) ?? true));
+    rowsLeftOut += rows.length - kept.length;
+    return { table, columns, rows: kept.map((row) => (broken.has(row) ? withTimes(columns, row, manifest.at) : row)) };
+  });
+  return ok({ part: { ...part, tables }, rowsLeftOut, findings });
+}
+
+const isWritten = (table: string, columns: readonly string[], row: readonly Cell[], opens: boolean): boolean =>
+  (opens || !LEFT_OUT.has(table)) && columns.every((column, index) => holdsTime(column) || !isImpossible(column, row[index]!));
+
+/** The row with the time of the snapshot in place of what is no time: D1 and the presenters refuse it. In: Unix milliseconds. */
+const withTimes = (columns: readonly string[], row: readonly Cell[], at: number): Cell[] =>
+  row.map((value, index) => (isImpossible(columns[index]!, value) ? at : value));

@@ -1,0 +1,92 @@
+import type { ActivityRow } from "../activity.ts";
+import { RESTORE } from "./check-item.ts";
+import { type Fault, fault } from "./stage.ts";
+
+/**
+ * Items that the log has and the database has not: their rows were lost, or are those of an earlier version. The log tells it as long as it keeps
+ * the entries of writes, 30 days by default.
+ */
+
+/** The row of an Item that entries of the log name, at the moment at which they were read. */
+export interface NamedItem {
+  readonly item: string;
+  /** NULL: there is no such row. */
+  readonly version: number | null;
+  /** The last version of the deleted Item. NULL: it is not deleted. */
+  readonly deleted: number | null;
+  /** Whether the last write to an Item without a row deleted or destroyed it. */
+  readonly ended: number;
+}
+
+/** SQL: whether fewer Items of the vault ?1 are deleted than its count says. Without a retention an Item that is deleted has no row. */
+const MISSES_DELETED = `
+  (SELECT deleted FROM vaults WHERE id = ?1) > (SELECT count(*) FROM deleted_items WHERE vault_id = ?1)`;
+
+/**
+ * SQL: the versions that some entries of the log of the vault ?1 name and that are missing between others of their Item. The oldest ones may
+ * have been dropped, because only VERSIONS_KEPT are kept. In: SQL of the entries.
+ */
+export const lostVersions = (entries: string): string => `
+  WITH lost AS MATERIALIZED (
+    SELECT DISTINCT item_id AS item, version FROM (${entries}) AS named
+    WHERE sequence IS NOT NULL AND item_id IS NOT NULL AND version IS NOT NULL AND event IS NOT 'version_destroyed'
+      AND version > (SELECT min(version) FROM item_versions WHERE vault_id = ?1 AND item_id = named.item_id)
+      AND version < coalesce(
+        (SELECT version FROM items WHERE vault_id = ?1 AND items.id = named.item_id),
+        (SELECT version FROM deleted_items WHERE vault_id = ?1 AND deleted_items.id = named.item_id))
+      AND NOT EXISTS (
+        SELECT 1 FROM item_versions AS kept WHERE vault_id = ?1 AND item_id = named.item_id AND kept.version = named.version)),
+  destroyed AS MATERIALIZED (
+    SELECT item_id, version FROM activity
+    WHERE EXISTS (SELECT 1 FROM lost) AND vault_id = ?1 AND event = 'version_destroyed' AND item_id IN (SELECT item FROM lost))
+  SELECT item, version FROM lost WHERE NOT EXISTS (
+    SELECT 1 FROM destroyed WHERE item_id = item AND coalesce(destroyed.version, lost.version) = lost.version)`;
+
+/**
+ * SQL: the Items that some entries of the log of the vault ?1 name. In: SQL of the entries. The last writes to all Items without a row are found in
+ * one scan of the log, which has no index by Item. SQLite takes `ended` from the row with the largest sequence.
+ */
+export const namedItems = (entries: string): string => `
+  WITH named AS MATERIALIZED (
+    SELECT item_id AS item, items.version, deleted.version AS deleted
+    FROM (SELECT DISTINCT item_id FROM (${entries}) WHERE sequence IS NOT NULL AND item_id IS NOT NULL)
+    LEFT JOIN items ON items.vault_id = ?1 AND items.id = item_id
+    LEFT JOIN deleted_items AS deleted ON deleted.vault_id = ?1 AND deleted.id = item_id),
+  missing AS (SELECT item FROM named WHERE version IS NULL AND deleted IS NULL),
+  last AS (
+    SELECT item_id, event IS 'destroyed' OR (action = 'DELETE' AND event IS NULL AND NOT ${MISSES_DELETED}) AS ended, max(sequence) FROM activity
+    WHERE EXISTS (SELECT 1 FROM missing) AND vault_id = ?1 AND sequence IS NOT NULL AND item_id IN (SELECT item FROM missing)
+    GROUP BY item_id)
+  SELECT item, version, deleted, item IN (SELECT item_id FROM last WHERE last.ended) AS ended FROM named`;
+
+/**
+ * SQL: `counted`, the count of the vault ?1 that still has the Item ?2, which has no row; NULL: none has it. The last write that the log has tells
+ * it; an Item that the log does not name is taken for one of those that are missing.
+ */
+export const COUNTED_AS = `
+  SELECT CASE
+    WHEN EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = ?2) OR last.event IS 'destroyed' THEN NULL
+    WHEN last.action IS 'DELETE' AND last.event IS NULL THEN CASE WHEN ${MISSES_DELETED} THEN 'deleted' END
+    WHEN items > (SELECT count(*) FROM items WHERE vault_id = ?1) AND items <= created THEN 'items'
+    WHEN last.action IS NULL AND ${MISSES_DELETED} THEN 'deleted'
+  END AS counted
+  FROM vaults LEFT JOIN (
+    SELECT action, event FROM activity WHERE vault_id = ?1 AND item_id = ?2 AND sequence IS NOT NULL ORDER BY sequence DESC LIMIT 1
+  ) AS last ON true
+  WHERE vaults.id = ?1`;
+
+/** In: entries of the log of a vault, and the Items that they name. An Item is named once in a slice of the log. */
+export function checkNamedItems(vault: string, entries: readonly ActivityRow[], items: readonly NamedItem[]): Fault[] {
+  const written = new Map<string, number>();
+  // The last write counts: an Item that was restored from a backup begins anew with version 1.
+  for (const { item, version, sequence, event } of entries)
+    if (item !== null && sequence != null && version !== null && event !== "version_destroyed") written.set(item, version);
+  return items.flatMap(({ item, version, deleted, ended }): Fault[] => {
+    const last = written.get(item);
+    const stored = version ?? deleted;
+    const named = { vault, item, table: "items" };
+    if (stored === null) return ended === 1 ? [] : [fault("item_lost", named, `the log has the Item, and no row: ${RESTORE}`)];
+    if (last === undefined || last <= stored) return [];
+    return [fault("item_lost", { ...named, version: last }, `the row has version ${stored}, and the log ${last}: ${RESTORE}`)];
+  });
+}

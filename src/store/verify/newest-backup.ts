@@ -1,0 +1,16 @@
+import { ok } from "../../model/result.ts";
+import { findNewestFault, NEWEST_FAULTS } from "../backup/check-newest.ts";
+import { loadBackupFigures } from "../backup-figures.ts";
+import { DONE, fault, type Stage } from "./stage.ts";
+
+/** The stage that looks for the newest backup at once, as the hourly run does. */
+export const checkNewest: Stage = async ({ store, backups }) => {
+  const figures = await loadBackupFigures(store.db);
+  if (!figures.ok) return figures;
+  const found = await findNewestFault({ backups, keyring: store.keyring }, figures.value);
+  if (!found.ok) return found;
+  const wrong = NEWEST_FAULTS[found.value];
+  const { number } = figures.value;
+  const named = number === undefined ? {} : { snapshot: number };
+  return ok({ ...DONE, faults: wrong === undefined ? [] : [fault("manifest_wrong", named, wrong)], calls: 3 });
+};
