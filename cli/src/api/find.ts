@@ -89,7 +89,7 @@ export async function itemPathOf(
   const query = { filter: `title eq ${quotedInFilter(name)}`, ...(archived && { archived }) };
   const found = await request<Summary[]>(client, "GET", `/v1/vaults/${vault}/items`, { query });
   // The service also finds titles that the filter's escapes may stand for (contract 5.9).
-  const wanted = found.filter(({ title, state }) => title === name && (state === "ARCHIVED") === archived);
+  const wanted = found.filter((item) => "title" in item && item.title === name && (item.state === "ARCHIVED") === archived);
   return itemPath(vault, onlyOne(wanted, archived ? "archived Item" : "Item", name).id);
 }
 
@@ -106,7 +106,7 @@ export async function deletedPathOf(client: Client, vault: string, name: string)
   const base = `/v1/vaults/${vault}/deleted-items`;
   if (isId(name)) return `${base}/${name}`;
   const found: Summary[] = [];
-  for await (const item of entriesOf<Summary>(client, base)) if (item.title === name) found.push(item);
+  for await (const item of entriesOf<Summary>(client, base)) if ("title" in item && item.title === name) found.push(item);
   return `${base}/${onlyOne(found, "deleted Item", name).id}`;
 }
 

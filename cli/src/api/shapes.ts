@@ -1,11 +1,11 @@
-import type { ItemSummary } from "@item-vault/client";
+import type { BrokenItem, ItemSummary } from "@item-vault/client";
 
 /** The shapes of the API that commands read (contract 2, 9.1, 13.14), where they differ from the generated types of the client. */
 
 export type { Field, File as FileInfo, Item } from "@item-vault/client";
 
-/** An Item of a list; of a deleted one also when it was deleted (contract 14.9). */
-export type Summary = ItemSummary & { readonly deletedAt?: string };
+/** An Item of a list, which has no title when its stored record does not open (contract 11.10); of a deleted one also when it was deleted (contract 14.9). */
+export type Summary = (ItemSummary | BrokenItem) & { readonly deletedAt?: string };
 
 export interface Vault {
   readonly id: string;

@@ -17,7 +17,7 @@ export const FALLBACK_OPTIONS = {
 interface FallbackCall {
   readonly io: Io;
   readonly options: Values<typeof FALLBACK_OPTIONS>;
-  readonly access: () => Promise<Access>;
+  readonly access: () => Promise<Pick<Access, "host" | "token">>;
 }
 
 const CLOCK_TOLERANCE = 300_000; // milliseconds
@@ -50,7 +50,7 @@ export async function withFallback(
 
 async function loadValues(
   path: string,
-  { host, token, maxAge }: Access & { readonly maxAge: number },
+  { host, token, maxAge }: Pick<Access, "host" | "token"> & { readonly maxAge: number },
   references: readonly string[],
   io: Io,
 ): Promise<Map<string, string>> {

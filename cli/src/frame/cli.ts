@@ -1,11 +1,12 @@
-import { createClient } from "@item-vault/client";
 import type { Command } from "./command.ts";
 import { CliError, EXIT, failureOf } from "./failure.ts";
 import { helpOf, overview } from "./help.ts";
 import { type Io, write } from "./io.ts";
+import { nearestOf } from "./nearest.ts";
 import { printable } from "./printable.ts";
 import { findCommand, type Parsed, parseLine } from "./parse.ts";
-import { type Access, loadAccess } from "./settings.ts";
+import { connectTo } from "./connect.ts";
+import { type Access, loadAccess, type TokenKind } from "./settings.ts";
 
 /** Runs a command line. Out: the exit code. Messages go to stderr, so that stdout is only what was asked for. */
 export async function runCli(commands: readonly Command[], argv: readonly string[], io: Io): Promise<number> {
@@ -43,19 +44,26 @@ async function withoutCommand(commands: readonly Command[], [word = "", next]: r
   }
   const group = commands.filter(({ name }) => name.startsWith(`${word} `));
   const asked = HELP.has(word) || (group.length > 0 && HELP.has(next));
-  if (!asked) throw new CliError("There is no such command", { exit: "usage", hint: "Run `item-vault --help`." });
+  if (!asked) throw unknownCommand(commands, [word, next ?? ""]);
   await write(word === "" ? io.stderr : io.stdout, overview(group.length > 0 ? group : commands));
   return word === "" ? EXIT.usage : EXIT.ok;
 }
 
+function unknownCommand(commands: readonly Command[], words: readonly string[]): CliError {
+  const names = commands.filter(({ hidden }) => !hidden).map(({ name }) => name);
+  const near = nearestOf(names, words.join(" ").trim()) ?? nearestOf(names, words[0]!);
+  const hint = near === undefined ? "Run `item-vault --help`." : `Did you mean \`item-vault ${near}\`?`;
+  return new CliError("There is no such command", { exit: "usage", hint });
+}
+
 function callOf({ args, rest, options }: Parsed, io: Io) {
   const loaded = new Map<string, Promise<Access>>(); // a token command runs once, because it may ask its user something
-  const access = (kind: "token" | "admin_token") => {
-    const known = loaded.get(kind) ?? loadAccess(io.env, { host: options.host, kind });
+  const access = (kind: TokenKind) => {
+    const known = loaded.get(kind) ?? loadAccess(io.env, options, kind);
     loaded.set(kind, known);
     return known;
   };
-  const connect = async (kind: "token" | "admin_token") => createClient(await access(kind));
+  const connect = async (kind: TokenKind) => connectTo(await access(kind), { admin: kind === "admin_token" });
   return {
     io,
     args,
@@ -64,6 +72,7 @@ function callOf({ args, rest, options }: Parsed, io: Io) {
     access: () => access("token"),
     client: () => connect("token"),
     admin: () => connect("admin_token"),
+    issued: async (token: string) => connectTo({ ...(await access("admin_token")), token }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Client } from "@item-vault/client";
+import type { ConnectionOptions } from "./connection.ts";
 import type { Io } from "./io.ts";
 import type { Access } from "./settings.ts";
 
@@ -35,13 +36,15 @@ export interface Call<O extends Options = Options> {
   readonly args: readonly string[];
   /** What follows `--`. */
   readonly rest: readonly string[];
-  readonly options: Values<O>;
+  readonly options: Values<O> & ConnectionOptions;
   /** The host and the user's token. Throws when one of them is missing. */
   readonly access: () => Promise<Access>;
   /** A client with the user's token. Throws when there is no host or no token. */
   readonly client: () => Promise<Client>;
   /** A client with the admin's token, for vaults and tokens. */
   readonly admin: () => Promise<Client>;
+  /** A client with a token that the admin has just issued, on the admin's host. */
+  readonly issued: (token: string) => Promise<Client>;
 }
 
 export interface Command<O extends Options = Options> {

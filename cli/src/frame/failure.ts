@@ -17,7 +17,7 @@ export const EXIT = {
   conflict: 5,
   /** The service did not answer, or cannot serve: network errors, 429, 5xx. */
   unavailable: 6,
-  /** `admin verify` found something that is wrong. */
+  /** `admin verify` found something that is wrong, or a backup or a restore has rows that do not open. */
   found: 7,
 } as const;
 
@@ -48,9 +48,22 @@ const BY_STATUS: Readonly<Record<number, Exit>> = {
   429: "unavailable",
 };
 
-const HINTS: Partial<Record<Exit, string>> = {
-  denied: "Check the token with `item-vault whoami`: it may be revoked, expired, or without this permission.",
-  unavailable: "Check that the host is right and that the service runs: `item-vault whoami`.",
+/** What to do next, by the kind of the failure (contract 4.3), else by its status. */
+const HINTS: Readonly<Record<string, string>> = {
+  admin_token: "It is the ADMIN_TOKEN of the service: set ITEM_VAULT_ADMIN_TOKEN, or run `item-vault login --admin`.",
+  integrity: "The administrator finds out what does not open, and what helps: `item-vault admin verify`.",
+  database_full: "Delete Items, versions or Files that are not needed, or ask the administrator for room.",
+  quota: "Delete what is not needed, or ask the administrator for a larger quota.",
+  misconfigured: "The administrator finds the fault in /health of the service.",
+  schema: "The administrator finds the fault in /health of the service.",
+  0: "Check that the host is right and that the service runs: `item-vault whoami`.",
+  401: "Check the token with `item-vault whoami`: it may be revoked, expired, or without this permission.",
+  403: "Check the token with `item-vault whoami`: it may be revoked, expired, or without this permission.",
+  429: "Run the command again later.",
+  500: "Run the command again; if it fails again, the log of the service says why.",
+  502: "Run the command again later.",
+  503: "Run the command again later.",
+  504: "Run the command again later.",
 };
 
 /** The failure of an exception. Out: `undefined` for one that is a defect of this program. */
@@ -58,7 +71,8 @@ export function failureOf(error: unknown): CliError | undefined {
   if (error instanceof CliError) return error;
   if (!(error instanceof ItemVaultError)) return undefined;
   const exit = exitOfStatus(error.status);
-  const hint = HINTS[exit];
+  // The service names the kind, and an object also answers to names such as "constructor".
+  const hint = HINTS[Object.hasOwn(HINTS, error.kind) ? error.kind : error.status];
   return new CliError(printable(error.message), hint === undefined ? { exit } : { exit, hint });
 }
 

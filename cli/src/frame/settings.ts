@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
+import { checkScheme, type ConnectionOptions, normalizedHost, timeoutOf } from "./connection.ts";
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 
@@ -43,21 +44,38 @@ export function configPath({ ITEM_VAULT_CONFIG, XDG_CONFIG_HOME = "" }: Io["env"
 export interface Access {
   readonly host: string;
   readonly token: string;
+  /** How long the service may be silent, in milliseconds. */
+  readonly timeout: number;
 }
 
-/** Host and token of a request. Errors: throws a CliError that says how to set what is missing. */
-export async function loadAccess(
-  env: Io["env"],
-  { host: given, kind = "token" }: { readonly host?: string | undefined; readonly kind?: keyof typeof TOKENS },
-): Promise<Access> {
+export type TokenKind = keyof typeof TOKENS;
+
+/** How the message begins when there is no token for the host. */
+export const NO_TOKEN = "No token is set";
+
+/**
+ * Host and token of a request. A token of the config file goes to the host of the config file only. Errors: throws a CliError that
+ * says how to set what is missing.
+ */
+export async function loadAccess(env: Io["env"], options: ConnectionOptions, kind: TokenKind = "token"): Promise<Access> {
   const config = await loadConfig(env);
-  const host = hostOf(env, given, config);
+  const host = hostOf(env, options.host, config);
   if (!host) throw new CliError("No host is set", { exit: "usage", hint: "Set ITEM_VAULT_HOST, or run `item-vault login`." });
-  if (!/^https?:\/\/[^/]/.test(host)) throw new CliError("The host is no http or https URL", { exit: "usage" });
-  const token = firstOf(env, TOKENS[kind]) ?? (await printedBy(config[`${kind}_command`])) ?? config[kind];
-  if (token) return { host, token };
+  const isStoredHost = config.host !== undefined && normalizedHost(config.host) === normalizedHost(host);
+  if (!isStoredHost) checkScheme(env, host, options);
+  const timeout = timeoutOf(env, options, kind === "admin_token");
   const [variable] = TOKENS[kind];
-  throw new CliError("No token is set", { exit: "denied", hint: `Set ${variable}, or run \`item-vault login\`.` });
+  const set = firstOf(env, TOKENS[kind]);
+  if (set) return { host, token: set, timeout };
+  const isStored = (config[`${kind}_command`] ?? config[kind]) !== undefined;
+  if (isStored && !isStoredHost)
+    throw new CliError(`${NO_TOKEN} for ${host}: the stored one is for ${config.host ?? "no host"}`, {
+      exit: "denied",
+      hint: `Set ${variable}, or run \`item-vault login --host ${host}\`.`,
+    });
+  const token = (await printedBy(config[`${kind}_command`])) ?? config[kind];
+  if (token) return { host, token, timeout };
+  throw new CliError(NO_TOKEN, { exit: "denied", hint: `Set ${variable}, or run \`item-vault login\`.` });
 }
 
 /** The host of an option, of the environment or of the config file. */

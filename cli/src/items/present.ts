@@ -24,8 +24,8 @@ const SHOWN_TYPES = new Set([
 const SECRET_PURPOSES = new Set(["PASSWORD", "NOTES"]);
 
 /** In: also a type of a later release than this program. */
-export const isSecret = ({ type, purpose }: { readonly type: string; readonly purpose: string }): boolean =>
-  !SHOWN_TYPES.has(type) || SECRET_PURPOSES.has(purpose);
+export const isSecret = ({ type, purpose }: { readonly type: string; readonly purpose?: string }): boolean =>
+  !SHOWN_TYPES.has(type) || (purpose !== undefined && SECRET_PURPOSES.has(purpose));
 
 export const HIDDEN = "(hidden)";
 
@@ -44,7 +44,11 @@ export const shownItems = (items: readonly Summary[]): Shown => ({
   table: (columns) =>
     tableOf(
       ["ID", "TITLE", "CATEGORY", "TAGS", "UPDATED"],
-      items.map(({ id, title, category, tags, updatedAt }) => [id, title, category, tags.join(", "), timeOf(updatedAt)]),
+      items.map((item) => {
+        if ("broken" in item) return [item.id, "(does not open)", "", "", ""];
+        const { id, title, category, tags, updatedAt } = item;
+        return [id, title, category, tags.join(", "), timeOf(updatedAt)];
+      }),
       columns,
     ),
 });

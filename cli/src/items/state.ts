@@ -1,8 +1,10 @@
 import { type Client, ItemVaultError } from "@item-vault/client";
 import { request } from "../api/answers.ts";
-import { deletedPathOf, findItem, vaultIdOf } from "../api/find.ts";
+import { deletedPathOf, findItem, itemPathOf, vaultIdOf } from "../api/find.ts";
 import type { Item } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
+import { CliError } from "../frame/failure.ts";
+import type { Io } from "../frame/io.ts";
 import { confirm } from "../frame/prompt.ts";
 import { show, tell } from "../output/format.ts";
 import { printable } from "../frame/printable.ts";
@@ -40,17 +42,36 @@ export async function restore({ io, args, options, client: connect }: Call<typeo
 /** `item delete`: to the deleted Items; with `--destroy` for good. */
 export async function remove({ io, args, options, client: connect }: Call<typeof DELETE_OPTIONS>): Promise<void> {
   const client = await connect();
-  const { vault, path } = await findItem(client, args[0]!, options.vault);
+  const [name] = args as readonly [string];
+  const vault = await vaultIdOf(client, options.vault);
+  if (options.destroy) return destroy(io, client, vault, name, options.yes);
+  const path = await itemPathOf(client, vault, name);
   const id = path.slice(path.lastIndexOf("/") + 1);
-  if (options.destroy) await confirm(io, `Destroy ${printable(args[0]!)} with its versions and Files for good?`, options.yes);
   await client.send("DELETE", path);
-  if (options.destroy) await destroy(client, `/v1/vaults/${vault}/deleted-items/${id}`);
-  await tell(io, options.destroy ? `Destroyed ${id}` : `Deleted ${id}: \`item-vault item restore ${id}\` restores it`);
+  await tell(io, `Deleted ${id}: \`item-vault item restore ${id}\` restores it`);
 }
 
-/** A service without a retention has destroyed the Item already (contract 14.8). */
-async function destroy(client: Client, path: string): Promise<void> {
-  await client.send("DELETE", path).catch((error: unknown) => {
-    if (!(error instanceof ItemVaultError && error.status === 404)) throw error;
+/** Destroys an Item, or else a deleted one of this id or title. */
+async function destroy(io: Io, client: Client, vault: string, name: string, yes: boolean | undefined): Promise<void> {
+  const path = await itemPathOf(client, vault, name).catch(async (error: unknown) => {
+    if (!(error instanceof CliError && error.exit === "notFound")) throw error;
+    return deletedPathOf(client, vault, name);
   });
+  const id = path.slice(path.lastIndexOf("/") + 1);
+  await confirm(io, `Destroy ${printable(name)} with its versions and Files for good?`, yes);
+  const exists = path.includes("/deleted-items/") ? false : await orMissing(client.send("DELETE", path));
+  const deleted = client.send("DELETE", `/v1/vaults/${vault}/deleted-items/${id}`);
+  // A service without a retention has destroyed the Item already (contract 14.8).
+  await (exists ? orMissing(deleted) : deleted);
+  await tell(io, `Destroyed ${id}`);
 }
+
+/** Out: whether what the request names exists. */
+const orMissing = (answer: Promise<unknown>): Promise<boolean> =>
+  answer.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ItemVaultError && error.status === 404) return false;
+      throw error;
+    },
+  );

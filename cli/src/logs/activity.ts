@@ -1,4 +1,4 @@
-import type { Client } from "@item-vault/client";
+import type { BrokenActivityEntry, Client } from "@item-vault/client";
 import { entriesOf } from "../api/answers.ts";
 import { adminVaultIdOf, findItem, isId, vaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
@@ -36,8 +36,9 @@ export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_O
   const { before, actor, action, result } = options;
   const found = await (options.admin ? findInAdminLog : findInLog)(connected, options);
   const query = { limit: Math.min(limit + 1, LARGEST_PAGE), before, actor, action, result, ...found };
-  const entries: Entry[] = [];
-  for await (const entry of entriesOf<Entry>(connected, path, query)) if (entries.push(entry) > limit) break;
+  const entries: (Entry | BrokenActivityEntry)[] = [];
+  for await (const entry of entriesOf<Entry | BrokenActivityEntry>(connected, path, query))
+    if (entries.push(entry) > limit) break;
   const shown = entries.slice(0, limit);
   await show(io, options.format, {
     json: shown,
@@ -60,15 +61,12 @@ async function findInAdminLog(client: Client, { vault, item }: Options): Promise
   return { vault: vault && (await adminVaultIdOf(client, vault)) };
 }
 
-const rowOf = ({ timestamp, action, result, actor, resource, requestId }: Entry): string[] => [
-  timeOf(timestamp),
-  action,
-  result,
-  actor.id,
-  resourceOf(resource),
-  String(resource.itemVersion ?? ""),
-  requestId,
-];
+function rowOf(entry: Entry | BrokenActivityEntry): string[] {
+  const { timestamp, requestId } = entry;
+  if ("broken" in entry) return [timestamp === undefined ? "" : timeOf(timestamp), "(does not open)", "", "", "", "", requestId];
+  const { action, result, actor, resource } = entry;
+  return [timeOf(entry.timestamp), action, result, actor.id, resourceOf(resource), String(resource.itemVersion ?? ""), requestId];
+}
 
 /** The most exact thing that the entry names: an Item, else a vault, token or webhook. */
 function resourceOf(resource: Entry["resource"]): string {

@@ -6,7 +6,7 @@ import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
 import { plural } from "../frame/plural.ts";
-import { tell } from "../output/format.ts";
+import { jsonOf, tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
 import type { ACTIVITY_EXPORT_OPTIONS } from "./table.ts";
 
@@ -26,7 +26,7 @@ export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OP
     for await (const entry of entriesOf(connected, "/v1/admin/activity/export", { limit: PAGE, since, until, vault })) {
       count++;
       if (file !== undefined) progress.add(1);
-      yield new TextEncoder().encode(`${JSON.stringify(entry)}\n`);
+      yield new TextEncoder().encode(`${jsonOf(entry)}\n`);
     }
   }
   try {

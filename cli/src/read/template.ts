@@ -1,3 +1,4 @@
+import { PART_CHARACTERS } from "../../../src/model/reference.ts";
 import { CliError } from "../frame/failure.ts";
 import { createLookup, type Lookup, variableAt, type Variables } from "./variables.ts";
 
@@ -19,10 +20,13 @@ const END_OF_ENCLOSED = /[ \t]*\}\}/y;
 const SCHEME = "op://";
 /** A character before `op://` that makes it a part of a longer word. */
 const PART_OF_WORD = /[A-Za-z0-9\-+\\.]/;
-const PLAIN_CHARACTER = /[A-Za-z0-9\-_.?=/]/;
-const ENCLOSED_CHARACTER = /[A-Za-z0-9\-_.?=/ ]/;
+const PLAIN_CHARACTER = new RegExp(`[${PART_CHARACTERS}?=/]`, "u");
+const ENCLOSED_CHARACTER = new RegExp(`[${PART_CHARACTERS}?=/ ]`, "u");
 /** As in contract 16.2. */
-const REFERENCE = /^op:\/\/(?:[A-Za-z0-9\-_. ]+\/){2,3}[A-Za-z0-9\-_. ]+(?:\?attribute=[A-Za-z]+)?$/;
+const REFERENCE = new RegExp(
+  String.raw`^op://(?:[${PART_CHARACTERS} ]+/){2,3}[${PART_CHARACTERS} ]+(?:\?attribute=[A-Za-z]+)?$`,
+  "u",
+);
 
 /** Whether a text is a reference without variables. */
 export const isReference = (text: string): boolean => REFERENCE.test(text);
@@ -83,9 +87,10 @@ function readReference(template: string, start: number, allowed: RegExp, lookup:
   while (at < template.length) {
     const variable = variableAt(template, at, lookup);
     if (variable && variable.value === undefined) throw unset(template, at);
-    if (!variable && !allowed.test(template[at]!)) break;
-    reference += variable?.value ?? template[at]!;
-    at = variable?.end ?? at + 1;
+    const character = String.fromCodePoint(template.codePointAt(at)!);
+    if (!variable && !allowed.test(character)) break;
+    reference += variable?.value ?? character;
+    at = variable?.end ?? at + character.length;
   }
   return { reference, end: at };
 }

@@ -17,7 +17,8 @@ _item_vault() {
   found=("\${(@f)$("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "\${found[1]}" ]]; then compadd -a found; else _files; fi
 }
-compdef _item_vault item-vault iv
+# As a file of $fpath, whatever its name, the script runs at the first TAB: only then there is a completion to fill.
+if (( \${+compstate} )); then _item_vault "$@"; else compdef _item_vault item-vault iv; fi
 `,
   fish: `for program in item-vault iv
   complete -c $program -a '(set -l words (commandline -opc) (commandline -ct); $words[1] complete -- $words[2..-1] 2>/dev/null)'

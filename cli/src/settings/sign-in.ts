@@ -3,6 +3,8 @@ import { jsonOf } from "../api/answers.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
+import { printable } from "../frame/printable.ts";
+import { NO_TOKEN } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
 
 /** `console`: prints a link that signs in to the web console, with a one-time code for each token that is set (contract 24.9). */
@@ -15,15 +17,15 @@ export async function run({ io, client, admin }: Call): Promise<void> {
     ...(operator ? [await makeCode(operator, "/v1/admin/sign-in-codes")] : []),
   ];
   await tell(io, "The link signs in once, within 10 minutes. `item-vault console` makes another.");
-  await write(io.stdout, `${made[0]!.origin}/console/#sign-in=${made.map(({ code }) => code).join(".")}\n`);
+  await write(io.stdout, `${made[0]!.origin}/console/#sign-in=${printable(made.map(({ code }) => code).join("."))}\n`);
 }
 
-/** Out: `undefined` when the token is not set. */
+/** Out: `undefined` when the token is not set for this host. */
 async function ifSet(connect: () => Promise<Client>): Promise<Client | undefined> {
   try {
     return await connect();
   } catch (error) {
-    if (error instanceof CliError && error.message === "No token is set") return undefined;
+    if (error instanceof CliError && error.message.startsWith(NO_TOKEN)) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,7 @@
 import type { Call } from "../frame/command.ts";
 import { write } from "../frame/io.ts";
+import { printable } from "../frame/printable.ts";
+import { jsonOf } from "../output/format.ts";
 
 /** `whoami`: shows the token that the service has accepted. */
 export async function run({ io, access, client }: Call): Promise<void> {
@@ -7,9 +9,9 @@ export async function run({ io, access, client }: Call): Promise<void> {
   const lines = [
     ["host", (await access()).host],
     ["token", token.id],
-    ["name", JSON.stringify(token.name)],
+    ["name", jsonOf(token.name)],
     ["expires", token.expiresAt],
     ...Object.entries(token.vaults).map(([vault, permission]) => ["vault", `${vault} ${permission}`]),
   ];
-  await write(io.stdout, lines.map(([name, value]) => `${name!.padEnd(8)}${value}\n`).join(""));
+  await write(io.stdout, lines.map(([name, value]) => `${name!.padEnd(8)}${printable(value!)}\n`).join(""));
 }

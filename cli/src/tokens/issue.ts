@@ -6,6 +6,7 @@ import type { Token, Vault } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { type Io, write } from "../frame/io.ts";
+import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
 import { secondsOf } from "../frame/duration.ts";
 import { TOKENS } from "./manage.ts";
@@ -65,7 +66,7 @@ async function showIssued(io: Io, format: string | undefined, issued: Token): Pr
   const { id, token, expiresAt } = issued;
   const more = token === undefined ? "Its id is for the binding." : "It is not shown again.";
   await tell(io, `Issued the token ${id}, which expires at ${expiresAt}. ${more}`);
-  if (format === undefined || format === "table") await write(io.stdout, `${token ?? id}\n`);
+  if (format === undefined || format === "table") await write(io.stdout, `${printable(token ?? id)}\n`);
   else await show(io, format, { json: issued, table: () => "" });
 }
 

@@ -2,7 +2,7 @@ import type { TransferItem } from "./model.ts";
 import { inParallel } from "./pool.ts";
 import type { ServiceSummary, TargetVault } from "./service.ts";
 import type { Step } from "./steps.ts";
-import { type Found, isMadeBy, loadItem } from "./write-item.ts";
+import { type Digests, type Found, isMadeBy, loadItem } from "./write-item.ts";
 
 /** Finds the Items of a vault that stand for Items of a source without ids. */
 
@@ -21,18 +21,22 @@ export async function matchAlike(
   candidates: readonly ServiceSummary[],
   { client, id: vault }: TargetVault,
 ): Promise<(Found | undefined)[]> {
-  const loaded = await inParallel(candidates, async ({ id }) => await loadItem({ client, vault }, id));
+  const target = { client, vault };
+  const loaded = await inParallel(candidates, async ({ id }) => await loadItem(target, id));
   const free = new Set(loaded.filter((one) => one !== undefined));
-  const take = (fits: (candidate: Loaded) => boolean): Loaded | undefined => {
-    const found = [...free].find(fits);
-    if (found) free.delete(found);
-    return found;
+  const take = async (fits: (candidate: Loaded) => boolean | Promise<boolean>): Promise<Loaded | undefined> => {
+    for (const candidate of free) if ((await fits(candidate)) && free.delete(candidate)) return candidate;
+    return undefined;
   };
-  const same = wanted.map(({ steps }) => take((candidate) => isMadeBy(candidate, steps)));
-  return wanted.map(({ item: { tags } }, n) => {
-    const found = same[n] ?? take(({ item }) => tags.every((tag) => item.tags?.includes(tag)));
-    return found && { id: found.id, version: found.done, differs: found !== same[n] };
-  });
+  const digests: Digests = new Map();
+  const same: (Loaded | undefined)[] = [];
+  for (const { steps } of wanted) same.push(await take((candidate) => isMadeBy(target, candidate, steps, digests)));
+  const matched: (Found | undefined)[] = [];
+  for (const [n, { item }] of wanted.entries()) {
+    const found = same[n] ?? (await take((candidate) => item.tags.every((tag) => candidate.item.tags?.includes(tag))));
+    matched.push(found && { id: found.id, version: found.done, differs: found !== same[n] });
+  }
+  return matched;
 }
 
 type Loaded = NonNullable<Awaited<ReturnType<typeof loadItem>>>;

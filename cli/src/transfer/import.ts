@@ -53,16 +53,11 @@ async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted):
   losses.add("Items that do not fit into the service", undefined, unfit.length);
 }
 
-const chooseTargets = async ({ io, options, client, admin }: ImportCall, { items }: Fitted): Promise<Targets> => {
-  const {
-    vault,
-    host,
-    "create-vaults": create = false,
-    "dry-run": dryRun = false,
-  } = options as typeof options & { host?: string };
+const chooseTargets = async ({ options, client, admin, issued }: ImportCall, { items }: Fitted): Promise<Targets> => {
+  const { vault, "create-vaults": create = false, "dry-run": dryRun = false } = options;
   return await findTargets(
     items.map((item) => item.vault),
-    { vault, create, dryRun, host, io, client, admin },
+    { vault, create, dryRun, client, admin, issued },
   );
 };
 
@@ -87,14 +82,14 @@ async function describePlan(call: ImportCall, source: Source, fitted: Fitted): P
     await write(stderr, report.describeDiffering(differ));
   } catch (error) {
     if (!(error instanceof CliError) && !(error instanceof ItemVaultError)) throw error;
-    await write(stderr, `What is there already is not known: ${error.message}\n`);
+    await write(stderr, `What is there already is not known: ${printable(error.message)}\n`);
     await write(stdout, `Dry run: nothing was written\n`);
   }
   return EXIT.ok;
 }
 
 async function finish({ io }: ImportCall, { counts, differing, failures, fatal }: Counts, signal: AbortSignal): Promise<number> {
-  for (const { title, why } of failures) await write(io.stderr, `“${printable(title)}” failed: ${why}\n`);
+  for (const { title, why } of failures) await write(io.stderr, `“${printable(title)}” failed: ${printable(why)}\n`);
   await write(io.stderr, report.describeDiffering(differing));
   await write(io.stdout, `Imported: ${report.describeCounts(counts, OUTCOMES)}`);
   if (signal.aborted) {

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { createClient } from "@item-vault/client";
 import type { Call } from "../frame/command.ts";
+import { connectTo } from "../frame/connect.ts";
+import { checkScheme, timeoutOf } from "../frame/connection.ts";
 import { CliError } from "../frame/failure.ts";
 import { readAll } from "../frame/io.ts";
 import { ask } from "../frame/prompt.ts";
@@ -58,15 +59,16 @@ export async function passwordOf(io: ImportCall["io"], path: string | undefined,
     .split(/\r?\n/, 1)[0]!;
 }
 
-async function loadService(host: string, { io }: ImportCall, signal: AbortSignal): Promise<Source> {
-  if (!/^https?:\/\/[^/]/.test(host)) throw new CliError("--from-connect is no http or https URL", { exit: "usage" });
+async function loadService(host: string, { io, options }: ImportCall, signal: AbortSignal): Promise<Source> {
+  checkScheme(io.env, host, options);
   const token =
     io.env["OP_CONNECT_TOKEN"] ||
     (await ask(io, "Token of the other service: ", {
       hidden: true,
       instead: "Set OP_CONNECT_TOKEN to the token of the other service, and ITEM_VAULT_TOKEN to your own.",
     }));
-  const client = createClient({ host, token });
+  // Another server of the API names none of its answers.
+  const client = connectTo({ host, token, timeout: timeoutOf(io.env, options) }, { onlyItemVault: false });
   const progress = startProgress(io, "read", undefined, countOfItems);
   const { items, losses } = await readService(client, await listVaults(client), { signal, onItem: progress.set }).finally(() =>
     progress.end(),

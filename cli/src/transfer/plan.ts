@@ -76,11 +76,17 @@ interface VaultContent {
 async function loadContent({ client, id }: service.TargetVault): Promise<VaultContent> {
   const summaries = await service.listItems(client, id);
   const alike = new Map<string, service.ServiceSummary[]>();
-  for (const summary of summaries) {
+  for (const summary of summaries.filter(({ broken }) => broken === undefined)) {
     const key = keyOf(summary.title, summary.urls?.[0]?.href, summary.username);
     alike.set(key, [...(alike.get(key) ?? []), summary]);
   }
-  return { ids: new Map(summaries.map((summary) => [parseId(summary.id)!, summary])), alike, taken: new Set() };
+  return {
+    ids: new Map(
+      summaries.flatMap((summary) => (parseId(summary.id) === undefined ? [] : [[parseId(summary.id)!, summary] as const])),
+    ),
+    alike,
+    taken: new Set(),
+  };
 }
 
 const keyOf = (title = "", url = "", username = ""): string => JSON.stringify([title, url, username]);

@@ -1,4 +1,4 @@
-import type { Client } from "@item-vault/client";
+import { type Client, ItemVaultError } from "@item-vault/client";
 import { parseId } from "../../../src/model/ids.ts";
 import { entriesOf, request } from "../api/answers.ts";
 import { sameState } from "./compare.ts";
@@ -42,11 +42,22 @@ interface Reading {
   readonly hasVersions: boolean;
 }
 
-/** Out: `undefined` for an Item that was deleted meanwhile. */
+const DAMAGED = "Items that the service cannot read, because their stored records are damaged";
+
+/** The answer, or `undefined` for a stored record that does not open, which is counted under the id: its title is not known. */
+const orDamaged = <T>(losses: Losses, what: string, name: string, answer: Promise<T>): Promise<T | undefined> =>
+  answer.catch((error: unknown) => {
+    if (!(error instanceof ItemVaultError) || error.kind !== "integrity") throw error;
+    losses.add(what, name);
+    return undefined;
+  });
+
+/** Out: `undefined` for an Item that was deleted meanwhile, or is damaged. */
 async function readItem(reading: Reading, id: string): Promise<TransferItem | undefined> {
   const { client, vault } = reading;
   const path = `/v1/vaults/${vault.id}/items/${id}`;
-  const item = await service.orMissing(request<ServiceItem>(client, "GET", path));
+  const { losses } = reading;
+  const item = await service.orMissing(orDamaged(losses, DAMAGED, id, request<ServiceItem>(client, "GET", path)));
   if (!item) return undefined;
   const canonical = parseId(id);
   const state = stateOf(item);
@@ -81,7 +92,8 @@ async function readHistory(
   const states: TransferState[] = [];
   let kept = state;
   for (const version of earlier) {
-    const past = await service.orMissing(request<ServiceItem>(client, "GET", `${path}/versions/${version}`));
+    const read = request<ServiceItem>(client, "GET", `${path}/versions/${version}`);
+    const past = await service.orMissing(orDamaged(losses, "damaged earlier versions", item.title ?? "", read));
     if (!past) continue;
     const gone = past.files?.filter(({ id }) => !files.has(id)) ?? [];
     for (const { id } of gone) files.add(id);

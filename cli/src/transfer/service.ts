@@ -21,6 +21,8 @@ export interface ServiceSummary {
   readonly version?: number;
   readonly urls?: readonly { readonly href: string; readonly label?: string; readonly primary?: boolean }[] | null;
   readonly username?: string;
+  /** The stored record does not open, so there is no title (contract 11.10). */
+  readonly broken?: string;
 }
 
 export interface ServiceField {

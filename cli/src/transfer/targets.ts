@@ -1,9 +1,6 @@
 import type { Client } from "@item-vault/client";
-import { createClient } from "@item-vault/client";
-import type { Io } from "../frame/io.ts";
 import { request } from "../api/answers.ts";
 import { CliError } from "../frame/failure.ts";
-import { loadAccess } from "../frame/settings.ts";
 import * as service from "./service.ts";
 import type { ServiceVault, TargetVault } from "./service.ts";
 
@@ -25,10 +22,10 @@ export interface TargetOptions {
   /** Whether vaults that do not exist are made, by the admin. */
   readonly create: boolean;
   readonly dryRun: boolean;
-  readonly host?: string | undefined;
-  readonly io: Io;
   readonly client: () => Promise<Client>;
   readonly admin: () => Promise<Client>;
+  /** A client with a token that the admin has issued. */
+  readonly issued: (token: string) => Promise<Client>;
 }
 
 /** Finds the vaults. In: the names of the vaults in the source. Errors: throws a CliError that names what is missing. */
@@ -85,7 +82,7 @@ const TOKEN_LIFETIME = 24 * 60 * 60; // seconds
  * Makes the vaults that do not exist yet, and a token that writes to all of them: no token reads a vault that was made after it.
  * The token is revoked at the end, and expires after a day if the import is killed.
  */
-async function makeVaults(names: readonly string[], { admin, io, host }: TargetOptions) {
+async function makeVaults(names: readonly string[], { admin, issued }: TargetOptions) {
   const client = await admin();
   const existing = await request<ServiceVault[]>(client, "GET", "/v1/admin/vaults");
   const vaults: [string, ServiceVault][] = [];
@@ -96,12 +93,11 @@ async function makeVaults(names: readonly string[], { admin, io, host }: TargetO
   }
   const permissions = Object.fromEntries(vaults.map(([, { id }]) => [id, "rw"]));
   const wanted = { name: "item-vault import", vaults: permissions, expiresIn: TOKEN_LIFETIME };
-  const issued = await post<{ id: string; token: string }>(client, "tokens", wanted);
-  const access = await loadAccess(io.env, { host, kind: "admin_token" });
-  const writer = createClient({ host: access.host, token: issued.token });
+  const token = await post<{ id: string; token: string }>(client, "tokens", wanted);
+  const writer = await issued(token.token);
   return {
     vaults: vaults.map(([name, vault]) => [name, { ...vault, client: writer }] as const),
-    close: async () => void (await client.send("DELETE", `/v1/admin/tokens/${issued.id}`)),
+    close: async () => void (await client.send("DELETE", `/v1/admin/tokens/${token.id}`)),
   };
 }
 

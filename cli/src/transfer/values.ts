@@ -7,8 +7,19 @@ import type { TransferField } from "./model.ts";
 const ACCEPTS: Readonly<Record<string, (value: string) => boolean>> = {
   DATE: isDate,
   MONTH_YEAR: isMonthYear,
-  OTP: (value) => parseTotp(value) !== undefined,
+  OTP: (value) => parseTotp(value) !== undefined && !isOfSteam(value),
 };
+
+/**
+ * Whether a key URI is of Steam, whose codes are five letters and digits of an alphabet of its own: `encoder=steam` (KeePassXC), or the
+ * issuer. As a TOTP it would give codes that nothing accepts.
+ */
+function isOfSteam(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { pathname, searchParams } = new URL(value);
+  const names = [searchParams.get("encoder"), searchParams.get("issuer"), /([^/:]*)(?::|%3a)/i.exec(pathname)?.[1]];
+  return names.some((name) => name?.toLowerCase() === "steam");
+}
 
 /** What the field becomes if its type refuses the value: a one-time password is a secret, a date is not. */
 const FALLBACK: Readonly<Record<string, string>> = { DATE: "STRING", MONTH_YEAR: "STRING", OTP: "CONCEALED" };

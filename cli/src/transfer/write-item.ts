@@ -2,9 +2,10 @@ import { type Client, ItemVaultError } from "@item-vault/client";
 import { jsonOf } from "../api/answers.ts";
 import { base64Of } from "./bytes.ts";
 import { holdsState } from "./compare.ts";
+import type { TransferFile } from "./model.ts";
 import { stateOf } from "./read-service.ts";
 import * as service from "./service.ts";
-import type { ServiceItem } from "./service.ts";
+import type { ServiceFile, ServiceItem } from "./service.ts";
 import { progressAfter, type Step } from "./steps.ts";
 
 /** Writes one Item, or the rest of one whose import was interrupted. */
@@ -25,13 +26,14 @@ export interface Planned {
 export interface Found {
   readonly id: string;
   readonly version: number;
-  /** Whether it is known to have another content. */
+  /** Whether it has another content; absent: its content was not compared. */
   readonly differs?: boolean;
 }
 
 /**
  * `created`; `completed`: it lacked some steps; `present`: it was there; `differs`: it is there with another content, because somebody
- * has changed it since an interrupted import, so it was left as it is; `deleted`: it was imported before and has been deleted since.
+ * has changed it since an interrupted import, or a File of it is not that of the source, so it was left as it is; `deleted`: it
+ * was imported before and has been deleted since.
  */
 export type Outcome = "created" | "completed" | "present" | "differs" | "deleted";
 
@@ -48,6 +50,9 @@ type Loaded = Current & { readonly item: ServiceItem };
 
 const COLLISIONS = 5;
 
+/** SHA-256 in Base64 of contents that were read: by the id of a File of the service, whose content never changes, or by a File of the source. */
+export type Digests = Map<string | TransferFile, string>;
+
 /** Whether nothing is left to write. */
 export const isComplete = (found: Found | undefined, steps: readonly Step[]): boolean =>
   found !== undefined && !found.differs && found.version >= steps.length;
@@ -55,15 +60,19 @@ export const isComplete = (found: Found | undefined, steps: readonly Step[]): bo
 /** Errors: throws the ItemVaultError of a request. Repeating the call continues. */
 export async function writeItem(target: Target, { id, steps, found }: Planned): Promise<Outcome> {
   if (found?.differs) return "differs";
-  if (isComplete(found, steps)) return "present";
+  const files = progressAfter(steps, steps.length).files;
+  // The version says that all steps are done. The Files are those of an earlier source, which may have had other contents.
+  if (isComplete(found, steps) && (found?.differs === false || files.length === 0)) return "present";
   const begun = found ? await loadItem(target, found.id) : await create(target, id, steps[0]!);
   if (!begun) return "deleted";
   let current = begun;
   const created = current.checked;
-  if (!created && current.done >= steps.length) return "present";
+  const digests: Digests = new Map();
+  if (current.item && current.done >= steps.length)
+    return (await hasFiles(target, current.item, files, digests)) ? "present" : "differs";
   for (let collisions = 0; current.done < steps.length;) {
-    if (!current.checked && !isMadeBy(current, steps)) return "differs";
-    const next = await take(target, current, steps[current.done]!);
+    if (current.item && !(await isMadeBy(target, { ...current, item: current.item }, steps, digests))) return "differs";
+    const next = await take(target, current, steps[current.done]!, digests);
     if (!next && ++collisions > COLLISIONS) return "differs";
     // Another import of the same source has written: continue where it is.
     current = next ?? (await loadItem(target, current.id)) ?? current;
@@ -92,23 +101,60 @@ export async function loadItem({ client, vault }: Target, id: string): Promise<L
   return { id, done: item.version!, etag: etagOf(response), checked: false, item };
 }
 
-/** Whether the Item is what the first steps make, or all, and nothing else. */
-export function isMadeBy({ item, done }: Pick<Current, "item" | "done">, steps: readonly Step[]): boolean {
+/** Whether the Item is what the first steps make, or all, and nothing else. Contents are read only when all else is equal. In: gets the digests. */
+export async function isMadeBy(
+  target: Target,
+  { item, done }: Pick<Loaded, "item" | "done">,
+  steps: readonly Step[],
+  digests: Digests,
+): Promise<boolean> {
   const { state, archived, files } = progressAfter(steps, done);
-  const sameFiles = names(item?.files ?? []) === names(files);
-  return sameFiles && (item?.state === "ARCHIVED") === archived && holdsState(stateOf(item!), state);
+  const sameState = (item.state === "ARCHIVED") === archived && holdsState(stateOf(item), state);
+  return sameState && (await hasFiles(target, item, files, digests));
 }
 
-const names = (files: readonly { readonly name?: string; readonly size?: number }[]): string =>
-  JSON.stringify(files.map(({ name, size }) => `${size} ${name}`).toSorted());
+/** Whether an Item has these Files and no other: as many of each name, size and content. */
+async function hasFiles(target: Target, item: ServiceItem, files: readonly TransferFile[], digests: Digests): Promise<boolean> {
+  const stored = item.files ?? [];
+  if (listOf(stored) !== listOf(files)) return false;
+  for (const file of files) if (!digests.has(file)) digests.set(file, await digestOf(await readSource(file)));
+  for (const { id } of stored) {
+    if (digests.has(id)) continue;
+    const content = await readContent(target, item.id, id);
+    if (!content) return false;
+    digests.set(id, await digestOf(content));
+  }
+  return listOf(stored, ({ id }) => digests.get(id)) === listOf(files, (file) => digests.get(file));
+}
+
+const listOf = <F extends { readonly name?: string; readonly size?: number }>(
+  files: readonly F[],
+  contentOf: (file: F) => string | undefined = () => "",
+): string => JSON.stringify(files.map((file) => `${file.size} ${contentOf(file)} ${file.name}`).toSorted());
+
+/** Out: `undefined` for a File that is gone, or whose stored content does not open. */
+async function readContent({ client, vault }: Target, item: string, file: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  try {
+    const response = await client.send("GET", `/v1/vaults/${vault}/items/${item}/files/${file}/content`);
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    if (error instanceof ItemVaultError && (error.status === 404 || error.kind === "integrity")) return undefined;
+    throw error;
+  }
+}
+
+const readSource = async (file: TransferFile) => (await file.read()) as Uint8Array<ArrayBuffer>;
+
+const digestOf = async (content: Uint8Array<ArrayBuffer>): Promise<string> =>
+  base64Of(new Uint8Array(await crypto.subtle.digest("SHA-256", content)));
 
 /** Takes a step. Out: `undefined` when somebody else wrote first. */
-async function take(target: Target, { id, done, etag }: Current, step: Step): Promise<Current | undefined> {
+async function take(target: Target, { id, done, etag }: Current, step: Step, digests: Digests): Promise<Current | undefined> {
   const path = `/v1/vaults/${target.vault}/items/${id}`;
   const headers = { "If-Match": etag };
   try {
     if (step.kind === "file") {
-      await upload(target, path, step.file, headers);
+      await upload(target, path, step.file, { headers, digests });
       // The answer is about the File. The tag of the Item is read, which also shows whether somebody else wrote.
       return await loadItem(target, id);
     }
@@ -123,17 +169,19 @@ async function take(target: Target, { id, done, etag }: Current, step: Step): Pr
   }
 }
 
+/** In: gets the digest of the new File, so that it is not read again. */
 async function upload(
   { client }: Target,
   path: string,
-  file: Extract<Step, { kind: "file" }>["file"],
-  headers: Record<string, string>,
-) {
-  const body = (await file.read()) as Uint8Array<ArrayBuffer>;
-  const digest = base64Of(new Uint8Array(await crypto.subtle.digest("SHA-256", body)));
+  file: TransferFile,
+  { headers, digests }: { readonly headers: Record<string, string>; readonly digests: Digests },
+): Promise<void> {
+  const body = await readSource(file);
+  const digest = await digestOf(body);
   const query = { name: file.name, section: file.section };
   const all = { ...headers, "Content-Digest": `sha-256=:${digest}:` }; // contract 9.5
-  await (await client.send("POST", `${path}/files`, { body, query, headers: all })).body?.cancel();
+  const { id } = await jsonOf<ServiceFile>(await client.send("POST", `${path}/files`, { body, query, headers: all }));
+  digests.set(id, digest).set(file, digest);
 }
 
 const etagOf = (response: Response): string => response.headers.get("ETag") ?? "*";

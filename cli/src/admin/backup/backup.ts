@@ -2,21 +2,26 @@ import type { Client } from "@item-vault/client";
 import { request } from "../../api/answers.ts";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
-import { CliError, failureOf } from "../../frame/failure.ts";
+import { CliError, EXIT, failureOf } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
+import { printable } from "../../frame/printable.ts";
 import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
+import { lineOf } from "../verify/service.ts";
 import { copyObject, listLacking } from "./mirror.ts";
 import { BACKUPS, backUpRegistry, backUpVault, type VaultStep } from "./service.ts";
 import type { BACKUP_OPTIONS } from "./table.ts";
 
-/** `admin backup`. It may be killed anywhere and run again: it continues. */
-export async function backup({ io, options, admin: connect }: Call<typeof BACKUP_OPTIONS>): Promise<void> {
+/** `admin backup`. It may be killed anywhere and run again: it continues. Out: the exit code, `found` when rows did not open. */
+export async function backup({ io, options, admin: connect }: Call<typeof BACKUP_OPTIONS>): Promise<number> {
   const client = await connect();
   const vault = options.vault === undefined ? undefined : await adminVaultIdOf(client, options.vault);
-  if (options.list) return list(io, client, vault, options.format);
+  if (options.list) {
+    await list(io, client, vault, options.format);
+    return EXIT.ok;
+  }
   const steps = await backUpVaults(io, client, vault, { full: options.full, dryRun: options["dry-run"] });
   await report(io, steps, options["dry-run"]);
   if (vault === undefined && !options["dry-run"]) {
@@ -24,6 +29,7 @@ export async function backup({ io, options, admin: connect }: Call<typeof BACKUP
     await tell(io, `Backup ${number} has ${plural(vaults, "vault")}`);
   }
   if (options.to !== undefined) await mirror(io, client, options.to, options["dry-run"]);
+  return steps.some(({ findings = [] }) => findings.length > 0) ? EXIT.found : EXIT.ok;
 }
 
 const AGAIN = { exit: "unavailable", hint: "Run the command again: the others are backed up." } as const;
@@ -102,9 +108,16 @@ async function report(io: Io, steps: readonly VaultStep[], dryRun = false): Prom
     io,
     `Read ${plural(sum("rows"), "row")} (${plural(sum("bytes"), "byte")}) and looked at ${plural(sum("contents"), "content")}; ${counts}`,
   );
+  const findings = steps.flatMap((step) => step.findings ?? []);
+  for (const finding of findings) await tell(io, printable(lineOf(finding)));
+  if (findings.length > 0) await tell(io, DID_NOT_OPEN);
   if (sum("missing") > 0)
     await tell(io, `Missing in the bucket FILES: ${plural(sum("missing"), "content")} of Files. Run "item-vault admin verify"`);
 }
+
+const DID_NOT_OPEN =
+  "The rows named above did not open when the backup read them. Restore them from an older snapshot: " +
+  '"item-vault admin restore --vault VAULT --item ID --snapshot N". When they open again, "item-vault admin backup --full" reads them again.';
 
 async function mirror(io: Io, client: Client, folder: string, dryRun = false): Promise<void> {
   const lacking = await listLacking(client, folder);

@@ -25,9 +25,14 @@ export const isObjectKey = (path: string): boolean => KEY.test(path);
 export const orderOf = ({ key }: StoredObject): string =>
   `${key.startsWith("contents/") ? 0 : key.endsWith(".manifest") ? 2 : 1} ${key}`;
 
-/** The objects of all backups that a folder lacks, in the order in which they are copied. */
+/**
+ * The objects of all backups that a folder lacks, in the order in which they are copied. Errors: throws a CliError that names the
+ * files which differ from the bucket, and then nothing is copied: the bucket may be lost or manipulated, and the folder is the
+ * copy that is left.
+ */
 export async function listLacking(client: Client, folder: string): Promise<StoredObject[]> {
   const lacking: StoredObject[] = [];
+  const differing: string[] = [];
   for (let after: string | undefined = ""; after !== undefined;) {
     const page: { objects: StoredObject[]; next?: string } = await request(client, "GET", `${BACKUPS}/objects`, {
       query: { after },
@@ -35,19 +40,29 @@ export async function listLacking(client: Client, folder: string): Promise<Store
     for (const object of page.objects) {
       if (!KEY.test(object.key)) throw new CliError("The service names an object that is none of a backup");
       const file = await stat(join(folder, object.key)).catch(() => undefined);
-      if (file?.size !== object.size) lacking.push(object);
+      if (!file) lacking.push(object);
+      else if (file.size !== object.size)
+        differing.push(`${join(folder, object.key)}: ${file.size} bytes, in the bucket ${object.size}`);
     }
     after = page.next;
   }
+  if (differing.length > 0)
+    throw new CliError(`Nothing was copied, because these files differ from the bucket:\n${differing.join("\n")}`, {
+      exit: "conflict",
+      hint: "Copy into another folder. `item-vault admin verify --folder` checks this one; a damaged file of it may be removed.",
+    });
   return lacking.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 
-/** Copies an object into the folder, as a file with mode 0600. Errors: throws a CliError when it is not what its key says. */
+/**
+ * Copies an object into the folder, as a whole file with mode 0600 that replaces none. Errors: throws a CliError when it is not what
+ * its key says, and when the file exists.
+ */
 export async function copyObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
   const path = join(folder, key);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const response = await client.send("GET", `${BACKUPS}/object`, { query: { key } });
-  await writeWholeFile(path, checked(response.body!, key, size), { force: true });
+  await writeWholeFile(path, checked(response.body!, key, size), { force: false });
 }
 
 /** The same bytes; fails at the end when they are others than the key says. */

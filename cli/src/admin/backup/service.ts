@@ -1,6 +1,8 @@
 import { type Client, ItemVaultError } from "@item-vault/client";
 import { setTimeout } from "node:timers/promises";
 import { request } from "../../api/answers.ts";
+import { CliError } from "../../frame/failure.ts";
+import type { Finding } from "../verify/service.ts";
 
 /** The requests of backups (contract 21). */
 
@@ -14,11 +16,13 @@ export interface VaultStep {
   readonly bytes: number;
   readonly contents: number;
   readonly missing: number;
+  /** The rows of the snapshot that did not open when they were read. */
+  readonly findings?: readonly Finding[];
 }
 
 /** How far the snapshot of the registry is. */
 export interface RegistryStep {
-  readonly state: "reading" | "waiting" | "pruning" | "done" | "busy";
+  readonly state: "reading" | "waiting" | "pruning" | "done" | "busy" | "unrestored";
   readonly number: number;
   readonly vaults: number;
   readonly behind: number;
@@ -61,10 +65,14 @@ async function sendStep(client: Client, vault: string, json: StepOptions): Promi
   }
 }
 
+const UNRESTORED = { exit: "conflict", hint: "Restore them first: `item-vault admin restore`." } as const;
+
 /** Repeats the step of the registry until it is done; vaults that were made meanwhile are backed up. Out: the last answer. */
 export async function backUpRegistry(client: Client): Promise<RegistryStep> {
   for (;;) {
     const step = await request<RegistryStep>(client, "POST", BACKUPS);
+    if (step.state === "unrestored")
+      throw new CliError("The database is new, and the bucket has the backups of another one", UNRESTORED);
     if (step.state === "done") return step;
     if (step.waiting) await backUpVault(client, step.waiting.vault, {});
     if (step.state === "busy") await setTimeout(BUSY);

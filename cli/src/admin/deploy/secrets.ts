@@ -90,6 +90,7 @@ async function readSecrets(path: string): Promise<Map<string, string>> {
   return secrets;
 }
 
-const LEAST = 16; // characters of a token that is set for the first time
+/** The fewest characters of a secret that is set for the first time: the service refuses a shorter one. */
+const LEAST = 32;
 
 const isWeak = (name: string, value: string): boolean => name.endsWith("_TOKEN") && value.length < LEAST;

@@ -30,7 +30,7 @@ const SETTINGS = {
 
 /** In: the folder that has, or has no, installed wrangler; where its commands run. */
 export function createWrangler({ env }: Io, folder: string): Wrangler {
-  const [program, ...first] = commandIn(folder);
+  const [program, ...first] = wranglerIn(folder);
   return {
     run: (args, more = {}) =>
       new Promise((resolve, reject) => {
@@ -51,8 +51,11 @@ export function createWrangler({ env }: Io, folder: string): Wrangler {
   };
 }
 
-/** That of the folder's node_modules; without it that of npm, which `npx` installs. wrangler needs Node 22, this program Node 20. */
-function commandIn(folder: string): string[] {
+/**
+ * The program and its first arguments: that of the folder's node_modules by its path; without it the release that this program names, which `npx` installs. wrangler
+ * needs Node 22, this program Node 20.
+ */
+export function wranglerIn(folder: string): string[] {
   const installed = join(folder, "node_modules/wrangler");
   if (!existsSync(installed)) return ["npx", "--yes", `wrangler@${WRANGLER_VERSION}`];
   const node = join(folder, "node_modules/.bin/node");

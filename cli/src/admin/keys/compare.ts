@@ -2,6 +2,7 @@ import { CliError } from "../../frame/failure.ts";
 import { fingerprintOf, publicKeyOf } from "./document.ts";
 import type { KeyFile } from "./file.ts";
 import type { ServiceKey } from "./service.ts";
+import { howToUpload } from "./upload.ts";
 
 /**
  * Compares a file with the service, so that no command uploads the keys of another service, loses a key that is in use, or brings back
@@ -10,7 +11,7 @@ import type { ServiceKey } from "./service.ts";
  */
 export function requireSameKeys({ path, document }: KeyFile, keys: readonly ServiceKey[], removed?: string): void {
   const hint = "Use the file with which the service was deployed.";
-  for (const { id, state, fingerprint, verifies } of keys) {
+  for (const { id, state, fingerprint, verifies, removable } of keys) {
     const key = document.keys[id];
     const publicKey = key === undefined ? document.verify?.[id] : publicKeyOf(key);
     const own = publicKey === undefined ? undefined : fingerprintOf(publicKey);
@@ -18,7 +19,11 @@ export function requireSameKeys({ path, document }: KeyFile, keys: readonly Serv
       throw new CliError(`The key ${id} of ${path} (${own}) is not that of the service (${fingerprint})`, { hint });
     if (id === removed) continue;
     if (state !== "removed" && key === undefined)
-      throw new CliError(`${path} lacks the key ${id} (${fingerprint ?? "unknown"}) of the service`, { hint });
+      throw new CliError(`${path} lacks the key ${id} (${fingerprint ?? "unknown"}) of the service`, {
+        hint: removable
+          ? `When \`remove ${id}\` took it out: ${howToUpload(path)}, and run the command again. Else: ${hint}`
+          : hint,
+      });
     if (state === "removed" && (key !== undefined || (own !== undefined && !verifies)))
       throw new CliError(`The service does not have the key ${id} any more, and ${path} would bring it back`, { hint });
     if (state === "removed" && verifies && own === undefined)

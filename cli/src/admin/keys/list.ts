@@ -19,8 +19,9 @@ const rowOf = (key: ServiceKey): string[] => [
   remarkOf(key),
 ];
 
-function remarkOf({ state, verifies, removable }: ServiceKey): string {
+function remarkOf({ state, verifies, removable, backup, ...rows }: ServiceKey): string {
   if (state === "missing") return "put it back into ROOT_KEYS";
   if (state === "removed") return verifies ? "verifies tokens" : "";
+  if (state === "retired" && backup && rows.vaults + rows.tokens + rows.endedTokens === 0) return "needed by the newest backup";
   return removable ? "may be removed" : "";
 }

@@ -29,10 +29,15 @@ export async function run(call: KeysCall, [id = ""]: readonly string[]): Promise
 }
 
 /** Errors: throws a CliError while something needs the key. */
-function requireRemovable({ id, state, vaults, tokens, endedTokens }: ServiceKey, { active }: KeyDocument): void {
+function requireRemovable({ id, state, vaults, tokens, endedTokens, backup }: ServiceKey, { active }: KeyDocument): void {
   if (state === "active" || active === id)
     throw new CliError(`${id} is the active key`, { exit: "conflict", hint: "Activate another one first." });
   const held = `${plural(vaults, "vault")}, ${plural(tokens, "token")} and ${plural(endedTokens, "ended token")}`;
   if (vaults + tokens + endedTokens > 0)
     throw new CliError(`${id} still holds ${held}`, { exit: "conflict", hint: "Run `item-vault admin keys rewrap`." });
+  if (backup && state !== "removed")
+    throw new CliError(`The newest backup does not open without ${id}`, {
+      exit: "conflict",
+      hint: "Run `item-vault admin backup` first: it makes one that needs the active key alone.",
+    });
 }

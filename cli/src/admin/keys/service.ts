@@ -19,6 +19,8 @@ export interface ServiceKey {
   readonly vaults: number;
   readonly tokens: number;
   readonly endedTokens: number;
+  /** Whether the newest backup does not open without it. */
+  readonly backup: boolean;
   /** Whether it may be taken out of ROOT_KEYS: nothing needs it. */
   readonly removable: boolean;
 }

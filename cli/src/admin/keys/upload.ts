@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { basename } from "node:path";
 import { CliError } from "../../frame/failure.ts";
 import { tell } from "../../output/format.ts";
+import { wranglerIn } from "../deploy/wrangler.ts";
 import { type KeyDocument, textOf } from "./document.ts";
 import { type KeyFile, saveKeyFile } from "./file.ts";
 import type { KeysCall } from "./table.ts";
@@ -23,7 +24,10 @@ const isLocal = (path: string): boolean => /^\.dev\.vars(\..+)?$/.test(basename(
 
 /** How the service gets the ROOT_KEYS of a file, as a part of a sentence. */
 export const howToUpload = (path: string): string =>
-  isLocal(path) ? `Restart the local service, which reads ${path}` : `Upload it with \`npx wrangler secret bulk ${path}\``;
+  isLocal(path) ? `Restart the local service, which reads ${path}` : `Upload it with \`${uploadCommand(path)}\``;
+
+/** With the program that --upload starts: an `npx wrangler` without a release could run another one. */
+const uploadCommand = (path: string): string => [...wranglerIn(process.cwd()), "secret", "bulk", path].join(" ");
 
 /** Errors: throws a CliError when the file cannot be written or belongs to a local service, or when wrangler fails. */
 export async function applyChange({ io, options }: KeysCall, { file, document, done, next }: Change): Promise<void> {
@@ -45,9 +49,11 @@ export async function applyChange({ io, options }: KeysCall, { file, document, d
 async function putSecret(value: string, path: string): Promise<void> {
   const failed = (what: string) =>
     new CliError(`wrangler ${what}: ${path} is changed, and the service is not`, {
-      hint: `Run \`npx wrangler secret bulk ${path}\` in the folder of the wrangler.toml.`,
+      hint: `Run \`${uploadCommand(path)}\` in the folder of the wrangler.toml.`,
     });
-  const child = spawn("npx", ["wrangler", "secret", "put", "ROOT_KEYS"], { stdio: ["pipe", process.stderr, process.stderr] });
+  // By path or by an exact release: the value must not reach whatever else is called wrangler.
+  const [program, ...first] = wranglerIn(process.cwd());
+  const child = spawn(program!, [...first, "secret", "put", "ROOT_KEYS"], { stdio: ["pipe", process.stderr, process.stderr] });
   child.stdin.on("error", () => undefined); // it may end before it has read
   child.stdin.end(value);
   await new Promise<void>((resolve, reject) => {

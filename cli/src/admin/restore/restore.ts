@@ -1,42 +1,69 @@
 import { type Client, ItemVaultError } from "@item-vault/client";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
-import { CliError } from "../../frame/failure.ts";
+import { CliError, EXIT } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
 import { printable } from "../../frame/printable.ts";
 import { confirm } from "../../frame/prompt.ts";
 import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
+import { type Finding, lineOf } from "../verify/service.ts";
 import { type Restoration, type RestoreBody, restoreAll, sendRestore } from "./service.ts";
 import type { RESTORE_OPTIONS } from "./table.ts";
 import { copyFolder } from "./copy-folder.ts";
 
-/** `admin restore`. It may be killed anywhere and run again: it continues. */
-export async function restore({ io, options, admin: connect }: Call<typeof RESTORE_OPTIONS>): Promise<void> {
+/** `admin restore`. It may be killed anywhere and run again: it continues. Out: the exit code, `found` when something is not brought back. */
+export async function restore({ io, options, admin: connect }: Call<typeof RESTORE_OPTIONS>): Promise<number> {
   const { vault: name, item, snapshot: number, overwrite = false, from, yes, "dry-run": dryRun = false } = options;
-  if (name === undefined && (number !== undefined || item !== undefined || overwrite))
-    throw new CliError("--item, --snapshot and --overwrite need --vault", { exit: "usage" });
+  if (name === undefined && (item !== undefined || overwrite))
+    throw new CliError("--item and --overwrite need --vault", { exit: "usage" });
   const snapshot = number === undefined ? {} : { snapshot: numberOf(number) };
   const client = await connect();
   const vault = name === undefined ? undefined : await adminVaultIdOf(client, name);
-  if (from !== undefined && !(await copyFolder({ io, client, folder: from }, { vault, ...snapshot, yes, dryRun }))) return;
+  if (from !== undefined && !(await copyFolder({ io, client, folder: from }, { vault, ...snapshot, yes, dryRun })))
+    return EXIT.ok;
   const wanted =
-    vault === undefined ? await planAll(io, client) : [{ vault, ...(item !== undefined && { item }), ...snapshot, overwrite }];
-  const { plans, refused } = await showPlans(io, client, wanted, vault === undefined);
-  if (dryRun) return;
-  if (refused > 0) throw new CliError("Nothing was restored", { exit: "conflict", hint: "Restore single vaults with --vault." });
+    vault === undefined
+      ? await planAll(io, client, snapshot)
+      : [{ vault, ...(item !== undefined && { item }), ...snapshot, overwrite }];
+  const { plans, refused, lost } = await showPlans(io, client, wanted, { whole: vault === undefined, dryRun });
+  if (refused.length > 0 && plans.length === 0) throw nothingRestored(refused, dryRun);
+  if (dryRun) return refused.length + lost > 0 ? EXIT.found : EXIT.ok;
   await confirm(
     io,
     vault === undefined
-      ? `Restore ${plural(plans.length, "vault")}?`
+      ? `Restore ${plural(plans.length, "vault")}${refused.length > 0 ? `, and leave out ${refused.length}` : ""}?`
       : `Restore ${item === undefined ? "the vault" : `the Item ${printable(item)} of`} ${vault}?`,
     yes,
   );
-  if (vault === undefined) await restoreAll(client, {}, () => undefined);
-  await run(io, client, plans);
-  if (item !== undefined) return tell(io, `Restored the Item ${item}`);
-  await tellNext(io, vault === undefined, plans.length);
+  const before = vault === undefined ? await restoreOne(io, client, snapshot) : 0;
+  const damaged = before + (await run(io, client, plans));
+  if (item === undefined) await tellNext(io, vault === undefined, plans.length);
+  else await tell(io, `Restored the Item ${item}`);
+  if (refused.length > 0) await tell(io, REFUSED);
+  if (damaged > 0) await tell(io, NOT_BROUGHT_BACK);
+  return refused.length + damaged > 0 ? EXIT.found : EXIT.ok;
+}
+
+/** What a command answers that is refused wholly. */
+function nothingRestored(refused: readonly ItemVaultError[], dryRun: boolean): CliError {
+  const missing = refused.every(({ status }) => status === 404);
+  return new CliError(dryRun ? "Nothing would be restored" : "Nothing was restored", {
+    exit: missing ? "notFound" : "conflict",
+    hint: missing ? "List what there is: `item-vault admin backup --list`." : "Try an older snapshot with --snapshot.",
+  });
+}
+
+const REFUSED = "The vaults that were refused above were left out. Try older snapshots of them: --vault and --snapshot.";
+
+const NOT_BROUGHT_BACK =
+  "What is named above does not open in this snapshot. Everything else was restored. An older snapshot may have it: --vault, --item, --snapshot.";
+
+/** Names what does not open. Out: how much it is. */
+async function tellFindings(io: Io, findings: readonly Finding[] = []): Promise<number> {
+  for (const finding of findings) await tell(io, printable(lineOf(finding)));
+  return findings.length;
 }
 
 function numberOf(text: string): number {
@@ -44,43 +71,55 @@ function numberOf(text: string): number {
   return Number(text);
 }
 
-/** The vaults of the newest registry. */
-async function planAll(io: Io, client: Client): Promise<RestoreBody[]> {
-  const registry = await sendRestore(client, { dryRun: true });
+/** The vaults of the newest registry, or of the one with a number. */
+async function planAll(io: Io, client: Client, snapshot: RestoreBody): Promise<RestoreBody[]> {
+  const registry = await sendRestore(client, { ...snapshot, dryRun: true });
+  for (const { snapshot: number, reason } of registry.skipped ?? [])
+    await tell(io, `Skipped backup ${number}: ${printable(reason)}`);
   await tell(io, `Backup ${registry.snapshot} of ${registry.takenAt} has ${plural(registry.vaults!.length, "vault")}`);
-  return registry.vaults!.map(({ id, snapshot }) => ({ vault: id, snapshot }));
+  return registry.vaults!.map((one) => ({ vault: one.id, snapshot: one.snapshot }));
 }
 
 /**
- * Tells what would become of each vault. Out: what is to be restored, and how many vaults are refused. In: whether all vaults are
- * restored: then one that is there was restored before the command was interrupted, and stays as it is.
+ * Tells what would become of each vault. Out: what is to be restored, the refusals, and with `dryRun` how much does not
+ * open. In: whether all vaults are restored: then one that is there was restored before the command was interrupted, and stays as it is.
  */
 async function showPlans(
   io: Io,
   client: Client,
   wanted: readonly RestoreBody[],
-  whole: boolean,
-): Promise<{ readonly plans: readonly RestoreBody[]; readonly refused: number }> {
+  { whole, dryRun }: { readonly whole: boolean; readonly dryRun: boolean },
+): Promise<{ readonly plans: readonly RestoreBody[]; readonly refused: readonly ItemVaultError[]; readonly lost: number }> {
   const plans: RestoreBody[] = [];
-  let refused = 0;
+  const refused: ItemVaultError[] = [];
+  let lost = 0;
   for (const plan of wanted) {
-    const found = await planOf(client, plan);
+    const found = await planOf(client, plan, dryRun);
     const isThere = found instanceof ItemVaultError ? found.kind === "backup_newer" : found.existing === "older";
     if (whole && isThere) await tell(io, `${plan.vault!}: is there`);
     else if (found instanceof ItemVaultError) {
-      refused++;
+      refused.push(found);
       await tell(io, `${plan.vault!}: refused: ${printable(found.message)}`);
     } else {
       plans.push(plan);
       await tell(io, `${plan.vault!}: ${describe(found)}`);
+      lost += dryRun ? await tellFindings(io, found.findings) : 0;
     }
   }
-  return { plans, refused };
+  return { plans, refused, lost };
 }
 
-async function planOf(client: Client, plan: RestoreBody): Promise<Restoration | ItemVaultError> {
+/** In: whether everything is opened that the restore opens. */
+async function planOf(client: Client, plan: RestoreBody, whole: boolean): Promise<Restoration | ItemVaultError> {
   try {
-    return await sendRestore(client, { ...plan, dryRun: true });
+    const first = await sendRestore(client, { ...plan, dryRun: true });
+    const findings = [...(first.findings ?? [])];
+    for (let cursor = whole ? first.next : undefined; cursor !== undefined;) {
+      const slice = await sendRestore(client, { ...plan, dryRun: true, cursor });
+      findings.push(...(slice.findings ?? []));
+      cursor = slice.next;
+    }
+    return { ...first, findings };
   } catch (error) {
     if (error instanceof ItemVaultError && [404, 409, 422].includes(error.status)) return error;
     throw error;
@@ -92,7 +131,9 @@ const EXISTING = { none: "", deleted: ", which was deleted", older: ", which is 
 const describe = ({ snapshot, takenAt, items = 0, existing = "none" }: Restoration): string =>
   `snapshot ${snapshot} of ${takenAt} with ${plural(items, "Item")}${EXISTING[existing]}`;
 
-async function run(io: Io, client: Client, plans: readonly RestoreBody[]): Promise<void> {
+/** Out: how much does not open. */
+async function run(io: Io, client: Client, plans: readonly RestoreBody[]): Promise<number> {
+  let lost = 0;
   const progress = startProgress(
     io,
     "restored",
@@ -102,11 +143,30 @@ async function run(io: Io, client: Client, plans: readonly RestoreBody[]): Promi
   try {
     for (const [index, plan] of plans.entries()) {
       const onStep = ({ done, total }: Restoration) => progress.set(index + done / total, plans.length);
-      await restoreAll(client, plan, onStep);
+      lost += await restoreOne(io, client, plan, onStep);
     }
+    return lost;
   } finally {
     progress.end();
   }
+}
+
+/**
+ * Restores, and names what does not open. Out: how much that is. A dry run afterwards tells it and not the answers of the restore, because one of
+ * them may be lost: the request is then sent again, and goes on after what the lost answer named.
+ */
+async function restoreOne(
+  io: Io,
+  client: Client,
+  plan: RestoreBody,
+  onStep: (step: Restoration) => void = () => undefined,
+): Promise<number> {
+  const { snapshot } = await restoreAll(client, plan, onStep);
+  // `overwrite`, because a client may have changed the vault since.
+  const again = plan.vault === undefined ? { snapshot } : { ...plan, snapshot, overwrite: true };
+  const opened = await planOf(client, again, true);
+  if (opened instanceof ItemVaultError) throw opened;
+  return tellFindings(io, opened.findings);
 }
 
 async function tellNext(io: Io, whole: boolean, vaults: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { type Client, ItemVaultError } from "@item-vault/client";
 import { setTimeout } from "node:timers/promises";
 import { request } from "../../api/answers.ts";
+import type { Finding } from "../verify/service.ts";
 
 /** The requests of restores (contract 21.20). */
 
@@ -17,6 +18,12 @@ export interface Restoration {
   readonly items?: number;
   /** Only of what belongs to no vault: the vaults of the backup. */
   readonly vaults?: readonly { readonly id: string; readonly snapshot: number }[];
+  /** Newer backups that are not restored: they are not authentic, or have no vaults. */
+  readonly skipped?: readonly { readonly snapshot: number; readonly reason: string }[];
+  /** What does not open, of this slice. */
+  readonly findings?: readonly Finding[];
+  /** Of a dry run that has more to open. */
+  readonly next?: string;
 }
 
 export interface RestoreBody {
@@ -25,6 +32,7 @@ export interface RestoreBody {
   readonly snapshot?: number;
   readonly overwrite?: boolean;
   readonly dryRun?: boolean;
+  readonly cursor?: string;
 }
 
 /** What is restored and did not answer is asked again after so many milliseconds; a coordinator may be starting anew. */
@@ -34,7 +42,7 @@ const TRIES = 5;
 export const sendRestore = (client: Client, json: RestoreBody): Promise<Restoration> =>
   request<Restoration>(client, "POST", "/v1/admin/restores", { json });
 
-/** Sends requests until the restore is done. `onStep` gets each answer. Errors: throws an ItemVaultError; running the command again continues. */
+/** Sends requests until the restore is done. `onStep` gets each answer. Out: the last one. Errors: throws an ItemVaultError; running the command again continues. */
 export async function restoreAll(client: Client, body: RestoreBody, onStep: (step: Restoration) => void): Promise<Restoration> {
   for (let failures = 0; ;) {
     try {

@@ -17,6 +17,13 @@ export interface Finding {
   readonly repaired?: boolean;
 }
 
+/** A finding in one line, without a text of a user. */
+export function lineOf({ kind, vault, item, file, version, table, id, detail }: Finding): string {
+  const named = { vault, item, version, file, table, record: id };
+  const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  return `${kind}: ${[...words, detail].join(", ")}`;
+}
+
 export interface Checked {
   rows: number;
   items: number;
@@ -37,6 +44,7 @@ interface Wanted {
   readonly quick: boolean;
   readonly backup: boolean;
   readonly repair: boolean;
+  readonly acceptLoss?: true;
 }
 
 type Slice = Found & { readonly next: string | null };
@@ -47,7 +55,7 @@ export async function* runSlices(admin: Client, wanted: Wanted): AsyncGenerator<
   while (cursor !== null) {
     const json = { ...wanted, ...(cursor !== undefined && { cursor }) };
     const slice = await withRetries(() => request<Slice>(admin, "POST", "/v1/admin/verify", { json }));
-    cursor = slice.next;
+    cursor = slice.next ?? null; // also where an answer has none, so that the command ends
     yield slice;
   }
 }

@@ -18,14 +18,41 @@ export async function verify(call: VerifyCall): Promise<number> {
   const repairs = options.repair === true && options["dry-run"] !== true;
   if (options.repair && (backup || folder !== undefined))
     throw new CliError("Backups are not repaired", { exit: "usage", hint: "Take a new one: `item-vault admin backup`." });
-  if (repairs) await confirm(io, "Repair what can be repaired?", options.yes);
+  const acceptsLoss = options["accept-loss"] === true;
+  if (acceptsLoss && (!options.repair || !options.vault))
+    throw new CliError("--accept-loss needs --repair and --vault", { exit: "usage" });
+  const question = acceptsLoss ? "Repair what can be repaired, and accept the loss of Items?" : "Repair what can be repaired?";
+  if (repairs) await confirm(io, question, options.yes);
   const found = folder === undefined ? await verifyService(call, repairs) : await verifyFolder(folder);
-  await show(io, options.format, { json: found, table: (columns) => tableOf(HEADING, found.findings.map(rowOf), columns) });
-  const left = found.findings.filter(({ repaired }) => repaired !== true);
+  // Older backups that need a removed key are expected after a rotation, and are deleted in their time.
+  const expected = options.vault === undefined ? found.findings.filter(({ kind }) => kind === "key_removed") : [];
+  const findings = found.findings.filter((one) => !expected.includes(one));
+  await show(io, options.format, { json: found, table: (columns) => tableOf(HEADING, findings.map(rowOf), columns) });
+  const left = findings.filter(({ repaired }) => repaired !== true);
   await tell(io, `Checked ${describe(found.checked)}.`);
   if (folder !== undefined) await tell(io, WITHOUT_KEYS);
-  await tell(io, sumUp(found.findings, left));
+  for (const key of new Set(expected.map(({ id }) => id))) {
+    const snapshots = expected.filter(({ id }) => id === key).length;
+    await tell(io, `${plural(snapshots, "older snapshot")} cannot be opened without the removed root key ${key}.`);
+  }
+  await tell(io, sumUp(findings, left));
+  const hint = folder === undefined ? left.map(hintOf).find((text) => text !== undefined) : undefined;
+  if (hint !== undefined) await tell(io, hint);
   return left.length === 0 ? EXIT.ok : EXIT.found;
+}
+
+const DAMAGED_BACKUP = 'A backup that reads everything again replaces a damaged one: run "item-vault admin backup --full".';
+const LOST_CONTENTS = 'Contents that FILES has lost are taken from the backups: run "item-vault admin verify --repair".';
+
+const LOST_ITEMS =
+  'Items were lost. A backup may have them: run "item-vault admin restore --vault VAULT --item ITEM" for each. ' +
+  "When none can be restored, `--repair --accept-loss --vault VAULT` takes them out of the count.";
+
+/** What helps against a finding whose remedy is not its repair by the same command. */
+function hintOf({ kind, repairable, repaired, detail }: Finding): string | undefined {
+  if (kind === "part_wrong" || detail.startsWith("the newest backup")) return DAMAGED_BACKUP;
+  if (kind === "item_lost" || (kind === "counter_wrong" && detail.includes("rows are missing"))) return LOST_ITEMS;
+  return kind === "content_missing" && repairable && repaired === undefined ? LOST_CONTENTS : undefined;
 }
 
 const WITHOUT_KEYS =
@@ -35,7 +62,12 @@ const WITHOUT_KEYS =
 async function verifyService({ io, options, admin: connect }: VerifyCall, repair: boolean): Promise<Found> {
   const admin = await connect();
   const vaults = await Promise.all((options.vault ?? []).map((name) => adminVaultIdOf(admin, name)));
-  const wanted = { quick: options.quick ?? false, backup: options.backup ?? false, repair };
+  const wanted = {
+    quick: options.quick ?? false,
+    backup: options.backup ?? false,
+    repair,
+    ...(repair && options["accept-loss"] && { acceptLoss: true as const }),
+  };
   const found: Found = { findings: [], checked: { ...NOTHING } };
   const progress = startProgress(io, "checked", undefined, () => describe(found.checked));
   for (const vault of vaults.length > 0 ? vaults : [undefined]) {

@@ -14,7 +14,7 @@ interface Browser {
   readonly header: readonly string[];
   /** The columns that `read` reads; another column becomes a field. */
   readonly columns: readonly string[];
-  /** Whether a file that does not end with a line feed is cut off: this browser ends each row with one and quotes no value. */
+  /** Whether a file that does not end with a line feed may be cut off: this browser ends each row with one and quotes no value. */
   readonly endsWithLine: boolean;
   readonly read: (row: Row, losses: Losses) => Partial<TransferItem> & { readonly title: string };
 }
@@ -77,6 +77,9 @@ const formatOf = (browser: Browser): ImportFormat => ({
 export const chrome: ImportFormat = formatOf(CHROME);
 export const firefox: ImportFormat = formatOf(FIREFOX);
 
+/** A program that has changed the file may have left the line feed out, so the file is not refused. */
+const MAYBE_CUT_OFF = "the end of the last value, if the file is cut off: it does not end with a line feed";
+
 async function readCsv(text: string, browser: Browser): Promise<Transfer> {
   const { default: papa } = await import("papaparse");
   const { data, errors } = papa.parse<string[]>(text, { delimiter: ",", skipEmptyLines: true });
@@ -86,8 +89,6 @@ async function readCsv(text: string, browser: Browser): Promise<Transfer> {
   if (errors.length > 0)
     throw sourceFault(`Row ${(errors[0]!.row ?? 0) + 1}`, "has a quote that is not closed, or the file is cut off");
   if (rows.length === 0) throw sourceFault("The file", "has no passwords");
-  if (browser.endsWithLine && !text.endsWith("\n"))
-    throw sourceFault("The file", "does not end with a line feed, so it may be cut off. If it is whole, add one");
   // A repeated name would hide the values of the column before.
   const names = header.map((name, column) => (header.indexOf(name) === column ? name : `${name} ${column + 1}`));
   const losses = new Losses();
@@ -98,6 +99,7 @@ async function readCsv(text: string, browser: Browser): Promise<Transfer> {
     const item = readRow(new Map(names.map((name, column) => [name, values[column] ?? ""])), browser, losses);
     const repeated = seen.has(item.sourceId);
     seen.add(item.sourceId);
+    if (browser.endsWithLine && n === rows.length - 1 && !text.endsWith("\n")) losses.add(MAYBE_CUT_OFF, item.title);
     return repeated ? Object.assign(item, { sourceId: undefined }) : item;
   });
   return { source: browser.name, items, losses: losses.list() };

@@ -1,0 +1,45 @@
+import { CliError } from "./failure.ts";
+import type { Io } from "./io.ts";
+
+/** How a command reaches the service: options and variables besides host and token. */
+
+export interface ConnectionOptions {
+  readonly host?: string | undefined;
+  readonly timeout?: string | undefined;
+  readonly "allow-http"?: boolean | undefined;
+}
+
+/** Seconds that the service may be silent. A request of the admin may be a step of a backup or a restore, and takes longer. */
+const SILENCE = { user: 10, admin: 60 } as const;
+
+/** Milliseconds that the service may be silent. Errors: throws a CliError for what is no number of seconds. */
+export function timeoutOf(env: Io["env"], { timeout }: ConnectionOptions, admin = false): number {
+  const given = timeout ?? (env["ITEM_VAULT_TIMEOUT"] || undefined);
+  if (given === undefined) return SILENCE[admin ? "admin" : "user"] * 1000;
+  const seconds = /^\d{1,5}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
+  if (seconds > 0) return seconds * 1000;
+  const name = timeout === undefined ? "ITEM_VAULT_TIMEOUT" : "--timeout";
+  throw new CliError(`${name} takes seconds, for example 10 or 0.5`, { exit: "usage" });
+}
+
+/** Hosts that name the same service: without a `/v1` and slashes at the end, which the client leaves out. */
+export const normalizedHost = (host: string): string => {
+  const url = URL.canParse(host) ? new URL(host).href : host;
+  return url.replace(/\/+$/, "").replace(/\/v1$/, "");
+};
+
+/** Errors: throws a CliError for what is no http or https URL, and for http to another machine unless the user allows it. */
+export function checkScheme(env: Io["env"], host: string, options: ConnectionOptions): void {
+  if (!/^https?:\/\/[^/]/.test(host) || !URL.canParse(host))
+    throw new CliError("The host is no http or https URL", { exit: "usage" });
+  const { protocol, hostname } = new URL(host);
+  const isAllowed = options["allow-http"] === true || env["ITEM_VAULT_ALLOW_HTTP"] === "1";
+  if (protocol === "https:" || isThisMachine(hostname) || isAllowed) return;
+  throw new CliError(`The token would go unencrypted to ${hostname}`, {
+    exit: "usage",
+    hint: "Use https. In a network that nobody else reads: --allow-http, or ITEM_VAULT_ALLOW_HTTP=1.",
+  });
+}
+
+/** Not names under `localhost`: some resolvers ask the network for them. In: the host name of a URL, which has lower case. */
+const isThisMachine = (hostname: string): boolean => /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname);
