@@ -2,6 +2,7 @@ import { render } from "preact";
 import { hasSignInCode, startSession } from "./api/session.ts";
 import { App } from "./app.tsx";
 import { followWrites } from "./state/follow.ts";
+import { isolateTexts } from "./ui/isolate.ts";
 
 /** The start of the console. */
 
@@ -10,6 +11,7 @@ addEventListener("hashchange", () => {
   if (hasSignInCode()) location.reload();
 });
 
+isolateTexts();
 render(<App />, document.getElementById("app")!);
 await startSession();
 followWrites();

@@ -22,7 +22,7 @@ export function SessionEnded() {
               Continue
             </button>
           </p>
-          <p>To keep it, sign in as before.</p>
+          <p>To keep it, sign in here as before.</p>
         </>
       ) : (
         <p>Sign in again to continue. What you have typed is still here.</p>

@@ -1,19 +1,48 @@
+import { signal } from "@preact/signals";
 import { explain } from "./api/explain.ts";
 import { leavePage, signOut } from "./api/session.ts";
 import { showToast } from "./state/toasts.ts";
-import { clearCopied } from "./ui/clipboard.ts";
+import { clearCopied, isUncertain } from "./ui/clipboard.ts";
+import { Dialog } from "./ui/dialog.tsx";
 
-/** The button that ends the session. */
+/** Signing out: it ends the session, and clears the clipboard of what was copied here. */
+
+const asked = signal(false);
+
+/** The button that signs out. */
 export const SignOut = () => (
-  <button type="button" onClick={() => void leave()}>
+  <button type="button" onClick={() => (isUncertain() ? void (asked.value = true) : void leave(true))}>
     Sign out
   </button>
 );
 
-async function leave(): Promise<void> {
+/** Asks about a clipboard that may have something else. It is outside of the navigation, whose popover closes when a dialog opens. */
+export function SignOutQuestion() {
+  if (!asked.value) return null;
+  const answer = (clears: boolean) => () => {
+    asked.value = false;
+    void leave(clears);
+  };
+  return (
+    <Dialog title="Clear the clipboard too?" onClose={() => (asked.value = false)}>
+      <p>A value that you have copied here may still be in the clipboard, or something that you have copied elsewhere since.</p>
+      <div class="buttons">
+        <button type="button" onClick={answer(false)}>
+          Sign out only
+        </button>
+        <button type="button" class="primary" onClick={answer(true)}>
+          Clear it and sign out
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+async function leave(clears: boolean): Promise<void> {
   try {
+    // Before the request: some browsers allow it only at the click.
+    if (clears) await clearCopied();
     await signOut();
-    await clearCopied();
     leavePage();
   } catch (error) {
     showToast(explain(error), "failed");

@@ -1,8 +1,13 @@
-import type { ActivityEntry, AdminActivityEntry } from "@item-vault/client";
+import type { ActivityEntry, AdminActivityEntry, BrokenActivityEntry } from "@item-vault/client";
 
 /** Entries of the activity logs: what they are about, and what the page counts. All functions are pure. */
 
 export type Entry = ActivityEntry | AdminActivityEntry;
+
+/** An entry of a log, or one whose record does not open (contract 13.27). */
+export type Listed = Entry | BrokenActivityEntry;
+
+export const isBroken = (entry: Listed): entry is BrokenActivityEntry => "broken" in entry;
 
 export type Kind = "reads" | "writes" | "denied";
 
@@ -25,11 +30,13 @@ export type Day = { readonly day: string } & Readonly<Record<Kind, number>>;
 
 /**
  * Counts entries by the days of the browser's time zone: every day from the first to today, also those without an entry. In: the time from
- * which on the entries are known; absent: the day of the oldest entry is the first. At most so many days are counted.
+ * which on the entries are known; absent: the day of the oldest entry is the first. At most so many days are counted. Of a broken entry it
+ * is not known what it was, so it is in no count.
  */
-export function countByDay(entries: readonly Entry[], today: Date, most: number, since?: Date): readonly Day[] {
+export function countByDay(entries: readonly Listed[], today: Date, most: number, since?: Date): readonly Day[] {
   const counts = new Map<string, Record<Kind, number>>();
   for (const entry of entries) {
+    if (isBroken(entry)) continue;
     const day = dayOf(new Date(entry.timestamp));
     const count = counts.get(day) ?? { reads: 0, writes: 0, denied: 0 };
     count[kindOf(entry)]++;

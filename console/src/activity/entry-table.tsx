@@ -4,11 +4,12 @@ import { vaultName } from "../state/items.ts";
 import { Table } from "../ui/table.tsx";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
-import { type Entry, itemsOf, vaultOf } from "./entries.ts";
+import { type Entry, isBroken, itemsOf, type Listed, vaultOf } from "./entries.ts";
 import { itemName } from "./filter-bar.tsx";
+import { isolate, shorten } from "../ui/texts.ts";
 
 interface Props {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly Listed[];
   readonly items: readonly ListedItem[];
 }
 
@@ -19,12 +20,15 @@ export const EntryTable = ({ entries, items }: Props) => (
   <Table
     label="Entries"
     rows={entries}
-    keyOf={(entry) => `${entry.requestId}${vaultOf(entry)}`}
+    keyOf={(entry) => `${entry.requestId}${isBroken(entry) ? "" : vaultOf(entry)}`}
     columns={[
-      { label: "Time", cell: ({ timestamp }) => <time dateTime={timestamp}>{formatTime(timestamp)}</time> },
-      { label: "Who", cell: ({ actor }) => <Who id={actor.id} /> },
-      { label: "What", cell: (entry) => <What entry={entry} items={items} /> },
-      { label: "From", cell: ({ actor }) => <From actor={actor} /> },
+      { label: "Time", cell: ({ timestamp = "" }) => <time dateTime={timestamp}>{formatTime(timestamp)}</time> },
+      { label: "Who", cell: (entry) => !isBroken(entry) && <Who id={entry.actor.id} /> },
+      {
+        label: "What",
+        cell: (entry) => (isBroken(entry) ? "damaged entry: it does not open" : <What entry={entry} items={items} />),
+      },
+      { label: "From", cell: (entry) => !isBroken(entry) && <From actor={entry.actor} /> },
     ]}
   />
 );
@@ -50,20 +54,22 @@ const What = ({ entry, items }: WhatProps) => (
   </>
 );
 
+const nameOfVault = (id = ""): string => shorten(vaultName(id)) || id.slice(0, 8);
+
 function Subject({ entry, items }: WhatProps) {
   const vault = vaultOf(entry);
   const ids = itemsOf(entry);
   const version = "itemVersion" in entry.resource ? entry.resource.itemVersion : undefined;
-  if (ids.length === 0) return <>{vault ? `the vault ${vaultName(vault) || vault.slice(0, 8)}` : subjectOf(entry)}</>;
+  if (ids.length === 0) return <>{vault ? `the vault ${isolate(nameOfVault(vault))}` : subjectOf(entry)}</>;
   return (
     <>
       {ids.map((id, index) => (
         <span key={id}>
           {index > 0 && ", "}
-          <a href={formatRoute({ view: "items", vault, item: id })}>{itemName(items, id)}</a>
+          <a href={formatRoute({ view: "items", vault, item: id })}>{shorten(itemName(items, id))}</a>
         </span>
       ))}
-      {version !== undefined && <span class="quiet"> version {version}</span>} in {vaultName(vault) || vault.slice(0, 8)}
+      {version !== undefined && <span class="quiet"> version {version}</span>} in {nameOfVault(vault)}
     </>
   );
 }

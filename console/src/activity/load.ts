@@ -1,4 +1,4 @@
-import type { Entry } from "./entries.ts";
+import type { Listed } from "./entries.ts";
 import { send } from "../api/client.ts";
 import { type Filters, queryOf } from "./filters.ts";
 
@@ -14,18 +14,18 @@ const PAGE = 100; // entries
 const PAGES = 5;
 
 export interface Loaded {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly Listed[];
   /** The `before` of the entries that were not searched yet; absent when these are all. */
   readonly next?: string | undefined;
 }
 
 /** Loads at most some 500 entries that match, the newest first. In: the `next` before; absent: from the newest on. */
 export async function loadEntries(log: Log, filters: Filters, before: string | undefined): Promise<Loaded> {
-  const entries: Entry[] = [];
+  const entries: Listed[] = [];
   let next = before;
   for (let page = 0; page < PAGES; page++) {
     const response = await send("GET", LOGS[log].path, { query: { limit: PAGE, before: next, ...queryOf(filters) } });
-    entries.push(...((await response.json()) as Entry[]));
+    entries.push(...((await response.json()) as Listed[]));
     next = beforeOf(response.headers);
     if (next === undefined) break;
   }

@@ -1,7 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { timeOf } from "../../../src/model/ids.ts";
 import { vaults } from "../state/items.ts";
-import { type Entry, vaultOf } from "./entries.ts";
+import { type Entry, isBroken, vaultOf } from "./entries.ts";
 import { type Filters, NO_FILTERS } from "./filters.ts";
 import { type Loaded, loadEntries, type Log } from "./load.ts";
 
@@ -47,7 +47,7 @@ export async function loadMore(): Promise<void> {
     const page = await loadEntries(asked.log, asked.filters, before);
     if (asked !== query.value) return;
     loaded.value = { ...page, entries: [...entries, ...page.entries] };
-    remember(page.entries);
+    remember(page.entries.filter((entry): entry is Entry => !isBroken(entry)));
     state.value = "loaded";
   } catch (error) {
     if (asked !== query.value) return;

@@ -9,8 +9,11 @@ import { adminVaults } from "./lists.ts";
 import { ScopeField } from "./scope-field.tsx";
 import { canonicalScope, type Scope, scopeOf } from "./scope.ts";
 import { openVaults, openUntil } from "./open-session.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** Whether the session opens vaults besides the admin's routes, and the offer to open them. */
+
+const OPEN = "Open vaults for 12 hours";
 
 export function OpenVaults() {
   const choosing = useSignal<Scope | undefined>(undefined);
@@ -26,7 +29,7 @@ export function OpenVaults() {
         <p>
           Vaults open until <time dateTime={openUntil()}>{formatTime(openUntil())}</time>
           <span class="quiet">
-            , as {person ? person.email : `the token “${token.name}”`}.{" "}
+            , as {person ? person.email : `the token “${isolate(token.name)}”`}.{" "}
             {missing.length > 0 && `${plural(missing.length, "vault")} ${missing.length === 1 ? "is" : "are"} not among them.`}
           </span>
         </p>
@@ -43,11 +46,11 @@ export function OpenVaults() {
           </button>
         )}
         <button type="button" class={token ? "" : "primary"} onClick={choose}>
-          {token ? (missing.length > 0 ? "Open other vaults" : "Renew") : "Open vaults for 12 hours"}
+          {token ? (missing.length > 0 ? "Open other vaults" : "Change what is open") : OPEN}
         </button>
       </div>
       {choosing.value && (
-        <Dialog title="Open vaults for 12 hours" onClose={() => (choosing.value = undefined)}>
+        <Dialog title={token ? "Open other vaults" : OPEN} onClose={() => (choosing.value = undefined)}>
           <Form
             action={async () => {
               const scope = choosing.value!;
@@ -57,10 +60,13 @@ export function OpenVaults() {
             submit="Open vaults"
             onCancel={() => (choosing.value = undefined)}
           >
-            <p>
-              The console gets a token named “console” for these vaults. Nobody sees its text, and it ends after 12 hours
-              {token && ". It takes the place of the one that you have now"}.
-            </p>
+            {token ? (
+              <p>
+                The vaults are open in this session until it ends. The activity names {person ? "you" : "your token"} as before.
+              </p>
+            ) : (
+              <p>The console gets a token named “console” for these vaults. Nobody sees its text, and it ends after 12 hours.</p>
+            )}
             <ScopeField value={choosing.value} onChange={(scope) => (choosing.value = scope)} />
           </Form>
         </Dialog>

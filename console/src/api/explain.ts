@@ -36,7 +36,7 @@ const NOT_LOADED = /import/i;
 /** Out: a sentence. The message of the service for kinds that have none of their own: it never contains a value. */
 export function explain(error: unknown): string {
   if (error instanceof TypeError && NOT_LOADED.test(error.message))
-    return "A part of this page could not be loaded. Check your connection, then reload the page.";
+    return "A part of this page could not be loaded: the service was updated since you opened the page, or it cannot be reached. Reload the page.";
   if (!(error instanceof ItemVaultError)) return "Something went wrong in this page. Reload it.";
   return BY_KIND[error.kind] ?? error.message;
 }

@@ -1,4 +1,4 @@
-import { ItemVaultError } from "@item-vault/client";
+import { ItemVaultError, type Permission } from "@item-vault/client";
 import { explain } from "./explain.ts";
 import { askedCodes, linkNotice, type Session, sessionState, setSession, signInMessage } from "../state/session.ts";
 import { tellTabs, watchSession } from "./watch-session.ts";
@@ -8,12 +8,19 @@ import { readSession, sendUnchecked, SESSION_PATH as PATH } from "./client.ts";
 
 const SIGN_IN = /^#sign-in=([\w-]+(?:\.[\w-]+)?)$/;
 
-/** What a session can be made of: a one-time code, the text of a token, or nothing but what Cloudflare Access adds. */
-type Credential = { readonly code: string } | { readonly token: string } | Record<string, never>;
+/**
+ * What a session can be made of: a one-time code, the text of a token, or nothing but what Cloudflare Access adds; or vaults, which the admin
+ * opens to the token of the session.
+ */
+type Credential =
+  | { readonly code: string }
+  | { readonly token: string }
+  | { readonly vaults: Readonly<Record<string, Permission>> }
+  | Record<string, never>;
 
 /** Signs in, or adds to the session that there is. Errors: throws an ItemVaultError. */
 export async function signIn(credential: Credential): Promise<void> {
-  setSession(await exchange(credential));
+  setSession(await exchange(credential), { here: true });
   linkNotice.value = false;
   tellTabs();
 }

@@ -9,6 +9,7 @@ import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
+import { isolate } from "../ui/texts.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
 import { explainRetention } from "../ui/retention.ts";
@@ -91,7 +92,7 @@ function Row({ item, tabIndex }: { readonly item: DeletedItemSummary; readonly t
       <span class="title">{titleOf(item)}</span>
       <span class="quiet">
         {formatTime(item.deletedAt)} by <Who id={item.deletedBy} />
-        {restorable().length > 1 && ` · ${vaultName(item.vault.id)}`}
+        {restorable().length > 1 && ` · ${isolate(vaultName(item.vault.id))}`}
       </span>
     </a>
   );

@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import type { DeletedItemSummary } from "@item-vault/client";
+import { asDeleted } from "../api/broken.ts";
 import { call } from "../api/client.ts";
 import { nextCursor } from "../api/next-page.ts";
 import { session } from "../state/session.ts";
@@ -52,7 +53,7 @@ async function loadPages(vault: string, add: (page: DeletedItemSummary[]) => boo
   for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
     const query = cursor === undefined ? {} : { limit: 1000, cursor };
     const { data, headers } = await call("GET /v1/vaults/{vault}/deleted-items", { path: { vault }, query });
-    if (!add(data)) return;
+    if (!add(data.map(asDeleted))) return;
     cursor = nextCursor(headers);
   }
 }

@@ -5,6 +5,7 @@ import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 import type { Side, Sides } from "./conflict.ts";
 import type { Draft, DraftField } from "../items/draft.ts";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** What a conflict shows of a part: concealed values are hidden until they are revealed. */
 
@@ -13,7 +14,7 @@ export function nameOf(part: Part, { mine, theirs }: Sides): string {
   if (part.kind !== "field" && part.kind !== "section") return ATTRIBUTE_TEXTS[part.kind].name;
   const isPart = ({ id }: { readonly id: string }) => id === part.id;
   if (part.kind === "field") return labelOf([...mine.fields, ...theirs.fields].find(isPart)!);
-  return `Section ${[...mine.sections, ...theirs.sections].find(isPart)?.label || part.id}`;
+  return `Section ${isolate([...mine.sections, ...theirs.sections].find(isPart)?.label || part.id)}`;
 }
 
 interface PartProps {
@@ -26,7 +27,7 @@ interface PartProps {
 /** A part as one of the sides has it. In: `label`, the name of its value. */
 export function PartOf({ part, sides, side, label }: PartProps) {
   const draft = sides[side];
-  if (part.kind !== "field") return <p class="value block">{textOf(part, draft)}</p>;
+  if (part.kind !== "field") return <p class="value">{textOf(part, draft)}</p>;
   const field = draft.fields.find(({ id }) => id === part.id);
   if (!field) return <p class="quiet">Does not exist</p>;
   const [mine, theirs] = [sides.mine, sides.theirs].map((each) => detailsOf(part.id, each));
@@ -49,7 +50,12 @@ function textOf(part: Part, draft: Draft): string {
 function detailsOf(id: string, { fields, sections }: Draft): string {
   const { label, type, purpose, section } = fields.find((field) => field.id === id) ?? EMPTY;
   const place = sections.find((each) => each.id === section);
-  const details = [label, TYPES[type]?.label ?? type, PURPOSES[purpose], place && `in ${place.label || "Untitled"}`];
+  const details = [
+    isolate(label),
+    TYPES[type]?.label ?? type,
+    PURPOSES[purpose],
+    place && `in ${isolate(place.label || "Untitled")}`,
+  ];
   return details.filter(Boolean).join(" · ");
 }
 
@@ -61,7 +67,7 @@ function Value({ field, label }: { readonly field: DraftField; readonly label: s
   if (field.value === "") return <p class="quiet">Empty</p>;
   return (
     <div class="line">
-      {concealed && !revealed ? <HiddenValue /> : <span class={`value block ${concealed ? "secret" : ""}`}>{field.value}</span>}
+      {concealed && !revealed ? <HiddenValue /> : <span class={concealed ? "value secret" : "value"}>{field.value}</span>}
       {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
     </div>
   );

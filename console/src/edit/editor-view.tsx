@@ -9,7 +9,7 @@ import { ConflictView } from "./conflict-view.tsx";
 import { type Draft, draftOf } from "../items/draft.ts";
 import type { Editor } from "./editor.ts";
 import { ItemForm } from "./form.tsx";
-import { LeaveGuard } from "./leave.tsx";
+import { LeaveGuard } from "../ui/leave.tsx";
 
 /** A form with what can come in its place: a conflict, or the Item's deletion in the meantime. */
 
@@ -57,7 +57,13 @@ export function EditorView({ editor, title }: Props) {
       ) : (
         <ItemForm editor={editor} onSave={() => void onSave()} onCancel={cancel} />
       )}
-      <LeaveGuard changed={() => editor.changed.value} />
+      <LeaveGuard
+        changed={() => editor.changed.value}
+        title="Leave without saving?"
+        text="What you have typed is not saved."
+        stay="Keep editing"
+        leave="Discard the changes"
+      />
     </article>
   );
 }

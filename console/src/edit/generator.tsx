@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { generatePassword } from "../../../src/crypto/password.ts";
 import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, RECIPE_LENGTH } from "../../../src/model/recipe.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { isolate } from "../ui/texts.ts";
 
 /** The dialog that makes a password in the browser, and shows its exact entropy. */
 
@@ -28,7 +29,7 @@ export function Generator({ name, onUse, onClose }: Props) {
   );
   const password = generated.ok ? generated.value : undefined;
   return (
-    <Dialog title={`Generate ${name}`} onClose={onClose}>
+    <Dialog title={`Generate ${isolate(name)}`} onClose={onClose}>
       <form
         class="generator"
         onSubmit={(event) => {

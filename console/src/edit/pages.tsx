@@ -8,6 +8,7 @@ import { draftOf } from "../items/draft.ts";
 import { createEditor } from "./editor.ts";
 import { EditorView } from "./editor-view.tsx";
 import { templateOf } from "./new-draft.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** The pages that edit an Item and make a new one. */
 
@@ -25,7 +26,7 @@ export function EditPage() {
 
 function Edit({ vault, opened }: { readonly vault: string; readonly opened: Opened }) {
   const [editor] = useState(() => createEditor({ vault, id: opened.item.id, draft: draftOf(opened.item), base: opened }));
-  return <EditorView editor={editor} title={`Edit ${titleOf(opened.item)}`} />;
+  return <EditorView editor={editor} title={`Edit ${isolate(titleOf(opened.item))}`} />;
 }
 
 /** The address of a new Item names the vault in which it begins, and the id that it will have. */

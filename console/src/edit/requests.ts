@@ -1,4 +1,4 @@
-import type { Field, NewItem, PatchOperation, Url } from "@item-vault/client";
+import type { FieldInput, NewItem, PatchOperation, Url } from "@item-vault/client";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { type Draft, type DraftField, type DraftUrl, isSame } from "../items/draft.ts";
 
@@ -10,7 +10,7 @@ const urlOf = ({ href, label, primary }: DraftUrl): Url => ({
   ...(primary && { primary }),
 });
 
-const fieldOf = ({ section, ...field }: DraftField): Omit<Field, "entropy" | "totp"> => ({
+const fieldOf = ({ section, ...field }: DraftField): FieldInput => ({
   ...field,
   ...(section !== "" && { section: { id: section } }),
 });

@@ -1,10 +1,10 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { displayOf } from "../items/field-types.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
 import type { DraftField } from "../items/draft.ts";
 import { checkSize } from "./inputs.tsx";
-import { inputOf } from "./value-inputs.ts";
+import { inputOf, refusalOf } from "./value-inputs.ts";
 
 /** The input for the value of a field. A concealed value shows as dots until it is revealed, and can be typed either way. */
 
@@ -29,6 +29,12 @@ export function ValueInput({ field, label, onChange }: Props) {
   const { block = false, input } = inputOf(field);
   const hidden = concealed && !revealed;
   const lines = useRef<HTMLTextAreaElement>(null);
+  const line = useRef<HTMLInputElement>(null);
+  const refusal = refusalOf(field);
+  useEffect(() => {
+    if (refusal !== "") line.current?.setCustomValidity(refusal);
+    else if (line.current) checkSize(line.current, LIMITS.string);
+  }, [refusal, field.value, block]);
   const onInput = (event: Event & { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
     checkSize(event.currentTarget, LIMITS.string);
     if (block && hidden) toggle(); // A text of several lines has no dots while it is typed.
@@ -61,6 +67,7 @@ export function ValueInput({ field, label, onChange }: Props) {
         />
       ) : (
         <input
+          ref={line}
           aria-label={label}
           class={concealed ? "secret" : ""}
           autocomplete="off"

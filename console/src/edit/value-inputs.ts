@@ -1,5 +1,6 @@
-import type { DraftField, FieldType, Purpose } from "../items/draft.ts";
+import { typeRules } from "../../../src/model/field-types.ts";
 import type { InputAttributes } from "./inputs.tsx";
+import type { DraftField, FieldType, Purpose } from "../items/draft.ts";
 
 /** How the value of each type of field is typed. The service checks every value; patterns only say earlier what it refuses. */
 
@@ -9,6 +10,8 @@ interface ValueInput {
   readonly input?: InputAttributes;
   /** The value has several lines. */
   readonly block?: true;
+  /** What is said of a value that the service does not accept (src/model/field-types.ts). */
+  readonly refusal?: string;
 }
 
 export const TYPES: Readonly<Record<FieldType, ValueInput>> = {
@@ -16,11 +19,9 @@ export const TYPES: Readonly<Record<FieldType, ValueInput>> = {
   CONCEALED: { label: "Password" },
   OTP: {
     label: "One-time password",
-    input: {
-      pattern: "\\s*([oO][tT][pP][aA][uU][tT][hH]://.+|[A-Za-z2-7\\s\\-]+=*)\\s*",
-      placeholder: "otpauth:// address or setup key",
-      title: "An otpauth:// address, or the setup key: letters and the digits 2 to 7.",
-    },
+    input: { placeholder: "otpauth:// address or setup key" },
+    // No pattern: one of this form takes the square of the length of some values, which freezes the page.
+    refusal: "This is no otpauth:// address, and no setup key: letters and the digits 2 to 7.",
   },
   EMAIL: { label: "Email", input: { inputMode: "email" } },
   URL: { label: "URL", input: { inputMode: "url" } },
@@ -58,6 +59,13 @@ export function inputOf({ type, value, purpose }: DraftField): ValueInput {
   if (purpose === "NOTES" || /[\r\n]/.test(value)) return { label: "", block: true };
   if (type === "DATE" && /^-?\d+$/.test(value)) return AS_TEXT;
   return TYPES[type] ?? TYPES.STRING;
+}
+
+/** Why the service would refuse the value of a field, in words; empty if it would not. */
+export function refusalOf(field: DraftField): string {
+  const { accepts } = typeRules(field.type);
+  const { refusal } = inputOf(field);
+  return refusal === undefined || field.value === "" || accepts?.(field.value) !== false ? "" : refusal;
 }
 
 /** Whether people want the browser to make the value up. */

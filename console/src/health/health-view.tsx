@@ -67,11 +67,17 @@ const Dependencies = ({ rows }: { readonly rows: readonly Dependency[] }) => (
   <Table label="Parts of the service" rows={rows} keyOf={({ service }) => service} columns={COLUMNS} />
 );
 
+/** A part that works and has nothing yet is not said to work. */
+const State = ({ row: { status, message } }: { readonly row: Dependency }) => {
+  const isEmpty = status === "ACTIVE" && message.startsWith("There is no ");
+  return <span class={isEmpty ? "state" : `state ${status.toLowerCase()}`}>{isEmpty ? "None yet" : WORDS[status]}</span>;
+};
+
 const COLUMNS = [
   { label: "Part", cell: ({ service }: Dependency) => <span class="name">{PARTS[service] ?? service}</span> },
   {
     label: "State",
-    cell: ({ status }: Dependency) => <span class={`state ${status.toLowerCase()}`}>{WORDS[status]}</span>,
+    cell: (row: Dependency) => <State row={row} />,
   },
   { label: "Report", cell: ({ message }: Dependency) => message },
 ] as const;

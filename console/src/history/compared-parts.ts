@@ -3,6 +3,7 @@ import { textOfUrl } from "../items/attribute-texts.ts";
 import type { Draft } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";
 import { plural } from "../ui/plural.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** What an Item has several of, as it is compared (difference.ts). */
 
@@ -28,7 +29,7 @@ export const tagParts = ({ tags }: Draft): Part[] => numbered(tags.map((tag) => 
 export const fileParts = (item: Item): Part[] =>
   item.files.map(({ id, name, size, section }) => {
     const place = section ? `, in ${sectionOf(item, section.id)}` : "";
-    return { key: id, text: `${name} (${plural(size, "byte")}${place})` };
+    return { key: id, text: `${isolate(name)} (${plural(size, "byte")}${place})` };
   });
 
 /** Parts without an id: equal ones are told apart by their number. */

@@ -59,6 +59,6 @@ interface ValueProps {
 function Value({ text, hidden, secret }: ValueProps) {
   if (text === undefined) return <span class="quiet">none</span>;
   if (text === "") return <span class="quiet">empty</span>;
-  if (!hidden) return <span class={`value block ${secret ? "secret" : ""}`}>{text}</span>;
+  if (!hidden) return <span class={secret ? "value secret" : "value"}>{text}</span>;
   return <HiddenValue />;
 }

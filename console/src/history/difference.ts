@@ -4,6 +4,7 @@ import { type Attribute, differingParts } from "../items/comparison.ts";
 import { type Draft, type DraftField, draftOf } from "../items/draft.ts";
 import { fieldParts, fileParts, type Part, sectionOf, sectionParts, tagParts, urlParts } from "./compared-parts.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** What differs between two states of an Item: two versions, or what is stored and what somebody has typed. */
 
@@ -83,7 +84,7 @@ function compareParts(place: string, name: string, before: readonly Part[], afte
 function compareOrder(place: string, name: string, before: readonly Part[], after: readonly Part[]): Difference[] {
   const [old, now] = [common(before, after), common(after, before)];
   if (old.every(({ key }, index) => now[index]!.key === key)) return [];
-  return compare(`${place} order`, `${name}: order`, listOf(old), listOf(now));
+  return compare(`${place} order`, `${isolate(name)}: order`, listOf(old), listOf(now));
 }
 
 function common(parts: readonly Part[], others: readonly Part[]): Part[] {
@@ -102,15 +103,15 @@ function compareField(id: string, before: Draft, after: Draft): Difference[] {
   if (!old || !now) return value;
   return [
     ...value,
-    ...compare(`${key} label`, `${name}: label`, old.label, now.label),
-    ...compare(`${key} type`, `${name}: type`, typeOf(old), typeOf(now)),
-    ...compareSections(`${key} section`, `${name}: section`, [before, old.section], [after, now.section]),
+    ...compare(`${key} label`, `${isolate(name)}: label`, old.label, now.label),
+    ...compare(`${key} type`, `${isolate(name)}: type`, typeOf(old), typeOf(now)),
+    ...compareSections(`${key} section`, `${isolate(name)}: section`, [before, old.section], [after, now.section]),
   ];
 }
 
 const fieldNameOf = ({ sections }: Draft, field: DraftField): string => {
   const section = sections.find(({ id }) => id === field.section)?.label ?? "";
-  return section === "" ? labelOf(field) : `${section} · ${labelOf(field)}`;
+  return section === "" ? labelOf(field) : `${isolate(section)} · ${isolate(labelOf(field))}`;
 };
 
 const typeOf = ({ type, purpose }: DraftField): string => [type, purpose].filter((text) => text !== "").join(", ");

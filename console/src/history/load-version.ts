@@ -1,6 +1,7 @@
 import type { File, Item } from "@item-vault/client";
 import { call, send } from "../api/client.ts";
 import { difference, type Difference } from "./difference.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** A version with its values, compared with the Item as it is. */
 
@@ -26,5 +27,5 @@ async function compareContent(before: Item, after: Item, file: File): Promise<Di
     ),
   );
   if (tags[0] === tags[1]) return [];
-  return [{ key: `contents/${file.id}`, kind: "changed", name: `Content of ${file.name}`, concealed: false }];
+  return [{ key: `contents/${file.id}`, kind: "changed", name: `Content of ${isolate(file.name)}`, concealed: false }];
 }

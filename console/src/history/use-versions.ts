@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { Item, Version } from "@item-vault/client";
+import { asVersion } from "../api/broken.ts";
 import { call } from "../api/client.ts";
 import { nextCursor } from "../api/next-page.ts";
 
@@ -37,7 +38,7 @@ export function useVersions({ id, vault }: Item, etag: string): VersionList {
     try {
       const path = { vault: vault.id, item: id };
       const { data, headers } = await call("GET /v1/vaults/{vault}/items/{item}/versions", { path, query });
-      const versions = [...before.versions, ...data];
+      const versions = [...before.versions, ...data.map(asVersion)];
       if (pages.value === waiting) pages.value = { versions, next: nextCursor(headers), loading: false };
     } catch (error) {
       if (pages.value === waiting) pages.value = { ...before, loading: false, error };

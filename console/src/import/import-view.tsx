@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { LeaveGuard } from "../ui/leave.tsx";
 import { Page } from "../ui/page.tsx";
 import { ChooseFile } from "./choose-file.tsx";
 import { createImport, type Import } from "./create-import.ts";
@@ -15,16 +16,16 @@ export function ImportView() {
   const shown = useMemo(createImport, []);
   useEffect(() => shown.close, []);
   const stage = shown.stage.value;
-  const isWriting = stage.name === "writing";
-  useEffect(() => {
-    if (!isWriting) return undefined;
-    const ask = (event: Event) => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [isWriting]);
   return (
     <Page title="Import">
       <div class="import">{show(stage, shown)}</div>
+      <LeaveGuard
+        changed={() => shown.stage.value.name === "writing"}
+        title="Stop the import?"
+        text="It is under way, and stops when you leave this page. The same file continues it."
+        stay="Keep importing"
+        leave="Stop and leave"
+      />
     </Page>
   );
 }

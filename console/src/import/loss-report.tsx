@@ -1,5 +1,6 @@
 import type { Loss } from "../../../cli/src/transfer/model.ts";
 import { titleOf } from "../items/categories.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** The loss report: what is not carried over, how often, and in which Items. */
 export function LossReport({ losses }: { readonly losses: readonly Loss[] }) {
@@ -21,6 +22,6 @@ const withoutOption = (what: string): string => what.replace(/ \(--[^)]*\)$/, ""
 
 /** Titles of Items; `count`: how often it was lost, in these Items and others. */
 function describeExamples(titles: readonly string[], count: number): string {
-  const quoted = titles.map((title) => `“${titleOf({ title })}”`).join(", ");
+  const quoted = titles.map((title) => `“${isolate(titleOf({ title }))}”`).join(", ");
   return count > titles.length ? `in ${quoted} and others` : `in ${quoted}`;
 }

@@ -1,6 +1,7 @@
 import { CATEGORIES } from "./categories.ts";
 import type { Attribute } from "./comparison.ts";
 import type { Draft, DraftUrl } from "./draft.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** The attributes of an Item besides its sections and fields: their names and values, for people. */
 
@@ -10,7 +11,7 @@ interface Texts {
 }
 
 export const textOfUrl = ({ href, label, primary }: DraftUrl): string =>
-  [label === "" ? "" : `${label}: `, href, primary ? " (primary)" : ""].join("");
+  [label === "" ? "" : `${isolate(label)}: `, isolate(href), primary ? " (primary)" : ""].join("");
 
 export const ATTRIBUTE_TEXTS: Readonly<Record<Attribute, Texts>> = {
   title: { name: "Title", textOf: ({ title }) => title },
@@ -18,5 +19,5 @@ export const ATTRIBUTE_TEXTS: Readonly<Record<Attribute, Texts>> = {
   category: { name: "Category", textOf: ({ category }) => CATEGORIES[category]?.label ?? category },
   favorite: { name: "Favourite", textOf: ({ favorite }) => (favorite ? "yes" : "no") },
   urls: { name: "URLs", textOf: ({ urls }) => urls.map(textOfUrl).join("\n") },
-  tags: { name: "Tags", textOf: ({ tags }) => tags.join(", ") },
+  tags: { name: "Tags", textOf: ({ tags }) => tags.map(isolate).join(", ") },
 };

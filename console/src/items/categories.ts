@@ -1,5 +1,6 @@
 import type { Category } from "@item-vault/client";
 import type { IconName } from "../ui/icon.tsx";
+import { isInvisible } from "../ui/texts.ts";
 
 /** How each category of Items is called and shown. */
 
@@ -36,5 +37,5 @@ export const CATEGORIES: Readonly<Record<Category, CategoryRow>> = {
 /** A category of a newer release is shown as a custom one. */
 export const categoryOf = (category: Category): CategoryRow => CATEGORIES[category] ?? CATEGORIES.CUSTOM;
 
-/** What is shown for an Item without a title. */
-export const titleOf = ({ title }: { readonly title: string }): string => (title.trim() === "" ? "Untitled" : title);
+/** The title of an Item; "Untitled" for one that nobody would see. */
+export const titleOf = ({ title }: { readonly title: string }): string => (isInvisible(title) ? "Untitled" : title);

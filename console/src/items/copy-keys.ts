@@ -27,9 +27,45 @@ export function copyKeyOf(field: Field, { fields }: Item): { readonly title: str
  * the commands of a screen reader (WCAG 2.2, 2.1.4).
  */
 export function pressCopyKey(event: KeyboardEvent): void {
+  const key = keyOf(event);
+  if (key !== undefined) press(event.currentTarget as HTMLElement, key);
+}
+
+/** The letter that was pressed; `undefined` for every other key, and in what takes letters itself. */
+function keyOf(event: KeyboardEvent): string | undefined {
   const key = event.key.toUpperCase();
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !/^[A-Z]$/.test(key)) return;
-  if ((event.target as Element).closest("dialog, input, select, textarea, [popover]")) return;
-  const article = event.currentTarget as HTMLElement;
-  article.querySelector<HTMLElement>(`[aria-keyshortcuts="${key}"]`)?.click();
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !/^[A-Z]$/.test(key)) return undefined;
+  return (event.target as Element).closest("dialog, input, select, textarea, [popover]") ? undefined : key;
+}
+
+/** Waits for the button of the key that was pressed last, while a script of the Item is being loaded. */
+let waiting: MutationObserver | undefined;
+
+/** Presses the button of a key, as soon as it is there: that of a one-time code comes with a script. */
+function press(article: HTMLElement, key: string): void {
+  waiting?.disconnect();
+  waiting = undefined;
+  const button = article.querySelector<HTMLElement>(`[aria-keyshortcuts="${key}"]`);
+  if (button) button.click();
+  else if (article.querySelector("[aria-busy]")) {
+    waiting = new MutationObserver(() => press(article, key));
+    waiting.observe(article, { childList: true, subtree: true });
+  }
+}
+
+/** The key that was pressed last while the Item of this id was being loaded. */
+let early: { readonly id: string; readonly key: string | undefined } | undefined;
+
+/** Keeps the key that is pressed while an Item is being loaded, so that "Enter, P" does not depend on the network. Out: ends that. */
+export function keepEarlyKey(id: string): () => void {
+  early = undefined;
+  const keep = (event: KeyboardEvent) => void (early = { id, key: keyOf(event) });
+  addEventListener("keydown", keep);
+  return () => removeEventListener("keydown", keep);
+}
+
+/** Presses the button of the key that was pressed while the Item was being loaded. */
+export function pressEarlyKey(article: HTMLElement, id: string): void {
+  if (early?.id === id && early.key !== undefined) press(article, early.key);
+  early = undefined;
 }

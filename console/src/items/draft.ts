@@ -1,15 +1,17 @@
 import type { Category, Field, Item, Section } from "@item-vault/client";
+import type { Purpose } from "../../../src/model/purposes.ts";
 
 /** A draft: the attributes of an Item that people can write. The form edits it, and two states of an Item are compared by it. */
 
+export type { Purpose };
 export type FieldType = Field["type"];
-export type Purpose = Field["purpose"];
 
 export interface DraftField {
   readonly id: string;
   /** The id of a section of the draft; `""` without one. */
   readonly section: string;
   readonly type: FieldType;
+  /** `""` without one. */
   readonly purpose: Purpose;
   readonly label: string;
   readonly value: string;
@@ -44,7 +46,7 @@ export const draftOf = ({ title, category, favorite, tags, urls, sections, field
     id,
     section: section?.id ?? "",
     type,
-    purpose,
+    purpose: purpose ?? "",
     label,
     value,
   })),

@@ -26,13 +26,13 @@ export function FieldRow({ field, item }: FieldProps) {
 }
 
 function Value({ field, item }: FieldProps) {
-  const { concealed = false, block = false } = displayOf(field);
+  const { concealed = false } = displayOf(field);
   const { revealed, toggle } = useReveal(field.value);
   const label = labelOf(field);
   const shown = !concealed || revealed;
   return (
     <>
-      {shown ? <span class={`value ${block ? "block" : ""} ${concealed ? "secret" : ""}`}>{field.value}</span> : <HiddenValue />}
+      {shown ? <span class={concealed ? "value secret" : "value"}>{field.value}</span> : <HiddenValue />}
       {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
       <button
         type="button"

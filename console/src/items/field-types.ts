@@ -1,30 +1,34 @@
 import type { Field } from "@item-vault/client";
-import { purposeRules } from "../../../src/model/purposes.ts";
+import { type Purpose, purposeRules } from "../../../src/model/purposes.ts";
 
 /** How the value of each type of field is shown. */
 
 type FieldType = Field["type"];
 
+/** What is needed of a field as it was read, or of one of a draft, whose purpose is `""` when it has none. */
+interface Typed {
+  readonly type: FieldType;
+  readonly purpose?: Purpose;
+}
+type Named = Pick<Field, "id" | "label"> & Pick<Typed, "purpose">;
+
 interface Display {
   /** The value is hidden until it is revealed. */
   readonly concealed?: true;
-  /** The value has several lines, or is shown as it is written. */
-  readonly block?: true;
 }
 
 const DISPLAYS: Partial<Readonly<Record<FieldType, Display>>> = {
   CONCEALED: { concealed: true },
   OTP: { concealed: true },
-  SSHKEY: { concealed: true, block: true },
+  SSHKEY: { concealed: true },
   CREDIT_CARD_NUMBER: { concealed: true },
 };
 
-export const displayOf = ({ type, purpose }: Pick<Field, "type" | "purpose">): Display =>
-  purpose === "NOTES" ? { block: true } : (DISPLAYS[type] ?? {});
+export const displayOf = ({ type, purpose }: Typed): Display => (purpose === "NOTES" ? {} : (DISPLAYS[type] ?? {}));
 
 /** The labels that the service gives to fields of a purpose (contract 2), as people say them. */
-const DEFAULT_LABELS: Partial<Readonly<Record<Field["purpose"], string>>> = { USERNAME: "user name", NOTES: "notes" };
+const DEFAULT_LABELS: Partial<Readonly<Record<Purpose, string>>> = { USERNAME: "user name", NOTES: "notes" };
 
 /** The name of a field on the screen and in messages. */
-export const labelOf = ({ label, id, purpose }: Pick<Field, "label" | "id" | "purpose">): string =>
+export const labelOf = ({ label, id, purpose = "" }: Named): string =>
   label !== "" && label === purposeRules(purpose).name ? (DEFAULT_LABELS[purpose] ?? label) : label || id;

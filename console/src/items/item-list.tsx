@@ -16,6 +16,7 @@ import {
 import { route } from "../state/route.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { isolate } from "../ui/texts.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { categoryOf, titleOf } from "./categories.ts";
 import { NewItemButton } from "./new-item.tsx";
@@ -65,7 +66,7 @@ function Row({ entry: { item }, tabIndex }: { readonly entry: Entry; readonly ta
     >
       <Icon name={icon} />
       <span class="title">{titleOf(item)}</span>
-      <span class="quiet">{details.join(" · ")}</span>
+      <span class="quiet">{details.map(isolate).join(" · ")}</span>
       {item.favorite && (
         <span class="favorite">
           <span class="unseen">Favourite</span>
@@ -94,6 +95,7 @@ function Empty() {
     return (
       <div class="empty">
         <p>{NOTHING[scope.value]}</p>
+        {scope.value === "all" && may(vaultFilter.value!, "w") && <Begin />}
         <ShowAll label="Show all Items" />
       </div>
     );
@@ -102,15 +104,22 @@ function Empty() {
   return (
     <div class="empty">
       <p>There are no Items yet.</p>
-      <NewItemButton label />{" "}
-      {vaults.value.some(({ id }) => may(id, "w")) && (
-        <a class="button" href={formatRoute({ view: "import" })}>
-          Import Items
-        </a>
-      )}
+      <Begin />
     </div>
   );
 }
+
+/** What can be done about a list without Items. */
+const Begin = () => (
+  <>
+    <NewItemButton label />{" "}
+    {vaults.value.some(({ id }) => may(id, "w")) && (
+      <a class="button" href={formatRoute({ view: "import" })}>
+        Import Items
+      </a>
+    )}{" "}
+  </>
+);
 
 const ShowAll = ({ label }: { readonly label: string }) => (
   <button type="button" onClick={showAll}>

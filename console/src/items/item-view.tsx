@@ -1,12 +1,13 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ItemVaultError } from "@item-vault/client";
 import { formatRoute } from "../routes.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { isolate } from "../ui/texts.ts";
 import { categoryOf, titleOf } from "./categories.ts";
-import { pressCopyKey } from "./copy-keys.ts";
+import { keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.ts";
 import { Fields } from "./fields.tsx";
 import { ITEM_ACTIONS, ITEM_PARTS } from "./item-parts.ts";
 
@@ -27,8 +28,13 @@ export function ItemView({ vault, id }: { readonly vault: string; readonly id: s
         </Failure>
       </div>
     );
-  if (value.state !== "loaded" || value.id !== id) return <p class="quiet">Loading…</p>;
+  if (value.state !== "loaded" || value.id !== id) return <Loading key={id} id={id} />;
   return <Content key={id} opened={value.opened} />;
+}
+
+function Loading({ id }: { readonly id: string }) {
+  useLayoutEffect(() => keepEarlyKey(id), []);
+  return <p class="quiet">Loading…</p>;
 }
 
 /** On a narrow screen, where the list is not beside the Item. */
@@ -44,7 +50,10 @@ function Content({ opened }: { readonly opened: Opened }) {
   const vault = vaultName(item.vault.id); // Empty until the list is there.
   const heading = useRef<HTMLHeadingElement>(null);
   // A screen reader then reads the Item that was opened.
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    pressEarlyKey(heading.current!.closest("article")!, item.id);
+  }, []);
   return (
     // The buttons are interactive; the article handles the keys that press them.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
@@ -56,7 +65,7 @@ function Content({ opened }: { readonly opened: Opened }) {
         </h1>
         <p class="quiet">
           {categoryOf(item.category).label}
-          {vault !== "" && ` in ${vault}`}
+          {vault !== "" && ` in ${isolate(vault)}`}
           {item.state === "ARCHIVED" && " · archived"}
         </p>
         <div class="actions">

@@ -4,7 +4,7 @@ import { NewItemButton } from "./new-item.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
 
-/** The search field, and the choice of what is listed. Ctrl+K (⌘K) moves the focus to the field from everywhere. */
+/** The search field, and the choice of what is listed. */
 
 const SCOPE_LABELS: Readonly<Record<Scope, string>> = { all: "All", favorites: "Favourites", archived: "Archived" };
 
@@ -13,14 +13,6 @@ export function SearchField() {
   useEffect(() => {
     // Not by the attribute `autofocus`: the browser obeys it once in the life of a page, and logs that it ignores the next one.
     if (document.activeElement === document.body) field.current?.focus();
-    const onKeyDown = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      field.current?.focus();
-      field.current?.select();
-    };
-    addEventListener("keydown", onKeyDown);
-    return () => removeEventListener("keydown", onKeyDown);
   }, []);
   return (
     <search class="search">

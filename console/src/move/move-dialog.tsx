@@ -7,6 +7,7 @@ import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { TransferState } from "./transfer-state.tsx";
 import { type Kind, useTransfer } from "./use-transfer.ts";
+import { isolate } from "../ui/texts.ts";
 
 interface Props {
   readonly item: Item;
@@ -62,7 +63,7 @@ export function MoveDialog({ item, onClose }: Props) {
           <select value={target.value} onChange={(event) => (target.value = event.currentTarget.value)}>
             {targets.map(({ id, name }) => (
               <option key={id} value={id}>
-                {id === from ? `${name} (where it is)` : name}
+                {id === from ? `${isolate(name)} (where it is)` : name}
               </option>
             ))}
           </select>

@@ -6,6 +6,7 @@ import { FieldMenu } from "../items/field-menu.tsx";
 import type { FieldProps } from "../items/field-row.tsx";
 import { labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
+import { isolate } from "../ui/texts.ts";
 import { plural } from "../ui/plural.ts";
 import { useReveal } from "../ui/reveal.tsx";
 import { useNow } from "./clock.ts";
@@ -18,7 +19,7 @@ export function OneTimePassword({ field, item }: FieldProps) {
   const { revealed, toggle } = useReveal(field.value);
   const keyActions = [
     { label: revealed ? "Hide the key" : "Reveal the key", run: toggle },
-    { label: "Copy the key", run: () => void copy(`The key of ${label}`, field.value) },
+    { label: "Copy the key", run: () => void copy(`The key of ${isolate(label)}`, field.value) },
   ];
   return (
     <>

@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { ItemVaultError, type ItemSummary, type Vault } from "@item-vault/client";
+import { asSummary } from "../api/broken.ts";
 import { call } from "../api/client.ts";
 import { type Entry, entryOf, search } from "./search.ts";
 import { session } from "./session.ts";
@@ -90,7 +91,7 @@ function setVaults(loaded: readonly Vault[]): void {
 async function loadList(vault: string): Promise<ItemSummary[]> {
   try {
     const options = { path: { vault }, query: { archived: true, include: "username" } } as const;
-    return (await call("GET /v1/vaults/{vault}/items", options)).data;
+    return (await call("GET /v1/vaults/{vault}/items", options)).data.map(asSummary);
   } catch (error) {
     if (error instanceof ItemVaultError && error.kind === "vault_not_found") return [];
     throw error;

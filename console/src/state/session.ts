@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Token } from "@item-vault/client";
+import { covers } from "../../../src/model/permission.ts";
 import { VIEWS } from "../routes.ts";
 import { route } from "./route.ts";
 
@@ -47,19 +48,36 @@ export const nameOfSession = ({ person, token, admin }: Session): string =>
 export const otherSession = signal<Session | undefined>(undefined);
 
 /**
+ * Whether a session that was made in this page takes the place of one that has ended: its token has another id, because it was issued anew.
+ * Names are not unique, and nothing else tells who holds a token, so what was typed could reach somebody else. Therefore it has the same
+ * name and opens all vaults that the page may show, as the one before did, and is entered where the page says that what was typed is still
+ * there; not in another tab. A person has an identity that stays, so nothing takes a person's place, and no person takes that of a token.
+ */
+export function takesPlace(next: Session, { token, person }: Session): boolean {
+  if (token === undefined || person || next.person || next.token?.name !== token.name) return false;
+  const opened = new Map(Object.entries(next.token.vaults));
+  return Object.entries(token.vaults).every(([vault, permission]) => covers(opened.get(vault), permission));
+}
+
+/**
  * Whether a session continues what the page shows: it is of the same token or person, or of an administrator as before, and has the
  * grant that the view needs.
  */
 export function isSameUser(next: Session): boolean {
   const { token, admin } = session.value ?? next;
-  const needs = token === undefined ? "admin" : VIEWS[route.value.view].needs;
-  const has = { token: next.token !== undefined, admin: next.admin, any: true }[needs];
-  return has && ((admin && next.admin) || (token !== undefined && token.id === next.token?.id));
+  return hasGrant(next) && ((admin && next.admin) || (token !== undefined && token.id === next.token?.id));
 }
 
-/** Takes over an answer of the service. In: `undefined` when nobody is signed in. */
-export function setSession(next: Session | undefined): void {
-  if (next && sessionState.value === "ended" && !isSameUser(next)) {
+/** Whether a session has the grant that the view needs. */
+function hasGrant(next: Session): boolean {
+  const needs = (session.value ?? next).token === undefined ? "admin" : VIEWS[route.value.view].needs;
+  return { token: next.token !== undefined, admin: next.admin, any: true }[needs];
+}
+
+/** Takes over an answer of the service. In: `undefined` when nobody is signed in; whether `next` was made in this page. */
+export function setSession(next: Session | undefined, { here = false } = {}): void {
+  const continues = (one: Session) => isSameUser(one) || (here && hasGrant(one) && takesPlace(one, session.value!));
+  if (next && sessionState.value === "ended" && !continues(next)) {
     otherSession.value = next;
     return;
   }

@@ -5,21 +5,30 @@ import { signal } from "@preact/signals";
 export interface Toast {
   readonly id: number;
   readonly text: string;
-  readonly kind: "done" | "failed";
+  readonly kind: "done" | "failed" | "question";
+  /** What the person can do about it. */
+  readonly action?: Action | undefined;
+}
+
+interface Action {
+  readonly label: string;
+  readonly run: () => void;
 }
 
 /** How long a message is shown, in milliseconds. */
-const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000 };
+const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000, question: 60_000 };
 export const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
 /** How many dialogs are open. What is outside of the last one is neither read by screen readers nor reached. */
 export const openDialogs = signal(0);
 
-export function showToast(text: string, kind: Toast["kind"] = "done"): void {
+/** Out: the id of the message, for `hideToast`. */
+export function showToast(text: string, kind: Toast["kind"] = "done", action?: Action): number {
   const id = ++last;
-  toasts.value = [...toasts.value, { id, text, kind }];
+  toasts.value = [...toasts.value, { id, text, kind, action }];
   setTimeout(() => hideToast(id), SHOWN[kind]);
+  return id;
 }
 
 export function hideToast(id: number): void {

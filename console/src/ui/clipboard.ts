@@ -1,54 +1,125 @@
-import { showToast } from "../state/toasts.ts";
+import { hideToast, showToast, toasts } from "../state/toasts.ts";
+import { isolate } from "./texts.ts";
 
-/** Copying values. The clipboard is cleared after a minute, unless something else was copied in the meantime. */
+/**
+ * Copying values. A minute later the clipboard is cleared, if that cannot take away what was copied elsewhere in the meantime. Chromium
+ * lets a page clear it at any time; Firefox and WebKit only at a click or a key. A page that may not read the clipboard, as is usual,
+ * cannot see what is in it: it asks when the person was in another window, or may have copied something by a menu.
+ */
 
 const CLEARED_AFTER = 60; // seconds
 
-let timer: ReturnType<typeof setTimeout> | undefined;
-/** The hash of what the clipboard is to be cleared of. The page does not keep the value, whose Item may be left before that. */
-let copied: string | undefined;
+/** A copied secret. The page does not keep the value, whose Item may be left before the clipboard is cleared. */
+interface Copied {
+  /** How messages call it. */
+  readonly name: string;
+  readonly hash: Promise<string>;
+  /** Whether the page may read the clipboard. */
+  readonly readable: boolean;
+  /** Whether something else may have been copied since. */
+  uncertain: boolean;
+  /** Whether its time is over. */
+  due: boolean;
+}
+
+/** What the clipboard is to be cleared of. */
+let held: Copied | undefined;
+/** The message that asks whether the clipboard is cleared. */
+let question: number | undefined;
+/** What it asks about. */
+let questioned: Copied | undefined;
+
+const isAsking = (): boolean => toasts.value.some(({ id }) => id === question);
+
+// Of the window: the event `blur` of an element does not bubble.
+for (const event of ["blur", "copy", "cut", "contextmenu"]) addEventListener(event, () => void (held && (held.uncertain = true)));
+for (const event of ["focus", "click"]) addEventListener(event, clearDue);
+// A shortcut may copy: clearing could come after it.
+addEventListener("keydown", ({ ctrlKey, metaKey }) => void (ctrlKey || metaKey || clearDue()));
 
 /** In: what is copied, as the message names it. `secret`: the clipboard is cleared later. Out: whether it was copied. */
 export async function copy(name: string, value: string, { secret = true } = {}): Promise<boolean> {
-  clearTimeout(timer);
-  copied = undefined;
+  const before = held;
+  held = undefined; // It must not be cleared during the write, or after it.
+  const hash = hashOf(value);
   try {
     await navigator.clipboard.writeText(value);
   } catch {
+    held ??= before; // It is in the clipboard still.
+    clearDue();
     showToast("The browser did not allow to copy.", "failed");
     return false;
   }
-  const done = `${name.charAt(0).toUpperCase()}${name.slice(1)} copied.`;
-  showToast(secret ? `${done} The clipboard is cleared in ${CLEARED_AFTER} seconds.` : done);
-  if (!secret) return true;
-  const hash = (copied = await hashOf(value));
-  timer = setTimeout(() => void clear(hash), CLEARED_AFTER * 1000);
+  if (question !== undefined) hideToast(question);
+  held = undefined;
+  const done = `${isolate(name.charAt(0).toUpperCase() + name.slice(1))} copied.`;
+  if (secret) await hold(name, hash, done);
+  else showToast(done);
   return true;
 }
 
 const hashOf = async (text: string): Promise<string> =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).join();
 
-/** A page without the focus may not write to the clipboard: it is cleared when the page has the focus again. */
-async function clear(hash: string): Promise<void> {
-  if (!document.hasFocus()) addEventListener("focus", () => void clear(hash), { once: true });
-  else if (copied === hash) await clearCopied();
+/** Whether the browser has granted a permission. Firefox and WebKit do not know these two, and refuse where a timer asks. */
+const isGranted = (name: "clipboard-read" | "clipboard-write"): Promise<boolean> =>
+  Promise.resolve({ name: name as PermissionName })
+    .then((permission) => navigator.permissions.query(permission))
+    .then(
+      ({ state }) => state === "granted",
+      () => false,
+    );
+
+/** Begins the minute, and says what will happen. */
+async function hold(name: string, hash: Promise<string>, done: string): Promise<void> {
+  const [readable, timed] = await Promise.all([isGranted("clipboard-read"), isGranted("clipboard-write")]);
+  const copied: Copied = { name, hash, readable, uncertain: !document.hasFocus(), due: false };
+  held = copied;
+  setTimeout(() => {
+    copied.due = true;
+    clearDue();
+  }, CLEARED_AFTER * 1000);
+  const when = timed
+    ? `The clipboard is cleared in ${CLEARED_AFTER} seconds.`
+    : `After ${CLEARED_AFTER} seconds, your next click or key here clears the clipboard.`;
+  showToast(`${done} ${when}${readable ? "" : " If you leave this window, you are asked first."}`);
 }
 
-/** Clears the clipboard at once, if it is to be cleared later. */
+/** Clears the clipboard if its time is over. A page without the focus may not write to it: the focus calls again. */
+function clearDue(): void {
+  if (!held?.due || !document.hasFocus()) return;
+  if (isUncertain()) ask(held);
+  else void clearCopied();
+}
+
+/** Whether nobody but the person can tell if the clipboard has the copied value still. */
+export const isUncertain = (): boolean => (held === undefined ? isAsking() : held.uncertain && !held.readable);
+
+/** Clears the clipboard at once of what was copied; also if it is uncertain whether it has that still. */
 export async function clearCopied(): Promise<void> {
-  const hash = copied;
-  if (hash === undefined || !(await mayHold(hash))) return;
-  copied = undefined;
-  await navigator.clipboard.writeText("").catch(() => undefined);
+  const copied = held ?? (isAsking() ? questioned : undefined);
+  held = undefined;
+  if (copied === undefined || (copied.readable && !(await isThere(copied)))) return;
+  // Where a timer is refused, the next click or key tries again. No other wait before this: the browser may then refuse a click too.
+  await navigator.clipboard.writeText("").catch(() => void (held ??= copied));
 }
 
-/** Whether the clipboard may still hold the value of a hash. Without the permission to read it, it is assumed to. */
-async function mayHold(hash: string): Promise<boolean> {
-  try {
-    const { state } = await navigator.permissions.query({ name: "clipboard-read" as PermissionName });
-    return state !== "granted" || (await hashOf(await navigator.clipboard.readText())) === hash;
-  } catch {
-    return true;
-  }
+/** Whether the clipboard has a copied value. It is assumed to when reading is refused. */
+const isThere = async ({ hash }: Copied): Promise<boolean> =>
+  navigator.clipboard.readText().then(
+    async (text) => (await hashOf(text)) === (await hash),
+    () => true,
+  );
+
+function ask(copied: Copied): void {
+  held = undefined;
+  questioned = copied;
+  const run = () => {
+    held ??= copied;
+    void clearCopied();
+  };
+  question = showToast(`It may still be in the clipboard: ${isolate(copied.name)}.`, "question", {
+    label: "Clear the clipboard",
+    run,
+  });
 }

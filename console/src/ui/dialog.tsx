@@ -11,7 +11,7 @@ interface Props {
 }
 
 /** The first control below the title. */
-const FIRST = ":scope > :not(header) :is(input, select, textarea, button)";
+const FIRST = ":scope > :not(header, .toasts) :is(input, select, textarea, button)";
 
 /**
  * A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is
@@ -57,8 +57,8 @@ export function Dialog({ title, children, onClose }: Props) {
           </button>
         )}
       </header>
-      {children}
       <Toasts depth={depth} />
+      {children}
     </dialog>
   );
 }

@@ -18,7 +18,9 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
     }, []);
     if (component.type) return h(component.type, props);
     return component.error === undefined ? (
-      <p class="quiet">Loading…</p>
+      <p class="quiet" aria-busy="true">
+        Loading…
+      </p>
     ) : (
       <Failure error={component.error} retry={() => location.reload()} />
     );

@@ -19,19 +19,19 @@ interface Revealing extends Reveal {
 
 /** Whether a value is revealed. It is hidden again after 30 seconds, and when another value takes its place. */
 export function useReveal(value: string): Revealing {
-  const revealed = useSignal(false);
+  /** The value that is revealed: one that takes its place is not, not even until an effect runs. */
+  const shown = useSignal<string | undefined>(undefined);
   const extended = useSignal(0);
+  const revealed = shown.value === value;
   useEffect(() => {
-    revealed.value = false;
-  }, [value]);
-  useEffect(() => {
-    if (!revealed.value) return undefined;
-    const timer = setTimeout(() => (revealed.value = false), REVEALED);
+    if (!revealed) shown.value = undefined;
+    if (!revealed) return undefined;
+    const timer = setTimeout(() => (shown.value = undefined), REVEALED);
     return () => clearTimeout(timer);
-  }, [revealed.value, extended.value]);
+  }, [revealed, extended.value]);
   return {
-    revealed: revealed.value,
-    toggle: () => (revealed.value = !revealed.value),
+    revealed,
+    toggle: () => (shown.value = revealed ? undefined : value),
     extend: () => extended.value++,
   };
 }

@@ -7,5 +7,5 @@ const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
 /** In: an ISO 8601 time. */
 export const formatDate = (time: string): string => DATE.format(new Date(time));
 
-/** In: an ISO 8601 time. */
-export const formatTime = (time: string): string => TIME.format(new Date(time));
+/** In: an ISO 8601 time; empty where the stored record does not open. */
+export const formatTime = (time: string): string => (time === "" ? "unknown time" : TIME.format(new Date(time)));

@@ -1,4 +1,4 @@
-import { hideToast, openDialogs, toasts } from "../state/toasts.ts";
+import { hideToast, openDialogs, type Toast, toasts } from "../state/toasts.ts";
 
 /**
  * The messages, which screen readers announce without moving the focus. They are in the dialog that is open, if any, because the rest of
@@ -8,14 +8,29 @@ export function Toasts({ depth = 0 }: { readonly depth?: number }) {
   const shown = openDialogs.value === depth ? toasts.value : [];
   return (
     <output class="toasts">
-      {shown.map(({ id, text, kind }) => (
-        <p key={id} class={`toast ${kind}`}>
-          {text}
-          <button type="button" class="plain" aria-label="Dismiss" onClick={() => hideToast(id)}>
-            ×
-          </button>
-        </p>
+      {shown.map((toast) => (
+        <Message key={toast.id} toast={toast} />
       ))}
     </output>
+  );
+}
+
+function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast }) {
+  const act = () => {
+    hideToast(id);
+    action?.run();
+  };
+  return (
+    <div class={`toast ${kind}`}>
+      {text}
+      {action && (
+        <button type="button" onClick={act}>
+          {action.label}
+        </button>
+      )}
+      <button type="button" class="plain" aria-label="Dismiss" onClick={() => hideToast(id)}>
+        ×
+      </button>
+    </div>
   );
 }

@@ -2,11 +2,22 @@ import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { holdAddress, leaveFor } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog } from "./dialog.tsx";
 
-/** Asks before a place with unsaved changes is left: by a link, by the back button, or by closing the page. */
+/** Asks before a place is left with what would be lost: by a link, by the back button, or by closing the page. */
 
-export function LeaveGuard({ changed }: { readonly changed: () => boolean }) {
+interface Props {
+  /** Whether something would be lost now. */
+  readonly changed: () => boolean;
+  readonly title: string;
+  /** What would be lost, in a sentence. */
+  readonly text: string;
+  /** The buttons. */
+  readonly stay: string;
+  readonly leave: string;
+}
+
+export function LeaveGuard({ changed, title, text, ...buttons }: Props) {
   const target = useSignal<string | undefined>(undefined);
   useEffect(() => {
     const onUnload = (event: BeforeUnloadEvent) => {
@@ -27,14 +38,14 @@ export function LeaveGuard({ changed }: { readonly changed: () => boolean }) {
   if (target.value === undefined) return null;
   const stay = () => (target.value = undefined);
   return (
-    <Dialog title="Leave without saving?" onClose={stay}>
-      <p>What you have typed is not saved.</p>
+    <Dialog title={title} onClose={stay}>
+      <p>{text}</p>
       <div class="buttons">
         <button type="button" onClick={stay}>
-          Keep editing
+          {buttons.stay}
         </button>
         <button type="button" class="danger" onClick={() => leaveFor(target.value!)}>
-          Discard the changes
+          {buttons.leave}
         </button>
       </div>
     </Dialog>

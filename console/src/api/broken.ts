@@ -1,0 +1,37 @@
+import type { BrokenDeletedItem, BrokenItem, BrokenVersion, DeletedItemSummary, ItemSummary, Version } from "@item-vault/client";
+
+/**
+ * Entries of lists whose stored record does not open (contract 11.10), in the shape of the others, so that a view shows them under a name that
+ * says so. To open one is answered with the failure, which the view shows.
+ */
+
+const nameOf = (id: string): string => `Damaged Item ${id.slice(0, 8)}`;
+
+/** A time that is not known. */
+const UNKNOWN = "";
+
+export const asSummary = (item: ItemSummary | BrokenItem): ItemSummary => ("broken" in item ? summaryOf(item) : item);
+
+const summaryOf = ({ id, vault, version = 0 }: BrokenItem): ItemSummary => ({
+  id,
+  vault,
+  version,
+  title: nameOf(id),
+  category: "CUSTOM",
+  urls: [],
+  favorite: false,
+  tags: [],
+  createdAt: UNKNOWN,
+  updatedAt: UNKNOWN,
+  lastEditedBy: "",
+});
+
+export const asDeleted = (item: DeletedItemSummary | BrokenDeletedItem): DeletedItemSummary =>
+  "broken" in item
+    ? { ...summaryOf(item), state: "DELETED", deletedAt: item.deletedAt ?? UNKNOWN, deletedBy: item.deletedBy }
+    : item;
+
+export const asVersion = (version: Version | BrokenVersion): Version =>
+  "broken" in version
+    ? { version: version.version, current: version.current, title: "Damaged version", updatedAt: UNKNOWN, lastEditedBy: "" }
+    : version;

@@ -1,0 +1,37 @@
+import { Fragment, h, options, type VNode } from "preact";
+import { INVISIBLE, REORDERING } from "./texts.ts";
+
+/**
+ * Texts of people in the page: they change the order of nothing beside them, and are never an empty place. This is a rule for all elements
+ * that are made, so that no component can forget it.
+ */
+
+/** Elements whose text stands alone, and that have no elements in them. */
+const WITHOUT_ELEMENTS: ReadonlySet<unknown> = new Set(["option", "title", "textarea", "script", "style"]);
+/** The types of inputs in which people write texts. */
+const TEXTS: ReadonlySet<unknown> = new Set([undefined, "text", "search"]);
+
+function show(child: unknown): unknown {
+  if (Array.isArray(child)) return child.map(show);
+  if (typeof child !== "string") return child;
+  if (INVISIBLE.test(child)) return h("span", { class: "quiet" }, "(invisible characters)");
+  return REORDERING.test(child) ? h("bdi", null, child) : child;
+}
+
+/** Begins to isolate the texts of all elements. */
+export function isolateTexts(): void {
+  const before = options.vnode?.bind(options);
+  options.vnode = (node: VNode) => {
+    const { type } = node;
+    const props = node.props as Record<string, unknown>;
+    if (type === "option" || type === "textarea" || (type === "input" && TEXTS.has(props["type"]))) props["dir"] ??= "auto";
+    else if (
+      (typeof type === "string" || type === Fragment) &&
+      type !== "bdi" &&
+      !WITHOUT_ELEMENTS.has(type) &&
+      "children" in props
+    )
+      props["children"] = show(props["children"]);
+    before?.(node);
+  };
+}
