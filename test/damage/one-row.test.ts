@@ -1,0 +1,157 @@
+import { env } from "cloudflare:workers";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { writeId } from "../../src/model/dialect.ts";
+import { isId } from "../../src/model/ids.ts";
+import { isLong, sample } from "../support/runs.ts";
+import { untilLogged } from "../support/activity.ts";
+import { copyStorage } from "../verify/support/restore.ts";
+import { verifyAll } from "../verify/support/verify.ts";
+import { type Answer, askHealth, backUpAgain, listProbes, type Probe, signInAgain, write } from "./support/probes.ts";
+import { type Case, chooseRow, damage, listCases, type Row } from "./support/rows.ts";
+import { UNKNOWABLE } from "./support/exceptions.ts";
+import { plantWorld, type World } from "./support/world.ts";
+
+/** One damaged row never costs more than itself: every column of every table, damaged in each way, in one row. */
+
+const all = await listCases();
+const tables = [...new Set(all.map(({ table }) => table))];
+/** In `npm test` a part of each table. */
+const chosen = tables.map(
+  (table) =>
+    [
+      table,
+      sample(
+        all.filter((one) => one.table === table),
+        6,
+      ),
+    ] as const,
+);
+
+let world: World;
+let probes: Probe[];
+let before: Map<string, Answer>;
+let restore: () => Promise<void>;
+let counts: Record<string, number>;
+let health: string;
+
+const ask = async () =>
+  new Map(await Promise.all(probes.map(async ({ name, ask: one }) => [name, await one().catch(undocumented)] as const)));
+
+/** An answer that the document does not have. */
+const undocumented = (error: unknown): Answer => ({ status: 0, kind: String(error), entries: new Map(), notices: false });
+
+const KEPT = ["items", "item_versions", "deleted_items", "files", "file_versions"];
+const countKept = async (): Promise<Record<string, number>> => {
+  const read = await env.DB.batch<{ rows: number }>(KEPT.map((table) => env.DB.prepare(`SELECT count(*) AS rows FROM ${table}`)));
+  const { objects } = await env.FILES.list();
+  return Object.fromEntries([
+    ...KEPT.map((table, place) => [table, read[place]!.results[0]!.rows]),
+    ["contents", objects.length],
+  ]);
+};
+
+beforeAll(async () => {
+  world = await plantWorld();
+  probes = listProbes(world);
+  restore = await copyStorage();
+  before = await ask();
+  counts = await countKept();
+  health = await askHealth();
+  const { findings } = await verifyAll({ quick: true });
+  if (findings.length > 0) throw new Error(JSON.stringify(findings));
+  await restore();
+});
+afterAll(() => {
+  console.log(`one damaged row: ${ran} of ${all.length} cases, ${refused} without effect, ${bad} break the rule`);
+});
+
+let [ran, refused, bad] = [0, 0, 0];
+/** Columns with a damage that nothing noticed, as `table.column`. */
+const unnoticed = new Set<string>();
+
+/** The queue may deliver the entries of the requests of a case while it, or the one after it, runs. */
+const isLog = (probe: string) => probe.endsWith("activity");
+
+/** What is wrong after a damage, in words. */
+async function faultsOf(one: Case, row: Row, damaged: Row): Promise<string[]> {
+  const own = ownIds(one, row, damaged);
+  const isOwn = (text: string | undefined) => text !== undefined && own.some((id) => text.includes(id));
+  const after = await ask();
+  const faults: string[] = [];
+  let noticed = (await askHealth().catch(() => "fails")) !== health;
+  for (const { name, about } of probes) {
+    const [was, is] = [before.get(name)!, after.get(name)!];
+    if (is.notices && !was.notices) noticed = true;
+    if (is.kind === "internal" || is.status === 0) faults.push(`${name}: ${is.kind}`);
+    if (about.some((id) => own.includes(id)) || (one.table === "deployment" && name.startsWith("restore of"))) continue;
+    if (is.status !== was.status) faults.push(`${name}: ${is.status} ${is.kind}`);
+    else
+      for (const key of new Set([...was.entries.keys(), ...is.entries.keys()])) {
+        const [old, now] = [was.entries.get(key), is.entries.get(key)];
+        if (old !== now && !own.includes(key) && !isOwn(old) && !isOwn(now) && !(isLog(name) && old === undefined))
+          faults.push(`${name}: ${key}: ${old?.slice(0, 300)} → ${now?.slice(0, 300)}`);
+      }
+  }
+  const [a, b] = world.vaults;
+  const target = own.includes(a.other) ? a.item : a.other;
+  for (const [label, refusal] of [
+    ["a write to the other vault", await write(world, b, b.other)],
+    ["a write to another Item", own.includes(a.vault) ? null : await write(world, a, target)],
+    ["a backup of the other vault", await backUpAgain(b.vault)],
+    ["a backup of the vault", own.includes(a.vault) ? null : await backUpAgain(a.vault)],
+  ] as const)
+    if (refusal !== null) faults.push(`${label}: ${refusal}`);
+  await signInAgain(world).catch((error: unknown) => faults.push(`signing in: ${String(error)}`));
+  const { findings } = await verifyAll({ quick: true, repair: true });
+  if (findings.length > 0) noticed = true;
+  const name = `${one.table}.${one.column}`;
+  if (!noticed) unnoticed.add(name);
+  if (!noticed && !UNKNOWABLE.has(name)) faults.push("nothing notices the damage");
+  const left = await countKept();
+  for (const [table, rows] of Object.entries(counts))
+    if (left[table]! < rows) faults.push(`the repair leaves ${left[table]} of ${rows} ${table}`);
+  return faults;
+}
+
+/** The texts by which an answer names the row, before and after: its ids in both dialects, and the number of a write. */
+function ownIds({ table }: Case, ...rows: readonly Row[]): string[] {
+  const names = table === "vaults" ? ["id", "root_key_id"] : NAMES;
+  const values = rows.flatMap((row) => names.flatMap((name) => (row[name] === undefined ? [] : [String(row[name])])));
+  const numbers = rows.flatMap(({ sequence }) => (typeof sequence === "number" ? [`"sequence":${sequence},`] : []));
+  const short = values.flatMap((value) => (isId(value) ? [writeId(value, "connect")] : []));
+  return [...new Set([...values.map((value) => (value === "" ? '"id":""' : value)), ...short, ...numbers])];
+}
+
+const NAMES = ["id", "item_id", "token_id", "key", "name", "day", "root_key_id"];
+
+/** Each request has a timer until the queue has its entry, and workerd allows 10,000. The entries are more than a page of the log. */
+const CASES_BETWEEN_WAITS = 8;
+afterEach(async () => {
+  if (ran % CASES_BETWEEN_WAITS > 0) return;
+  await untilLogged();
+  await restore();
+});
+
+describe.each(chosen)("one damaged row of %s costs only itself:", (_, cases) => {
+  it.each(cases.map((one) => [one.column, one.fault, one] as const))("%s %s", async (_column, _fault, one) => {
+    ran++;
+    const row = await chooseRow(one, world.vaults[0].vault, world.readers);
+    const damaged = await damage(one, row);
+    if (!damaged) {
+      refused++;
+      return;
+    }
+    try {
+      const faults = await faultsOf(one, row, damaged);
+      if (faults.length > 0) bad++;
+      expect(faults).toEqual([]);
+    } finally {
+      await restore();
+    }
+  });
+});
+
+it("no column is excepted that does not exist, or of which the whole table shows that each damage is noticed", () => {
+  const excepted = isLong ? unnoticed : new Set(all.map(({ table, column }) => `${table}.${column}`));
+  expect([...UNKNOWABLE].filter((name) => !excepted.has(name))).toEqual([]);
+});

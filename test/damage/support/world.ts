@@ -1,0 +1,89 @@
+import { env } from "cloudflare:workers";
+import { backUpAll } from "../../support/backup.ts";
+import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
+import { signIn } from "../../support/console.ts";
+import { dataKeyOf, resealOnce } from "../../support/sealed-columns.ts";
+import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../../support/service.ts";
+import { untilLogged } from "../../support/activity.ts";
+import { newReceiver } from "../../support/webhooks.ts";
+import { type Planted, plantVault } from "../../verify/support/vault.ts";
+
+/** A deployment with at least two rows in every table and a value in every column, and with a backup of everything. */
+
+export interface World {
+  /** Rows of the first one are damaged. */
+  readonly vaults: readonly [Planted, Planted];
+  /** A vault whose reseal is under way: columns that are NULL otherwise are damaged in its row. */
+  readonly resealing: { readonly vault: string; readonly item: string };
+  /** Read and write all vaults, each in its dialect. They sign in, and are not damaged. */
+  readonly uuid: Client;
+  readonly connect: Client;
+  readonly text: string;
+  /** The ids of their tokens. */
+  readonly readers: readonly string[];
+}
+
+const UNKNOWN = ["0b0b0b0b-0000-4000-8000-000000000001", "0b0b0b0b-0000-4000-8000-000000000002"];
+
+/** Rows of tables that have rows only while something is under way, or since long: they belong to nothing else. */
+const LONELY = [
+  ...["tokens", "ended_tokens"].map((table) => `UPDATE ${table} SET signed_by = root_key_id`), // as after a rotation
+  `INSERT INTO root_keys (id, proof, fingerprint) VALUES ('k0', 'a proof of a key that was removed', '0123456789abcdef')`,
+  `INSERT OR IGNORE INTO root_key_uses (id) VALUES ('k0')`,
+  ...UNKNOWN.map((id, place) => `INSERT INTO deleted_vaults (id, deleted_at) VALUES ('${id}', ${1_700_000_000_000 + place})`),
+  `INSERT INTO past_writes (action, writes) VALUES ('CREATE', 3), ('UPDATE', 4) ON CONFLICT DO NOTHING`,
+  `INSERT INTO archived_days (day, objects) VALUES ('2026-11-01', 1), ('2026-11-02', 2)`,
+  `INSERT INTO counters (name, value) VALUES ('cleaned/item', 1), ('cleaned/version', 2)`,
+  ...UNKNOWN.map((id) => `INSERT INTO restores (vault_id, number, manifest, position) VALUES ('${id}', 1, 'digest', 'rows')`),
+];
+
+/** The statement that moves the position of a reseal fails, so that it stays before its first slice. */
+const withoutMove = (sql: string): string => (/UPDATE vaults SET resealed/.test(sql) ? "SELECT no_such_function()" : sql);
+
+async function beginReseal(vault: string): Promise<void> {
+  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { rewrite: withoutMove }) });
+  await resealOnce(vault, await dataKeyOf(vault));
+  await rebindCoordinator(vault, {});
+}
+
+/** Leaves two entries of the log that have the type of their event. */
+async function restoreAndDestroy(call: Client, path: string): Promise<void> {
+  const { id } = (await call("POST", `${path}/items`, { body: LOGIN })).body;
+  await call("DELETE", `${path}/items/${id}`);
+  await call("POST", `${path}/deleted-items/${id}/restore`);
+  await call("DELETE", `${path}/items/${id}`);
+  await call("DELETE", `${path}/deleted-items/${id}`);
+}
+
+export async function plantWorld(): Promise<World> {
+  const vaults = [await plantVault(), await plantVault()] as const;
+  for (const { vault, call, items } of vaults) {
+    await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } });
+    const { id } = (await call("POST", items, { body: { title: "Fourth", category: "LOGIN" } })).body;
+    await call("DELETE", `${items}/${id}`);
+    await restoreAndDestroy(call, `/v1/vaults/${vault}`);
+  }
+  const resealing = await makeVault();
+  const names = [...vaults.map(({ vault }) => vault), resealing];
+  const scope = Object.fromEntries(names.map((vault) => [vault, "rwd" as const]));
+  for (const name of ["a", "b"]) {
+    const { token, id } = await makeToken(scope, { name });
+    await signIn({ token });
+    await makeToken(scope, { name: `kept ${name}` });
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    const { token: used } = await makeToken(scope, { name: `signed in ${name}` });
+    await signIn({ token: used });
+    await admin("POST", "/v1/admin/people", { body: { email: `${name}@example.com`, vaults: scope } });
+  }
+  const { token, id: reader } = await makeToken(scope, { name: "uuid" });
+  const { token: other, id: connect } = await makeToken(scope, { name: "connect", dialect: "connect" });
+  const uuid = client(token);
+  const { id: item } = (await uuid("POST", `/v1/vaults/${resealing}/items`, { body: LOGIN })).body;
+  const quota = { items: 1_000, bytes: 1_000_000, fileBytes: 1_000_000 };
+  await admin("PATCH", `/v1/admin/vaults/${resealing}`, { body: { quota } });
+  await env.DB.batch(LONELY.map((sql) => env.DB.prepare(sql)));
+  await backUpAll(names);
+  await beginReseal(resealing);
+  await untilLogged();
+  return { vaults, resealing: { vault: resealing, item }, uuid, connect: client(other), text: token, readers: [reader, connect] };
+}
