@@ -3,9 +3,9 @@
  * beside copying it. All in one run, in turn.
  */
 import { spawnSync } from "node:child_process";
-import { cpus, loadavg } from "node:os";
 import { createMasker } from "../cli/src/run/mask.ts";
 import { buildPackages } from "../scripts/build/packages.ts";
+import { ENVIRONMENT } from "./environment.ts";
 
 const STARTS = 31;
 const VALUES = 100;
@@ -54,7 +54,7 @@ function measureMasking(): void {
 }
 
 await buildPackages();
-console.log(`Node ${process.version}, ${cpus().length} processors, load ${loadavg()[0]!.toFixed(1)}`);
+console.log(ENVIRONMENT);
 const ratio = measureStart();
 measureMasking();
 if (ratio > MOST) process.exitCode = 1;

@@ -3,7 +3,6 @@
  * Items. It fails when a target is missed (TARGETS).
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
 import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 import { findChromium } from "../test/browser/support/chromium.ts";
@@ -11,13 +10,14 @@ import { unpackChromium } from "../test/browser/support/unpack.ts";
 import { startWorker } from "../test/sdk/support/worker.ts";
 import { measureFirstList, measureMemory, measureSearch } from "./console/measure.ts";
 import { makeItems, makeLink, makeVault } from "./console/seed.ts";
+import { ENVIRONMENT } from "./environment.ts";
 
 const quick = process.argv.includes("quick");
 const ITEMS = quick ? 1_000 : 10_000;
 const OPENED = quick ? 100 : 1_000;
 const SECRETS = {
-  ADMIN_TOKEN: "bench-admin-token",
-  METRICS_TOKEN: "bench-metrics-token",
+  ADMIN_TOKEN: "an-admin-token-for-the-bench-only",
+  METRICS_TOKEN: "a-metrics-token-for-the-bench-only",
   ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
 };
 const SCRIPTS = "dist/assets/console/assets";
@@ -36,7 +36,7 @@ if (!found) throw new Error("There is no browser: set CHROME_PATH");
 const { executablePath, env } = "packaged" in found ? await unpackChromium(found.packaged) : { ...found, env: {} };
 const worker = await startWorker(SECRETS);
 const browser = await chromium.launch({ executablePath, env: { ...process.env, ...env }, chromiumSandbox: false });
-console.log(`Node ${process.version}, ${browser.version()}, ${cpus().length} processors, load ${loadavg()[0]!.toFixed(1)}`);
+console.log(`Chromium ${browser.version()}. ${ENVIRONMENT}`);
 try {
   const { vault, token } = await makeVault(worker.url, SECRETS.ADMIN_TOKEN);
   await makeItems(worker.url, token, vault, ITEMS);

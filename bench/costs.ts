@@ -4,6 +4,7 @@ import { formatCosts } from "./costs/report.ts";
 import type { OperationName } from "./costs/teams.ts";
 import { LOG_ENTRY, usageOf } from "./costs/usage.ts";
 import { countCalls } from "./counts.ts";
+import { ENVIRONMENT } from "./environment.ts";
 import { type BenchRequest, fetchJson } from "./load.ts";
 import { createItems, getItem, listItems, MIB, patchItems } from "./operations.ts";
 import { resolve } from "./references.ts";
@@ -48,7 +49,7 @@ async function measure() {
 
 export async function measureCosts(): Promise<void> {
   await startServer();
-  const text = formatCosts(await measure());
+  const text = `Counted on ${ENVIRONMENT}\n\n${formatCosts(await measure())}`;
   await stopServer();
   console.log(text);
   const old = readFileSync(COSTS_FILE, "utf8");

@@ -5,12 +5,13 @@
 import { spawn } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { subscribe } from "node:diagnostics_channel";
 import { createTestHarness } from "wrangler";
 import { buildPackages } from "../scripts/build/packages.ts";
 import { LOCAL } from "../scripts/wrangler.ts";
+import { ENVIRONMENT } from "./environment.ts";
 
 const ITEMS = Number(process.argv[2] ?? 10_000);
 const MOST = (60 * ITEMS) / 10_000; // seconds
@@ -88,7 +89,7 @@ try {
     JSON.stringify({ format: "item-vault", version: 1, items: Array.from({ length: ITEMS }, (_, index) => login(index)) }),
   );
   const env = { ITEM_VAULT_HOST: url.toString(), ITEM_VAULT_TOKEN: token };
-  console.log(`${ITEMS} Items on ${cpus().length} processors, load ${loadavg()[0]!.toFixed(1)}`);
+  console.log(`${ITEMS} Items. ${ENVIRONMENT}`);
   const first = await time(["import", source, "--vault", vault.id], env);
   const perSecond = Math.round(ITEMS / first.seconds);
   console.log(`import:       ${first.seconds.toFixed(1)} s (at most ${MOST} s), ${perSecond} Items a second. ${first.line}`);

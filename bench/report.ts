@@ -1,9 +1,9 @@
 /** Formats the results as Markdown. They replace the part of docs/performance.md between two markers. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, loadavg } from "node:os";
 import type { Breakdown } from "./breakdown.ts";
 import type { BurstResult } from "./burst.ts";
 import { type CallCounts, REPEATED_PATCH } from "./counts.ts";
+import { ENVIRONMENT } from "./environment.ts";
 import type { LatencyResult } from "./latency.ts";
 import type { EventsResult } from "./events.ts";
 import type { NeighbourResult } from "./neighbours.ts";
@@ -11,18 +11,22 @@ import type { OperationResult, Throughput } from "./measure.ts";
 import type { ScalingResult } from "./scaling.ts";
 import { atMost, formatMet, formatNumber, formatTable, formatTargets, formatWithTarget, type TargetResult } from "./tables.ts";
 
+/** What was measured. What is missing has failed. */
 export interface Results {
+  /** Of the groups that did not fail. */
   readonly operations: readonly OperationResult[];
   readonly baselines: readonly Throughput[];
   /** The counts of operations that are not compared with a baseline. */
   readonly counted: readonly { readonly name: string; readonly counts: CallCounts }[];
-  readonly breakdowns: readonly Breakdown[];
-  readonly latency: LatencyResult;
-  readonly scaling: readonly ScalingResult[];
-  readonly bursts: readonly BurstResult[];
-  readonly neighbours: readonly NeighbourResult[];
-  readonly events: EventsResult;
-  readonly size: { readonly bundle: TargetResult; readonly startUp: string };
+  readonly breakdowns?: readonly Breakdown[] | undefined;
+  readonly latency?: LatencyResult | undefined;
+  readonly scaling?: readonly ScalingResult[] | undefined;
+  readonly bursts?: readonly BurstResult[] | undefined;
+  readonly neighbours?: readonly NeighbourResult[] | undefined;
+  readonly events?: EventsResult | undefined;
+  readonly size?: { readonly bundle: TargetResult; readonly startUp: string } | undefined;
+  /** The names of the parts that failed. */
+  readonly failed: readonly string[];
 }
 
 const FILE = "docs/performance.md";
@@ -36,9 +40,15 @@ export function writeReport(results: Results): void {
   writeFileSync(FILE, `${text.slice(0, start)}${BEGIN}\n\n${formatResults(results)}\n\n${text.slice(end)}`);
 }
 
+const FAILED = "Not measured: this part failed.";
+
+const section = <T>(title: string, result: T | undefined, format: (result: T) => string): string =>
+  `### ${title}\n\n${result === undefined ? FAILED : format(result)}`;
+
 export const formatResults = (results: Results): string =>
   [
-    `Measured on ${new Date().toISOString().slice(0, 10)}: ${MACHINE}. ${INITIAL_LOAD}`,
+    `Measured on ${ENVIRONMENT}`,
+    ...(results.failed.length > 0 ? [`**Failed:** ${results.failed.join("; ")}.`] : []),
     "### Comparison with the baselines",
     formatOperations(results.operations),
     "The baselines:",
@@ -49,26 +59,17 @@ export const formatResults = (results: Results): string =>
     "### Calls and rows per request",
     formatCounts(results),
     formatTargets(compareCounts(results)),
-    "### Time by part of a request",
-    formatBreakdowns(results.breakdowns),
-    "### Simulated network latency",
-    formatLatency(results.latency),
-    "### Effect of the vault size",
-    formatScaling(results.scaling),
-    "### Effect of a burst on another vault",
-    formatBursts(results.bursts),
-    "### Effect of one token at its worst on another vault",
-    formatNeighbours(results.neighbours),
-    "### Events",
-    formatEvents(results.events),
-    "### Size of the bundle",
-    `${formatTargets([results.size.bundle])}\n\nStart-up (\`wrangler check startup\`): ${results.size.startUp} active.`,
+    section("Time by part of a request", results.breakdowns, formatBreakdowns),
+    section("Simulated network latency", results.latency, formatLatency),
+    section("Effect of the vault size", results.scaling, formatScaling),
+    section("Effect of a burst on another vault", results.bursts, formatBursts),
+    section("Effect of one token at its worst on another vault", results.neighbours, formatNeighbours),
+    section("Events", results.events, formatEvents),
+    section("Size of the bundle", results.size, formatSize),
   ].join("\n\n");
 
-const MACHINE = `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}, the workerd of the installed wrangler`;
-
-/** Read when this module is loaded, before the benchmark causes load itself: the load of other processes distorts the figures. */
-const INITIAL_LOAD = `Load average before the start: ${loadavg()[0]!.toFixed(1)}${loadavg()[0]! > 1 ? ", so the figures are not reliable" : ""}.`;
+const formatSize = ({ bundle, startUp }: NonNullable<Results["size"]>): string =>
+  `${formatTargets([bundle])}\n\nStart-up (\`wrangler check startup\`): ${startUp} active.`;
 
 const formatOperations = (operations: readonly OperationResult[]): string =>
   formatTable(
@@ -94,17 +95,23 @@ const formatCounts = ({ operations, counted }: Results): string =>
   );
 
 function compareCounts({ operations, counted }: Results): TargetResult[] {
-  const countsOf = (name: string) => [...operations, ...counted].find((one) => one.name === name)!.counts;
-  const filterRows = countsOf("`title eq` among 50,000").rowsRead - 1;
+  const measured = [...operations, ...counted];
+  const compare = (target: string, request: string, read: (counts: CallCounts) => number, most: number, peer?: string) =>
+    measured.filter(({ name }) => name === request).map(({ counts }) => atMost(target, read(counts), most, peer));
   return [
-    atMost("D1 calls of a read", countsOf("GET an Item").d1, 1, "2–4"),
-    atMost("D1 calls of a write alone", countsOf(REPEATED_PATCH).d1, 2, "4"),
-    atMost("D1 calls of the first write to an Item", countsOf("PATCH").d1, 2, "4"),
-    atMost("D1 calls of an upload", countsOf("upload 1 MiB").d1, 3, "13"),
-    atMost("D1 calls of a download", countsOf("download 1 MiB").d1, 1, "4"),
-    atMost("rows written by a PATCH", countsOf("PATCH").rowsWritten, 6, "7"),
-    atMost("rows read by `title eq` among 50,000, without the one that matches", filterRows, 4),
-  ];
+    compare("D1 calls of a read", "GET an Item", ({ d1 }) => d1, 1, "2–4"),
+    compare("D1 calls of a write alone", REPEATED_PATCH, ({ d1 }) => d1, 2, "4"),
+    compare("D1 calls of the first write to an Item", "PATCH", ({ d1 }) => d1, 2, "4"),
+    compare("D1 calls of an upload", "upload 1 MiB", ({ d1 }) => d1, 3, "13"),
+    compare("D1 calls of a download", "download 1 MiB", ({ d1 }) => d1, 1, "4"),
+    compare("rows written by a PATCH", "PATCH", ({ rowsWritten }) => rowsWritten, 6, "7"),
+    compare(
+      "rows read by `title eq` among 50,000, without the one that matches",
+      "`title eq` among 50,000",
+      ({ rowsRead }) => rowsRead - 1,
+      4,
+    ),
+  ].flat();
 }
 
 const formatBreakdowns = (breakdowns: readonly Breakdown[]): string =>

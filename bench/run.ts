@@ -1,6 +1,6 @@
 /**
  * `npm run bench` measures the service and compares it with its baselines. It writes docs/performance.md and
- * docs/performance.svg. `npm run bench -- quick` runs every measurement for a short time, prints the figures and writes no
+ * docs/performance.svg, also when a part has failed, which they then name. `npm run bench -- quick` runs every measurement for a short time, prints the figures and writes no
  * file. `npm run bench -- costs` counts what operations cost, and does nothing else. The script in package.json switches wrangler's local tracing off, because it uses more CPU than the Worker.
  */
 import { spawnSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { measureBreakdown } from "./breakdown.ts";
 import { measureBursts } from "./burst.ts";
 import { drawChart } from "./chart.ts";
 import { measureCosts } from "./costs.ts";
-import { countCalls, REPEATED_PATCH } from "./counts.ts";
+import { type CallCounts, countCalls, REPEATED_PATCH } from "./counts.ts";
 import { measureLatency } from "./latency.ts";
 import { runRound } from "./load.ts";
 import { measureEvents } from "./events.ts";
@@ -59,32 +59,46 @@ for (const { operations, baselines } of groups) {
 }
 logProgress("warmed up");
 
+/** The names of the parts that failed. The others go on, and are written. */
+const failed: string[] = [];
+
+/** Out: the result of a part; `undefined` when it failed. */
+async function tryPart<T>(name: string, measure: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    const result = await measure();
+    logProgress(`measured ${name}`);
+    return result;
+  } catch (error) {
+    failed.push(name);
+    console.error(`FAILED: ${name}:`, error);
+    return undefined;
+  }
+}
+
 const groupResults: Awaited<ReturnType<typeof measureGroup>>[] = [];
 for (const group of groups) {
-  groupResults.push(await measureGroup(group));
-  logProgress(`measured ${group.operations.map(({ name }) => name).join(", ")}`);
+  const result = await tryPart(group.operations.map(({ name }) => name).join(", "), () => measureGroup(group));
+  if (result) groupResults.push(result);
 }
-const counted = [
-  { name: "DELETE", counts: await countCalls(deleteItems(await createVault(2))) },
-  { name: REPEATED_PATCH, counts: await countCalls(patchOneItem(small)) },
-  { name: "upload 1 MiB", counts: await countCalls(uploadFile(small, MIB)) },
-  { name: "list of vaults", counts: await countCalls(listVaults(small)) },
-];
-const breakdowns = await measureBreakdown(small, files[0]!.file);
-logProgress("measured the time by part");
-const latency = await measureLatency(writable, medium);
-logProgress("measured with simulated latency");
+const COUNTED = {
+  DELETE: async () => deleteItems(await createVault(2)),
+  [REPEATED_PATCH]: () => patchOneItem(small),
+  "upload 1 MiB": () => uploadFile(small, MIB),
+  "list of vaults": () => listVaults(small),
+};
+const counted: { name: string; counts: CallCounts }[] = [];
+for (const [name, request] of Object.entries(COUNTED)) {
+  const counts = await tryPart(`the calls of ${name}`, async () => countCalls(await request()));
+  if (counts) counted.push({ name, counts });
+}
 const vaultsBySize = [tiny, medium, large].map((vault, index) => ({ size: [10, 1_000, 50_000][index]!, vault }));
-const scaling = await measureScaling(vaultsBySize);
-logProgress("measured the effect of the vault size");
-const bursts = await measureBursts(writable, small);
-logProgress("measured the bursts");
-const neighbours = await measureNeighbours(writable);
-logProgress("measured the neighbours of a token at its worst");
-const events = await measureEvents(small);
-logProgress("measured events");
+const breakdowns = await tryPart("the time by part", () => measureBreakdown(small, files[0]!.file));
+const latency = await tryPart("the simulated latency", () => measureLatency(writable, medium));
+const scaling = await tryPart("the effect of the vault size", () => measureScaling(vaultsBySize));
+const bursts = await tryPart("the bursts", () => measureBursts(writable, small));
+const neighbours = await tryPart("the neighbours of a token at its worst", () => measureNeighbours(writable));
+const events = await tryPart("events", () => measureEvents(small));
 await stopServer();
-const size = measureSize();
 const results: Results = {
   operations: groupResults.flatMap(({ operations }) => operations),
   baselines: groupResults.flatMap(({ baselines }) => baselines),
@@ -95,12 +109,17 @@ const results: Results = {
   bursts,
   neighbours,
   events,
-  size,
+  size: await tryPart("the size of the bundle", measureSize),
+  failed,
 };
 console.log(formatResults(results));
 if (!QUICK) {
   writeReport(results);
-  drawChart(results);
+  if (scaling) drawChart({ ...results, scaling });
   spawnSync(process.execPath, ["node_modules/oxfmt/bin/oxfmt", "docs/performance.md"], { stdio: "inherit" });
+}
+if (failed.length > 0) {
+  console.error(`FAILED: ${failed.join("; ")}`);
+  process.exitCode = 1;
 }
 logProgress("finished");

@@ -1,6 +1,7 @@
 import service from "../src/index.ts";
 import { baselines } from "./worker/baselines.ts";
 import type { BenchEnv } from "./worker/bindings.ts";
+import { refusedRoutes } from "./worker/refused-routes.ts";
 import { setupRoutes } from "./worker/setup-routes.ts";
 import { stubbed } from "./worker/stubs.ts";
 import { intercepted } from "./worker/variants.ts";
@@ -15,7 +16,7 @@ export { CountedCoordinator, DelayedCoordinator, UnversionedCoordinator } from "
 
 type Message = Parameters<typeof service.queue>[0]["messages"][number]["body"];
 
-const routes = { ...baselines, ...setupRoutes, ...worstRoutes };
+const routes = { ...baselines, ...setupRoutes, ...worstRoutes, ...refusedRoutes };
 const variants = { ...intercepted, ...stubbed };
 const created = new Map<string, Env>();
 

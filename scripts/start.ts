@@ -1,22 +1,33 @@
 /**
- * `npm start` runs the service on this machine with a demo Vault.
+ * `npm start` runs the service on this machine with a demo Vault. `npm start -- --restore DIR` runs it with what a folder of
+ * `npm run backup -- --to DIR` has, in place of the demo.
  * It creates the secrets, applies the migrations, builds the static files and the command line, starts the server and creates the
  * demo. Each step keeps what an earlier start has created.
  */
 import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { basename, join } from "node:path";
 import { build } from "./build.ts";
-import { createDemo, createSignInLink, loadLogin } from "./demo.ts";
+import { createDemo, createSignInLink, type Demo, loadLogin } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
 import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
 
 const port = Number(process.env.PORT ?? 8787);
+/** Where `wrangler dev` keeps D1 and R2. */
+const STATE = ".wrangler/state";
+/** Is there while the data is that of a restore. */
+const RESTORED = ".wrangler/restored";
+/** A token belongs on a terminal, and not into a log. */
+const TOKEN_OF_FILE = `$(node -p 'require("./.wrangler/demo.json").token')`;
 const base = `http://127.0.0.1:${port}`;
 
 if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a port number");
 // Otherwise the demo would send the admin token to the process that listens on the port.
 if (!(await isPortFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start uses another one.`);
-const { ADMIN_TOKEN, TOKENS_NOT_BEFORE } = loadSecrets();
+const { adminToken, variables } = loadSecrets();
+const folder = restoreFolder();
+if (folder !== undefined) makeRoom();
 await Promise.all([applyMigrations(), build()]).catch((error: Error) => exit(error.message));
 
 const options = [
@@ -25,11 +36,9 @@ const options = [
   "--inspector-port=0",
   "--log-level=warn",
   "--show-interactive-dev-session=false",
-  // Without this option wrangler warns that it does not run the cron trigger. The option adds /__scheduled, which does the same as
-  // /cdn-cgi/local/scheduled.
-  "--test-scheduled",
+  // Not --test-scheduled: its /__scheduled answers every page of every origin. wrangler says instead that it runs no cron trigger.
   // wrangler reads only the required secrets from .dev.vars.
-  ...(TOKENS_NOT_BEFORE ? ["--var", `TOKENS_NOT_BEFORE:${TOKENS_NOT_BEFORE}`] : []),
+  ...Object.entries(variables).flatMap(([name, value]) => ["--var", `${name}:${value}`]),
 ];
 const server = spawn(process.execPath, [WRANGLER, "dev", ...options], {
   stdio: ["ignore", "inherit", "inherit"],
@@ -40,15 +49,82 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 server.on("exit", (code) => process.exit(stopping ? 0 : (code ?? 1)));
 
 await waitForServer();
-const demo = await createDemo(base, ADMIN_TOKEN, ".wrangler/demo.json").catch(async (error: Error) => {
-  const fault = await findSettingsFault();
+if (folder !== undefined) await restore(folder);
+if (isRestored()) console.log(await greetingOfRestored());
+else await startDemo();
+
+async function startDemo(): Promise<void> {
+  const demo = await createDemo(base, adminToken, ".wrangler/demo.json").catch(async (error: Error) => {
+    const fault = await findSettingsFault();
+    stop();
+    if (fault !== undefined) exit(`A setting in wrangler.toml or .dev.vars is malformed: ${fault}`);
+    exit(
+      `The demo could not be created: ${error.message}\nThe data in .wrangler/state needs the .dev.vars that it was created with. If that file is lost, delete .wrangler.`,
+    );
+  });
+  console.log(greeting(demo, await loadLogin(base, demo), await signInLines(demo.token)));
+}
+
+/** The folder of `--restore`. */
+function restoreFolder(): string | undefined {
+  const [option, path, ...more] = process.argv.slice(2);
+  if (option === undefined) return undefined;
+  if (option !== "--restore" || path === undefined || more.length > 0)
+    exit("Expected `npm start` or `npm start -- --restore DIR`");
+  if (!existsSync(join(path, "vaults"))) exit(`${path} has no backups: it is a folder of \`npm run backup -- --to DIR\``);
+  return path;
+}
+
+/** A deployment is restored into an empty one (contract 21.25). What is there is moved away, but for a restore that was interrupted. */
+function makeRoom(): void {
+  if (isRestored()) return;
+  if (existsSync(STATE)) {
+    const kept = `.wrangler/before-${new Date().toISOString().replaceAll(":", "-")}`;
+    mkdirSync(kept);
+    for (const name of [STATE, ".wrangler/demo.json"]) if (existsSync(name)) renameSync(name, join(kept, basename(name)));
+    console.log(`The data of before was moved to ${kept}.`);
+  }
+  mkdirSync(".wrangler", { recursive: true });
+  writeFileSync(RESTORED, "The data in .wrangler/state is that of a restore, so `npm start` makes no demo.\n");
+}
+
+function isRestored(): boolean {
+  return existsSync(RESTORED);
+}
+
+/** `item-vault admin restore --from`. The service stops when it fails; the same command continues. */
+async function restore(from: string): Promise<void> {
+  const command = ["--conditions=source", "--disable-warning=ExperimentalWarning", "cli/src/main.ts", "admin", "restore"];
+  const child = spawn(process.execPath, [...command, "--from", from, "--yes"], {
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ITEM_VAULT_HOST: base, ITEM_VAULT_ADMIN_TOKEN: adminToken },
+  });
+  const code = await new Promise((end) => void child.on("close", end));
+  if (code === 0) return;
   stop();
-  if (fault !== undefined) exit(`A setting in wrangler.toml or .dev.vars is malformed: ${fault}`);
   exit(
-    `The demo could not be created: ${error.message}\nThe data in .wrangler/state needs the .dev.vars that it was created with. If that file is lost, delete .wrangler.`,
+    "Nothing or a part was restored. ROOT_KEYS in .dev.vars has to be that of the deployment of the backup. The same command continues.",
   );
-});
-console.log(greeting(await loadLogin(base, demo), await createSignInLink(base, ADMIN_TOKEN, demo)));
+}
+
+/** A link is good for ten minutes: it belongs on a terminal, and not into a log. */
+async function signInLines(token?: string): Promise<string> {
+  if (!process.stdout.isTTY)
+    return "Sign in to the console by a link: npx item-vault console prints one, with the variables of .dev.vars.";
+  return `${await createSignInLink(base, adminToken, token)}
+The link opens the console, once and within 10 minutes; npx item-vault console makes another.`;
+}
+
+async function greetingOfRestored(): Promise<string> {
+  return `Item Vault runs at ${base} with restored data. Ctrl-C stops it; the data stays in .wrangler/state.
+${await signInLines()}
+No token was restored. In another terminal, here, with ADMIN_TOKEN of .dev.vars as ITEM_VAULT_ADMIN_TOKEN:
+
+export ITEM_VAULT_HOST=${base}
+npx item-vault vault list --admin
+npx item-vault token create laptop --vault NAME=rw
+`;
+}
 
 function isPortFree(candidate: number): Promise<boolean> {
   const probe = createServer();
@@ -100,16 +176,15 @@ function exit(message: string): never {
  * The text must fit into a terminal: at most 24 lines of 100 columns, but for the link and the token. No comment follows a command, because an interactive
  * zsh passes it to the command as arguments.
  */
-function greeting({ title, version }: { readonly title: string; readonly version: number }, link: string): string {
+function greeting(demo: Demo, { title, version }: { readonly title: string; readonly version: number }, signIn: string): string {
   const { token, vault, item, file } = demo;
   const reference = `"op://Demo/${title}/password"`;
   return `Item Vault runs at ${base}. Ctrl-C stops it; the data stays in .wrangler/state.
-${link}
-The link opens the console, once and within 10 minutes; npx item-vault console makes another.
+${signIn}
 Its API: ${base}/docs/. The command line: docs/cli.md. In another terminal, here:
 
 export ITEM_VAULT_HOST=${base}
-export ITEM_VAULT_TOKEN=${token}
+export ITEM_VAULT_TOKEN=${process.stdout.isTTY ? token : TOKEN_OF_FILE}
 
 npx item-vault read ${reference}
 PASSWORD=${reference} npx item-vault run -- sh -c 'echo "\${#PASSWORD}: $PASSWORD"'

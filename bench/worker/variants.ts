@@ -32,6 +32,11 @@ const countCall = (name: "objectCalls" | "r2" | "queue") => (call: () => Promise
   return call();
 };
 
+const countR2 = ({ FILES, BACKUPS }: Env) => ({
+  FILES: intercept(FILES, R2_METHODS, countCall("r2")),
+  BACKUPS: intercept(BACKUPS, R2_METHODS, countCall("r2")),
+});
+
 /** The simulated latency of a D1 call and of a call of a Durable Object, in milliseconds. bench/latency.ts has the same. */
 const D1_LATENCY = 30;
 const OBJECT_LATENCY = 15;
@@ -45,7 +50,7 @@ const delayD1 = (db: D1Database) => intercept(db, ["batch"], delay(D1_LATENCY));
 
 export class CountedCoordinator extends VaultCoordinator {
   constructor(ctx: DurableObjectState, env: BenchEnv) {
-    super(ctx, { ...env, DB: countD1(env.DB), FILES: intercept(env.FILES, R2_METHODS, countCall("r2")) });
+    super(ctx, { ...env, DB: countD1(env.DB), ...countR2(env) });
   }
 }
 
@@ -66,7 +71,7 @@ export const intercepted: Readonly<Record<string, (env: BenchEnv) => Env>> = {
   counted: (env) => ({
     ...env,
     DB: countD1(env.DB),
-    FILES: intercept(env.FILES, R2_METHODS, countCall("r2")),
+    ...countR2(env),
     ACTIVITY: intercept(env.ACTIVITY, ["send"], countCall("queue")),
     COORDINATOR: interceptStubs(env.COUNTED_COORDINATOR, COORDINATOR_METHODS, countCall("objectCalls")),
   }),

@@ -30,6 +30,9 @@ const askFrom =
     return response.status === 204 ? undefined : response.json();
   };
 
+/** The world of the requests: this Worker, and a state of full size. */
+export const worldOf = (env: Env): World => ({ env, ask: askFrom(env), sizes: SIZES });
+
 export const worstRoutes: Readonly<Record<string, BenchRoute>> = {
   /** Out: the names of all worst requests. */
   "/bench/worst/names": async () =>
@@ -37,8 +40,7 @@ export const worstRoutes: Readonly<Record<string, BenchRoute>> = {
 
   /** Creates the state of the request with this index. Out: the request. */
   "/bench/worst/prepare": async (env, query) => {
-    const world: World = { env, ask: askFrom(env), sizes: SIZES };
-    return Response.json(encodeRequest(await WORST_REQUESTS[Number(query.get("index"))]!.prepare(world)));
+    return Response.json(encodeRequest(await WORST_REQUESTS[Number(query.get("index"))]!.prepare(worldOf(env))));
   },
 
   /** Out: the names of all attacks. */
@@ -46,7 +48,7 @@ export const worstRoutes: Readonly<Record<string, BenchRoute>> = {
 
   /** Creates the state of the attack with this index. Out: its requests. */
   "/bench/attack/prepare": async (env, query) => {
-    const requests = await ATTACKS[Number(query.get("index"))]!.prepare({ env, ask: askFrom(env), sizes: SIZES });
+    const requests = await ATTACKS[Number(query.get("index"))]!.prepare(worldOf(env));
     return Response.json(requests.map(encodeRequest));
   },
 

@@ -54,7 +54,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   create: ({ call, items }, n) => call("POST", items, { body: { ...LOGIN, title: `New ${n}` } }),
   patch: ({ call, items, kept }, n) => call("PATCH", `${items}/${kept}`, { body: passwordTo(`value ${n}`) }),
   keyed: ({ call, items, kept }, n) =>
-    call("PATCH", `${items}/${kept}`, { body: passwordTo(`keyed ${n}`), headers: { "Idempotency-Key": `key ${n}` } }),
+    call("PATCH", `${items}/${kept}`, { body: passwordTo(`keyed ${n}`), headers: { "Idempotency-Key": `key-${n}` } }),
   rename: ({ call, items, kept }, n) =>
     call("PATCH", `${items}/${kept}`, { body: [{ op: "replace", path: "/title", value: `Title ${n % 3}` }] }),
   restoreFirst: ({ call, items, kept }) => call("POST", `${items}/${kept}/versions/1/restore`),
@@ -244,6 +244,33 @@ describe("a request of several D1 calls during which the vault gets new keys", (
     const changed = await admin("PATCH", `${full.hooks}/${full.hook}`, { body: { url: newReceiver().url } });
     expect(changed.status).toBe(200);
     await rebindCoordinator(full.vault, {});
+    await expectNothingUnder(old, full.vault);
+  });
+});
+
+describe("a webhook that is changed between the read and the write of a slice", () => {
+  it("keeps its new URL and secret", async () => {
+    const full = await fullVault();
+    const old = await keysOfVault(full.vault);
+    const hook = `${full.hooks}/${full.hook}`;
+    const { url } = newReceiver();
+    const second = { COORDINATOR: alternatingCoordinators([`${full.vault} again`]) };
+    const change = (bindings: Partial<Env>) =>
+      admin("PATCH", hook, { body: { url, rotateSecret: true }, headers: { "Idempotency-Key": "rotation" }, env: bindings });
+    let writes = false;
+    let secret: string | undefined;
+    const DB = wrapDatabase(env.DB, {
+      rewrite: (sql) => ((writes ||= /UPDATE webhooks SET sealed/.test(sql)), sql),
+      before: async () => {
+        if (writes) secret ??= (await change(second)).body.secret;
+      },
+    });
+    await rebindCoordinator(full.vault, { DB });
+    await resealFully(full.vault);
+    await rebindCoordinator(full.vault, {});
+    expect(secret).toMatch(/^whsec_/);
+    expect((await admin("GET", hook)).body.url).toBe(url);
+    expect((await change({})).body.secret).toBe(secret);
     await expectNothingUnder(old, full.vault);
   });
 });

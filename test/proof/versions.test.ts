@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { rebindCoordinator, UNLIMITED } from "../support/bindings.ts";
 import { cleanUp } from "../../src/scheduled.ts";
+import { untilLogged } from "../support/activity.ts";
 import { captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { advanceClock, DAY, runDueAlarms } from "../support/faults.ts";
 import { objectsOf } from "../support/files.ts";
@@ -106,6 +107,7 @@ describe.each(KEPT)("with $versions earlier versions and $days days for deleted 
       const play = await run(kept, commands);
       vaults.push(play.vault);
       await destroyAll(play);
+      await untilLogged();
     });
     await fc.assert(property, { numRuns: runs(1, 40) });
     try {

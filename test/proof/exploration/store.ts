@@ -96,6 +96,7 @@ export function createStore(broken: Broken = {}, retention: Retention = NOTHING_
       opened: { vault } as OpenVault,
       everExisted: true,
       tokens: new Map([[ACTOR, null]]),
+      filesOfBroken: new Map(),
       items: new Map(items),
       versions: new Map(kept),
       stored: new Map(stored),

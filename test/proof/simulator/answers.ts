@@ -10,6 +10,11 @@ export type Outcome =
   | "exists"
   /** `If-Match` named another version, and nothing happened. */
   | "precondition failed"
+  /**
+   * A destruction named the current version, and nothing happened. A client may name it although it has seen a later one: an Item that
+   * was destroyed and made again under its id begins with version 1 (contract 10.24).
+   */
+  | "current version"
   /** The token was revoked, and nothing happened. */
   | "revoked"
   /** Nothing happened, and a retry helps. */
@@ -31,6 +36,7 @@ const FAILURES: Readonly<Record<string, Outcome>> = {
   file_not_found: "missing",
   version_not_found: "missing",
   item_exists: "exists",
+  invalid: "current version",
   precondition: "precondition failed",
   unauthorized: "revoked",
   busy: "refused",
@@ -56,6 +62,7 @@ export function outcomeOf(reply: Reply | undefined): Outcome {
 export const WITHOUT_EFFECT: ReadonlySet<Outcome> = new Set<Outcome>([
   "missing",
   "exists",
+  "current version",
   "precondition failed",
   "revoked",
   "refused",

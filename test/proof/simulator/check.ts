@@ -1,6 +1,7 @@
 import { type Outcome, outcomeOf, WITHOUT_EFFECT } from "./answers.ts";
 import type { Effect } from "./database.ts";
 import type { Call, History, Write } from "./history.ts";
+import { checkArrivals } from "./check-order.ts";
 import { checkEvents, checkRead } from "./check-reads.ts";
 import { applyEffects, changesNothing, contentOfState, OF_DELETED, type Reference, type State } from "./reference.ts";
 import { contentOf } from "./requests.ts";
@@ -19,11 +20,15 @@ export function checkHistory(
   const violations: Violation[] = [];
   const reference = applyEffects(history, effects, violations);
   const firstAnswers = new Map<Write, string>();
+  const starts = new Map<Write, number>();
   for (const call of history.calls) {
+    if (call.write && !starts.has(call.write)) starts.set(call.write, call.start);
     const outcome = outcomeOf(call.reply);
     const report = (rule: Rule) =>
       violations.push(violation(rule, `${describe(call)}: ${call.reply?.status} ${call.reply?.text.slice(0, 300)}`));
-    for (const rule of call.write ? checkWrite(call, call.write, outcome, reference) : readRules(call, outcome, reference))
+    for (const rule of call.write
+      ? checkWrite(call, call.write, outcome, reference, starts.get(call.write)!)
+      : readRules(call, outcome, reference))
       report(rule);
     for (const rule of checkRefusal(call, outcome, reference, history)) report(rule);
     if (!call.write || outcome !== "ok") continue;
@@ -31,7 +36,8 @@ export function checkHistory(
     firstAnswers.set(call.write, first);
     if (first !== call.reply!.text) report("different answers to one write");
   }
-  violations.push(...checkArrivals(history, arrivals, reference));
+  const mayLackRoom = (call: Call) => Object.values(LACKS_ROOM).some((lacks) => lacks(call, reference, history));
+  violations.push(...checkArrivals(history, arrivals, reference, mayLackRoom));
   return { violations, reference };
 }
 
@@ -64,16 +70,20 @@ function* during<T extends { readonly tick: number }>(
   }
 }
 
-/** A write that was acknowledged took effect before its answer, which shows its state. */
-function* checkWrite(call: Call, write: Write, outcome: Outcome, reference: Reference): Iterable<Rule> {
+/**
+ * A write that was acknowledged took effect before its answer, which shows its state; or it changed nothing, with a key at a moment of one
+ * of its calls so far. In: when its first call started.
+ */
+function* checkWrite(call: Call, write: Write, outcome: Outcome, reference: Reference, first: number): Iterable<Rule> {
   const { applied, operations } = reference;
   if (WITHOUT_EFFECT.has(outcome) && [...call.operations].some((id) => operations.has(id))) yield "refused write took effect";
   if (outcome !== "ok" && outcome !== "overtaken") return;
   const done = applied.get(write);
   const shown = call.reply!.body;
-  const isUnchanged = (state: State) =>
-    changesNothing(state, write) && state.version === shown?.version && contentOfState(state) === contentOf(shown);
-  if (!done && outcome === "ok" && statesDuring(call, reference).some(isUnchanged)) return;
+  const isShown = (state: State) =>
+    outcome === "overtaken" || (state.version === shown?.version && contentOfState(state) === contentOf(shown));
+  const possible = statesDuring({ ...call, start: write.keyed ? first : call.start }, reference);
+  if (!done && possible.some((state) => changesNothing(state, write) && isShown(state))) return;
   if (!done) {
     yield "acknowledged write is lost";
     return;
@@ -97,6 +107,9 @@ function* checkRefusal(call: Call, outcome: Outcome, reference: Reference, histo
   const states = () => statesDuring(call, reference);
   const matches = ({ version }: State) => version === reference.versionOf(call.item!, write!.tag!);
   if (outcome === "unexpected") yield "unexpected answer";
+  const isCurrent = ({ version }: State) => version !== undefined && version === write?.version;
+  if (outcome === "current version" && !(write?.kind === "destroy-version" && states().some(isCurrent)))
+    yield "unexpected answer";
   if (outcome === "failed" && !write?.spoiled) yield "unexpected answer";
   if (outcome === "revoked" && !((reference.revoked.get(actor) ?? Infinity) < end))
     yield "refused although the token was not revoked";
@@ -124,25 +137,4 @@ function isMissing({ version, deleted, files, kept, lacked }: State, { write, re
   if (failure === "file_not_found") return !files.includes(write!.file!.name);
   const named = write?.version ?? (read?.kind === "version" ? read.version : 0);
   return version !== named && (lacked || !kept.has(named));
-}
-
-/**
- * The operations that arrived once, and at one coordinator, took effect in the order of their arrival there (vault/queue.ts).
- * One that lacked room in an attempt of unknown outcome may take effect after those that made room: its caller waits still, and
- * so do theirs.
- * In: the ids of the operations that arrived at each coordinator, in order.
- */
-function* checkArrivals(history: History, arrivals: readonly (readonly string[])[], reference: Reference): Iterable<Violation> {
-  const { operations, calls } = reference;
-  const mayLackRoom = (call: Call) => Object.values(LACKS_ROOM).some((lacks) => lacks(call, reference, history));
-  for (const arrived of arrivals) {
-    let last = 0;
-    for (const id of arrived) {
-      const effect = operations.get(id);
-      if (!effect || history.deliveries.get(id) !== 1 || mayLackRoom(calls.get(id)!)) continue;
-      if (effect.tick < last)
-        yield violation("not in the order of arrival", `operation ${id} at tick ${effect.tick}, after ${last}`);
-      last = Math.max(last, effect.tick);
-    }
-  }
 }

@@ -148,8 +148,7 @@ export async function runClient(
     const tag = conditional && item !== undefined && random() < 0.3 ? vault.tags.get(item) : undefined;
     const drawn = faults.draw(SPOILED) as Spoiled | undefined;
     const spoiled = drawn === "value that D1 refuses" && !WITH_VALUE.has(kind) ? undefined : drawn;
-    // A write that changes nothing is not recorded, so that its key may have an effect later.
-    const keyed = random() < 0.6 && kind !== "archive" && kind !== "unarchive";
+    const keyed = random() < 0.6;
     return { kind, vault: vault.id, item, version, value: `${name}-${++writes}`, file, keyed, tag, spoiled };
   }
 

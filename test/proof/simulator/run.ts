@@ -42,7 +42,7 @@ const ADMIN_TRIES = 50;
 /** Milliseconds after which nothing is on its way any more. */
 const REST = 120_000;
 
-const ADMIN_TOKEN = "simulated-admin-token";
+const ADMIN_TOKEN = "the-admin-token-of-the-simulator";
 const ROOT_KEY = Buffer.from("0123456789abcdef0123456789abcdef").toString("base64");
 
 /** The variables of wrangler.toml. */
@@ -85,6 +85,7 @@ async function play(world: World, operations: number): Promise<Run> {
     ROOT_KEYS: keys,
     TOKEN_RATE: limiter,
     FAILURE_RATE: limiter,
+    DENIAL_RATE: limiter,
     ACTIVITY: { send: async () => undefined },
   } as unknown as Env;
   const coordinators = createCoordinators(world, bindings);
