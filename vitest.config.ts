@@ -4,6 +4,7 @@ import type { Reporter } from "vitest/node";
 import { startReceiver } from "./scripts/webhook-receiver.ts";
 import { LOCAL } from "./scripts/wrangler.ts";
 import { type Found, findChromium } from "./test/browser/support/chromium.ts";
+import { useCompileCache } from "./vitest.compile-cache.ts";
 import { SlowFirst, slowestFiles } from "./vitest.slowest.ts";
 import { useUncompressedSockets } from "./vitest.sockets.ts";
 import { useTemporaryFolder } from "./vitest.temporary.ts";
@@ -20,17 +21,18 @@ const LONG_RUN = process.env["LONG_RUN"] ?? "";
 /** Which cases a short run takes of the long lists (test/support/sample.ts): others on each day. SAMPLE repeats a run. */
 const SAMPLE = (process.env["SAMPLE"] ??= String(Math.floor(Date.now() / 86_400_000)));
 /** Tests that only the long run has. Each file would start a process to skip them. */
-const LONG_ONLY = LONG_RUN === "1" ? [] : ["failures", "releases", "runbook"].map((name) => `${DEPLOY}/${name}.test.ts`);
+const LONG_ONLY = LONG_RUN === "1" ? [] : ["failures", "releases", "runbook", "start"].map((name) => `${DEPLOY}/${name}.test.ts`);
 /** The secrets of the Worker in every project. */
 const SECRETS = {
-  ADMIN_TOKEN: "test-admin-token",
-  METRICS_TOKEN: "test-metrics-token",
+  ADMIN_TOKEN: "an-admin-token-for-the-tests-only",
+  METRICS_TOKEN: "a-metrics-token-for-the-tests-only",
   ROOT_KEYS: JSON.stringify({ active: "k1", keys: { k1: btoa("0123456789abcdef0123456789abcdef") } }),
 };
 // wrangler reads the secrets from the environment, and warns of each that is missing.
 Object.assign(process.env, SECRETS);
 process.env["WRANGLER_LOG"] ??= "warn";
 useTemporaryFolder();
+useCompileCache();
 useUncompressedSockets();
 /**
  * Whether the files run in random order: `npm test -- --sequence.shuffle.files` finds files that depend on the files

@@ -107,11 +107,11 @@ describe("the admin's log", () => {
     const FAILURE_RATE: RateLimit = {
       async limit({ key }) {
         keys.push(key);
-        return { success: key !== "admin" };
+        return { success: key !== "denied admin" };
       },
     };
     expect((await send("GET", "/v1/admin/vaults", { headers: HEADERS, env: { ...bindings, FAILURE_RATE } })).status).toBe(401);
-    await vi.waitFor(() => expect(keys).toEqual(["192.0.2.9", "admin"]), UNDER_LOAD);
+    await vi.waitFor(() => expect(keys).toEqual(["192.0.2.9", "denied admin"]), UNDER_LOAD);
     await sleep(300);
     expect(rows).toEqual([]);
   });

@@ -13,6 +13,8 @@ beforeEach(async () => {
   await env.DB.batch(TABLES.map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
 });
 
+const makeEndedToken = async () => admin("DELETE", `/v1/admin/tokens/${(await makeToken({})).id}`);
+
 const none = { vaults: 0, tokens: 0, endedTokens: 0 };
 
 describe("GET /v1/admin/keys", () => {
@@ -21,7 +23,7 @@ describe("GET /v1/admin/keys", () => {
     const vault = await makeVault();
     await makeToken({ [vault]: "r" });
     const { publicKey, fingerprint } = (await keyringOf({ ROOT_KEYS: K1 })).active;
-    const k1 = { id: "k1", fingerprint, publicKey, verifies: true, removable: false };
+    const k1 = { id: "k1", fingerprint, publicKey, verifies: true, backup: false, removable: false };
     expect(await listKeys()).toEqual([{ ...k1, state: "active", ...none, vaults: 1, tokens: 1 }]);
     const [, added] = await listKeys(staged);
     expect(added).toMatchObject({ id, state: "staged", ...none, verifies: true, removable: true });
@@ -59,6 +61,16 @@ describe("GET /v1/admin/keys", () => {
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     await admin("DELETE", `/v1/admin/vaults/${other}`);
     expect(await listedKey({}, "k1")).toMatchObject({ vaults: 1, tokens: 0, endedTokens: 1 });
+  });
+
+  it("says that a key may be removed only when no vault, no token and no ended token needs it", async () => {
+    const { active } = await newStages();
+    for (const need of [makeVault, () => makeToken({}), makeEndedToken]) {
+      await need();
+      expect(await listedKey(active, "k1")).toMatchObject({ state: "retired", removable: false });
+      await rewrapAll(active);
+      expect(await listedKey(active, "k1")).toMatchObject({ state: "retired", ...none, removable: true });
+    }
   });
 
   it("adds fingerprints and the proof of the active key, which earlier releases did not store", async () => {

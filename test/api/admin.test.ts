@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
 import { admin, freshVault, LOGIN, makeVault, send } from "../support/service.ts";
@@ -18,8 +19,13 @@ const ROUTES = [
 describe("The admin routes", () => {
   it.each(ROUTES)("answer 401 to a request without the admin token: %s %s", async (method, path) => {
     const { token } = await freshVault();
-    const credentials = [undefined, "", "Bearer", "Bearer ", "Bearer wrong", "Basic test-admin-token", "test-admin-token"];
-    for (const Authorization of [...credentials, "Bearer test-admin-token2", "Bearer TEST-ADMIN-TOKEN", `Bearer ${token}`]) {
+    const credentials = [undefined, "", "Bearer", "Bearer ", "Bearer wrong", `Basic ${env.ADMIN_TOKEN}`, env.ADMIN_TOKEN];
+    for (const Authorization of [
+      ...credentials,
+      `Bearer ${env.ADMIN_TOKEN}2`,
+      `Bearer ${env.ADMIN_TOKEN.toUpperCase()}`,
+      `Bearer ${token}`,
+    ]) {
       const { status, headers, body } = await send(method, path, {
         headers: Authorization === undefined ? {} : { Authorization },
       });

@@ -87,7 +87,7 @@ describe("the name of a property that every object inherits", () => {
       body: `{"category":"LOGIN",${attributes},"fields":[{"value":"x",${attributes}}],"urls":[{"href":"",${attributes}}],"sections":[{${attributes}}]}`,
     });
     expect([status, body.favorite]).toEqual([200, false]);
-    expect(Object.keys(body.fields[0]).toSorted()).toEqual(["id", "label", "purpose", "type", "value"]);
+    expect(Object.keys(body.fields[0]).toSorted()).toEqual(["id", "label", "type", "value"]);
     expect(({} as { favorite?: boolean }).favorite).toBeUndefined();
   });
 

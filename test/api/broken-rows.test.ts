@@ -123,12 +123,18 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
     expect([attempts, reply.headers.get("Item-Vault-Error")]).toEqual([2, "uncertain"]);
   });
 
-  it("is the failure for a token that reads it, also in a list with others", async () => {
+  it("is the failure for a token that reads it, and counted in a list with others, which is the failure only when no other is in it", async () => {
     const [broken, other] = [await makeVault(), await makeVault()];
     const holder = client((await makeToken({ [broken]: "r", [other]: "r" })).token);
     await sql(damage, broken);
     expect((await holder("GET", `/v1/vaults/${broken}`)).headers.get("Item-Vault-Error")).toBe(kind);
-    expect((await holder("GET", "/v1/vaults")).headers.get("Item-Vault-Error")).toBe(kind);
+    const list = await holder("GET", "/v1/vaults");
+    expect([list.body.map(({ id }: { id: string }) => id), list.headers.get("Item-Vault-Broken")]).toEqual([[other], "1"]);
+    for (const [reader, path] of [
+      [client((await makeToken({ [broken]: "r" })).token), "/v1/vaults"],
+      [holder, `/v1/vaults?filter=${encodeURIComponent('name eq "Unknown"')}`],
+    ] as const)
+      expect((await reader("GET", path)).headers.get("Item-Vault-Error")).toBe(kind);
     expect((await holder("GET", `/v1/vaults/${other}`)).status).toBe(200);
     await admin("DELETE", `/v1/admin/vaults/${broken}`);
   });
@@ -175,5 +181,21 @@ describe.each([
       broken: kind,
       endedAt: expect.any(String),
     });
+  });
+});
+
+describe("an impossible count in the row of a vault", () => {
+  const COUNTS = ["items", "created", "deleted", "restored", "destroyed", "files", "file_bytes", "sealed_bytes"];
+
+  it.each(["-5", "9223372036854775807"])("counts as 0, and costs no request to the vault: %s", async (value) => {
+    const { vault, items, call } = await freshVault();
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    await sql(`UPDATE vaults SET ${COUNTS.map((name) => `${name} = ${value}`).join(", ")} WHERE id = ?1`, vault);
+    await renewCoordinator(vault, {});
+    expect((await call("GET", `/v1/vaults/${vault}`)).body).toMatchObject({ id: vault, items: 0 });
+    expect((await call("GET", items)).body).toMatchObject([{ id }]);
+    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+    expect((await call("DELETE", `${items}/${id}`)).status).toBe(204);
+    expect(await listed(vault)).not.toHaveProperty("broken");
   });
 });

@@ -134,6 +134,33 @@ describe(".dev.vars.example", () => {
   });
 });
 
+describe.each(["ADMIN_TOKEN", "METRICS_TOKEN"] as const)("%s", (name) => {
+  const ofLength = (length: number) => ({ [name]: "s".repeat(length) });
+
+  it.each([1, 16, 31])(
+    "of %i characters is refused as too short, by every data route, with the reason in /health",
+    async (length) => {
+      const { items, call } = await freshVault();
+      const headers = { Authorization: `Bearer ${"s".repeat(length)}` };
+      const path = name === "ADMIN_TOKEN" ? "/v1/admin/vaults" : "/metrics";
+      for (const reply of [
+        await call("GET", items, { env: ofLength(length) }),
+        await call("POST", items, { body: LOGIN, env: ofLength(length) }),
+        await send("GET", path, { headers, env: ofLength(length) }),
+      ])
+        expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([503, "misconfigured"]);
+      const message = `${name} has fewer than 32 characters: set it to the output of openssl rand -base64 32`;
+      expect(await readDependency("settings", ofLength(length))).toEqual({ service: "settings", status: "ERROR", message });
+    },
+  );
+
+  it("of 32 characters is accepted", async () => {
+    const { items, call } = await freshVault();
+    expect((await call("GET", items, { env: ofLength(32) })).status).toBe(200);
+    expect(await readDependency("settings", ofLength(32))).toMatchObject({ status: "ACTIVE" });
+  });
+});
+
 const notBefore = (text: string) => ({ TOKENS_NOT_BEFORE: text });
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
@@ -194,7 +221,19 @@ describe("/health", () => {
     const { body } = await send("GET", "/health");
     expect(body).toMatchObject({ name: expect.any(String), version: expect.any(String) });
     const statuses = body.dependencies.map(({ service, status }: Record<string, string>) => [service, status]);
-    const services = ["d1", "schema", "capacity", "r2", "keys", "coordinator", "queue", "rate limits", "backups", "settings"];
+    const services = [
+      "d1",
+      "schema",
+      "capacity",
+      "r2",
+      "keys",
+      "coordinator",
+      "queue",
+      "rate limits",
+      "backups",
+      "data",
+      "settings",
+    ];
     expect(statuses).toEqual(services.map((service) => [service, "ACTIVE"]));
   });
 
@@ -206,6 +245,7 @@ describe("/health", () => {
     ["ACTIVITY", "queue"],
     ["TOKEN_RATE", "rate limits"],
     ["FAILURE_RATE", "rate limits"],
+    ["DENIAL_RATE", "rate limits"],
   ])("names the binding or secret %s when it is missing", async (name, service) => {
     const bindings = { [name]: undefined } as Partial<Env>;
     expect(await readDependency(service, bindings)).toEqual({ service, status: "ERROR", message: `${name} is missing` });

@@ -1,9 +1,11 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { admin, client, freshVault, LOGIN, makeToken, type Reply, send } from "../support/service.ts";
+import { admin, client, freshVault, shareVault, LOGIN, makeToken, type Reply, send } from "../support/service.ts";
 
 /** The form of every error response (contract 4.1 to 4.4). */
+
+const sharedVault = shareVault();
 
 const CANARY = "canary-7f3a";
 
@@ -31,7 +33,7 @@ describe("a path that is not served", () => {
   );
 
   it.each(["GET", "POST", "PUT", "PATCH", "DELETE"])("is a 404 with a token: %s", async (method) => {
-    const { call } = await freshVault();
+    const { call } = await sharedVault();
     expect(summaryOf(await call(method, "/v1/nothing"))).toStrictEqual(error(404));
   });
 });
@@ -62,7 +64,7 @@ describe("a method that a path does not serve", () => {
 
 describe("an unexpected exception", () => {
   it("is a 500 that does not contain the message of the exception", async () => {
-    const { call } = await freshVault();
+    const { call } = await sharedVault();
     const DB = {
       prepare: () => {
         throw new Error(CANARY);
@@ -116,18 +118,18 @@ describe("an error response", () => {
     ["a body over the limit", "POST", (items: string) => items, { body: " ".repeat(2 ** 20 + 1) }, 413],
     ["a Content-Encoding", "POST", (items: string) => items, { body: LOGIN, headers: { "Content-Encoding": "gzip" } }, 415],
   ] as const)("has the form of all errors: %s", async (_, method, path, request, status) => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     expect(summaryOf(await call(method, path(items), request))).toStrictEqual(error(status));
   });
 
   it("has the form of all errors: 412 for an If-Match of another version", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     expect(summaryOf(await call("DELETE", `${items}/${id}`, { headers: { "If-Match": '"2"' } }))).toStrictEqual(error(412));
   });
 
   it("has the form of all errors: 409 for an Idempotency-Key of another request", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const headers = { "Idempotency-Key": "once" };
     await call("POST", items, { body: LOGIN, headers });
     expect(summaryOf(await call("POST", items, { body: { ...LOGIN, title: "Two" }, headers }))).toStrictEqual(error(409));
@@ -157,7 +159,7 @@ describe("an id of the request", () => {
   });
 
   it("is cut to 64 characters in the message", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     const name = (field: string) =>
       call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: `/fields/${field}`, value: {} }] });
@@ -166,7 +168,7 @@ describe("an id of the request", () => {
   });
 
   it("is not repeated in the message when it is malformed", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     expect(summaryOf(await call("GET", `${items}/${CANARY.repeat(500)}`))).toStrictEqual(error(400, "Invalid Item UUID"));
     expect(summaryOf(await call("GET", `/v1/vaults/${CANARY.repeat(500)}`))).toStrictEqual(error(400, "Invalid Vault UUID"));
   });

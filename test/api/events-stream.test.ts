@@ -1,7 +1,8 @@
+import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { channels, listeners } from "../../src/http/events/hub.ts";
 import { check } from "../../src/http/events/reads.ts";
-import { countingDatabase } from "../support/bindings.ts";
+import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { openEvents, type Received, type Stream } from "../support/events.ts";
 import { anyAsleep, listening } from "../support/listening.ts";
 import { removeRows } from "../support/restore.ts";
@@ -103,6 +104,35 @@ describe("a stream of the events of a vault", () => {
       await stream.close();
     }
     expect(got).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it("has an event that comes during a read of the events within 2 s", async () => {
+    const { open, call, items, vault } = await fresh();
+    const write = () => call("POST", items, { body: LOGIN });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+    let [reading, held, release] = [false, false, () => {}];
+    const gate = new Promise<void>((resolve) => void (release = resolve));
+    const DB = wrapDatabase(env.DB, {
+      // The events were read, and the answer of D1 is on its way.
+      after: () => (held ? ((reading = true), gate) : undefined),
+    });
+    const stream = await open("", undefined, { DB });
+    const received: (Received | undefined)[] = [];
+    const taken = stream.next().then(async (event) => received.push(event, await stream.next()));
+    await listening(vault);
+    held = true;
+    await write();
+    await until(() => reading);
+    const { hint } = channels.get(vault)!;
+    await write();
+    await until(() => channels.get(vault)!.hint !== hint);
+    held = false;
+    release();
+    await vi.advanceTimersByTimeAsync(2_000);
+    await until(() => received.length === 2);
+    expect(numbers(received)).toEqual([2, 3]);
+    await taken;
+    await stream.close();
   });
 
   it("reads on from D1 when the client is far behind", async () => {

@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Listener } from "../../src/http/events/channel.ts";
-import { channels, listeners } from "../../src/http/events/hub.ts";
+import { admit, channels, listeners } from "../../src/http/events/hub.ts";
 import { check } from "../../src/http/events/reads.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { browser, signIn } from "../support/console.ts";
-import { anyAsleep, listening } from "../support/listening.ts";
+import { anyAsleep, isAsleep, listening } from "../support/listening.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 import { realSleep, until } from "../support/waits.ts";
 
@@ -32,15 +32,21 @@ async function fresh() {
 }
 
 /** A request that the platform has ended a minute ago, for example because its client has disconnected. */
-const endedListener = (): Listener => ({
-  token: { id: crypto.randomUUID(), hash: "" },
+const endedListener = (): Listener => waitingListener(crypto.randomUUID(), Date.now() - 60_000);
+
+/** A request that waits, of this token. */
+const waitingListener = (id: string, now = Date.now()): Listener => ({
+  token: { id, hash: "" },
   vaults: () => [],
   woken: false,
   resolve: undefined,
-  seenAt: Date.now() - 60_000,
-  checkedAt: Date.now() - 60_000,
+  seenAt: now,
+  checkedAt: now,
   revoked: false,
+  displaced: false,
 });
+
+const anyoneSleeps = (): boolean => [...listeners].some(isAsleep);
 
 const numbersOf = ({ body }: Reply): number[] => body.events.map(({ sequence }: { sequence: number }) => sequence);
 
@@ -94,6 +100,41 @@ describe("a request with `wait`", () => {
     await listening(own.vault);
     await own.write();
     expect(numbersOf(await second)).toEqual([2]);
+  });
+
+  it.each([1, 2, 3, 4, 5])("with limit=%i skips none of five events that arrive at once", async (limit) => {
+    const own = await fresh();
+    let [held, open] = [false, () => {}];
+    const gate = new Promise<void>((resolve) => void (open = resolve));
+    const DB = wrapDatabase(env.DB, { before: () => (held ? gate : undefined) });
+    const from = (after: string, wait: number, bindings: Partial<Env> = {}) =>
+      own.call("GET", `${own.path}?after=${after}&wait=${wait}&limit=${limit}`, { env: bindings });
+    const first = from(own.last, 30, { DB });
+    await listening(own.vault);
+    held = true;
+    for (let n = 0; n < 5; n++) await own.write();
+    open();
+    const pages = [await first];
+    for (let n = limit; n < 5; n += limit) pages.push(await from(pages.at(-1)!.body.last, 0));
+    expect(pages.flatMap(numbersOf)).toEqual([2, 3, 4, 5, 6]);
+    expect(numbersOf(pages[0]!)).toHaveLength(limit);
+  });
+
+  it("is answered within 2 s by a write between its first page and its connection to the coordinator", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.now() });
+    const own = await fresh();
+    const real = env.COORDINATOR.getByName(own.vault);
+    const connect = async (url: string, request: RequestInit) => {
+      await own.write();
+      return real.fetch(url, request);
+    };
+    const COORDINATOR = { getByName: () => ({ fetch: connect }) } as unknown as Env["COORDINATOR"];
+    let reply: Reply | undefined;
+    void own.wait(30, own.call, { COORDINATOR }).then((answer) => (reply = answer));
+    await until(() => reply !== undefined || anyoneSleeps());
+    await vi.advanceTimersByTimeAsync(2_000);
+    await until(() => reply !== undefined);
+    expect(numbersOf(reply!)).toEqual([2]);
   });
 
   it("finds a write that the coordinator told nobody of at the next check", async () => {
@@ -186,6 +227,34 @@ describe("a request with `wait`", () => {
     const own = await fresh();
     for (let n = 0; n < LIMITS.listeners; n++) listeners.add(endedListener());
     expect((await own.wait(1)).status).toBe(200);
+  });
+
+  it("gets a place when two other tokens have taken all of them, and no more than its share", async () => {
+    const [own, third] = [await fresh(), crypto.randomUUID()];
+    const [first, ...others] = Array.from({ length: LIMITS.listeners }, (_, n) => waitingListener(n % 2 ? "one" : "two"));
+    for (const listener of [first!, ...others]) listeners.add(listener);
+    expect((await own.wait(1)).status).toBe(200);
+    expect([first!.displaced, listeners.has(first!), others.some(({ displaced }) => displaced)]).toEqual([true, false, false]);
+    listeners.add(waitingListener("one"));
+    let places = 0;
+    for (; admit(third).ok; places++) listeners.add(waitingListener(third));
+    expect([places, listeners.size]).toEqual([Math.floor(LIMITS.listeners / 3), LIMITS.listeners]);
+    const counts = Map.groupBy(listeners, ({ token }) => token.id);
+    expect([counts.get("one")!.length, counts.get("two")!.length].map((count) => count >= 666)).toEqual([true, true]);
+    expect(admit("one").ok).toBe(false);
+    listeners.clear();
+  });
+
+  it("that has to make room for another token is answered without events", async () => {
+    const own = await fresh();
+    const reply = own.wait();
+    await listening(own.vault);
+    const [{ token }] = [...listeners] as [Listener];
+    const others = Array.from({ length: LIMITS.listeners - 1 }, (_, n) => waitingListener(n < 900 ? token.id : `token ${n % 2}`));
+    for (const other of others) listeners.add(other);
+    expect(admit("another").ok).toBe(true);
+    for (const other of others) listeners.delete(other);
+    expect([(await reply).status, (await reply).body]).toEqual([200, { events: [], last: own.last }]);
   });
 
   it.each(["wait=31", "wait=-1", "wait=x", "wait=1.5"])("%s is a 400", async (query) => {

@@ -187,18 +187,20 @@ describe("the filter of Vaults", () => {
     expect(await (await vaultsNamed(bare))(`title eq "${escaped}"`)).toEqual([bare]);
   });
 
-  it("title eq with the id of a vault finds that vault, if no name of a vault is equal to the id", async () => {
-    const [first, second] = [await makeVault("First"), await makeVault("Second")];
-    const named = await makeVault(writeId(second, "connect"));
-    for (const dialect of ["uuid", "connect"] as const) {
-      const [a, b] = [writeId(first, dialect), writeId(second, dialect)];
-      expect(await idsFound(`title eq "${a}"`, first, second)).toEqual([first]);
-      expect(await idsFound(`title eq "${a}"`, second)).toEqual([]);
-      expect(await idsFound(`name eq "${a}"`, first)).toEqual([]);
-      expect(await idsFound(`title eq "${b}"`, second, named)).toEqual([dialect === "uuid" ? second : named]);
-    }
-    expect(await idsFound(`title eq "${"0".repeat(26)}"`, first)).toEqual([]);
-  });
+  it.each(["title", "name"])(
+    "%s eq with the id of a vault finds that vault, if no name of a vault is equal to the id",
+    async (name) => {
+      const [first, second] = [await makeVault("First"), await makeVault("Second")];
+      const named = await makeVault(writeId(second, "connect"));
+      for (const dialect of ["uuid", "connect"] as const) {
+        const [a, b] = [writeId(first, dialect), writeId(second, dialect)];
+        expect(await idsFound(`${name} eq "${a}"`, first, second)).toEqual([first]);
+        expect(await idsFound(`${name} eq "${a}"`, second)).toEqual([]);
+        expect(await idsFound(`${name} eq "${b}"`, second, named)).toEqual([dialect === "uuid" ? second : named]);
+      }
+      expect(await idsFound(`title eq "${"0".repeat(26)}"`, first)).toEqual([]);
+    },
+  );
 
   it.each(['name co "x"', 'tag eq "x"', "name eq 'x'", 'id eq "x"'])("that is %j is a 400", async (filter) => {
     expect(await (await vaultsNamed("x"))(filter)).toEqual(UNSUPPORTED);

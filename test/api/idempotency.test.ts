@@ -148,6 +148,44 @@ describe("a request that is repeated with its Idempotency-Key", () => {
   });
 });
 
+/** The writes that change nothing: what makes the Item so, what is sent, and a write after which it would change the Item. */
+const WITHOUT_CHANGE: readonly (readonly [name: string, before: string, sent: string, after: string])[] = [
+  ["a restore of the current version", "POST /archive", "POST /versions/2/restore", "PATCH"],
+  ["an archiving of an archived Item", "POST /archive", "POST /archive", "POST /unarchive"],
+  ["an unarchiving of an Item that is not archived", "PATCH", "POST /unarchive", "POST /archive"],
+  ["a PATCH without operations", "PATCH", "PATCH []", "PATCH"],
+];
+
+describe("a request that changes nothing, repeated with its Idempotency-Key after a write that it would undo", () => {
+  it.each(WITHOUT_CHANGE)("gets the first answer and has no effect: %s", async (_, before, sent, after) => {
+    const { path, call, readState } = await makeTestVault();
+    const send = (request: string, headers: Record<string, string> = {}) => {
+      const [method = "", rest = ""] = request.split(" ");
+      const body = [{ op: "replace", path: "/title", value: crypto.randomUUID() }];
+      if (method === "PATCH") return call("PATCH", path, { body: rest === "[]" ? [] : body, headers });
+      return call(method, `${path}${rest}`, { headers });
+    };
+    expect((await send(before)).status).toBe(200);
+    const unchanged = await readState();
+    const first = await send(sent, { "Idempotency-Key": "key" });
+    expect([first.status, await readState()]).toEqual([200, unchanged]);
+    expect((await send(after)).status).toBe(200);
+    const changed = await readState();
+    expect(answerOf(await send(sent, { "Idempotency-Key": "key" }))).toEqual(answerOf(first));
+    expect(await readState()).toEqual(changed);
+    expect((await send("DELETE", { "Idempotency-Key": "key" })).status).toBe(409);
+  });
+
+  it("is a 409 `overtaken` when its version is not kept any more", async () => {
+    const { path, call, vault } = await makeTestVault();
+    await setVariables(vault, KEEP_NOTHING);
+    const archive = () => call("POST", `${path}/unarchive`, { headers: { "Idempotency-Key": "key" } });
+    expect((await archive()).status).toBe(200);
+    expect((await call("POST", `${path}/archive`)).status).toBe(200);
+    expect((await archive()).headers.get("Item-Vault-Error")).toBe("overtaken");
+  });
+});
+
 const freshClient = async (vault: string, dialect: "uuid" | "connect" = "uuid") =>
   client((await makeToken({ [vault]: "rw" }, { dialect })).token);
 

@@ -57,8 +57,8 @@ describe("POST /v1/vaults/{v}/items", () => {
         { id: "s1", label: "First" },
       ],
       fields: [
-        { id: "b", type: "STRING", purpose: "", label: "B", value: "1", section: { id: "s1" } },
-        { id: "a", type: "URL", purpose: "", label: "", value: "2" },
+        { id: "b", type: "STRING", label: "B", value: "1", section: { id: "s1" } },
+        { id: "a", type: "URL", label: "", value: "2" },
       ],
     };
     const { body: item } = await call("POST", items, { body: attributes });

@@ -66,8 +66,8 @@ describe("The purpose of a field", () => {
     expect(await createField({ purpose: "PASSWORD", type, value: "x" })).toMatchObject({ type: "CONCEALED", value: "x" });
   });
 
-  it.each([undefined, null, ""])("is empty when the request has %j", async (purpose) => {
-    expect(await createField({ id: "x", purpose })).toEqual({ id: "x", type: "STRING", purpose: "", label: "", value: "" });
+  it.each([undefined, null, ""])("is absent when the request has %j", async (purpose) => {
+    expect(await createField({ id: "x", purpose })).toEqual({ id: "x", type: "STRING", label: "", value: "" });
   });
 
   it.each(["TOTP", "PASSWORD ", "\u017f", 1])("cannot be %j", async (purpose) => {
@@ -90,8 +90,8 @@ describe("The purpose of a field", () => {
   it("may be each of the three once, beside fields without a purpose", async () => {
     const { status, body } = await create({ purpose: "NOTES" }, {}, { purpose: "USERNAME" }, {}, { purpose: "PASSWORD" });
     expect(status).toBe(200);
-    const purposes = body.fields.map((field: { purpose: string }) => field.purpose);
-    expect(purposes).toEqual(["NOTES", "", "USERNAME", "", "PASSWORD"]);
+    const purposes = body.fields.map((field: { purpose?: string }) => field.purpose);
+    expect(purposes).toEqual(["NOTES", undefined, "USERNAME", undefined, "PASSWORD"]);
   });
 });
 
@@ -120,7 +120,7 @@ describe("The id of a field", () => {
     const fields = [...names, "A", "a", "\u0000", '"\\', "1"].map((name) => ({ id: name, label: `${name} `, value: name }));
     const { items, call } = await sharedVault();
     const { body: item } = await call("POST", items, { body: { ...LOGIN, fields } });
-    const expected = fields.map(({ id, label, value }) => ({ id, label, value, type: "STRING", purpose: "" }));
+    const expected = fields.map(({ id, label, value }) => ({ id, label, value, type: "STRING" }));
     expect(item.fields).toEqual(expected);
     expect((await call("GET", `${items}/${item.id}`)).body.fields).toEqual(expected);
   });

@@ -88,7 +88,7 @@ describe("A generated value", () => {
   });
 
   it("is made only for `generate: true`, and the response contains neither generate nor recipe", async () => {
-    const emptyField = { id: "f", type: "STRING", purpose: "", label: "", value: "" };
+    const emptyField = { id: "f", type: "STRING", label: "", value: "" };
     for (const generate of [undefined, null, false]) {
       expect(await createGenerated({ length: 8 }, { generate })).toEqual(emptyField);
     }

@@ -63,9 +63,7 @@ describe("A new Item", () => {
     expect(item).toMatchObject({ urls: [{ href: "u" }], sections: [{ id: "s", label: "S" }] });
     expect(item.urls).toEqual([{ href: "u" }]);
     expect(item.sections).toEqual([{ id: "s", label: "S" }]);
-    expect(item.fields).toEqual([
-      { id: "f", section: { id: "s", label: "S" }, type: "STRING", purpose: "", label: "", value: "" },
-    ]);
+    expect(item.fields).toEqual([{ id: "f", section: { id: "s", label: "S" }, type: "STRING", label: "", value: "" }]);
   });
 });
 

@@ -9,7 +9,7 @@ const FULL = {
   tags: ["a", "b"],
   urls: [{ href: "https://a.test", label: "A", primary: true }],
   sections: [{ id: "s", label: "S" }],
-  fields: [{ id: "f", type: "CONCEALED", purpose: "", label: "F", value: "secret" }],
+  fields: [{ id: "f", type: "CONCEALED", label: "F", value: "secret" }],
 };
 
 describe("GET /v1/vaults/{v}/items", () => {

@@ -9,7 +9,7 @@ const FULL = {
   tags: ["t"],
   urls: [{ href: "u" }],
   sections: [{ id: "s", label: "S" }],
-  fields: [{ id: "f", type: "EMAIL", purpose: "", label: "F", value: "v", section: { id: "s", label: "S" } }],
+  fields: [{ id: "f", type: "EMAIL", label: "F", value: "v", section: { id: "s", label: "S" } }],
 };
 
 /** A fresh vault with one Item. `put` replaces the Item and names the vault, as PUT needs it, unless the body overrides that. */
@@ -38,10 +38,10 @@ describe("PUT /v1/vaults/{v}/items/{i}", () => {
       const { vault, items, call } = await freshVault(dialect);
       const fields = [
         ["notesPlain", "STRING", "NOTES", ""],
-        ["public_key", "STRING", "", "ssh-ed25519 AAAAC3Nza ada@example"],
-        ["fingerprint", "STRING", "", "SHA256:h8SXUtOpl5UzEhV3nEjWNDQmxdZHrk7bgHCkpqsSsxs"],
-        ["private_key", "SSHKEY", "", "-----BEGIN PRIVATE KEY-----\nMFMC\n-----END PRIVATE KEY-----\n"],
-        ["key_type", "STRING", "", "ed25519"],
+        ["public_key", "STRING", undefined, "ssh-ed25519 AAAAC3Nza ada@example"],
+        ["fingerprint", "STRING", undefined, "SHA256:h8SXUtOpl5UzEhV3nEjWNDQmxdZHrk7bgHCkpqsSsxs"],
+        ["private_key", "SSHKEY", undefined, "-----BEGIN PRIVATE KEY-----\nMFMC\n-----END PRIVATE KEY-----\n"],
+        ["key_type", "STRING", undefined, "ed25519"],
       ].map(([id, type, purpose, value]) => ({ id, type, purpose, label: id, value }));
       const { body: created } = await call("POST", items, { body: { title: "key", category: "SSH_KEY", fields } });
       const path = `${items}/${created.id}`;

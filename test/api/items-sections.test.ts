@@ -59,7 +59,7 @@ describe("The section of a field", () => {
   it.each([undefined, null, {}, { id: "" }, { id: null }])("is absent when the request has %j", async (section) => {
     const { body } = await create(undefined, [{ id: "f", section }]);
     expect(body.sections).toEqual([]);
-    expect(body.fields).toEqual([{ id: "f", type: "STRING", purpose: "", label: "", value: "" }]);
+    expect(body.fields).toEqual([{ id: "f", type: "STRING", label: "", value: "" }]);
   });
 
   it("has the label of the section in answers, where the section has one of at most 1 KiB", async () => {

@@ -1,8 +1,10 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { type Client, freshVault, LOGIN } from "../support/service.ts";
+import { type Client, freshVault, shareVault, LOGIN } from "../support/service.ts";
 
 /** The two limits of size (contract 12.1 and 12.2): the body of a request, and the encrypted form of an Item. */
+
+const sharedVault = shareVault();
 
 const MIB = 1024 * 1024;
 const KIB_512 = 512 * 1024;
@@ -31,7 +33,7 @@ describe("a body of 1 MiB", () => {
   ] as const;
 
   it.each(forms)("is accepted, and so is one byte less: %s", async (_, request) => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     for (const size of [MIB - 1, MIB]) expect((await call("POST", items, request(size))).status).toBe(200);
   });
 
@@ -44,14 +46,14 @@ describe("a body of 1 MiB", () => {
   });
 
   it.each(["PUT", "PATCH"])("is the limit for %s too", async (method) => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
     expect((await call(method, `${items}/${id}`, { body: "[]".padEnd(MIB + 1) })).status).toBe(413);
     expect((await call(method, `${items}/${id}`, { body: "[]".padEnd(MIB) })).status).not.toBe(413);
   });
 
   it("is the limit beyond which a body is not read further", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     let chunks = 0;
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -88,7 +90,7 @@ const putBody = (items: string, rest: number) => ({ ...LOGIN, vault: { id: items
 
 describe("an Item of 512 KiB in its encrypted form", () => {
   it("is accepted, and so is an Item with one byte less", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const rest = await findBoundary(items, call);
     for (const length of [rest - 1, rest]) {
       const { status, body } = await call("POST", items, { body: { ...LOGIN, fields: fieldsOf(length) } });
@@ -111,7 +113,7 @@ describe("an Item of 512 KiB in its encrypted form", () => {
     ["PUT", (items: string, rest: number) => putBody(items, rest)],
     ["PATCH", (_: string, rest: number) => [{ op: "replace", path: "/fields/f5/value", value: "x".repeat(rest) }]],
   ])("is the limit: one byte more is a 400 that names it, and the Item is unchanged: %s", async (method, change) => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     const rest = await findBoundary(items, call);
     const { id } = (await call("POST", items, { body: { ...LOGIN, fields: fieldsOf(1) } })).body;
     const accepted = await call(method, `${items}/${id}`, { body: change(items, rest) });
@@ -122,7 +124,7 @@ describe("an Item of 512 KiB in its encrypted form", () => {
   });
 
   it("is the limit for the bytes of the stored JSON, not for its characters", async () => {
-    const { items, call } = await freshVault();
+    const { items, call } = await sharedVault();
     // 90,000 characters, which JSON escapes to 540,000 bytes.
     const fields = [..."abcdef"].map((id) => ({ id, value: "\u0001".repeat(15_000) }));
     const { body } = await call("POST", items, { body: { ...LOGIN, fields } });

@@ -88,13 +88,11 @@ const STRINGS: readonly (readonly [string, (value: string) => SendSized])[] = [
   ["a field's label", (label) => post(() => ({ fields: [{ label }] }))],
   ["a field's id", (id) => post(() => ({ fields: [{ id }] }))],
   ["a section's label", (label) => post(() => ({ sections: [{ id: "s", label }] }))],
-  ["a tag", (tag) => post(() => ({ tags: [tag] }))],
   ["a Url's href", (href) => post(() => ({ urls: [{ href }] }))],
   ["a Url's label", (label) => post(() => ({ urls: [{ href: "", label }] }))],
   ["the characters that a recipe excludes", (excludeCharacters) => post(() => ({ fields: [{ recipe: { excludeCharacters } }] }))],
   ["a field's value, by PATCH", (value) => patch(() => [{ op: "replace", path: "/fields/f/value", value }])],
   ["a field's id, by the path of a PATCH", (id) => patch(() => [{ op: "add", path: `/fields/${id}`, value: {} }])],
-  ["a tag, by PATCH", (value) => patch(() => [{ op: "add", path: "/tags/-", value }])],
   ["a Url's href, by PATCH", (value) => patch(() => [{ op: "replace", path: "/urls/0/href", value }])],
   ["a vault's description", (description) => () => admin("POST", "/v1/admin/vaults", { body: { name: "v", description } })],
 ];
@@ -103,6 +101,12 @@ const SECTION_IDS: readonly (readonly [string, (value: string) => SendSized])[] 
   ["a section's id", (id) => post(() => ({ sections: [{ id }] }))],
   ["the id of a field's section", (id) => post(() => ({ fields: [{ section: { id } }] }))],
   ["a section's id, by the path of a PATCH", (id) => patch(() => [{ op: "add", path: `/sections/${id}`, value: {} }])],
+];
+
+/** An Item without another tag: its tags have a limit together (limits-tags.test.ts). */
+const TAGS: typeof STRINGS = [
+  ["a tag", (tag) => post(() => ({ tags: [tag] }))],
+  ["a tag, by PATCH", (value) => patch(() => [{ op: "replace", path: "/tags", value: [value] }])],
 ];
 
 const TITLES: readonly (readonly [string, (value: string) => SendSized])[] = [
@@ -129,6 +133,7 @@ const ofEachWidth = (rows: typeof STRINGS, limit: number) =>
 const LIMITS: readonly (readonly [string, number, SendSized])[] = [
   ...LISTS.map(([name, sendSized]) => [name, 1_000, sendSized] as const),
   ...ofEachWidth(STRINGS, 64 * 1024),
+  ...ofEachWidth(TAGS, 16 * 1024),
   ...ofEachWidth(TITLES, 1024),
   ...ofEachWidth(SECTION_IDS, 255),
   ["the value of a filter for a title", 4096, filter("title eq", "a")],

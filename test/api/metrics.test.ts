@@ -174,8 +174,8 @@ describe("METRICS_TOKEN", () => {
     "",
     "Bearer",
     "Bearer test-metrics",
-    "Bearer test-metrics-token2",
-    "Basic test-metrics-token",
+    `Bearer ${env.METRICS_TOKEN}2`,
+    `Basic ${env.METRICS_TOKEN}`,
     `Bearer ${env.ADMIN_TOKEN}`,
   ])("is required: an Authorization header of %j is a 401, without a D1 call", async (header) => {
     const { count, db } = countingDatabase();

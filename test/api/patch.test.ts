@@ -8,8 +8,8 @@ const sharedVault = shareVault();
 const ONE = { href: "https://one.test", label: "one", primary: true };
 const TWO = { href: "https://two.test" };
 const USER = { id: "username", type: "STRING", purpose: "USERNAME", label: "username", value: "ann" };
-const F1 = { id: "f1", section: { id: "s1" }, type: "EMAIL", purpose: "", label: "One", value: "1" };
-const F2 = { id: "f2", type: "STRING", purpose: "", label: "Two", value: "2" };
+const F1 = { id: "f1", section: { id: "s1" }, type: "EMAIL", label: "One", value: "1" };
+const F2 = { id: "f2", type: "STRING", label: "Two", value: "2" };
 const S1 = { id: "s1", label: "First" };
 const S2 = { id: "s2", label: "Second" };
 const ITEM = {
@@ -42,7 +42,7 @@ const withoutLabels = (item: any) => ({
 });
 
 const NEW = { id: "new", label: "New", value: "n" };
-const NEW_FIELD = { ...NEW, type: "STRING", purpose: "" };
+const NEW_FIELD = { ...NEW, type: "STRING" };
 const OPERATIONS: [rule: string, operation: Op, changes: object][] = [
   ["add sets the title", ["add", "/title", "New"], { title: "New" }],
   ["replace sets the title", ["replace", "/title", "New"], { title: "New" }],
@@ -137,7 +137,12 @@ const OPERATIONS: [rule: string, operation: Op, changes: object][] = [
   [
     "remove empties the purpose of a field",
     ["remove", "/fields/username/purpose"],
-    { fields: [{ ...USER, purpose: "" }, F1, F2] },
+    { fields: [{ ...USER, purpose: undefined }, F1, F2] },
+  ],
+  [
+    "replace with an empty text empties the purpose of a field",
+    ["replace", "/fields/username/purpose", ""],
+    { fields: [{ ...USER, purpose: undefined }, F1, F2] },
   ],
   [
     "replace of the section moves a field to another section",

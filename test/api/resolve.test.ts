@@ -1,3 +1,4 @@
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
@@ -110,6 +111,15 @@ describe("a resolved reference", () => {
     expect(await values(["op://production/strasse 1/password"])).toEqual(["password of Straße 1"]);
   });
 
+  it("names a vault in every normalization of its name", async () => {
+    const vault = await makeVault("B\u00fcro");
+    const reader = client((await makeToken({ [vault]: "rw" })).token);
+    await makeItem(reader, vault, "Door");
+    const references = ["NFC", "NFD"].map((form) => `op://${"B\u00fcro".normalize(form)}/door/password`);
+    expect(new Set(references).size).toBe(2);
+    expect(await values(references, reader)).toEqual(["password of Door", "password of Door"]);
+  });
+
   it("is found at once after its Item was renamed, and no more under the earlier title", async () => {
     const id = await makeItem(call, dev, "Before");
     expect(await values(["op://dev/before/password"])).toEqual(["password of Before"]);
@@ -175,6 +185,7 @@ describe("a reference that has no value", () => {
         "op://Production/Database/password?attribute=otp",
         "op://Production/Database/password?attribute=x",
         "op://Production/\u039f\u0394\u039f\u03a3/password",
+        "op://Production/Database!/password",
       ]),
     ).toEqual([
       "p1",
@@ -188,7 +199,8 @@ describe("a reference that has no value", () => {
       several("vaults"),
       [400, "the field has no one-time password"],
       [400, "the attribute is none of value, type, label and otp"],
-      [400, "the item has a character other than A-Z, a-z, 0-9, -, _, . and space: use its id"],
+      "password of \u039f\u0394\u039f\u03a3",
+      [400, "the item has a character other than letters, digits, -, _, . and space: use its id"],
     ]);
   });
 
@@ -204,6 +216,22 @@ describe("a reference that has no value", () => {
     );
     expect([byId, byName, missing]).toEqual([noVault, noVault, noVault]);
   });
+
+  // Only ids: a reference that names a vault by its name has all vaults of the token loaded, and no other.
+  it.each(["alone", "beside one to a vault that the token reads"])(
+    "to a vault that the token does not read has no value when all references name vaults by their ids: %s",
+    async (beside) => {
+      const writer = client((await makeToken({ [other]: "w", [dev]: "r" })).token);
+      const stranger = client((await makeToken({ [dev]: "r" })).token);
+      const more = beside === "alone" ? [] : [`op://${dev}/Database/password`];
+      for (const as of [writer, stranger])
+        for (const vault of [other, other.toUpperCase(), short(other)])
+          for (const item of ["Hidden", ids["Hidden"]!]) {
+            const found = await values([`op://${vault}/${item}/password`, ...more], as);
+            expect(found).toEqual([noVault, ...more.map(() => "password of Database")]);
+          }
+    },
+  );
 
   it("names a vault that the token names and that was deleted", async () => {
     const gone = await makeVault("Gone");
@@ -274,6 +302,25 @@ describe("a request to resolve", () => {
     expect((await again()).status).toBe(200);
   });
 
+  it("has another ETag for another Item of the same version, as a restored database has it: the tag depends on the nonce", async () => {
+    const id = await makeItem(call, dev, "Restored");
+    const path = `/v1/vaults/${dev}/items/${id}`;
+    const write = (value: string) => call("PATCH", path, { body: [{ op: "replace", path: "/fields/password/value", value }] });
+    const columns = "version = ?2, overview = ?3, details = ?4";
+    const row = (await env.DB.prepare("SELECT * FROM items WHERE id = ?").bind(id).first<ItemRow>())!;
+    await write("before");
+    const references = [`op://dev/${id}/password`];
+    const before = await resolve(references);
+    await env.DB.batch([
+      env.DB.prepare(`UPDATE items SET ${columns} WHERE id = ?1`).bind(id, row.version, row.overview, row.details),
+      env.DB.prepare("DELETE FROM item_versions WHERE item_id = ?").bind(id),
+    ]);
+    await evictDurableObject(env.COORDINATOR.getByName(dev));
+    expect(await write("after")).toMatchObject({ status: 200, body: { version: 2 } });
+    const after = await resolve(references, call, { "If-None-Match": before.headers.get("ETag")! });
+    expect([after.status, after.body?.values[0].value]).toEqual([200, "after"]);
+  });
+
   it("has no ETag when a reference asks for a one-time password", async () => {
     const { headers, status } = await resolve(["op://Production/Database/Code?attribute=otp"], call, { "If-None-Match": "*" });
     expect([status, headers.get("ETag")]).toEqual([200, null]);
@@ -287,5 +334,23 @@ describe("a request to resolve", () => {
     const send = () => own("POST", "/v1/resolve", { body: { references }, env: { TOKEN_RATE: counting } });
     expect([(await send()).status, counted]).toEqual([200, 2]);
     expect([(await send()).status, counted]).toEqual([429, 4]);
+  });
+});
+
+describe("an index of titles that was swapped between two Items", () => {
+  it.each([
+    ["the folded one", "substr(other.folded_index, 1, 24) || items.title_index", "items.title_index"],
+    ["the folded one with the other", "other.folded_index", "other.title_index"],
+  ])("gives no value of another Item: %s", async (_, folded, title) => {
+    const vault = await makeVault("Swapped");
+    const reader = client((await makeToken({ [vault]: "rw" })).token);
+    for (const name of ["First", "Second"]) await makeItem(reader, vault, name);
+    const references = ["First", "Second"].map((name) => `op://${vault}/${name}/password`);
+    expect(await values(references, reader)).toEqual(["password of First", "password of Second"]);
+    const swap = `
+      UPDATE items SET folded_index = ${folded}, title_index = ${title} FROM items AS other
+      WHERE items.vault_id = ?1 AND other.vault_id = ?1 AND other.id <> items.id`;
+    expect((await env.DB.prepare(swap).bind(vault).run()).meta.changes).toBe(2);
+    expect(await values(references, reader)).toEqual([none("Item of the vault"), none("Item of the vault")]);
   });
 });

@@ -57,6 +57,14 @@ describe("a token as it was issued", () => {
     expect((await send("GET", items, { headers: { Authorization: `${scheme} ${token}` } })).status).toBe(200);
   });
 
+  it.each(["Authorization: Bearer", "authorization: bearer"])(
+    "is accepted after the doubled name of the header, which a module for Puppet sends: Authorization: %s",
+    async (prefix) => {
+      const { token, items } = await makeTarget();
+      expect((await send("GET", items, { headers: { Authorization: `${prefix} ${token}` } })).status).toBe(200);
+    },
+  );
+
   it("is accepted with whitespace around the header's value, which is not part of the value in HTTP", async () => {
     const { token, items } = await makeTarget();
     expect((await send("GET", items, { headers: { Authorization: ` \tBearer ${token} \t` } })).status).toBe(200);
@@ -92,6 +100,12 @@ describe("a token is refused outside of the header `Authorization: Bearer`", () 
     ["no space after the scheme", ({ token }: Target) => ({ Authorization: `Bearer${token}` })],
     ["a colon after the scheme", ({ token }: Target) => ({ Authorization: `Bearer: ${token}` })],
     ["the scheme twice", ({ token }: Target) => ({ Authorization: `Bearer Bearer ${token}` })],
+    [
+      "the name of the header three times",
+      ({ token }: Target) => ({ Authorization: `Authorization: Authorization: Bearer ${token}` }),
+    ],
+    ["the name of the header without a colon", ({ token }: Target) => ({ Authorization: `Authorization Bearer ${token}` })],
+    ["the name of the header without a scheme", ({ token }: Target) => ({ Authorization: `Authorization: ${token}` })],
     ["the scheme alone", () => ({ Authorization: "Bearer" })],
     ["an empty header", () => ({ Authorization: "" })],
     ["no header", () => ({})],

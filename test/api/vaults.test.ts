@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { writeId } from "../../src/model/dialect.ts";
+import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 describe("GET /v1/vaults", () => {
   it("returns the vaults that the token may read, and no others", async () => {
@@ -29,6 +30,31 @@ describe("GET /v1/vaults", () => {
     await admin("DELETE", `/v1/admin/vaults/${deleted}`);
     const { body } = await client(token)("GET", "/v1/vaults");
     expect(body.map((vault: { id: string }) => vault.id)).toEqual([kept]);
+  });
+});
+
+/** The names of the vaults that a filter finds. */
+const find = async (call: Client, filter: string): Promise<unknown[]> =>
+  (await call("GET", `/v1/vaults?filter=${encodeURIComponent(filter)}`)).body.map(({ name }: { name: string }) => name);
+
+describe("GET /v1/vaults with a filter", () => {
+  it.each(["name", "title"])(
+    "by %s finds the vault of an id, in either form, unless a vault has this name",
+    async (attribute) => {
+      const [first, second] = [await makeVault("First"), await makeVault("Second")];
+      const call = client((await makeToken({ [first]: "r", [second]: "r" })).token);
+      for (const id of [first, first.toUpperCase(), writeId(first, "connect")])
+        expect(await find(call, `${attribute} eq "${id}"`)).toEqual(["First"]);
+      const named = await makeVault(first);
+      const wider = client((await makeToken({ [first]: "r", [named]: "r" })).token);
+      expect(await find(wider, `${attribute} eq "${first}"`)).toEqual([first]);
+    },
+  );
+
+  it.each(["name", "title"])("by %s finds no vault of an id that the token does not read", async (attribute) => {
+    const [other, own] = [await makeVault("Other"), await makeVault("Own")];
+    const call = client((await makeToken({ [own]: "r", [other]: "w" })).token);
+    expect(await find(call, `${attribute} eq "${other}"`)).toEqual([]);
   });
 });
 
@@ -114,5 +140,18 @@ describe("GET /v1/vaults/{v}", () => {
     const { status, body } = await call("GET", `/v1/vaults/${vault}`);
     expect(status).toBe(404);
     expect(body).toEqual({ status: 404, message: `vault ${vault} not found` });
+  });
+});
+
+describe("the vault of an Item", () => {
+  // Section 2 of the roadmap closes this: the name gets a column of its own, because it is sealed with the description today.
+  it.fails.each(["uuid", "connect"] as const)("has the name of the vault in every answer with the Item: %s", async (dialect) => {
+    const { vault, items, call } = await freshVault(dialect);
+    const made = await call("POST", items, { body: LOGIN });
+    const item = `${items}/${made.body.id}`;
+    const answers = [made.body, (await call("GET", item)).body, (await call("GET", items)).body[0]];
+    answers.push((await call("PUT", item, { body: { ...LOGIN, vault: { id: vault } } })).body);
+    answers.push((await call("PATCH", item, { body: [] })).body);
+    for (const body of answers) expect(body.vault).toEqual({ id: writeId(vault, dialect), name: "Test" });
   });
 });

@@ -79,9 +79,9 @@ describe("GET …/versions", () => {
 
   it("ends a page early at 4 MiB of sealed summaries, and the link leads on", async () => {
     const { vault, call, path } = await itemWith(["A"]);
-    const tags = Array.from({ length: 6 }, () => "x".repeat(60_000));
+    const urls = Array.from({ length: 6 }, () => ({ href: "x".repeat(60_000) }));
     for (let count = 0; count < 10; count++)
-      await call("PUT", path, { body: { ...LOGIN, vault: { id: vault }, title: `T${count}`, tags } });
+      await call("PUT", path, { body: { ...LOGIN, vault: { id: vault }, title: `T${count}`, urls } });
     const first = await call("GET", `${path}/versions`);
     expect(first.body.length).toBeLessThan(11);
     const second = await call("GET", nextOf(first)!);

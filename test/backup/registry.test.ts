@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { DAY, HOUR } from "../../src/model/time.ts";
@@ -8,6 +8,7 @@ import { cleanUp } from "../../src/scheduled.ts";
 import { sleep } from "../support/bindings.ts";
 import { backUp, backUpAll, newestOf, snapshotsOf } from "../support/backup.ts";
 import { canary, captureLog, found } from "../support/canary.ts";
+import { advanceClock } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
 import { restore } from "../support/restores.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
@@ -16,6 +17,15 @@ import { UNDER_LOAD } from "../support/waits.ts";
 /** The registry, the nightly backup, what is deleted, and what an operator sees (contract 21.6 to 21.12). */
 
 const lines = captureLog();
+afterEach(() => void vi.useRealTimers());
+
+let daysPassed = 0;
+/** Advances the clock by days, also beyond the times of the tests before: backups are never younger than what they follow. */
+function laterBy(days: number): void {
+  vi.useRealTimers();
+  daysPassed += days;
+  advanceClock(daysPassed * DAY);
+}
 
 const allVaults = async (): Promise<string[]> =>
   (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
@@ -114,9 +124,29 @@ describe("the registry", () => {
     const ACTIVITY = { send: async (rows: unknown[]) => void entries.push(...rows) } as unknown as Queue;
     await backUpAll(await allVaults(), { ACTIVITY });
     await admin("GET", "/v1/admin/backups/objects", { env: { ACTIVITY } });
-    await expect.poll(() => entries.length, UNDER_LOAD).toBe(2);
+    await admin("GET", "/v1/admin/backups/objects?after=0", { env: { ACTIVITY } });
+    await expect.poll(() => entries.length, UNDER_LOAD).toBe(3);
     expect(entries).toMatchObject([
       { action: "CREATE", resource: "BACKUP" },
+      { action: "READ", resource: "BACKUP" },
+      { action: "READ", resource: "BACKUP" },
+    ]);
+  });
+
+  it("has an entry for the first object of a minute that is read (21.11)", async () => {
+    const entries: unknown[] = [];
+    const ACTIVITY = { send: async (rows: unknown[]) => void entries.push(...rows) } as unknown as Queue;
+    const [key] = await keysIn("vaults/");
+    const read = async () =>
+      expect((await admin("GET", `/v1/admin/backups/object?key=${key}`, { env: { ACTIVITY } })).status).toBe(200);
+    advanceClock(2 * 60_000);
+    for (const _ of [1, 2, 3]) await read();
+    await expect.poll(() => entries.length, UNDER_LOAD).toBe(1);
+    advanceClock(60_000);
+    await read();
+    await expect.poll(() => entries.length, UNDER_LOAD).toBe(2);
+    expect(entries).toMatchObject([
+      { action: "READ", resource: "BACKUP" },
       { action: "READ", resource: "BACKUP" },
     ]);
   });
@@ -130,6 +160,7 @@ describe("old snapshots", () => {
     for (let n = 0; n < 4; n++) {
       await call("POST", items, { body: { ...LOGIN, title: `${n}` } });
       if (n === 1) await admin("DELETE", `/v1/admin/vaults/${gone}`);
+      laterBy(2);
       await backUp(vault, { full: true });
       expect(await backUpAll(await allVaults(), { BACKUPS_KEPT })).toMatchObject({ state: "done" });
     }
@@ -139,6 +170,24 @@ describe("old snapshots", () => {
     expect(await keysIn(`contents/${vault}`)).toHaveLength(1);
     expect((await newestOf(vault)).parts.length).toBeGreaterThan(0);
     expect(await keysIn("running/")).toEqual([]);
+  });
+
+  it("stay while they are younger than BACKUPS_KEPT days, however many backups are made since (21.12)", async () => {
+    const BACKUPS_KEPT = 2 as Env["BACKUPS_KEPT"];
+    laterBy(3);
+    const { vault } = await freshFile();
+    await backUpAll(await allVaults(), { BACKUPS_KEPT });
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    for (let n = 0; n < 4; n++) {
+      advanceClock(1_000); // what goes is older than the oldest backup that is kept
+      await backUpAll(await allVaults(), { BACKUPS_KEPT });
+    }
+    expect(await snapshotsOf(vault)).toEqual([1]);
+    expect(await restore({ vault })).toMatchObject({ status: 200 });
+    await admin("DELETE", `/v1/admin/vaults/${vault}`);
+    laterBy(3);
+    for (let n = 0; n < 2; n++) await backUpAll(await allVaults(), { BACKUPS_KEPT });
+    expect(await snapshotsOf(vault)).toEqual([]);
   });
 
   it("stay while a kept backup names them, also those of a vault that was deleted and restored without a change (21.12)", async () => {
@@ -208,8 +257,10 @@ describe("the nightly backup", () => {
   });
 
   it("makes one registry although old snapshots cannot be deleted (21.10)", async () => {
+    laterBy(3);
     await backUpAll(await allVaults());
     const before = (await snapshotsOf(REGISTRY)).at(-1)!;
+    laterBy(2);
     const BACKUPS = withList(failingList);
     const job = { kind: "registry", began: laterThanBackups() } as const;
     const bindings = { BACKUPS, BACKUPS_KEPT: 1 as Env["BACKUPS_KEPT"] };

@@ -82,17 +82,24 @@ describe("the restore of an Item", () => {
     expect(await contentOf(fresh)).toEqual(fresh.before);
   });
 
-  it("refuses a content that is damaged before anything changes, and an Item that the snapshot does not have", async () => {
+  it("brings the Item back without a File whose content is damaged, and names it", async () => {
     const fresh = await freshBackup();
     const { vault, item, call, path } = fresh;
+    const { files, ...before } = (await call("GET", path)).body;
     await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Newer" }] });
-    const changed = await contentOf(fresh);
     await env.FILES.delete(await objectsOf(vault));
     const [copy] = (await env.BACKUPS.list({ prefix: `contents/${vault}` })).objects;
     await env.BACKUPS.put(copy!.key, "damaged");
-    const refused = await restoreOnce({ vault, item, overwrite: true });
-    expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("content") } });
-    expect(await contentOf(fresh)).toEqual(changed);
+    const findings = [{ kind: "content_damaged", vault, item, file: files[0].id, id: copy!.key.slice("contents/".length) }];
+    for (const dryRun of [true, false])
+      expect(await restoreOnce({ vault, item, overwrite: true, dryRun })).toMatchObject({ status: 200, body: { findings } });
+    const after = (await call("GET", path)).body;
+    expect(after).toMatchObject({ title: before.title, fields: before.fields });
+    expect(after.files ?? []).toEqual([]);
+  });
+
+  it("refuses an Item that the snapshot does not have, and an Item without its vault", async () => {
+    const { vault, item } = await freshBackup();
     expect(await restoreOnce({ vault, item: crypto.randomUUID() })).toMatchObject({ status: 404 });
     expect(await restoreOnce({ item })).toMatchObject({ status: 400 });
   });

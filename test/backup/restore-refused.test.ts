@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
 import { freshFile, pattern } from "../support/files.ts";
 import { changeManifest, loseEverything, objectsIn, restore, restoreOnce } from "../support/restores.ts";
-import { LOGIN, makeToken } from "../support/service.ts";
+import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** What a restore refuses, by name, before anything of the vault is visible (contract 21.24). */
 
@@ -53,8 +53,6 @@ const change = (key: string) => () => env.BACKUPS.put(key, objects.get(key)!.wit
 
 const part = () => largestOf([...parts]);
 const hash = () => part().slice(-64);
-const content = () => largest(`contents/${vault}`);
-const name = () => content().slice("contents/".length);
 
 describe("a restore refuses and names", () => {
   it("a part that is truncated, exchanged, of another vault, changed or missing", async () => {
@@ -98,13 +96,6 @@ describe("a restore refuses and names", () => {
     );
   });
 
-  it("a content that is missing, truncated, changed or exchanged", async () => {
-    const foreign = largest(`contents/${other}`);
-    for (const damage of [() => env.BACKUPS.delete(content()), cut(content()), change(content()), replace(content(), foreign)])
-      expect(await refusal(damage)).toContain(`the content ${name()}`);
-    expect((await objectsIn(env.FILES)).size).toBe(0);
-  });
-
   it("a root key that ROOT_KEYS does not have", async () => {
     const others = JSON.stringify({ active: "k9", keys: { k9: btoa("9".repeat(32)) } });
     const reply = await restoreOnce({ vault }, { ROOT_KEYS: others });
@@ -116,7 +107,7 @@ describe("a restore refuses and names", () => {
     expect(await restore({ vault, snapshot: 9 })).toMatchObject({ status: 404 });
   });
 
-  it("what a dry run finds without reading the parts, and the dry run changes nothing", async () => {
+  it("a part that a dry run finds, and the dry run changes nothing", async () => {
     const restores = (await env.DB.prepare("SELECT * FROM restores").all()).results;
     expect(await refusal(cut(part()), { vault, dryRun: true })).toContain(`part ${hash()}`);
     expect(await restore({ vault, dryRun: true })).toMatchObject({
@@ -125,13 +116,34 @@ describe("a restore refuses and names", () => {
     });
     expect((await env.DB.prepare("SELECT * FROM restores").all()).results).toEqual(restores);
   });
+});
 
-  it("a snapshot of another deployment, once this one has something", async () => {
-    await makeToken({});
-    const id = await env.DB.prepare("SELECT id FROM deployment").first<string>("id");
-    await env.DB.prepare("UPDATE deployment SET id = 'other'").run();
-    expect(await refusal(async () => undefined)).toContain("; this one is other");
-    await env.DB.prepare("UPDATE deployment SET id = ?").bind(id).run();
-    expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done" } });
+const deploymentOf = () => env.DB.prepare("SELECT id FROM deployment").first("id");
+
+describe("a vault of another deployment", () => {
+  it("is restored under its id beside what this deployment has, and backed up as one of this deployment (21.24)", async () => {
+    const there = await freshVault();
+    const deployment = await deploymentOf();
+    expect((await newestOf(vault)).manifest.deployment).not.toBe(deployment);
+    expect(await restore({ vault, dryRun: true })).toMatchObject({ status: 200, body: { state: "planned", existing: "none" } });
+    // The answer of the last step may be lost, so the same request is sent again.
+    for (const existing of ["none", "older"])
+      expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done", existing, findings: [] } });
+    expect(await deploymentOf()).toBe(deployment);
+    const call = client((await makeToken({ [vault]: "r" })).token);
+    expect((await call("GET", `/v1/vaults/${vault}/items`)).body).toHaveLength(2);
+    expect(await there.call("GET", there.items)).toMatchObject({ status: 200, body: [] });
+    expect(await backUp(vault)).toMatchObject({ state: "done", number: 3 });
+    expect((await newestOf(vault)).manifest.deployment).toBe(deployment);
+  });
+
+  it("is refused where a vault with other data keys has its id (21.24)", async () => {
+    await env.DB.prepare("UPDATE vaults SET data_key_id = ? WHERE id = ?").bind(crypto.randomUUID(), vault).run();
+    const before = await rowsInDatabase(vault);
+    expect(await restore({ vault, snapshot: 2, overwrite: true })).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining(`; this one is ${String(await deploymentOf())}`) },
+    });
+    expect(await rowsInDatabase(vault)).toEqual(before);
   });
 });

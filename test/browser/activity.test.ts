@@ -33,6 +33,22 @@ describe("the activity", () => {
     await page.getByText("No entries.").waitFor();
   });
 
+  it("shows an entry whose record does not open as a damaged one, among the others", async () => {
+    const page = await openPage({ token: seeded.token });
+    const broken = [
+      { requestId: "0192abcd-0000-7000-8000-000000000000", timestamp: "2026-11-20T10:00:00.000Z", broken: "integrity" },
+      { requestId: "", broken: "integrity" },
+    ];
+    await page.route("**/v1/activity?*", async (route) => {
+      const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+      const response = await route.fetch({ headers });
+      return route.fulfill({ response, json: [...broken, ...((await response.json()) as object[])] });
+    });
+    await page.goto("/console/#/activity");
+    await page.getByRole("row", { name: /created Grafana/ }).waitFor();
+    expect(await page.getByRole("row", { name: /damaged entry/ }).count()).toBe(2);
+  });
+
   it("searches the whole log for entries that match, not only those that are loaded, and says what the chart covers", async () => {
     const { vault, token, items } = await seed([login("Rare")]);
     await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
+import { readClipboard } from "./support/clipboard.ts";
 import { injectFault, revokeToken, stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
@@ -142,7 +143,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   expect(await dialogOf(page).getByRole("alert").textContent()).toContain("You have not copied the token");
   await press("Enter");
   await page.getByText("Token copied").waitFor();
-  const text = await page.evaluate(() => navigator.clipboard.readText());
+  const text = await readClipboard(page);
   expect(await dialogOf(page).locator("pre").textContent()).toBe(
     `export ITEM_VAULT_HOST=${new URL(page.url()).origin}\nexport ITEM_VAULT_TOKEN=${text}`,
   );
@@ -184,6 +185,12 @@ it("opens the vaults of an admin by a token that the log shows and the page does
   await page.getByRole("button", { name: "Open other vaults" }).click();
   await dialogOf(page).getByRole("button", { name: "Open vaults" }).click();
   await page.getByRole("combobox", { name: "Vault" }).getByRole("option", { name: "Made later" }).waitFor({ state: "attached" });
+  // Who acts is the same as before.
+  expect(
+    await page.evaluate(`fetch("/console/session", { headers: { "Item-Vault-Console": "1" } }).then((answer) => answer.json())`),
+  ).toMatchObject({
+    token: { id },
+  });
 });
 
 it("adds the admin's grant to the session of a token, and a token to that of an admin", async () => {
@@ -274,6 +281,15 @@ const LOOKS = [
   { colorScheme: "light", width: 1280, height: 800 },
   { colorScheme: "dark", width: 390, height: 780 },
 ] as const;
+
+it("does not say that the backups work before there is one", async () => {
+  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+  await page.goto("/console/#/health");
+  const row = page.getByRole("row", { name: /^Backups/ });
+  await row.getByText("There is no backup yet").waitFor();
+  await row.getByText("None yet", { exact: true }).waitFor();
+  expect(await row.getByText("Works").count()).toBe(0);
+});
 
 it("shows every view without a violation of accessibility in both colour schemes, and without scrolling sideways", async () => {
   const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });

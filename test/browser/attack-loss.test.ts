@@ -1,10 +1,11 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { makeToken, sendRequest } from "../sdk/support/requests.ts";
-import { injectFault, stopFollowing } from "./support/faults.ts";
+import { admin, makeToken, sendRequest } from "../sdk/support/requests.ts";
+import { injectFault, revokeToken, stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, makeItems, type NewItem, type Seeded, seed } from "./support/seed.ts";
+import { sessionCookie } from "./support/session.ts";
 import { sharePage } from "./support/shared-page.ts";
 
 /** What people have typed is not lost, and is written where and as they typed it. */
@@ -172,9 +173,50 @@ describe("a session that has ended", () => {
     expect(await page.content()).not.toMatch(/first.person/);
   });
 
+  it("keeps what was typed when a token of the same name and vaults takes the place of a revoked one", async () => {
+    const { vault, items, token, tokenId } = await seed([login("Replaced")]);
+    const page = await openPage({ token });
+    expectProblem(page, /401/);
+    await stopFollowing(page);
+    await page.goto(`/console/#/items/${vault}/${items[0]}/edit`);
+    await page.getByLabel("Title").fill("Typed before");
+    await revokeToken(tokenId);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    await dialog.getByLabel("Token").fill((await makeToken({ [vault]: "rwd" }, "uuid")).token);
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    expect(await page.getByLabel("Title").inputValue()).toBe("Typed before");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("heading", { name: "Typed before" }).waitFor();
+  });
+
+  it("does not give what was typed to a token of the same name that was entered in another tab, or that opens less", async () => {
+    const { vault, items, token, tokenId } = await seed([login("Equally named")]);
+    const page = await openPage({ token });
+    await stopFollowing(page);
+    await page.goto(`/console/#/items/${vault}/${items[0]}/edit`);
+    await title(page).fill("Typed by one");
+    await revokeToken(tokenId);
+    const [equal, less] = [await makeToken({ [vault]: "rwd" }, "uuid"), await makeToken({ [vault]: "r" }, "uuid")];
+    await page.context().addCookies([await sessionCookie({ token: equal.token })]);
+    await page.evaluate("new BroadcastChannel('item-vault-session').postMessage('changed')");
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    await dialog.getByRole("button", { name: "Continue" }).waitFor();
+    expect(await title(page).isVisible()).toBe(false);
+    await dialog.getByLabel("Token").fill(less.token);
+    const answered = page.waitForResponse((response) => response.request().method() === "POST");
+    await page.keyboard.press("Enter");
+    await answered;
+    await expect.poll(() => dialog.getByLabel("Token").inputValue()).toBe("");
+    expect(await title(page).isVisible()).toBe(false);
+    const after = (await sendRequest("GET", `v1/vaults/${vault}/items/${items[0]}`, equal.token)) as Stored;
+    expect(after.title).toBe("Equally named");
+  });
+
   it("keeps what was typed until who typed it signs in again, and writes it for nobody else", async () => {
     const seeded = await seed([login("Typed by one")]);
-    const { token: other } = await makeToken({ [seeded.vault]: "rw" }, "uuid");
+    const { token: other } = await admin("POST", "tokens", { name: "another", vaults: { [seeded.vault]: "rw" } });
     const { page, dialog } = await saveAfterSession(seeded);
     await dialog.getByLabel("Token").fill(other);
     await page.keyboard.press("Enter");

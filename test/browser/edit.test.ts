@@ -101,7 +101,7 @@ describe("a new Item", () => {
     expect(item.fields.map(({ label, purpose }) => [label, purpose])).toEqual([
       ["username", "USERNAME"],
       ["password", "PASSWORD"],
-      ["one-time password", ""],
+      ["one-time password", undefined],
       ["notes", "NOTES"],
     ]);
     expect(item.fields[1]!.value).toBe(generated);
@@ -286,6 +286,35 @@ describe("a conflict", () => {
     expect([title, tags, fields[1]!.value, version]).toEqual(["Mine", ["theirs"], "theirs-password", 3]);
   });
 
+  it("keeps a change of somebody else to another part of the Item", async () => {
+    const { page, seeded } = await edit();
+    expectProblem(page, /412/);
+    await value(page, "user name").fill("mine");
+    await patch(seeded, { "/tags": ["theirs"] });
+    await button(page, "Save").click();
+    await page.getByRole("heading", { name: /changed/i }).waitFor();
+    await button(page, "Save").click();
+    await heading(page, "Grafana").waitFor();
+    const after = await stored(seeded);
+    expect([after.tags, after.fields.find(({ id }) => id === "username")?.value]).toEqual([["theirs"], "mine"]);
+  });
+
+  it("keeps what is typed while a save is under way, and saves it the next time", async () => {
+    const { page, seeded } = await edit();
+    await value(page, "Title").fill("First");
+    const { requests, end } = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "held");
+    await button(page, "Save").click();
+    await expect.poll(() => requests.length).toBe(1);
+    await value(page, "Title").fill("Second");
+    end();
+    await expect.poll(async () => (await stored(seeded)).title).toBe("First");
+    await button(page, "Save").waitFor();
+    expect(await value(page, "Title").inputValue()).toBe("Second");
+    await button(page, "Save").click();
+    await heading(page, "Second").waitFor();
+    expect((await stored(seeded)).title).toBe("Second");
+  });
+
   it("begins again when there is a second one, and all of one side can be chosen", async () => {
     const { page, seeded } = await edit();
     expectProblem(page, /412/);
@@ -335,6 +364,20 @@ describe("a failure to save", () => {
     expect((await stored(seeded)).version).toBe(2);
   });
 
+  it("of a one-time password that gives no codes is prevented, and told in words", async () => {
+    const { page, seeded } = await edit();
+    await button(page, "Add field").click();
+    await page.getByLabel("Type").last().selectOption("One-time password");
+    const input = page.getByPlaceholder("setup key");
+    await input.fill("0189");
+    await button(page, "Save").click();
+    expect(await input.evaluate((one: HTMLInputElement) => one.validationMessage)).toContain("no setup key");
+    await input.fill("JBSW Y3DP EHPK 3PXP");
+    await button(page, "Save").click();
+    await heading(page, "Grafana").waitFor();
+    expect((await stored(seeded)).fields.at(-1)?.value).toBe("JBSW Y3DP EHPK 3PXP");
+  });
+
   it("a full vault and a refused value are told in words", async () => {
     const { page, seeded } = await editAlone();
     expectProblem(page, /507/);
@@ -348,8 +391,10 @@ describe("a failure to save", () => {
     await value(page, "user name").fill("x".repeat(10));
     await button(page, "Save").click();
     expect(await page.evaluate("document.activeElement.validity.patternMismatch")).toBe(true);
-    await page.getByLabel("Type").selectOption("One-time password");
-    await secret(page, "user name").fill("otpauth://hotp/x");
+    await page.getByLabel("Type").selectOption("Text");
+    await value(page, "user name").fill("2026-13-45");
+    expectProblem(page, /does not conform to the required format/); // It is sent as it was typed.
+    await page.getByLabel("Type").selectOption("Date");
     await button(page, "Save").click();
     await page.getByRole("alert").getByText("fields[0]").waitFor();
     expect(await value(page, "Title").inputValue()).toBe("Grafana");

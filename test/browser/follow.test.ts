@@ -26,6 +26,24 @@ describe("while the page is open, another client's", () => {
     await page.getByText("This Item does not exist any more.").waitFor();
   });
 
+  it("value that takes the place of a revealed one is not revealed, not even for a moment", async () => {
+    const { vault, token, items } = await seed([login("Revealed", { password: "first-value" })]);
+    const page = await openPage({ token });
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.getByRole("button", { name: "Reveal password" }).click();
+    await page.getByText("first-value").waitFor();
+    await page.evaluate(
+      `new MutationObserver(() => document.body.textContent.includes("second-value") && (document.title = "revealed"))
+        .observe(document.body, { childList: true, characterData: true, subtree: true })`,
+    );
+    const change = [{ op: "replace", path: "/fields/password/value", value: "second-value" }];
+    await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
+    await page.getByText("version 2").waitFor();
+    expect(await page.title()).not.toBe("revealed");
+    expect(await page.getByText("first-value").count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Reveal password" }).getAttribute("aria-pressed")).toBe("false");
+  });
+
   it("change to the Item that is being edited leaves what was typed, and saving shows the conflict", async () => {
     const { vault, token, items } = await seed([login("Edited")]);
     const page = await openPage({ token });

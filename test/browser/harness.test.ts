@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { readClipboard } from "./support/clipboard.ts";
 import { otherOrigin } from "./support/other-origin.ts";
 import { openPage, serviceOrigin, startPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
@@ -122,10 +123,12 @@ it("no stylesheet depends on the orientation of the screen, which axe is not ask
     expect(await (await fetch(serviceOrigin() + path)).text()).not.toContain("orientation");
 });
 
-it("the clipboard can be written and read", async () => {
+it("the clipboard can be written by a page and read by a test only", async () => {
   const page = await openPage();
   await page.goto(PLAIN);
-  expect(await page.evaluate("navigator.clipboard.writeText('x').then(() => navigator.clipboard.readText())")).toBe("x");
+  await page.evaluate("navigator.clipboard.writeText('x')");
+  expect(await readClipboard(page)).toBe("x");
+  expect(await page.evaluate("navigator.clipboard.readText().catch((error) => error.name)")).toBe("NotAllowedError");
 });
 
 it("timers run when the test says so", async () => {

@@ -125,7 +125,6 @@ describe("a file that cannot be read", () => {
   });
 
   it.each([
-    ["cut.csv", PASSWORDS.subarray(0, -1), "it may be cut off"],
     ["broken.json", '{"encrypted": false, "items": 7}', "The file.items: is no array"],
     ["database.kdbx", Uint8Array.of(3, 0xd9, 0xa2, 0x9a), "A page cannot open KeePass databases."],
   ])("is refused in words: %s", async (name, content, message) => {
@@ -165,6 +164,24 @@ describe("an import that ends early", () => {
     await page.getByRole("button", { name: "Continue" }).click();
     await isImported(page);
     expect(await titlesIn(opened)).toHaveLength(8);
+  });
+
+  it("asks before it is stopped by a link, goes on meanwhile, and stops only then", async () => {
+    const { page, ...seeded } = await openImport();
+    const { requests, end } = await injectFault(page, "POST", "/v1/vaults/*/items", "held");
+    await choose(page, "passwords.csv", csvOf(30));
+    await page.getByRole("button", { name: "Import 30 Items" }).click();
+    await expect.poll(() => requests.length).toBeGreaterThan(0);
+    const link = page.getByRole("link", { name: "Items", exact: true });
+    const dialog = page.getByRole("dialog", { name: "Stop the import?" });
+    await link.click();
+    await dialog.getByRole("button", { name: "Keep importing" }).click();
+    expect(page.url()).toContain("#/import");
+    await link.click();
+    await dialog.getByRole("button", { name: "Stop and leave" }).click();
+    await page.getByRole("searchbox", { name: "Search Items" }).waitFor();
+    end();
+    expect((await titlesIn(seeded)).length).toBeLessThan(30);
   });
 
   it("stops when the user says so, and when the vault is full, and continues", async () => {

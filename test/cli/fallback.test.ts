@@ -20,9 +20,9 @@ function resolve(path: string, answer: () => Promise<Map<string, string>> = away
 }
 
 /** A file that was written this many milliseconds ago. */
-function fileOf({ ago = 0, change = (bytes: Buffer): Buffer => bytes } = {}): string {
+function fileOf({ ago = 0, host = ACCESS.host, token = ACCESS.token, change = (bytes: Buffer): Buffer => bytes } = {}): string {
   const path = join(mkdtempSync(join(folder, "case-")), "sealed");
-  const sealed = sealSnapshot({ host: ACCESS.host, at: Date.now() - ago, values: { [REFERENCE]: "value" } }, ACCESS.token);
+  const sealed = sealSnapshot({ host, at: Date.now() - ago, values: { [REFERENCE]: "value" } }, token);
   writeFileSync(path, change(sealed));
   return path;
 }
@@ -42,6 +42,8 @@ describe("the values of a fallback file", () => {
     ["empty", fileOf({ change: () => Buffer.alloc(0) }), "damaged"],
     ["cut off", fileOf({ change: (bytes) => bytes.subarray(0, -1) }), "damaged"],
     ["changed in one bit", fileOf({ change: (bytes) => bytes.fill(bytes[40]! ^ 1, 40, 41) }), "damaged"],
+    ["of another host", fileOf({ host: "http://127.0.0.1:2" }), "of another token or host"],
+    ["of another token", fileOf({ token: "other" }), "of another token or host"],
     ["a folder", folder, "there is no fallback file"],
   ])("are not used when it is %s", async (_, path, message) => {
     await expect(resolve(path)).rejects.toMatchObject({ exit: "unavailable", message: expect.stringContaining(message) });

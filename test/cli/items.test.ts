@@ -272,3 +272,39 @@ describe("file", () => {
     expect(existsSync(join(cwd, "evil")) && statSync(join(cwd, "evil")).mode & 0o777).toBe(0o600);
   });
 });
+
+describe("item delete --destroy", () => {
+  it.each(["title", "id"] as const)("destroys an Item that is deleted already, named by its %s", async (by) => {
+    const { from, id, token } = await twoVaults();
+    const env = { ITEM_VAULT_TOKEN: token };
+    const listed = async () =>
+      ((await sendRequest("GET", `v1/vaults/${from}/deleted-items`, token)) as Item[]).map((item) => item.id);
+    expect(await runHere(["item", "delete", id, "--vault", from], { env })).toMatchObject({ code: 0 });
+    expect(await listed()).toEqual([id]);
+    const name = by === "id" ? id : TITLE;
+    expect(await runHere(["item", "delete", name, "--vault", from, "--destroy", "--yes"], { env })).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`Destroyed ${id}`) as string,
+    });
+    expect(await listed()).toEqual([]);
+  });
+});
+
+describe("a list with an Item whose stored record does not open", () => {
+  it("is shown whole by `item list`, and only the broken Item lacks its attributes", async () => {
+    const { from, id, token } = await twoVaults();
+    const broken = { id: "11111111-1111-4111-8111-111111111111", vault: { id: from }, version: 3, broken: "integrity" };
+    const summaries = (await sendRequest("GET", `v1/vaults/${from}/items`, token)) as object[];
+    const proxy = await startInterceptor({
+      answer: (name) => (name === `GET /v1/vaults/${from}/items` ? [broken, ...summaries] : undefined),
+    });
+    const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
+    const table = await runHere(["item", "list", "--vault", from], { env });
+    expect(table).toMatchObject({ code: 0, stderr: "" });
+    const lines = table.stdout.split("\n");
+    expect(lines.find((line) => line.includes(broken.id))).toContain("(does not open)");
+    expect(lines.find((line) => line.includes(id))).toContain(TITLE);
+    const json = await runHere(["item", "list", "--vault", from, "--format", "json"], { env });
+    expect(JSON.parse(json.stdout)).toEqual([broken, ...summaries]);
+  });
+});

@@ -1,10 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as textIn } from "node:stream/consumers";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { parseDocument, publicKeyOf, textOf } from "../../cli/src/admin/keys/document.ts";
+import { wranglerIn } from "../../cli/src/admin/deploy/wrangler.ts";
 import { runHere } from "./support/here.ts";
 import { runCli } from "./support/process.ts";
 
@@ -29,7 +30,7 @@ const BOTH = { k1: K1, k2: K2 };
 const NONE = { vaults: 0, tokens: 0, endedTokens: 0 };
 const key = (id: keyof typeof BOTH, state: string, more: object = {}) => {
   const publicKey = publicKeyOf(BOTH[id]);
-  return { id, state, publicKey, verifies: true, removable: false, ...NONE, ...more };
+  return { id, state, publicKey, verifies: true, backup: false, removable: false, ...NONE, ...more };
 };
 
 /** A service that answers with these keys, and with these slices. */
@@ -42,7 +43,10 @@ async function serve(
   const server = createServer(async (incoming, response) => {
     const { method, url = "" } = incoming;
     asked.push(`${method} ${url} ${await textIn(incoming)}`.trim());
-    response.setHeader("Content-Type", "application/json").end(JSON.stringify(method === "GET" ? keys : left.shift()));
+    response
+      .setHeader("Request-Id", "1")
+      .setHeader("Content-Type", "application/json")
+      .end(JSON.stringify(method === "GET" ? keys : left.shift()));
   });
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
   onTestFinished(() => void server.close());
@@ -55,6 +59,14 @@ const commandOf = (args: string) => ["admin", "keys", ...args.split(" ").filter(
 /** `cwd`: the folder with the file of secrets. */
 const keys = (args: string, { env, cwd }: { env: Record<string, string>; cwd?: string }) =>
   runHere([...commandOf(args), ...(cwd ? ["--file", join(cwd, "production.vars")] : [])], { env });
+
+/** An `npx` that keeps its arguments and its input, in a folder that comes first in PATH. */
+function recordNpx(folder: string): Record<string, string> {
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "npx"), `#!/bin/sh\necho "$@" > ${folder}/args\ncat > ${folder}/input\n`, { mode: 0o755 });
+  return { ...ADMIN, PATH: `${bin}:${process.env["PATH"]!}` };
+}
 
 describe("admin keys", () => {
   it("lists the keys of the service, and refuses an unknown action and a missing id", async () => {
@@ -73,7 +85,7 @@ describe("admin keys stage", () => {
     expect(document()).toEqual({ active: "k1", keys: { k1: K1, k2: expect.stringMatching(/^.{43}=$/) as string } });
     expect(readFileSync(path, "utf8")).toMatch(/^ADMIN_TOKEN=a\nROOT_KEYS='.*'\nMETRICS_TOKEN=m\n$/);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(first.stderr).toContain("npx wrangler secret bulk");
+    expect(first.stderr).toContain(`Upload it with \`${wranglerIn(process.cwd()).join(" ")} secret bulk ${path}\``);
     for (const text of Object.values(table)) expect(first.stderr).not.toContain(text);
     const before = readFileSync(path, "utf8");
     expect((await keys("stage", { env: ADMIN, cwd: folder })).stderr).toContain("has the new key k2 already");
@@ -113,15 +125,38 @@ describe("admin keys stage", () => {
     expect(await keys("stage", { env: ADMIN, cwd: folder })).toMatchObject({ code: 2 });
   });
 
-  it("gives ROOT_KEYS alone to wrangler with --upload, on its input", async () => {
+  it("gives ROOT_KEYS alone to the wrangler of the folder with --upload, by its path and on its input", async () => {
     const { folder, document } = fileOf(K1);
-    const bin = join(folder, "bin");
-    mkdirSync(bin);
-    writeFileSync(join(bin, "npx"), `#!/bin/sh\necho "$@" > ${folder}/args\ncat > ${folder}/input\n`, { mode: 0o755 });
-    const env = { ...ADMIN, PATH: `${bin}:${process.env["PATH"]!}` };
+    const env = recordNpx(folder);
+    mkdirSync(join(folder, "node_modules/wrangler"), { recursive: true });
+    writeFileSync(join(folder, "node_modules/wrangler/package.json"), JSON.stringify({ bin: { wrangler: "run.cjs" } }));
+    const record = `const fs = require("node:fs");
+fs.writeFileSync("by-path", process.argv.slice(2).join(" "));
+fs.writeFileSync("input", fs.readFileSync(0));`;
+    writeFileSync(join(folder, "node_modules/wrangler/run.cjs"), record);
     expect(await runCli(commandOf("stage --upload"), { env, cwd: folder })).toMatchObject({ code: 0, stdout: "" });
-    expect(readFileSync(join(folder, "args"), "utf8")).toBe("wrangler secret put ROOT_KEYS\n");
+    expect(readFileSync(join(folder, "by-path"), "utf8")).toBe("secret put ROOT_KEYS");
     expect(JSON.parse(readFileSync(join(folder, "input"), "utf8"))).toEqual(document());
+    expect(existsSync(join(folder, "args"))).toBe(false);
+  });
+
+  it("gives them to the release of wrangler that this one names, where none is installed", async () => {
+    const { folder, document } = fileOf(K1);
+    expect(await runCli(commandOf("stage --upload"), { env: recordNpx(folder), cwd: folder })).toMatchObject({ code: 0 });
+    const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { devDependencies: { wrangler: string } };
+    expect(readFileSync(join(folder, "args"), "utf8")).toBe(`--yes wrangler@${devDependencies.wrangler} secret put ROOT_KEYS\n`);
+    expect(JSON.parse(readFileSync(join(folder, "input"), "utf8"))).toEqual(document());
+  });
+
+  it("names the same release of wrangler when that fails, and without --upload", async () => {
+    const { folder } = fileOf(K1);
+    const env = { ...recordNpx(folder), PATH: `${join(folder, "bin")}:${process.env["PATH"]!}` };
+    writeFileSync(join(folder, "bin/npx"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    const named = `\`${wranglerIn(folder).join(" ")} secret bulk production.vars\``;
+    expect(named).toMatch(/wrangler@\d/);
+    const failed = await runCli(commandOf("stage --upload"), { env, cwd: folder });
+    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining(`Run ${named} in the folder`)]);
+    expect((await runCli(commandOf("stage"), { env, cwd: folder })).stderr).toContain(`Upload it with ${named}`);
   });
 });
 
@@ -169,11 +204,17 @@ describe("admin keys rewrap", () => {
     const ran = await keys("rewrap", { env });
     expect([ran.code, ran.stderr]).toEqual([
       1,
-      expect.stringContaining("Rewrapped 4 rows under the active key; left under others: 1"),
+      expect.stringContaining("Rewrapped 4 rows under the active key k2; left under others: 1"),
     ]);
     const rewrap = "POST /v1/admin/keys/rewrap";
     expect(asked.filter((line) => line.startsWith("POST"))).toEqual([rewrap, `${rewrap}?cursor=vaults%3Aa`, rewrap, rewrap]);
   });
+});
+
+it("admin keys rewrap says that the service does not use a staged key yet", async () => {
+  const { env } = await serve([key("k1", "active", { vaults: 5 }), key("k2", "staged")]);
+  const { code, stderr } = await keys("rewrap", { env });
+  expect([code, stderr]).toEqual([0, expect.stringContaining("The service does not use the key k2 yet")]);
 });
 
 describe("admin keys remove", () => {
@@ -187,12 +228,25 @@ describe("admin keys remove", () => {
       "k1",
       "still holds 0 vaults, 2 tokens",
     ],
+    [
+      "a key that the newest backup needs",
+      [key("k2", "active"), key("k1", "retired", { backup: true })],
+      "k1",
+      "The newest backup does not open without k1",
+    ],
   ])("refuses %s", async (_, answers, id, message) => {
     const { folder, path } = fileOf(documentOf("k2", BOTH));
     const before = readFileSync(path, "utf8");
     const ran = await keys(`remove ${id}`, { env: (await serve(answers)).env, cwd: folder });
     expect([ran.code, readFileSync(path, "utf8")]).toEqual([5, before]);
     expect(ran.stderr).toContain(message);
+  });
+
+  it("says that the service was not given the file since another key was removed", async () => {
+    const { folder } = fileOf(documentOf("k2", { k2: K2, k3: K1 }));
+    const { env } = await serve([...removable, { ...key("k1", "staged", { removable: true }), id: "k3" }]);
+    const hint = `When \`remove k1\` took it out: Upload it with \`${wranglerIn(process.cwd()).join(" ")} secret bulk`;
+    expect((await keys("remove k3", { env, cwd: folder })).stderr).toContain(hint);
   });
 
   it("keeps the public key, with --leaked not, and drops a kept one with --leaked", async () => {

@@ -1,5 +1,6 @@
 import { expect, inject, it, vi } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
+import { runHere } from "./support/here.ts";
 import { runCli, startCli } from "./support/process.ts";
 import { startInterceptor } from "./support/interceptor.ts";
 
@@ -57,4 +58,27 @@ it("token reissue --overlap 0 keeps the name, vaults, dialect and lifetime, and 
   expect(issued).toMatchObject({ name: `logs ${vault}`, vaults: { [vault]: "rw" }, dialect: "uuid" });
   expect(Date.parse(issued["expiresAt"]!) - Date.parse(issued["createdAt"]!)).toBe(7_200_000);
   await expect(sendRequest("GET", "v1/token", token)).rejects.toThrow("401");
+});
+
+it("activity shows an entry whose record does not open as one that does not, among the others", async () => {
+  const { token } = await vaultWithToken();
+  const entry = {
+    requestId: "0192abcd-0000-7000-8000-000000000001",
+    timestamp: "2026-11-20T10:00:00.000Z",
+    action: "READ",
+    result: "SUCCESS",
+    actor: { id: "the actor" },
+    resource: { type: "VAULT" },
+  };
+  const broken = [
+    { requestId: "0192abcd-0000-7000-8000-000000000000", timestamp: "2026-11-20T10:00:00.000Z", broken: "integrity" },
+    { requestId: "", broken: "integrity" },
+  ];
+  const proxy = await startInterceptor({ answer: (name) => (name === "GET /v1/activity" ? [...broken, entry] : undefined) });
+  const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
+  const [table, json] = await Promise.all([runHere(["activity"], { env }), runHere(["activity", "--format", "json"], { env })]);
+  expect(table).toMatchObject({ code: 0, stderr: "" });
+  expect(table.stdout.match(/does not open/g)).toHaveLength(2);
+  expect(table.stdout).toContain("the actor");
+  expect(JSON.parse(json.stdout)).toEqual([...broken, entry]);
 });

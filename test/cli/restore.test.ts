@@ -24,11 +24,25 @@ function folderOf(manifests: readonly (readonly [vault: string, number: number, 
 
 const nameOf = (vault: string, number: number) => `vaults/${vault}/${String(number).padStart(8, "0")}.manifest`;
 
-/** A service with the root key k2; it has removed k1. Out: what was stored in its bucket. */
-async function serve(known: readonly string[] = []): Promise<{ env: Record<string, string>; stored: string[] }> {
+const DONE = { snapshot: 2, takenAt: "now", state: "done", done: 1, total: 1, rows: 0, vaults: [] };
+
+/**
+ * A service with the root key k2; it has removed k1. In: what it answers to the body of a restore, with `status` for a refusal. Out: what was
+ * stored in its bucket.
+ */
+async function serve(
+  known: readonly string[] = [],
+  restored: (body: { vault?: string; dryRun?: boolean; cursor?: string; snapshot?: number }) => object = () => DONE,
+): Promise<{ env: Record<string, string>; stored: string[] }> {
   const stored: string[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, "http://host");
+    if (pathname === "/v1/admin/restores") {
+      const answer = restored(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
+      response.statusCode = (answer as { status?: number }).status ?? 200;
+      response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json").end(JSON.stringify(answer));
+      return;
+    }
     const answers: Record<string, () => object> = {
       "GET /v1/admin/keys": () => [
         { id: "k2", state: "active" },
@@ -36,9 +50,11 @@ async function serve(known: readonly string[] = []): Promise<{ env: Record<strin
       ],
       "GET /v1/admin/backups/objects": () => ({ objects: known.map((key) => ({ key, size: 1 })) }),
       "PUT /v1/admin/backups/object": () => ({ stored: stored.push(searchParams.get("key")!) > 0 }),
-      "POST /v1/admin/restores": () => ({ snapshot: 2, takenAt: "now", state: "done", done: 1, total: 1, rows: 0, vaults: [] }),
     };
-    response.setHeader("Content-Type", "application/json").end(JSON.stringify(answers[`${request.method} ${pathname}`]!()));
+    response
+      .setHeader("Request-Id", "1")
+      .setHeader("Content-Type", "application/json")
+      .end(JSON.stringify(answers[`${request.method} ${pathname}`]!()));
   });
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
   onTestFinished(() => void server.close());
@@ -97,5 +113,75 @@ describe("admin restore --from", () => {
       stderr: expect.stringContaining("Would then restore backup 2 with 1 vault, made 1970"),
     });
     expect(stored).toEqual([]);
+  });
+});
+
+describe("admin restore", () => {
+  const OTHER = "6f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09";
+  const closed = {
+    kind: "row_unreadable",
+    table: "files",
+    vault: VAULT,
+    file: OTHER,
+    detail: "the row does not open",
+    repairable: false,
+  };
+  const planned = { ...DONE, state: "planned", vaults: undefined, items: 53 };
+  const vaults = [VAULT, OTHER].map((id) => ({ id, snapshot: 1 }));
+
+  it("names what does not open, restores the rest, and its exit code is 7; a dry run asks for all slices and does the same", async () => {
+    const { env } = await serve([], ({ vault, dryRun, cursor }) => {
+      if (vault === undefined) return { ...DONE, state: dryRun ? "planned" : "done", vaults };
+      if (vault === OTHER) return { ...planned, state: dryRun ? "planned" : "done" };
+      if (dryRun && cursor === undefined) return { ...planned, next: "1 0" };
+      return { ...planned, state: dryRun ? "planned" : "done", findings: [closed] };
+    });
+    for (const args of [["--dry-run"], ["--yes"]]) {
+      const ran = await runHere(["admin", "restore", ...args], { env });
+      expect([ran.code, ran.stderr]).toEqual([
+        7,
+        expect.stringContaining(`row_unreadable: vault ${VAULT}, file ${OTHER}, table files`),
+      ]);
+      expect(ran.stderr.includes("Restored 2 vaults")).toBe(args[0] === "--yes");
+    }
+  });
+
+  it("names what does not open also when the answer that named it was lost", async () => {
+    let sent = 0;
+    const { env } = await serve([], ({ vault, dryRun }) => {
+      if (vault === undefined) return { ...DONE, state: dryRun ? "planned" : "done", vaults: vaults.slice(0, 1) };
+      if (dryRun) return { ...planned, findings: [closed] };
+      return sent++ === 0 ? { status: 503 } : { ...planned, state: "done", findings: [] };
+    });
+    const ran = await runHere(["admin", "restore", "--yes"], { env });
+    expect([ran.code, ran.stderr]).toEqual([7, expect.stringContaining(`row_unreadable: vault ${VAULT}`)]);
+    expect(sent).toBe(2);
+  });
+
+  it("restores the vaults that are not refused, and its exit code is 7", async () => {
+    const { env } = await serve([], ({ vault, dryRun }) => {
+      if (vault === undefined) return { ...DONE, vaults };
+      if (vault === OTHER) return { status: 422, message: "The backup is refused: part 1 is missing" };
+      return { ...planned, state: dryRun ? "planned" : "done" };
+    });
+    const ran = await runHere(["admin", "restore", "--yes"], { env });
+    expect([ran.code, ran.stderr]).toEqual([7, expect.stringContaining("Restored 1 vault")]);
+    expect(ran.stderr).toContain(`${OTHER}: refused: The backup is refused: part 1 is missing`);
+  });
+
+  it("of a vault without a backup has the exit code 4", async () => {
+    const { env } = await serve([], () => ({ status: 404, message: "There is no such backup" }));
+    for (const args of [["--dry-run"], ["--yes"]]) {
+      const ran = await runHere(["admin", "restore", "--vault", VAULT, ...args], { env });
+      expect([ran.code, ran.stderr]).toEqual([4, expect.stringContaining("admin backup --list")]);
+    }
+  });
+
+  it("restores an older backup of everything with --snapshot alone", async () => {
+    const asked: unknown[] = [];
+    const { env } = await serve([], (body) => (asked.push(body), { ...DONE, state: body.dryRun ? "planned" : "done" }));
+    expect(await runHere(["admin", "restore", "--snapshot", "3", "--yes"], { env })).toMatchObject({ code: 0 });
+    expect(asked.slice(0, 2)).toEqual([{ snapshot: 3, dryRun: true }, { snapshot: 3 }]);
+    expect((await runHere(["admin", "restore", "--help"])).stdout).toMatch(/--snapshot N .*of --vault, or of the deployment/);
   });
 });

@@ -88,6 +88,35 @@ describe("the command that run starts", () => {
   });
 });
 
+describe("the references of run", () => {
+  const shown = ["--no-masking", "--", "sh", "-c", 'test "$SECRET" = "$WANTED"'];
+
+  it.each([
+    ["a reference of the shell", (reference: string) => reference, "ada"],
+    ["a plain value of the shell", () => "plain", "ada"],
+  ])("of an env file go before %s", async (_, own, wanted) => {
+    const file = join(folder, "references.env");
+    writeFileSync(file, `SECRET=${made.reference("username")}\n`);
+    const env = { SECRET: own(made.reference("password")), WANTED: wanted };
+    expect(await run(["--env-file", file, ...shown], env)).toMatchObject({ code: 0 });
+  });
+
+  it("of the shell give way to a plain value of an env file, and are not asked for", async () => {
+    writeFileSync(join(folder, "plain.env"), "SECRET=plain\n");
+    const env = { SECRET: made.reference("nothing"), WANTED: "plain" };
+    expect(await run(["--env-file", join(folder, "plain.env"), ...shown], env)).toMatchObject({ code: 0 });
+  });
+
+  it("name no File that is no text, and the command does not start", async () => {
+    const { vault, token, create } = await vaultOf();
+    const { id } = await create({ title: "Server" });
+    await sendRequest("POST", `v1/vaults/${vault}/items/${id}/files?name=key.der`, token, new Uint8Array([0xff, 0xfe, 0]));
+    const env = { SECRET: `op://${vault}/Server/key.der`, ITEM_VAULT_TOKEN: token };
+    const ran = await run(print("'started'"), env);
+    expect(ran).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("is a File that is no text") });
+  });
+});
+
 describe("the output of the command", () => {
   it("has its secrets masked, also when they arrive in pieces, in stdout and stderr", async () => {
     const source =

@@ -1,12 +1,14 @@
 import { execFile } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { COMMANDS } from "../../cli/src/commands.ts";
-import { configPath, parseConfig } from "../../cli/src/frame/settings.ts";
+import { checkScheme } from "../../cli/src/frame/connection.ts";
+import { configPath, loadAccess, parseConfig } from "../../cli/src/frame/settings.ts";
 import { candidates } from "../../cli/src/settings/candidates.ts";
+import { startInterceptor } from "./support/interceptor.ts";
 import { vaultWithLogin } from "./support/login.ts";
 import { runHere } from "./support/here.ts";
 import { runCli } from "./support/process.ts";
@@ -111,6 +113,81 @@ describe("host and token", () => {
   });
 });
 
+/** A command that leaves a file. */
+const printed = (path: string) => [process.execPath, "-e", `require("node:fs").writeFileSync(${JSON.stringify(path)}, "ran")`];
+
+describe("a stored token", () => {
+  const kinds = {
+    token: { config: () => ({ token: "stored" }), command: ["whoami"] },
+    token_command: { config: (path: string) => ({ token_command: printed(path) }), command: ["whoami"] },
+    admin_token: { config: () => ({ admin_token: "stored" }), command: ["vault", "list", "--admin"] },
+    admin_token_command: {
+      config: (path: string) => ({ admin_token_command: printed(path) }),
+      command: ["vault", "list", "--admin"],
+    },
+  };
+  const ways: Record<string, (url: string) => { args: string[]; env: Record<string, string> }> = {
+    "--host": (url) => ({ args: ["--host", url], env: {} }),
+    ITEM_VAULT_HOST: (url) => ({ args: [], env: { ITEM_VAULT_HOST: url } }),
+    OP_CONNECT_HOST: (url) => ({ args: [], env: { OP_CONNECT_HOST: url } }),
+  };
+  const cases = Object.keys(kinds).flatMap((kind) => Object.keys(ways).map((way) => [kind, way] as const));
+
+  it.each(cases)("%s is not sent to the host of %s, and no command is run for it", async (kind, way) => {
+    const proxy = await startInterceptor();
+    const path = join(mkdtempSync(join(tmpdir(), "item-vault-")), "ran");
+    const { config, command } = kinds[kind as keyof typeof kinds];
+    const { args, env } = ways[way]!(proxy.url);
+    const ran = await runHere([...command, ...args], { env: { ...home(config(path)), ...env } });
+    expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining(`the stored one is for ${inject("url")}`) });
+    expect(proxy.requests).toEqual([]);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("is sent to its host, however that is written", async () => {
+    const env = home({ token: made.token });
+    for (const host of [inject("url"), inject("url").replace(/\/$/, ""), `${inject("url")}v1/`, inject("url").toUpperCase()])
+      expect(await runHere(["whoami", "--host", host], { env })).toMatchObject({ code: 0 });
+  });
+
+  it("of a file without a host is sent nowhere", async () => {
+    const env = { ...home({ host: undefined, token: made.token }), ITEM_VAULT_HOST: inject("url") };
+    expect(await runHere(["whoami"], { env })).toMatchObject({ code: 3, stderr: expect.stringContaining("is for no host") });
+  });
+});
+
+describe("http", () => {
+  const refused = { code: 2, stderr: expect.stringContaining("unencrypted") };
+
+  // Some resolvers ask the network for names under `localhost`.
+  it.each([
+    "http://vault.example.com",
+    "http://10.0.0.1:8787",
+    "http://localhost.example.com",
+    "http://127.0.0.1.example.com",
+    "http://vault.localhost:8787",
+  ])("is refused for %s, before a token is sent or asked for", async (host) => {
+    expect(await runHere(["whoami", "--host", host], { env: { ITEM_VAULT_TOKEN: "t" } })).toMatchObject(refused);
+    expect(await runHere(["login", "--host", host], { input: "t" })).toMatchObject(refused);
+    const other = { ...home({ token: made.token }), OP_CONNECT_TOKEN: "t" };
+    expect(await runHere(["import", "--from-connect", host], { env: other })).toMatchObject(refused);
+  });
+
+  it.each(["http://127.0.0.1:1", "http://127.9.9.9:1", "http://localhost:1", "http://[::1]:1", "https://vault.example.com"])(
+    "is no question for %s",
+    (host) => expect(() => checkScheme({}, host, {})).not.toThrow(),
+  );
+
+  it("to another machine is allowed by --allow-http, by ITEM_VAULT_ALLOW_HTTP and for the stored host", async () => {
+    const host = "http://vault.example.com";
+    expect(() => checkScheme({}, host, { "allow-http": true })).not.toThrow();
+    expect(() => checkScheme({ ITEM_VAULT_ALLOW_HTTP: "1" }, host, {})).not.toThrow();
+    expect(() => checkScheme({ ITEM_VAULT_ALLOW_HTTP: "0" }, host, {})).toThrow("unencrypted");
+    const env = home({ host, token: "stored" });
+    await expect(loadAccess(env, {})).resolves.toMatchObject({ host, token: "stored" });
+  });
+});
+
 describe("completions", () => {
   it.each([
     ["the first words", ["re"], ["read"]],
@@ -129,6 +206,13 @@ _item_vault
 printf '%s,' "\${COMPREPLY[@]}"; complete -p iv`;
     const { stdout } = await promisify(execFile)("bash", ["-c", script], { env: { PATH: `${folder}:${process.env["PATH"]}` } });
     expect(stdout).toBe("--no-newline,complete -o default -F _item_vault iv\n");
+  });
+
+  // zsh is on few machines that run this test; it was tried by hand in a terminal, at the first TAB, in both ways.
+  it("of zsh complete at the first TAB as a file of any name: they ask for the running completion, not for a name", async () => {
+    const { stdout } = await runHere(["completions", "zsh"]);
+    const last = stdout.trimEnd().split("\n").at(-1);
+    expect(last).toBe('if (( ${+compstate} )); then _item_vault "$@"; else compdef _item_vault item-vault iv; fi');
   });
 });
 

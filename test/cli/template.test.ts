@@ -60,6 +60,13 @@ describe("a template", () => {
     ["an empty variable is set", "<${EMPTY:-default}>", "<>"],
     ["the exact case of a variable goes first", "$Case $CASE", "exact upper"],
     ["a variable with a slash", "op://$SLASH/c", "[op://a/b/c]"],
+    [
+      "letters of any script",
+      "x=op://Schl\u00fcssel/Schlu\u0308ssel/\u{20000}\u9375.",
+      "x=[op://Schl\u00fcssel/Schlu\u0308ssel/\u{20000}\u9375.]",
+    ],
+    ["letters of any script in braces", "{{op://Mein Schl\u00fcssel/\u{20000} b/c}}", "[op://Mein Schl\u00fcssel/\u{20000} b/c]"],
+    ["a reference ends before a character that no part has", "op://a/b/\u{20000}\u{1f512}", "[op://a/b/\u{20000}]\u{1f512}"],
     ["line ends of Windows", "a=op://a/b/c\r\nb", "a=[op://a/b/c]\r\nb"],
   ])("%s", (_, template, shown) => expect(show(template)).toBe(shown));
 

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +22,13 @@ it("admin verify checks a vault and ends with code 0", async () => {
 
 it("admin verify repairs no backup", async () => {
   expect(await runHere(["admin", "verify", "--backup", "--repair"], { env })).toMatchObject({ code: 2 });
+});
+
+it.each([
+  ["--accept-loss", "--repair"],
+  ["--accept-loss", "--vault", "Verified"],
+])("admin verify accepts no loss without a repair of a vault: %s %s", async (...options) => {
+  expect(await runHere(["admin", "verify", ...options], { env })).toMatchObject({ code: 2 });
 });
 
 const VAULT = "5f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09";
@@ -58,4 +67,43 @@ it("admin verify --folder checks hashes and the chain without a service, and say
   expect(await verifyFolder(folder)).toMatchObject({ code: 7, kinds: ["manifest_wrong", "part_wrong"] });
   rmSync(path("00000001.manifest"));
   rmSync(folder, { recursive: true });
+});
+
+/** Runs a check of the backups by a service that answers with these findings. */
+async function runAgainst(findings: readonly object[], ...args: string[]) {
+  const checked = { rows: 0, items: 0, contents: 0, bytes: 0 };
+  const body = JSON.stringify({ findings, checked, next: null });
+  const server = createServer((_, response) =>
+    response.writeHead(200, { "Content-Type": "application/json", "Request-Id": "1" }).end(body),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const ITEM_VAULT_HOST = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const ran = await runHere(["admin", "verify", "--backup", ...args], {
+    env: { ...env, ITEM_VAULT_HOST, OP_CONNECT_HOST: ITEM_VAULT_HOST },
+  });
+  server.close();
+  return ran;
+}
+
+it("admin verify --backup counts snapshots that need a removed key, and ends with code 0 when nothing else is wrong", async () => {
+  const old = { kind: "key_removed", vault: VAULT, id: "k1", detail: "d", repairable: false };
+  const removed = [
+    { ...old, snapshot: 1 },
+    { ...old, snapshot: 2 },
+  ];
+  const words = "2 older snapshots cannot be opened without the removed root key k1.\n";
+  expect(await runAgainst(removed)).toMatchObject({ code: 0, stderr: expect.stringContaining(`${words}Nothing is wrong.`) });
+  const other = { ...old, kind: "chain_broken" };
+  expect(await runAgainst([...removed, other])).toMatchObject({ code: 7, stderr: expect.stringContaining("1 finding:") });
+  expect(await runAgainst(removed, "--vault", VAULT)).toMatchObject({ code: 7 });
+});
+
+it.each([
+  ["part_wrong", "the part is missing", false, "admin backup --full"],
+  ["manifest_wrong", "the newest backup is missing in the bucket", false, "admin backup --full"],
+  ["content_missing", "the bucket lacks it", true, "admin verify --repair"],
+  ["counter_wrong", "items is 3, and the rows give 2: 1 rows are missing", false, "admin restore --vault VAULT --item ITEM"],
+])("admin verify names the command that helps against %s: %s", async (kind, detail, repairable, command) => {
+  const ran = await runAgainst([{ kind, detail, repairable }]);
+  expect(ran).toMatchObject({ code: 7, stderr: expect.stringContaining(`run "item-vault ${command}"`) });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { createClient, type Fault, ItemVaultError } from "../../client/src/index.ts";
 import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
 import { type Interceptor, startProxy } from "../cli/support/interceptor.ts";
@@ -181,6 +181,20 @@ describe("retries", () => {
     });
     expect(await faultOf(call)).toMatchObject({ status: 503 });
     expect(keys).toHaveLength(1);
+  });
+
+  it("wait as long as Retry-After says, and not at all when that is more than a minute", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    let sent = 0;
+    const answers = [busy(429, { "Retry-After": "60" }), busy(503, { "Retry-After": "61" })];
+    const stub: Fetch = async () => (sent++, answers.shift()!);
+    const fault = faultOf(clientOf({ fetch: stub }).call("GET /v1/vaults"));
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(sent).toBe(1);
+    await vi.advanceTimersByTimeAsync(500); // the jitter of the first repetition
+    expect(await fault).toMatchObject({ status: 503, retryAfter: 61 });
+    expect(sent).toBe(2);
   });
 
   it("stop when the signal aborts, with its reason", async () => {

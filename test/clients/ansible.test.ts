@@ -38,7 +38,7 @@ describe("generic_item", () => {
     const { request, vault, items } = await ansible();
     const item = await create(request, items, task(vault, [codeword, randomCode], { sections: [INFO] }));
     expect(item).toMatchObject({ id: expect.stringMatching(ID), vault: { id: vault }, sections: [INFO], urls: [], tags: [] });
-    expect(item.fields).toMatchObject([{ value: "hunter2" }, { section: { id: INFO.id }, purpose: "" }]);
+    expect(item.fields).toMatchObject([{ value: "hunter2" }, { section: { id: INFO.id } }]);
     expect(valueOf(item, "Random Code")).toMatch(/^(?=.*\d)[a-zA-Z0-9]{16}$/);
   });
 

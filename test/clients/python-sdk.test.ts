@@ -117,7 +117,7 @@ describe("connect-sdk-python", () => {
       { label: "port", value: "5432" },
     ]);
     expect(item.fields[1]).not.toHaveProperty("section");
-    for (const { purpose } of item.fields) expect(purpose).toBeOneOf(["", "USERNAME", "PASSWORD", "NOTES"]);
+    for (const { purpose } of item.fields) expect(purpose).toBeOneOf([undefined, "USERNAME", "PASSWORD", "NOTES"]);
   });
 
   it("lists Files and downloads a content, by its own path or by content_path", async () => {

@@ -30,6 +30,14 @@ describe("entries of the activity log", () => {
   });
 });
 
+it("an entry whose record does not open is in no count of a day, and keeps none of the others out", () => {
+  const broken = { requestId: "b", timestamp: "2026-11-22T10:00:00.000Z", broken: "integrity" } as const;
+  const today = new Date(2026, 10, 22, 12);
+  expect(
+    countByDay([broken, { requestId: "", broken: "integrity" }, entry({ timestamp: today.toISOString() })], today, 60),
+  ).toEqual([{ day: "2026-11-22", reads: 1, writes: 0, denied: 0 }]);
+});
+
 describe("filters of the activity log", () => {
   it.each([
     [{}, {}],

@@ -1,14 +1,18 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { addPerson, serveTeam } from "../support/access.ts";
-import { deliver, idOf, recordingQueue } from "../support/activity.ts";
+import { deliver, drainQueue, idOf, recordingQueue } from "../support/activity.ts";
+import { countingDatabase, limiterOf, UNLIMITED } from "../support/bindings.ts";
 import { browser, signIn } from "../support/console.ts";
-import { client, makeToken } from "../support/service.ts";
+import { advanceClock } from "../support/faults.ts";
+import { admin, client, freshVault, makeToken } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
 /** What limits sign-ins, and what they do not take from others (contract 12.1, 13.10 and 24.3). */
 
 const signInAs = serveTeam();
+
+afterEach(() => void vi.useRealTimers());
 
 /** The limiter of failed authentications for an address that somebody else has used up. */
 const USED_UP: Partial<Env> = { FAILURE_RATE: { limit: async () => ({ success: false }) } };
@@ -19,10 +23,15 @@ describe("behind an address from which an attacker sends invalid tokens", () => 
     const { token } = await makeToken({});
     const ended = await signIn({ token });
     await browser(ended)("DELETE", "/console/session");
-    for (const cookie of [undefined, ended, "A".repeat(43)])
+    for (const cookie of [undefined, ended])
       expect((await browser(cookie)("GET", "/console/session", { headers, env: USED_UP })).status).toBe(401);
     for (const path of ["/v1/vaults", "/v1/admin/vaults"])
       expect((await browser(ended)("GET", path, { headers, env: USED_UP })).status).toBe(401);
+  });
+
+  it("a cookie that this service did not make counts for the address, as a malformed token does", async () => {
+    for (const path of ["/console/session", "/v1/vaults", "/v1/admin/vaults"])
+      expect((await browser("A".repeat(43))("GET", path, { headers, env: USED_UP })).status).toBe(429);
   });
 
   it("a person signs in, and one without a token of Access is told that there is none", async () => {
@@ -32,6 +41,16 @@ describe("behind an address from which an attacker sends invalid tokens", () => 
     expect(nobody.status).toBe(401);
   });
 });
+
+/** Sends requests with each cookie. Out: the calls of D1. */
+async function callsOf(cookies: readonly string[], path: string): Promise<number> {
+  const { count, db } = countingDatabase();
+  const bindings = { ...recordingQueue().bindings, DB: db };
+  for (const cookie of cookies)
+    for (let request = 0; request < 30; request++)
+      expect((await browser(cookie)("GET", path, { env: bindings })).status).toBe(401);
+  return count.calls;
+}
 
 describe("a session that has ended", () => {
   it("is limited as a token is, because each request with it costs a D1 call", async () => {
@@ -43,6 +62,36 @@ describe("a session that has ended", () => {
     for (let request = 0; request < 50; request++)
       statuses.add((await browser(ended)("GET", "/console/session", { env: { TOKEN_RATE } })).status);
     expect(statuses).toEqual(new Set([401, 429]));
+  });
+
+  it("is looked up once in a minute: ten cookies of a revoked token cost ten D1 calls, whatever they are sent with", async () => {
+    const { token, id } = await makeToken({});
+    const cookies: string[] = [];
+    for (let made = 0; made < 10; made++) cookies.push(await signIn({ token }, undefined, { env: { TOKEN_RATE: UNLIMITED } }));
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    expect(await callsOf(cookies, "/console/session")).toBe(cookies.length);
+    for (const path of ["/console/session", "/v1/vaults", "/v1/admin/vaults"]) expect(await callsOf(cookies, path)).toBe(0);
+    advanceClock(61_000);
+    expect(await callsOf(cookies.slice(0, 1), "/v1/vaults")).toBe(1);
+  });
+});
+
+describe("a revoked token and a used code", () => {
+  it("are looked up once in a minute", async () => {
+    const { vault, items } = await freshVault();
+    const { id, token } = await makeToken({ [vault]: "rw" });
+    const { code } = (await client(token)("POST", "/v1/sign-in-codes")).body;
+    await signIn({ code });
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    const { count, db } = countingDatabase();
+    const bindings = { ...recordingQueue().bindings, DB: db, FAILURE_RATE: UNLIMITED, TOKEN_RATE: UNLIMITED };
+    for (let request = 0; request < 10; request++) {
+      expect((await client(token)("GET", items, { env: bindings })).status).toBe(401);
+      expect((await client(token)("POST", items, { body: {}, env: bindings })).status).toBe(401);
+      for (const body of [{ token }, { code }])
+        expect((await browser(undefined)("POST", "/console/session", { body, env: bindings })).status).toBe(401);
+    }
+    expect(count.calls).toBe(2);
   });
 });
 
@@ -72,11 +121,22 @@ describe("signing in", () => {
     expect((await signingIn[how]!({ TOKEN_RATE: limiter(false) })).status).toBe(429);
   });
 
+  it("by Access is limited before the look-up for somebody whom nobody has invited", async () => {
+    const { count, db } = countingDatabase();
+    const email = `${crypto.randomUUID()}@example.com`;
+    const bindings = { ...recordingQueue().bindings, DB: db, FAILURE_RATE: UNLIMITED, TOKEN_RATE: limiterOf(40) };
+    const statuses: number[] = [];
+    for (let request = 0; request < 60; request++) statuses.push((await signInAs(email, bindings)).status);
+    expect(statuses).toEqual(Array.from({ length: 60 }, (_, place) => (place < 40 ? 403 : 429)));
+    expect(count.calls).toBeLessThanOrEqual(2 * 40);
+  });
+
   it("fills no log: the entries count as reads do, of which the oldest go", async () => {
     const { token } = await makeToken({});
     const { rows, bindings } = recordingQueue();
     await browser(undefined)("POST", "/console/session", { body: { token }, env: bindings });
     await vi.waitFor(() => expect(rows).toMatchObject([{ resource: "SESSION" }]), UNDER_LOAD);
+    await drainQueue();
     const copies = Array.from({ length: 130 }, (_, place) => ({ ...rows[0]!, id: idOf(place) }));
     await deliver(copies, { ACTIVITY_MAX_ROWS: 100 });
     const left = await env.DB.prepare("SELECT min(id) AS oldest, count(*) AS entries FROM activity WHERE id < ?")

@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import type { ActivityRow } from "../../src/store/activity.ts";
-import { UNLIMITED } from "../support/bindings.ts";
+import { limiterOf, UNLIMITED } from "../support/bindings.ts";
 import { addPerson, newKey, newTeam, serveTeams, signInByAccess, tokenOf } from "../support/access.ts";
 import { recordingQueue } from "../support/activity.ts";
 import { browser, signIn } from "../support/console.ts";
-import { admin, makeToken, type Request_ } from "../support/service.ts";
+import { admin, makeToken, type Request_, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Refused sign-ins in the log of the admin (contract 24.11). */
@@ -81,12 +81,25 @@ describe("a refused sign-in", () => {
   it("has none past the rate limits of the address and of the log", async () => {
     const headers = { "CF-Connecting-IP": "192.0.2.45" };
     const rows = await rowsOf(0, async (bindings) => {
-      for (const [key, status] of [
-        ["192.0.2.45", 429],
-        ["admin", 401],
+      for (const [limits, status] of [
+        [{ FAILURE_RATE: limited("192.0.2.45") }, 429],
+        [{ FAILURE_RATE: limited("denied sign-in") }, 401],
+        [{ DENIAL_RATE: limited("192.0.2.45") }, 401],
       ] as const)
-        expect((await attempt({ code: "x" }, { headers, env: { ...bindings, FAILURE_RATE: limited(key) } })).status).toBe(status);
+        expect((await attempt({ code: "x" }, { headers, env: { ...bindings, ...limits } })).status).toBe(status);
     });
     expect(rows).toEqual([]);
+  });
+
+  it("of one address leaves room for those of others and for refused admin tokens, however many it sends", async () => {
+    const { rows, bindings: queue } = recordingQueue();
+    const bindings = { ...queue, FAILURE_RATE: limiterOf(50), DENIAL_RATE: limiterOf(10) };
+    const from = (address: string) => ({ headers: { "CF-Connecting-IP": address }, env: bindings });
+    for (let request = 0; request < 60; request++) await attempt({ code: "x" }, from("192.0.2.46"));
+    await attempt({ code: "x" }, from("192.0.2.47"));
+    await send("GET", "/v1/admin/vaults", from("192.0.2.47"));
+    const results = () => rows.filter(({ result }) => result === "DENY").map(({ resource }) => resource);
+    await vi.waitFor(() => expect(results()).toContain("VAULT"), UNDER_LOAD);
+    expect(results().filter((resource) => resource === "SESSION")).toHaveLength(11);
   });
 });

@@ -30,7 +30,9 @@ it("the runbook refuses the tokens of before, restores the minute, and applies t
   database().sqlite.exec(`INSERT INTO d1_migrations (name) VALUES ('${migration}')`);
   const begun = cloudflare.calls.length;
 
-  for (const command of commandsOf("The database was restored to an earlier minute")) {
+  // This server has no isolates of before to wait for.
+  const commands = commandsOf("The database was restored to an earlier minute").filter((line) => !line.startsWith("sleep "));
+  for (const command of commands) {
     const { code, output } = await runLine(cloudflare, folder, command.replace("<minute>", new Date(minute + 1).toISOString()));
     expect([code, command, output]).toEqual([0, command, expect.any(String)]);
   }

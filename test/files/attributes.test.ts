@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { bytesOf, freshFile, freshItem, pattern } from "../support/files.ts";
-import { fetchRaw, LOGIN } from "../support/service.ts";
+import { bytesOf, freshFile, freshItem, itemIn, pattern } from "../support/files.ts";
+import { fetchRaw, LOGIN, shareVault } from "../support/service.ts";
 
 /** The attributes of a File, alone and in its Item (contract 2.2, 9.1). */
+
+const sharedVault = shareVault();
+/** A new Item in the vault that the tests share. */
+const newItem = async () => itemIn(await sharedVault());
 
 const DIALECTS = [
   ["uuid", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, ""],
@@ -68,7 +72,7 @@ describe("the Files of an Item", () => {
   });
 
   it("are an empty array when there are none", async () => {
-    const { call, path, files } = await freshItem();
+    const { call, path, files } = await newItem();
     expect([(await call("GET", path)).body.files, (await call("GET", files)).body]).toEqual([[], []]);
   });
 
@@ -119,7 +123,7 @@ describe("the Files of an Item", () => {
 
 describe("a DOCUMENT Item", () => {
   it("is created without Files and then gets one by an upload", async () => {
-    const { call, items } = await freshItem();
+    const { call, items } = await newItem();
     const { body: item } = await call("POST", items, { body: { title: "Passport scan", category: "DOCUMENT" } });
     expect([item.category, item.files]).toEqual(["DOCUMENT", []]);
     const { body: file } = await call("POST", `${items}/${item.id}/files?name=scan.pdf`, { body: pattern(1_000) });

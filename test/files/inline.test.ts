@@ -1,9 +1,14 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
-import { freshFile, freshItem, pattern } from "../support/files.ts";
+import { freshFile, itemIn, pattern } from "../support/files.ts";
+import { shareVault } from "../support/service.ts";
 
 /** Contents in the JSON of endpoints 7 and 8, with `inline_files` and up to a limit (contract 9.8, 9.9). */
+
+const sharedVault = shareVault();
+/** A new Item in the vault that the tests share. */
+const newItem = async () => itemIn(await sharedVault());
 
 const LIMIT = 102_400;
 const PARAMETERS = ["inline_files", "inline_content"];
@@ -28,7 +33,7 @@ describe("an inlined content", () => {
   });
 
   it("is that of its own File in a list of several", async () => {
-    const { upload, call, files } = await freshItem();
+    const { upload, call, files } = await newItem();
     for (const size of [1, 16_384, 50_000]) await upload(pattern(size), `?name=${size}`);
     const { body } = await call("GET", `${files}?inline_files=true`);
     const contents = body.map(({ size, content }: { size: number; content: string }) => [size, content]);
@@ -37,7 +42,7 @@ describe("an inlined content", () => {
   });
 
   it("is in no entry when the Item has no Files: the list is empty", async () => {
-    const { call, files } = await freshItem();
+    const { call, files } = await newItem();
     expect((await call("GET", `${files}?inline_files=true`)).body).toEqual([]);
   });
 });

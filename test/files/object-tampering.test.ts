@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
-import { CHUNK, chunkCount, chunkOffset, sealedFileSize } from "../../src/crypto/chunked.ts";
+import { CHUNK, chunkCount, chunkOffset, HEADER, sealedFileSize } from "../../src/crypto/chunked.ts";
 import { keyOf, type Place, wrapBucket } from "../support/faults.ts";
 import { bytesOf, freshItem, itemIn, lengthOf, pattern } from "../support/files.ts";
 import { isLong, sample } from "../support/runs.ts";
@@ -227,5 +227,26 @@ describe("an object that was sealed for another place is refused", () => {
     await env.FILES.put(key, concat(whole.slice(0, one), whole.slice(two, three), whole.slice(one, two), whole.slice(three)));
     await expectRefusedEverywhere(file, THREE, "reordered");
     for (const start of [0, CHUNK]) await expectRefused(await range(file, start, start), THREE.slice(0, 1), "reordered");
+  });
+
+  // The salt has 24 bytes. With its own salt an object would open under any commitment, if that were not compared.
+  it.each([
+    ["salt and commitment", 0, HEADER],
+    ["salt", 0, 24],
+    ["commitment", 24, HEADER],
+  ])("when its header has the %s of another content", async (_, from, to) => {
+    const donor = await itemIn(await sharedVault());
+    const file = await add(SMALL);
+    const key = await keyOf(at.vault, file);
+    const whole = await stored(key);
+    const sameItem = await stored(await keyOf(at.vault, await add(SMALL)));
+    const otherItem = await stored(await keyOf(donor.vault, await add(SMALL, donor)));
+    for (const [attempt, header] of Object.entries({ sameItem, otherItem })) {
+      await env.FILES.put(key, concat(whole.slice(0, from), header.slice(from, to), whole.slice(to)));
+      await expectRefusedEverywhere(file, SMALL, attempt);
+      await expectRefused(await range(file, 3, 3), SMALL.slice(3, 4), attempt);
+    }
+    await env.FILES.put(key, whole);
+    expect(await bytesOf(await at.download(file))).toEqual(SMALL);
   });
 });

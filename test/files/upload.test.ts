@@ -1,9 +1,13 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { bytesOf, freshItem, lengthOf, objectsOf, pattern, stateOf } from "../support/files.ts";
-import { client, LOGIN, makeToken } from "../support/service.ts";
+import { bytesOf, freshItem, itemIn, lengthOf, objectsOf, pattern, stateOf } from "../support/files.ts";
+import { client, LOGIN, makeToken, shareVault } from "../support/service.ts";
 
 /** The effects of an upload: on the File, its section, the Item and the activity log (contract 9.2, 9.4, 9.7). */
+
+const sharedVault = shareVault();
+/** A new Item in the vault that the tests share. */
+const newItem = async () => itemIn(await sharedVault());
 
 describe("an upload", () => {
   it("changes version, updatedAt and lastEditedBy of the Item and the vault's contentVersion, and nothing else", async () => {
@@ -41,14 +45,14 @@ describe("an upload", () => {
   });
 
   it("without a body creates an empty File", async () => {
-    const { call, files, download } = await freshItem();
+    const { call, files, download } = await newItem();
     const { status, body } = await call("POST", `${files}?name=empty`);
     expect([status, body.size]).toEqual([200, 0]);
     expect((await bytesOf(await download(body.id))).length).toBe(0);
   });
 
   it("with the name of another File creates another File", async () => {
-    const { upload, call, files } = await freshItem();
+    const { upload, call, files } = await newItem();
     const [first, second] = [(await upload(pattern(1))).body, (await upload(pattern(2))).body];
     expect(second.id).not.toBe(first.id);
     expect((await call("GET", files)).body.map(({ name }: { name: string }) => name)).toEqual(["f", "f"]);
@@ -74,7 +78,7 @@ describe("the section of an upload", () => {
   });
 
   it("is added to the Item once when it is not declared", async () => {
-    const { upload, call, path } = await freshItem();
+    const { upload, call, path } = await newItem();
     for (const name of ["f", "g"]) {
       expect((await upload(pattern(1), `?name=${name}&section=New%20%F0%9F%93%8E`)).body.section).toEqual({ id: "New 📎" });
     }
@@ -82,7 +86,7 @@ describe("the section of an upload", () => {
   });
 
   it.each(["?name=f", "?name=f&section="])("is absent when the query has none: %s", async (query) => {
-    const { upload, call, path } = await freshItem();
+    const { upload, call, path } = await newItem();
     expect((await upload(pattern(1), query)).body).not.toHaveProperty("section");
     expect((await call("GET", path)).body.sections).toEqual([]);
   });

@@ -214,21 +214,6 @@ describe("release 0.2.0 beside this one", () => {
     await evictDurableObject(env.COORDINATOR.getByName(vault));
     expect((await apply({ kind: "restore-version", item, version: 1 })).item).toMatchObject({ files: [{ id: file }] });
   });
-
-  it("deletes an Item and leaves its versions: they are not served, and expire-item destroys them with their contents", async () => {
-    const { vault, item, replace, apply, rows, call, path } = await withFile();
-    await replace(200);
-    for (const sql of ["DELETE FROM items WHERE vault_id = ?1", "DELETE FROM files WHERE vault_id = ?1"]) {
-      await env.DB.prepare(sql).bind(vault).run();
-    }
-    await env.DB.prepare("UPDATE vaults SET content_version = content_version + 1, items = 0 WHERE id = ?").bind(vault).run();
-    expect((await call("GET", path)).status).toBe(404);
-    const writer = { apply: (change: Change) => apply(change).catch(({ message }: Error) => message) };
-    expect(await writer.apply({ kind: "restore-item", item })).toBe("item_not_found");
-    expect(await writer.apply({ kind: "destroy-version", item, version: 1 })).toBe("item_not_found");
-    await apply({ kind: "expire-item", item });
-    expect(await rows()).toEqual({ versions: [], files: [], ended: [], deleted: undefined });
-  });
 });
 
 it("an Item whose row does not open is kept when it is deleted, and does not hinder writes to others", async () => {

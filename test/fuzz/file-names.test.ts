@@ -93,7 +93,7 @@ describe("the name of an upload", () => {
       fc.property(nameAndHeader, ({ text, header }) => {
         expect(parseName(contextOf(header))).toEqual({ ok: true, value: text });
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(120) },
     );
   });
 
@@ -109,7 +109,7 @@ describe("the name of an upload", () => {
           parsed.ok && parsed.value.length > 0 && parsed.value.isWellFormed() && encoder.encode(parsed.value).length <= 1024;
         expect(valid || (!parsed.ok && parsed.failure.kind === "invalid")).toBe(true);
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(120) },
     );
   });
 });

@@ -67,7 +67,7 @@ describe("a password", () => {
         );
         expect(Math.abs(entropy - bits(count))).toBeLessThan(0.0051); // the service rounds it
       }),
-      { numRuns: runs(250) },
+      { numRuns: runs(120) },
     );
   });
 });
@@ -109,7 +109,7 @@ describe("a one-time code", () => {
         const expected = await codeReference(bytes, algorithm.name, digits, period, time);
         expect(currentCode(`otpauth://totp/${name}?${query}`, time)).toBe(expected);
       }),
-      { numRuns: runs(150) },
+      { numRuns: runs(80) },
     );
   });
 
@@ -127,7 +127,7 @@ describe("a one-time code", () => {
           expect(currentCode(upper ? text.toUpperCase() : text, time)).toBe(await codeReference(bytes, "SHA-1", 6, 30, time));
         },
       ),
-      { numRuns: runs(150) },
+      { numRuns: runs(80) },
     );
   });
 });

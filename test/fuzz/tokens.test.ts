@@ -137,7 +137,7 @@ it("verifyToken refuses every mutation of a valid token without an exception", a
       const { ok } = await verifyToken(keyring, other, NOW * 1000, 0);
       if (ok) throw new Error(`accepted: ${JSON.stringify(other)}`);
     }),
-    { numRuns: runs(1_000, 100_000) },
+    { numRuns: runs(400, 100_000) },
   );
   for (const one of valid) expect(await verifyToken(keyring, one, NOW * 1000, 0)).toMatchObject({ ok: true });
 });

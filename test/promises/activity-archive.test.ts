@@ -7,7 +7,7 @@ import { recordDatabaseSize } from "../../src/store/database-size.ts";
 import { deliver, recordingQueue } from "../support/activity.ts";
 import { sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY, wrapBucket } from "../support/faults.ts";
-import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
 /** A database that is nearly full: the queue's consumer writes reads and denials to R2 (docs/operations.md). */
@@ -129,4 +129,39 @@ it.each([
   advanceClock(1 * DAY);
   await runCron(setting);
   expect(await archived()).toEqual([]);
+});
+
+describe.each([
+  "",
+  "-",
+  "not an id",
+  "0192ABCD-0000-7000-8000-000000000000",
+  "0192abcd00000-7000-8000-00000000000",
+  "ffffffff-ffff-7fff",
+])("the entry of a log whose id is %j", (id) => {
+  it.each([
+    ["deleted", 0],
+    ["archived", 90],
+  ])("keeps no other entry from being %s or exported", async (_, archiveDays) => {
+    const { vault, rows } = await makeRows();
+    await deliver(rows);
+    const sound = await idsIn(vault);
+    await env.DB.prepare(
+      `INSERT INTO activity SELECT vault_id, ?2, action, result, actor, item_id, version, root_key_id, sealed, resource, NULL, at, event
+         FROM activity WHERE vault_id = ?1 LIMIT 1`,
+    )
+      .bind(vault, id)
+      .run();
+    try {
+      const reply = await admin("GET", `/v1/admin/activity/export?limit=1000&vault=${vault}`);
+      expect(reply.status).toBe(200);
+      const times = sound.filter((one) => one[14] === "7");
+      expect(reply.body.map(({ requestId }: { requestId: string }) => requestId)).toEqual(expect.arrayContaining(times));
+      advanceClock(31 * DAY);
+      await runCron(archiveDays);
+      expect((await idsIn(vault)).filter((one) => times.includes(one))).toEqual([]);
+    } finally {
+      await env.DB.prepare("DELETE FROM activity WHERE vault_id = ?1").bind(vault).run();
+    }
+  });
 });

@@ -218,6 +218,58 @@ describe("two runs at once", () => {
   });
 });
 
+/** Delivers the entry of a read of a vault that is past its retention, as a late message of the queue does. */
+async function lateEntry({ call, items }: Pick<Awaited<ReturnType<typeof loggedVault>>, "call" | "items">) {
+  const rows: ActivityRow[] = [];
+  const ACTIVITY = { send: async (sent: ActivityRow[]) => void rows.push(...sent) } as unknown as Env["ACTIVITY"];
+  await call("GET", items, { env: { ACTIVITY } });
+  await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
+  advanceClock(31 * DAY);
+  return () => deliver(rows);
+}
+
+/**
+ * A run that waits before it writes an object, after it has read the slice. In: whether it is cut off after the object is written, so
+ * that its entries are still in D1.
+ */
+function pausedRun({ isCutOff = false } = {}) {
+  const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const put: R2Bucket["put"] = async (key: string, ...rest: unknown[]) => {
+    if (key.startsWith("log/")) reached.resolve();
+    if (key.startsWith("log/")) await resumed.promise;
+    const written = await (env.FILES.put as (...values: unknown[]) => Promise<R2Object>)(key, ...rest);
+    if (isCutOff) throw new Error("the run is cut off");
+    return written;
+  };
+  const ended = Promise.allSettled([run({ FILES: wrapBucket({ put }) })]);
+  return { reached: reached.promise, resume: async () => (resumed.resolve(), (await ended)[0].status) };
+}
+
+describe("two runs that write one number", () => {
+  it("lose no entry that only the run that was first has read", async () => {
+    const vault = await loggedVault();
+    const deliverLate = await lateEntry(vault);
+    const early = pausedRun();
+    await early.reached;
+    await deliverLate();
+    await run();
+    expect(await early.resume()).toBe("fulfilled");
+    expect([await idsInD1(vault.vault), (await ofVault(vault.vault)).length]).toEqual([[], vault.log.length + 1]);
+  });
+
+  it("lose no entry that only the run that was second has read", async () => {
+    const vault = await loggedVault();
+    const deliverLate = await lateEntry(vault);
+    const early = pausedRun({ isCutOff: true });
+    await early.reached;
+    await deliverLate();
+    const late = pausedRun();
+    await late.reached;
+    expect([await early.resume(), await late.resume()]).toEqual(["rejected", "fulfilled"]);
+    expect([await idsInD1(vault.vault), (await ofVault(vault.vault)).length]).toEqual([[], vault.log.length + 1]);
+  });
+});
+
 describe("a database that was restored to a minute before the archive", () => {
   it("has each entry once after the next run, and before it", async () => {
     const { vault, log } = await loggedVault();

@@ -2,7 +2,8 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
-import { operationId } from "../../src/model/ids.ts";
+import { NOWHERE } from "../../src/crypto/seal.ts";
+import { operationId, timeOf } from "../../src/model/ids.ts";
 import type { ActivityRow } from "../../src/store/activity.ts";
 import { deliver } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
@@ -29,12 +30,19 @@ const row = (log: string, extra: Partial<ActivityRow> = {}): ActivityRow => ({
   actor: crypto.randomUUID(),
   item: null,
   version: null,
-  root_key_id: "k1",
+  root_key_id: "removed", // its origin is unknown
   sealed: "",
   ...extra,
 });
 
 const reads = (log: string, count: number) => Array.from({ length: count }, () => row(log));
+
+/** An entry of the admin's log. */
+const entry = (extra: Partial<ActivityRow>) => row(NOWHERE, { actor: "admin", resource: "TOKEN", ...extra });
+
+/** What an entry of the admin's log counts as. */
+const kind = ({ action, result, resource }: ActivityRow) =>
+  result === "DENY" ? "DENY" : resource === "SESSION" ? "SESSION" : action;
 
 const COUNTED = "vault_id = ?1 AND (action = 'READ' OR result = 'DENY')";
 
@@ -83,12 +91,54 @@ describe("a flood of reads and denials", () => {
   });
 
   it("of the admin is bounded too", async () => {
-    const nowhere = "00000000-0000-0000-0000-000000000000";
     await deliver(
-      Array.from({ length: 300 }, () => row(nowhere, { actor: "admin", resource: "TOKEN" })),
+      Array.from({ length: 300 }, () => row(NOWHERE, { actor: "admin", resource: "TOKEN" })),
       bindings,
     );
-    expect(await stateOf(nowhere)).toMatchObject({ stored: MOST, counted: MOST });
+    expect(await stateOf(NOWHERE)).toMatchObject({ stored: MOST, counted: MOST });
+  });
+
+  it.each<[string, Partial<ActivityRow>]>([
+    ["denials", { result: "DENY" }],
+    ["refused sign-ins", { result: "DENY", resource: "SESSION", action: "CREATE" }],
+    ["reads", {}],
+    ["sign-ins of a token", { resource: "SESSION", action: "CREATE", actor: crypto.randomUUID() }],
+  ])("of %s in the log of the admin pushes out no entry of another kind", async (_, flood) => {
+    const kinds = [
+      entry({ action: "CREATE" }),
+      entry({}),
+      entry({ result: "DENY" }),
+      entry({ action: "CREATE", resource: "SESSION" }),
+    ];
+    await deliver(kinds, bindings);
+    const rows = Array.from({ length: 300 }, () => entry(flood));
+    await deliver(rows, bindings);
+    const others = kinds.filter((one) => kind(one) !== kind(rows[0]!)).map(({ id }) => id);
+    const left = await idsOf(NOWHERE);
+    expect(left).toEqual(expect.arrayContaining([...others, ...rows.slice(-MOST).map(({ id }) => id)]));
+    expect(left).not.toContain(rows[299 - MOST]!.id);
+  });
+
+  it("shows in every page of the log until when entries may be missing", async () => {
+    const { vault, call } = await freshVault();
+    const gapOf = async (query = "") => (await call("GET", `/v1/activity${query}`)).headers.get("Item-Vault-Log-Gap");
+    await deliver(reads(vault, MOST), bindings);
+    expect(await gapOf()).toBeNull();
+    const more = reads(vault, 150);
+    await deliver(more, bindings);
+    const last = new Date(timeOf(more[149 - MOST]!.id)).toISOString();
+    expect([await gapOf(), await gapOf(`?before=${more[149]!.id}`), await gapOf("?action=UPDATE")]).toEqual([last, last, last]);
+    advanceClock(31 * DAY);
+    expect(await gapOf()).toBeNull();
+  });
+
+  // Roadmap section 2 (the log of reads as segments) closes it.
+  it.fails("loses nothing: what a log drops is in the export", async () => {
+    const { vault } = await freshVault();
+    const rows = reads(vault, 150);
+    await deliver(rows, bindings);
+    const { text } = await admin("GET", `/v1/admin/activity/export?vault=${vault}&limit=1000`);
+    expect(rows.filter(({ id }) => !text.includes(id))).toEqual([]);
   });
 
   it("costs one D1 call a batch, and a second one while the log is full; a row is written once, and deleted once", async () => {
@@ -98,7 +148,7 @@ describe("a flood of reads and denials", () => {
     expect(first.rowsRead).toBeLessThanOrEqual(12 * MOST);
     const full = await costOf(reads(vault, 50));
     expect(full.calls).toBe(2);
-    expect(full.rowsWritten).toBeLessThanOrEqual(2 * 50 + 3);
+    expect(full.rowsWritten).toBeLessThanOrEqual(2 * 50 + 4); // three of the count, one that tells what was dropped
     expect(full.rowsRead).toBeLessThanOrEqual(15 * 50);
   });
 

@@ -31,7 +31,8 @@ const DUE = [
     ${numbers(700)} SELECT iif(i % 2, 'one', 'other'), printf('i%d', i), 1, 0, 'x' FROM n`,
 ];
 
-const LEFT = ["tokens", "replays", "deleted_vaults", "deleted_items", "activity"]
+/** The queue may still deliver entries of the file before this one: they are not counted. */
+const LEFT = ["tokens", "replays", "deleted_vaults", "deleted_items", "activity WHERE vault_id = 'log'"]
   .map((table) => `(SELECT count(*) FROM ${table})`)
   .join(" + ");
 

@@ -9,6 +9,7 @@ import { loadDueItems } from "../../src/store/write/due-items.ts";
 import { readLog } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator } from "../support/bindings.ts";
 import { dumpOfDatabase } from "../support/canary.ts";
+import { advanceClock } from "../support/faults.ts";
 import { objectsOf, pattern } from "../support/files.ts";
 import { passDays } from "../support/restore.ts";
 import { admin, LOGIN, makeVault } from "../support/service.ts";
@@ -87,6 +88,23 @@ describe("a deleted Item", () => {
     expect([(await rows()).deleted, (await rowsOf(vault, younger.id)).deleted?.version]).toEqual([undefined, 1]);
     expect(item).not.toBe(younger.id);
   });
+
+  it.each([30, 1, 0.5])(
+    "stays until a tenth of a day before the %s days of its retention are over, and goes a tenth after",
+    async (days) => {
+      const { vault, call, item, path } = await writtenItem(1);
+      await rebindCoordinator(vault, keeping(10, days));
+      await call("DELETE", path);
+      const deleted = `/v1/vaults/${vault}/deleted-items/${item}`;
+      const statuses = [];
+      for (const passed of [days - 0.1, 0.2]) {
+        advanceClock(passed * DAY);
+        await run(keeping(10, days));
+        statuses.push((await call("GET", deleted, { env: keeping(10, days) })).status);
+      }
+      expect(statuses).toEqual([200, 404]);
+    },
+  );
 
   it("is destroyed when DELETED_RETENTION_DAYS is lowered", async () => {
     const { vault, rows } = await deletedItem(2);
@@ -178,15 +196,16 @@ const turnOf = (vault: string): number => {
   }
 };
 
-describe("versions of an Item that release 0.2.0 deleted", () => {
-  it("are served to nobody, and destroyed within a week", async () => {
+describe("versions of an Item whose row is lost", () => {
+  it("are served to nobody, and kept by the clean-up, because they are the last copy", async () => {
     const { vault, items, call, path, item, rows } = await writtenItem(4);
     await deleteAsBefore(vault, item);
     expect((await call("GET", `${path}/versions/1`)).status).toBe(404);
     expect((await call("GET", `/v1/vaults/${vault}/deleted-items/${item}`)).status).toBe(404);
     expect((await rows()).versions).toEqual([1, 2, 3]);
-    await run({}, turnOf(vault));
-    expect(await rows()).toEqual(NOTHING);
+    await env.DB.prepare("UPDATE vaults SET versions_kept = 99 WHERE id = ?").bind(vault).run();
+    await run(keeping(1, 0), turnOf(vault));
+    expect((await rows()).versions).toEqual([1, 2, 3]);
     expect((await call("GET", items)).body).toEqual([]);
   });
 

@@ -1,6 +1,8 @@
 import type { D1Migration } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { OBJECTS } from "../../src/store/schema.ts";
+import { admin, fetchRaw } from "../support/service.ts";
 
 /** schema.sql describes the database that the files of migrations/ create. */
 
@@ -66,6 +68,42 @@ describe("the migrations", () => {
     expect(Object.keys(described)).toContain("items");
     expect(described).toEqual(await describeDatabase(schemaDb));
   });
+
+  it("create the objects that /health and verify look for", async () => {
+    const created = (await definitions(env.DB))
+      .map(({ type, name }) => `${String(type)} ${name}`)
+      .filter((one) => !/ (d1_migrations|test_)/.test(one));
+    expect(created.toSorted()).toEqual(
+      Object.entries(OBJECTS)
+        .flatMap(([type, names]) => names.map((name) => `${type} ${name}`))
+        .toSorted(),
+    );
+  });
+
+  it.each(Object.entries(OBJECTS).map(([type, names]) => [type, names.find((name) => name !== "activity")!]))(
+    "are missed one by one: a dropped %s is named by /health and by verify, and schema.sql brings it back",
+    async (type, name) => {
+      const { sql } = (await definitions(env.DB)).find((one) => one.name === name)!;
+      await env.DB.prepare(`DROP ${type} ${name}`).run();
+      try {
+        const report = JSON.parse(await (await fetchRaw("GET", "/health", { env: { ...env } })).text());
+        expect(report.dependencies).toContainEqual({
+          service: "schema",
+          status: "ERROR",
+          message: expect.stringContaining(`the ${type} ${name}:`) as string,
+        });
+        const { body } = await admin("POST", "/v1/admin/verify", { body: {} });
+        expect(body.findings).toContainEqual(expect.objectContaining({ kind: "schema_incomplete", table: name }));
+        const again = statements(schema).find((one) => new RegExp(`^CREATE \\w+ IF NOT EXISTS ${name}\\b`).test(one))!;
+        await env.DB.prepare(again).run();
+        expect(JSON.parse(await (await fetchRaw("GET", "/health", { env: { ...env } })).text()).dependencies).toContainEqual(
+          expect.objectContaining({ service: "schema", status: "ACTIVE" }),
+        );
+      } finally {
+        if (!(await definitions(env.DB)).some((one) => one.name === name)) await env.DB.prepare(String(sql)).run();
+      }
+    },
+  );
 
   it("are recorded in wrangler's table, so that the last name has the number of the schema", async () => {
     expect(await rows(env.DB, "SELECT name FROM d1_migrations ORDER BY id")).toEqual(

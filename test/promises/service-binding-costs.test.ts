@@ -43,12 +43,16 @@ describe("the calls of a service binding", () => {
   });
 
   it("take one D1 call more in an isolate that does not have the keys of the vault", async () => {
-    const { id } = await makeBindingToken({ [vault]: "r" });
-    // The caches belong to a keyring: another text of the same keys makes a new one.
-    const ROOT_KEYS = JSON.stringify(JSON.parse(env.ROOT_KEYS), undefined, 1);
-    const get = () => costOf(id, (secrets) => secrets.get(references[7]!), { ROOT_KEYS });
-    expect((await get()).calls).toBe(3);
-    expect((await get()).calls).toBe(1);
+    let space = 0;
+    const calls = async () => {
+      const { id } = await makeBindingToken({ [vault]: "r" });
+      // The caches belong to a keyring: another text of the same keys makes a new one.
+      const ROOT_KEYS = JSON.stringify(JSON.parse(env.ROOT_KEYS), undefined, ++space);
+      const get = () => costOf(id, (secrets) => secrets.get(references[7]!), { ROOT_KEYS });
+      return [(await get()).calls, (await get()).calls];
+    };
+    // An isolate keeps one keyring: work in the background with the other text replaces it between the two calls.
+    await expect.poll(calls).toEqual([3, 1]);
   });
 
   it("take one D1 call for 100 references", async () => {

@@ -14,6 +14,7 @@ import {
   addWebhook,
   type Behaviour,
   type Delivery,
+  type Hooked,
   hookedVault,
   newReceiver,
   progressOf,
@@ -90,6 +91,13 @@ const runAlarmsByHand = (): void => advanceClock(HOUR);
 async function ringAndFail(vault: string): Promise<void> {
   await ring(vault);
   expect((await progressOf(vault)).map(({ failures }) => failures)).toEqual([1]);
+}
+
+/** Lets a delivery fail now and a day later, so that the webhook is paused. */
+async function failForADay({ vault }: Hooked): Promise<void> {
+  await ringAndFail(vault);
+  advanceClock(DAY + HOUR);
+  await ring(vault);
 }
 
 /** Ends the coordinator in the middle of what it does. */
@@ -193,6 +201,30 @@ describe("a webhook", () => {
     expect(await receiver.received()).toEqual([]);
     await admin("PATCH", hook, { body: { enabled: true } });
     expect(sequencesOf(await deliveries(receiver, 1))).toEqual([2]);
+  });
+
+  it.each([
+    ["disabled by the admin", "DISABLED", ({ hook }: Hooked) => admin("PATCH", hook, { body: { enabled: false } })],
+    ["disabled by its 410", "DISABLED", ({ vault }: Hooked) => ring(vault)],
+    ["paused after a day of failures", "PAUSED", failForADay],
+  ] as const)("that is %s gets nothing when the alarm runs for another one", async (how, state, stop) => {
+    runAlarmsByHand();
+    const hooked = await hookedVault();
+    const { vault, items, call, hook, receiver } = hooked;
+    await receiver.behave(how.includes("410") ? 410 : 500);
+    await call("POST", items, { body: LOGIN });
+    await stop(hooked);
+    expect((await admin("GET", hook)).body.state).toBe(state);
+    const before = (await receiver.received()).length;
+    const other = newReceiver();
+    await addWebhook(vault, other.url);
+    await receiver.behave(204);
+    for (let n = 0; n < 2; n++) {
+      advanceClock(2 * HOUR); // the next attempt at the other one would be due by now
+      await call("POST", items, { body: LOGIN });
+      await deliveries(other, n + 1, vault);
+    }
+    expect(await receiver.received()).toHaveLength(before);
   });
 
   it("gets nothing after it was deleted", async () => {

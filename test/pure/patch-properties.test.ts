@@ -177,7 +177,7 @@ describe("applyPatch", () => {
         outcomes[outcome]++;
         expect(draft.ok ? complete(draft.value, FRAME, item, random) : draft).toEqual(result);
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(2_000) },
     );
     expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(10);
   });

@@ -121,6 +121,28 @@ describe("beside static files, the Worker answers", () => {
     });
   });
 
+  /** What Firefox and Chrome send when an address is opened. */
+  const BROWSER = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "Sec-Fetch-Mode": "navigate" };
+
+  it.each(["GET", "HEAD"])(
+    "a browser that opens the root of the host with %s, with a redirect to the console",
+    async (method) => {
+      const { status, headers, body } = await send(method, "/", BROWSER);
+      expect([status, headers["location"], body]).toEqual([302, "/console/", ""]);
+      expect(headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+      expect((await send("GET", "/console/", BROWSER)).status).toBe(200);
+    },
+  );
+
+  it.each([
+    ["GET", "*/*"],
+    ["GET", "application/json"],
+    ["POST", "text/html"],
+    ["DELETE", "text/html"],
+  ])("the root of the host to %s with Accept: %s, with a 404 in JSON", async (method, Accept) => {
+    expect(await send(method, "/", { Accept })).toMatchObject(NOT_FOUND);
+  });
+
   it.each(["/v1/vaults", "//v1/vaults", "/v1/vaults/", "//v1//vaults//", "/docs/../v1/vaults"])(
     "every spelling of a path of the API, without a redirect: %s",
     async (path) => {

@@ -55,13 +55,21 @@ export async function fillUnopenable(log: string, first: number, last: number): 
 }
 
 /**
+ * Waits until the log has the entry of a request that begins now: the queue has then delivered those of the requests before it. Each of
+ * them has a timer until then, timers fire only when the isolate has nothing else to do, and workerd allows 10,000 of a test.
+ */
+export async function untilLogged(): Promise<void> {
+  const { headers } = await admin("GET", "/v1/admin/vaults");
+  const last = env.DB.prepare("SELECT 1 FROM activity WHERE id = ?").bind(headers.get("Request-Id"));
+  await vi.waitFor(async () => expect(await last.first()).not.toBeNull(), QUEUED);
+}
+
+/**
  * Empties the log when the queue has delivered what requests of earlier files have sent to it. For tests that look at the newest
  * entries, whoever made them: such an entry may be newer than theirs, because its test had set the clock forward.
  */
 export async function drainQueue(): Promise<void> {
-  const { headers } = await admin("GET", "/v1/admin/vaults");
-  const last = env.DB.prepare("SELECT 1 FROM activity WHERE id = ?").bind(headers.get("Request-Id"));
-  await vi.waitFor(async () => expect(await last.first()).not.toBeNull(), QUEUED);
+  await untilLogged();
   await env.DB.batch(["activity", "logs"].map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
 }
 

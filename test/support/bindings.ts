@@ -49,6 +49,32 @@ export function countingDatabase(db: D1Database = env.DB) {
 /** A limit that no test reaches: all files of an isolate share the limits of its bindings. */
 export const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
 
+/** A bucket that counts what is put into it. */
+export function countingBucket(bucket: R2Bucket) {
+  const count = { puts: 0 };
+  const counting = new Proxy(bucket, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      if (name === "put" || name === "createMultipartUpload") count.puts++;
+      return value.bind(target);
+    },
+  });
+  return { count, bucket: counting };
+}
+
+/** A limiter with one window that does not end: it accepts so many requests of a key. */
+export function limiterOf(most: number): RateLimit {
+  const counts = new Map<string, number>();
+  return {
+    async limit({ key }) {
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      return { success: count <= most };
+    },
+  };
+}
+
 /** A D1 that claims to hold so many bytes. */
 export const sizedDatabase = (size: () => number, db: D1Database = env.DB): D1Database =>
   wrapDatabase(db, {

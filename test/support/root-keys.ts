@@ -70,6 +70,7 @@ export interface ListedKey {
   readonly vaults: number;
   readonly tokens: number;
   readonly endedTokens: number;
+  readonly backup: boolean;
   readonly removable: boolean;
 }
 

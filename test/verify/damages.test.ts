@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../src/model/finding.ts";
-import { sample } from "../support/runs.ts";
 import { copyStorage } from "./support/restore.ts";
 import { flipObject, flipped, type Planted, plantVault } from "./support/vault.ts";
 import { namesOf, run, type Run, verifyAll } from "./support/verify.ts";
@@ -15,7 +14,7 @@ interface Damage {
   /** Whether a repair leaves nothing to find. */
   readonly repairable?: true;
   /** Damages of different groups are planted in different vaults. */
-  readonly group?: 2 | 3 | 4;
+  readonly group?: 2 | 3 | 4 | 5 | 6;
 }
 
 const VERSION = "vault_id = ?1 AND item_id = ?2 AND version = ?3";
@@ -82,10 +81,63 @@ const ofItems: Readonly<Record<string, Damage>> = {
     plant: ({ deleted }) => run("DELETE FROM deleted_items WHERE id = ?1", deleted),
     found: ({ vault, deleted }) => [
       { kind: "item_missing", vault, item: deleted, table: "item_versions" },
+      { kind: "item_lost", vault, item: deleted, table: "items" },
       { kind: "counter_wrong", vault, table: "vaults", id: "deleted" },
     ],
-    repairable: true,
     group: 2,
+  },
+  "an Item whose row is lost": {
+    plant: ({ other }) => run("DELETE FROM items WHERE id = ?1", other),
+    found: ({ vault, other }) => [
+      { kind: "item_lost", vault, item: other, table: "items" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "items" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "sealed_bytes" },
+    ],
+    group: 3,
+  },
+  "a lost version between others": {
+    plant: ({ item }) => run("DELETE FROM item_versions WHERE item_id = ?1 AND version = 3", item),
+    found: ({ vault, item }) => [
+      { kind: "item_lost", vault, item, version: 3, table: "item_versions" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "sealed_bytes" },
+    ],
+    group: 4,
+  },
+  "a deleted Item of which every row is lost": {
+    plant: async ({ deleted, deletedObject }) => {
+      await env.FILES.delete(deletedObject);
+      for (const [table, id] of [
+        ["deleted_items", "id"],
+        ["item_versions", "item_id"],
+        ["files", "item_id"],
+      ])
+        await run(`DELETE FROM ${table} WHERE ${id} = ?1`, deleted);
+    },
+    found: ({ vault, deleted }) => [
+      { kind: "item_lost", vault, item: deleted, table: "items" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "deleted" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "file_bytes" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "sealed_bytes" },
+    ],
+    group: 6,
+  },
+  "an Item that was set back to an earlier version": {
+    plant: ({ vault, item }) =>
+      run(
+        `UPDATE items SET (version, overview, details) = (SELECT version, overview, details FROM item_versions WHERE ${VERSION})
+         WHERE id = ?2`,
+        vault,
+        item,
+        4,
+      ),
+    found: ({ vault, item }) => [
+      { kind: "version_wrong", vault, item, version: 4, table: "item_versions" },
+      { kind: "index_wrong", vault, item, version: 4, table: "items" }, // title_index
+      { kind: "index_wrong", vault, item, version: 4, table: "items" }, // folded_index
+      { kind: "item_lost", vault, item, version: 5, table: "items" },
+      { kind: "counter_wrong", vault, table: "vaults", id: "sealed_bytes" },
+    ],
+    group: 5,
   },
   "a File with another size": {
     plant: ({ file }) => run("UPDATE files SET size = 19999 WHERE id = ?1", file),
@@ -98,6 +150,11 @@ const ofItems: Readonly<Record<string, Damage>> = {
     plant: ({ file }) => run("UPDATE files SET since = 9 WHERE id = ?1", file),
     found: ({ vault, item, file }) => [{ kind: "version_wrong", vault, item, file, table: "files" }],
     group: 2,
+  },
+  "two rows of a File at one version": {
+    plant: ({ replaced }) => run("UPDATE files SET since = since - 1 WHERE id = ?1", replaced),
+    found: ({ vault, item, replaced }) => [{ kind: "version_wrong", vault, item, file: replaced, table: "file_versions" }],
+    group: 3,
   },
 };
 
@@ -137,7 +194,7 @@ const ofContents: Readonly<Record<string, Damage>> = {
 
 const ofVaults: Readonly<Record<string, Damage>> = {
   "a wrong count of Items": {
-    plant: ({ vault }) => run("UPDATE vaults SET items = items + 1 WHERE id = ?1", vault),
+    plant: ({ vault }) => run("UPDATE vaults SET items = items - 1 WHERE id = ?1", vault),
     found: ({ vault }) => [{ kind: "counter_wrong", vault, table: "vaults", id: "items" }],
     repairable: true,
   },
@@ -210,6 +267,11 @@ const ofDeployment: Readonly<Record<string, Damage>> = {
     plant: () => run(`UPDATE root_keys SET proof = ${flipped("proof")}`),
     found: () => [{ kind: "root_key_wrong", table: "root_keys", id: "k1" }],
   },
+  "a dropped index": {
+    plant: () => run("DROP INDEX replays_by_id"),
+    found: () => [{ kind: "schema_incomplete", table: "replays_by_id" }],
+    group: 6,
+  },
   "a wrong count of the uses of a root key": {
     plant: () => run("UPDATE root_key_uses SET tokens = tokens + 1"),
     found: () => [{ kind: "counter_wrong", table: "root_key_uses", id: "k1" }],
@@ -219,8 +281,8 @@ const ofDeployment: Readonly<Record<string, Damage>> = {
 
 const DAMAGES = Object.entries({ ...ofItems, ...ofContents, ...ofVaults, ...ofDeployment });
 
-/** Damages of a group do not touch each other, so that one run finds them all. The short run has two groups. */
-const GROUPS = sample([1, 2, 3, 4], 2).map((group) => DAMAGES.filter(([, damage]) => (damage.group ?? 1) === group));
+/** Damages of a group do not touch each other, so that one run finds them all. */
+const GROUPS = [1, 2, 3, 4, 5, 6].map((group) => DAMAGES.filter(([, damage]) => (damage.group ?? 1) === group));
 
 const expected = (damages: readonly (readonly [string, Damage])[], planted: Planted) =>
   damages.flatMap(([, { found }]) => found(planted));
@@ -254,9 +316,9 @@ describe.each(GROUPS)("verify", (...damages) => {
     const { findings } = repaired;
     expect(findings.map((one) => one.repaired ?? false)).toEqual(findings.map(({ repairable }) => repairable));
     const left = damages.filter(([, { repairable }]) => !repairable);
-    expect(sorted(namesOf(await verifyAll()))).toEqual(sorted(expected(left, planted).filter(isLasting)));
+    expect(sorted(namesOf(await verifyAll()).filter(isLasting))).toEqual(sorted(expected(left, planted).filter(isLasting)));
   });
 });
 
-/** Counters are repaired also where another fault has made them wrong. */
-const isLasting = (one: object) => (one as Finding).kind !== "counter_wrong";
+/** Counters and indexes are repaired also where another fault has made them wrong; a counter that tells how many Items are missing is not. */
+const isLasting = (one: object) => !["counter_wrong", "index_wrong"].includes((one as Finding).kind);

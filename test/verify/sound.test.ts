@@ -1,15 +1,44 @@
 import { describe, expect, it } from "vitest";
+import { countingDatabase } from "../support/bindings.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
-import { makeToken } from "../support/service.ts";
+import { objectsOf } from "../support/files.ts";
+import { admin, makeToken } from "../support/service.ts";
 import { plantVault } from "./support/vault.ts";
-import { verifyAll } from "./support/verify.ts";
+import { run, verifyAll } from "./support/verify.ts";
 
 describe("a sound database", () => {
   it("has no finding, and everything of it is checked", async () => {
     const { vault } = await plantVault();
-    const run = await verifyAll({ vault });
-    expect(run.findings).toEqual([]);
-    expect(run.checked).toMatchObject({ items: 3, contents: 4 });
+    const all = await verifyAll({ vault });
+    expect(all.findings).toEqual([]);
+    expect(all.checked).toMatchObject({ items: 3, contents: 4 });
+    expect((await verifyAll()).findings).toEqual([]);
+  });
+
+  it("is checked in a few reads of each entry of the log, also when many Items were destroyed", async () => {
+    const { vault } = await plantVault();
+    const DESTROYED = 500;
+    // For each Item an entry of its creation and, after those of all others, one of its destruction.
+    await run(
+      `INSERT INTO activity (vault_id, id, action, result, actor, item_id, version, root_key_id, sealed, sequence, at)
+       WITH RECURSIVE counted (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counted WHERE n < 2 * ?2 - 1),
+         one AS (SELECT * FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL LIMIT 1)
+       SELECT vault_id, printf('ffffffff-0000-7000-8000-%012d', n), iif(n < ?2, 'CREATE', 'DELETE'), result, actor,
+         printf('00000000-0000-4000-8000-%012d', n % ?2), 1, root_key_id, sealed, 1000 + n, at FROM one, counted`,
+      vault,
+      DESTROYED,
+    );
+    const { count, db } = countingDatabase();
+    const { findings } = await verifyAll({ vault }, { DB: db });
+    expect(findings.filter(({ kind }) => kind === "item_lost")).toEqual([]);
+    await run("DELETE FROM activity WHERE vault_id = ? AND id >= 'ffffffff'", vault);
+    expect(count.rowsRead).toBeLessThan(20 * 2 * DESTROYED);
+  });
+
+  it("has no finding for the objects of a deleted vault, which its coordinator still holds", async () => {
+    const { vault } = await plantVault();
+    expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
+    expect(await objectsOf(vault)).toHaveLength(4);
     expect((await verifyAll()).findings).toEqual([]);
   });
 

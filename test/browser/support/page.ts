@@ -45,7 +45,7 @@ export const serviceOrigin = (): string => new URL(inject("url")).origin;
 
 /**
  * Opens an empty page with cookies, storage and permissions of its own. Paths in `page.goto` are those of the service. The
- * clipboard may be used. The page closes when the test ends, and the test fails if the page had a problem (problems.ts).
+ * clipboard may be written and not read, as in Chrome (`readClipboard`). The page closes when the test ends, and the test fails if the page had a problem (problems.ts).
  */
 export async function openPage(options: PageOptions = {}): Promise<Page> {
   const { page, close } = await startPage(options);
@@ -80,7 +80,7 @@ async function makePage(browser: Browser, options: BrowserContextOptions = {}): 
     baseURL: serviceOrigin(),
     locale: "en-GB",
     timezoneId: "UTC",
-    permissions: ["clipboard-read", "clipboard-write"],
+    permissions: ["clipboard-write"],
     ...options,
   });
   // A test that waits for what does not come fails with Playwright's message, and before vitest ends it.

@@ -46,6 +46,7 @@ export async function startProxy({ before, answer: own, cutAfter }: InterceptorO
     void (async () => {
       const name = `${incoming.method} ${incoming.url!.replace(/\?.*/, "")}`;
       requests.push(name);
+      answer.setHeader("Request-Id", "0198c5a0-0000-7000-8000-000000000000"); // as every answer of the service (contract 1.7)
       headers.push(incoming.headers);
       if (location !== undefined) answer.writeHead(307, { location }).end();
       else if (failing !== undefined) answer.writeHead(failing).end("{}");

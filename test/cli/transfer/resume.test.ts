@@ -90,6 +90,102 @@ async function contentOf(client: Client, vault: string): Promise<unknown> {
   };
 }
 
+/** What an Item with these Files is at the import after one with `before`, and how often that reads a File. */
+async function importAgain(
+  { client, vault }: { client: Client; vault: string },
+  before: TransferItem,
+  after: TransferItem,
+): Promise<{ outcome: string; read: number }> {
+  expect(await run(client, vault, [before])).toEqual(["created"]);
+  let read = 0;
+  const counting: Client = {
+    ...client,
+    send: async (method, path, options) => {
+      if (path.endsWith("/content")) read++;
+      return await client.send(method, path, options);
+    },
+  };
+  const [outcome] = await run(counting, vault, [after]);
+  return { outcome: outcome!, read };
+}
+
+/** Files of an import and of the one after it, all of the same names and sizes, and whether they are the same. */
+const FILES: readonly (readonly [string, readonly string[], readonly string[], boolean])[] = [
+  ["one File with the same content", ["a"], ["a"], true],
+  ["one File with another content", ["a"], ["b"], false],
+  ["two Files of one name in another order", ["a", "b"], ["b", "a"], true],
+  ["two Files of one name, of which one has another content", ["a", "b"], ["a", "c"], false],
+  ["three Files of one name, of which another one is there twice", ["a", "a", "b"], ["a", "b", "b"], false],
+  ["two Files of one name with the contents of the first", ["a", "b"], ["a", "a"], false],
+];
+
+const withFiles = (
+  sourceId: string | undefined,
+  contents: readonly string[],
+  history: TransferItem["history"],
+): TransferItem => ({
+  ...item,
+  sourceId,
+  archived: false,
+  history,
+  files: contents.map((content) => fileOf("a.txt", Buffer.from(content))),
+});
+
+describe("an Item of an earlier import", () => {
+  /** Without an id an Item is found by its content. What makes Files, and nothing else, has one state. */
+  const SOURCES = [
+    ["with an id", "1", [state("first")]],
+    ["without an id", undefined, []],
+  ] as const;
+
+  describe.each(SOURCES)("%s in its source", (_, sourceId, history) => {
+    it.each(FILES)("is compared by the contents of its Files: %s", async (_name, before, after, same) => {
+      const made = await emptyVault();
+      const { outcome, read } = await importAgain(
+        made,
+        withFiles(sourceId, before, history),
+        withFiles(sourceId, after, history),
+      );
+      expect({ outcome, read }).toEqual({ outcome: same ? "present" : "differs", read: before.length });
+    });
+  });
+
+  it.each(FILES)("that was interrupted before its last state is continued only with the same contents: %s", async (_, ...row) => {
+    const [before, after, same] = row;
+    const { client, vault } = await emptyVault();
+    const dies = dying(client, 1 + before.length, false);
+    await expect(run(dies, vault, [withFiles("1", before, [state("first")])])).rejects.toThrow("killed");
+    expect(await run(client, vault, [withFiles("1", after, [state("first")])])).toEqual([same ? "completed" : "differs"]);
+  });
+
+  it("is not the same when the content of its File does not open, and ends no import", async () => {
+    const { client, vault } = await emptyVault();
+    await run(client, vault, [withFiles(undefined, ["a"], [])]);
+    const damaged: Client = {
+      ...client,
+      send: async (method, path, options) => {
+        if (path.endsWith("/content")) throw new ItemVaultError("damaged", { kind: "integrity", status: 500 });
+        return await client.send(method, path, options);
+      },
+    };
+    expect(await run(damaged, vault, [withFiles(undefined, ["a"], [])])).toEqual(["differs"]);
+  });
+
+  it("reads no content that the same import has written", async () => {
+    const { client, vault } = await emptyVault();
+    const reads: string[] = [];
+    const recording: Client = {
+      ...client,
+      send: async (method, path, options) => {
+        if (method === "GET" && path.endsWith("/content")) reads.push(path);
+        return await client.send(method, path, options);
+      },
+    };
+    expect(await run(recording, vault)).toEqual(["created"]);
+    expect(reads).toEqual([]);
+  });
+});
+
 describe("an interrupted import", () => {
   it("is continued after every one of its writes", async () => {
     const dialect = "connect"; // which gives values, and the version after a PUT, in other forms

@@ -9,7 +9,6 @@ import { runs } from "../../support/runs.ts";
 const field = (id: string, value: string, rest: Partial<Field> = {}): Field => ({
   id,
   type: "STRING",
-  purpose: "",
   label: id,
   value,
   ...rest,

@@ -12,8 +12,6 @@ import type { Cloudflare } from "./cloudflare.ts";
 
 /** The sources of the command line, so that the tests need no build of it. */
 const CLI = ["--conditions=source", "--disable-warning=ExperimentalWarning", resolve("cli/src/main.ts")];
-/** Where the processes keep compiled code: wrangler has 15 MB. */
-const CACHE = mkdtempSync(join(tmpdir(), "item-vault-cache-"));
 
 export interface Ran {
   readonly code: number | null;
@@ -22,8 +20,8 @@ export interface Ran {
 }
 
 /** A file of the secrets that a deployment needs. */
-export const SECRETS = `ADMIN_TOKEN=an-admin-token-of-this-test
-METRICS_TOKEN=a-metrics-token-of-this-test
+export const SECRETS = `ADMIN_TOKEN=an-admin-token-of-the-deploy-test
+METRICS_TOKEN=a-metrics-token-of-the-deploy-test
 ROOT_KEYS='{"active":"k1","keys":{"k1":"${btoa("0123456789abcdef0123456789abcdef")}"}}'
 `;
 
@@ -50,7 +48,8 @@ export const copyFolder = (folder: string): string => {
 const envOf = (cloudflare: Cloudflare, home: string) => ({
   PATH: process.env["PATH"]!,
   HOME: home,
-  NODE_COMPILE_CACHE: CACHE,
+  // Where the processes keep compiled code (vitest.compile-cache.ts): wrangler has 15 MB.
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
   SHELL: "/bin/sh",
   no_proxy: "127.0.0.1",
   ...cloudflare.env,

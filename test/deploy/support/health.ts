@@ -24,7 +24,7 @@ export function healthOf({ workers, databases }: Pick<State, "workers" | "databa
     dependencies: [
       state("schema", tables.includes("vaults")),
       state("keys", secret("ROOT_KEYS").startsWith("{")),
-      state("settings", secret("ADMIN_TOKEN").length > 16),
+      state("settings", secret("ADMIN_TOKEN").length >= 32),
     ],
   };
 }

@@ -18,6 +18,7 @@ export function violatedRules({ method }: HostileRequest, { status, headers, tex
   rule("the status is in the contract and not a 5xx", STATUSES.has(status));
   rule("the answer has the header 1Password-Connect-Version", headers.get("1Password-Connect-Version") === "1.8.1");
   rule("the answer has Cache-Control: no-store", /^no-store(, no-transform)?$/.test(headers.get("Cache-Control") ?? ""));
+  rule("the answer has X-Content-Type-Options: nosniff", headers.get("X-Content-Type-Options") === "nosniff");
   if (method === "HEAD") rule("HEAD has no body", text === "");
   if (status < 400) return violations;
   const message = method === "HEAD" ? "-" : messageOf(text, status);

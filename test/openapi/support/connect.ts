@@ -123,6 +123,8 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   "Dependency.used is ours": "the size of the database, as a number (contract 13.3)",
   "Field.generate is Connect's":
     "Connect has one schema for both directions; ours has it in FieldInput, and no answer has it (contract 2.4)",
+  "Field.purpose: USERNAME PASSWORD NOTES, in Connect  USERNAME PASSWORD NOTES":
+    'no answer has the purpose "", because clients in Rust and C# cannot read it (contract 2.8); FieldInput has it',
   "Field.recipe is Connect's": "as Field.generate: it is in FieldInput",
   "Field.totp is ours": "Connect returns it too, but does not document it; its SDKs read it (contract 2.11)",
   "Field.type: STRING EMAIL CONCEALED URL OTP DATE MONTH_YEAR MENU SSHKEY ADDRESS PHONE GENDER REFERENCE FILE CREDIT_CARD_NUMBER CREDIT_CARD_TYPE, in Connect STRING EMAIL CONCEALED URL OTP DATE MONTH_YEAR MENU SSHKEY":

@@ -42,7 +42,7 @@ export async function startWorker(secrets: Vars, vars: Vars = {}, others: readon
 type Database = Awaited<ReturnType<Miniflare["getD1Database"]>>;
 
 /** Applies all migrations to an empty database, and records them as wrangler does. */
-async function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database): Promise<void> {
   const migrations = await readD1Migrations("migrations");
   const record = migrations.map(({ name }) => database.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(name));
   const apply = migrations.flatMap(({ queries }) => queries).map((query) => database.prepare(query));

@@ -17,6 +17,8 @@ export interface Planted {
   readonly other: string;
   readonly deleted: string;
   readonly file: string;
+  /** Another File of the Item, whose content was replaced: it has a row of an earlier version. */
+  readonly replaced: string;
   /** The key of the content of the File, with two chunks. */
   readonly object: string;
   /** The key of the content of the File of the deleted Item. */
@@ -52,7 +54,7 @@ export async function plantVault(): Promise<Planted> {
   const idOf = (sql: string) => env.DB.prepare(sql).bind(vault).first<string>("id");
   const record = (await idOf("SELECT id FROM replays WHERE vault_id = ? LIMIT 1"))!;
   const entry = (await idOf("SELECT id FROM activity WHERE vault_id = ? AND sequence = 3"))!;
-  return { vault, call, items, token, item, other, deleted, file, object, deletedObject, webhook, record, entry };
+  return { vault, call, items, token, item, other, deleted, file, replaced, object, deletedObject, webhook, record, entry };
 }
 
 /** Flips a bit of an object. */

@@ -9,6 +9,7 @@ export interface Options {
   readonly vault?: string;
   readonly quick?: boolean;
   readonly repair?: boolean;
+  readonly acceptLoss?: boolean;
   readonly backup?: boolean;
 }
 

@@ -25,12 +25,25 @@ describe("chrome", () => {
     ["name,url,username,password\n", "The file: has no passwords"],
     ["name,url,username,password\na,b,c\n", "Row 2: has 3 values, and the header has 4"],
     ['name,url,username,password\na,b,c,"secret\n', "Row 2: has a quote that is not closed, or the file is cut off"],
-    [
-      "name,url,username,password\na,b,c,sec",
-      "The file: does not end with a line feed, so it may be cut off. If it is whole, add one",
-    ],
   ])("refuses %j", async (text, message) => {
     expect(await refusal(chrome, utf8(text))).toBe(message);
+  });
+});
+
+describe("a file of chrome without a line feed at its end", () => {
+  it("is read, and the report says that its last value may be cut off", async () => {
+    const { items, losses } = await read(chrome, utf8("name,url,username,password\na,,b,secret-1\nc,,d,secret-2"));
+    expect(items.map(valuesOf)).toEqual([
+      { username: "b", password: "secret-1" },
+      { username: "d", password: "secret-2" },
+    ]);
+    expect(losses).toEqual([
+      {
+        what: "the end of the last value, if the file is cut off: it does not end with a line feed",
+        count: 1,
+        examples: ["c"],
+      },
+    ]);
   });
 });
 

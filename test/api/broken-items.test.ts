@@ -1,0 +1,167 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { admin, type Client, client, fetchRaw, LOGIN, makeToken, makeVault } from "../support/service.ts";
+
+/** Rows of Items that do not open cost lists nothing but themselves (contract 11.10, 14.2, 14.9). */
+
+const sql = (query: string, ...values: unknown[]) =>
+  env.DB.prepare(query)
+    .bind(...values)
+    .run();
+
+const FLIPPED = "substr(overview, 1, 40) || CASE substr(overview, 41, 1) WHEN 'A' THEN 'B' ELSE 'A' END || substr(overview, 42)";
+
+let vault: string;
+let items: string;
+let uuid: Client;
+let connect: Client;
+/** The ids of three Items in the order of the list; the second one does not open. */
+let ids: string[];
+
+beforeAll(async () => {
+  vault = await makeVault();
+  items = `/v1/vaults/${vault}/items`;
+  uuid = client((await makeToken({ [vault]: "rw" })).token);
+  connect = client((await makeToken({ [vault]: "rw" }, { dialect: "connect" })).token);
+  const create = async (title: string) =>
+    (await uuid("POST", items, { body: { ...LOGIN, title, tags: ["one"] } })).body.id as string;
+  const made = [await create("A"), await create("B"), await create("C")];
+  ids = made.toSorted();
+  await sql(`UPDATE items SET overview = ${FLIPPED} WHERE id = ?1`, ids[1]!);
+});
+
+/** What /health says of the stored data. A new env object has no cached report. */
+const dataOf = async () => {
+  const report = JSON.parse(await (await fetchRaw("GET", "/health", { env: { ...env } })).text());
+  return report.dependencies.find(({ service }: { service: string }) => service === "data");
+};
+
+const metrics = async () => (await client(env.METRICS_TOKEN)("GET", "/metrics")).text;
+
+const titleOf = async (id: string) => (await uuid("GET", `${items}/${id}`)).body.title as string;
+
+describe("a list in which an Item does not open", () => {
+  it("has in the dialect uuid its id, vault and version, with what is wrong, in its place", async () => {
+    const { status, body, headers } = await uuid("GET", items);
+    expect([status, headers.get("Item-Vault-Broken")]).toEqual([200, "1"]);
+    expect(body.map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(body[1]).toEqual({ id: ids[1], vault: { id: vault }, version: 1, broken: "integrity" });
+  });
+
+  it("leaves it out in the dialect connect, and counts it", async () => {
+    const { status, body, headers } = await connect("GET", items);
+    expect([status, body.length, headers.get("Item-Vault-Broken")]).toEqual([200, 2, "1"]);
+  });
+
+  it.each(['tag eq "one"', 'tag eq "none"', 'title co "A"', 'category eq "LOGIN"', "favorite eq true"])(
+    "treats it with the filter %s as without a filter",
+    async (filter) => {
+      const query = `?filter=${encodeURIComponent(filter)}`;
+      const found = await uuid("GET", items + query);
+      expect([found.status, found.headers.get("Item-Vault-Broken")]).toEqual([200, "1"]);
+      expect(found.body).toContainEqual({ id: ids[1], vault: { id: vault }, version: 1, broken: "integrity" });
+      const left = await connect("GET", items + query);
+      expect([left.status, left.headers.get("Item-Vault-Broken")]).toEqual([200, "1"]);
+      expect(left.text).not.toContain("broken");
+    },
+  );
+
+  it("is 500 for the title of the Item in both dialects, and has the others under theirs", async () => {
+    const known = new Set([await titleOf(ids[0]!), await titleOf(ids[2]!)]);
+    for (const title of ["A", "B", "C"]) {
+      for (const call of [uuid, connect]) {
+        const { status, headers, body } = await call("GET", `${items}?filter=${encodeURIComponent(`title eq "${title}"`)}`);
+        const expected = known.has(title) ? [200, null, 1] : [500, "integrity", undefined];
+        expect([status, headers.get("Item-Vault-Error"), body.length]).toEqual(expected);
+      }
+    }
+  });
+
+  it.each([1, 2])("is the same list page by page, with %i Items a page", async (limit) => {
+    for (const [call, expected] of [
+      [uuid, 3],
+      [connect, 2],
+    ] as const) {
+      const [found, broken] = [[] as unknown[], [] as string[]];
+      for (let path: string | undefined = `${items}?limit=${limit}`; path !== undefined;) {
+        const { status, body, headers } = await call("GET", path);
+        expect(status).toBe(200);
+        found.push(...body);
+        broken.push(headers.get("Item-Vault-Broken") ?? "0");
+        const next = /<([^>]+)>/.exec(headers.get("Link") ?? "")?.[1];
+        path = next && new URL(next).pathname + new URL(next).search;
+      }
+      expect(found).toHaveLength(expected);
+      expect(broken.reduce((sum, count) => sum + Number(count), 0)).toBe(1);
+    }
+  });
+
+  it("is followed page by page over an id that is damaged", async () => {
+    const damaged = ids[1]!.replace(/^./, (digit) => (digit === "z" ? "y" : "z"));
+    await sql("UPDATE items SET id = ?2 WHERE id = ?1", ids[1]!, damaged);
+    for (const call of [uuid, connect]) {
+      let seen = 0;
+      for (let path: string | undefined = `${items}?limit=1`; path !== undefined; seen++) {
+        const { status, headers } = await call("GET", path);
+        expect(status).toBe(200);
+        const next = /<([^>]+)>/.exec(headers.get("Link") ?? "")?.[1];
+        path = next && new URL(next).pathname + new URL(next).search;
+      }
+      expect(seen).toBeGreaterThan(1);
+    }
+    await sql("UPDATE items SET id = ?2 WHERE id = ?1", damaged, ids[1]!);
+  });
+
+  it("is in /health and /metrics until the row is another one", async () => {
+    await uuid("GET", items);
+    await expect.poll(async () => (await dataOf()).status).toBe("WARNING");
+    expect((await dataOf()).message).toContain("1 Item did not open");
+    expect(await metrics()).toContain('item_vault_damaged_rows{kind="item"} 1\n');
+    await sql("UPDATE items SET version = version + 1 WHERE id = ?1", ids[1]!);
+    expect((await dataOf()).status).toBe("ACTIVE");
+    await sql("UPDATE items SET version = version - 1 WHERE id = ?1", ids[1]!);
+  });
+});
+
+describe("other lists", () => {
+  it("the list of versions has a version that does not open as broken", async () => {
+    const { id } = (await uuid("POST", items, { body: { ...LOGIN, title: "D" } })).body;
+    for (const title of ["E", "F"])
+      await uuid("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: title }] });
+    await sql(`UPDATE item_versions SET overview = ${FLIPPED} WHERE item_id = ?1 AND version = 2`, id);
+    const { status, body } = await uuid("GET", `${items}/${id}/versions`);
+    expect(status).toBe(200);
+    expect(body[1]).toEqual({ version: 2, current: false, broken: "integrity" });
+    expect(body.map(({ title }: { title: string }) => title)).toEqual(["F", undefined, "D"]);
+  });
+
+  it.each([
+    ["its text is damaged", `UPDATE item_versions SET overview = ${FLIPPED} WHERE item_id = ?1`],
+    ["its time is none", "UPDATE deleted_items SET deleted_at = 9223372036854775807 WHERE id = ?1"],
+  ])("the list of deleted Items has one that does not open, because %s, as broken", async (_, damage) => {
+    const owner = client((await makeToken({ [vault]: "rwd" })).token);
+    const [one, other] = [await owner("POST", items, { body: LOGIN }), await owner("POST", items, { body: LOGIN })];
+    for (const { body } of [one, other]) await owner("DELETE", `${items}/${body.id}`);
+    await sql(damage, one.body.id);
+    const { status, body } = await owner("GET", `/v1/vaults/${vault}/deleted-items`);
+    expect(status).toBe(200);
+    expect(body.find(({ id }: { id: string }) => id === one.body.id)).toMatchObject({ state: "DELETED", broken: "integrity" });
+    expect(body.find(({ id }: { id: string }) => id === other.body.id)).toMatchObject({ title: LOGIN.title });
+    const found = await owner("GET", `/v1/vaults/${vault}/deleted-items/${one.body.id}`);
+    expect(found.headers.get("Item-Vault-Error")).toBe("integrity");
+    expect((await admin("GET", "/v1/admin/vaults")).status).toBe(200);
+  });
+});
+
+it("damaged keys of a vault are refused with a word of the keys, and /health names the vault as damaged", async () => {
+  const other = await makeVault();
+  const call = client((await makeToken({ [other]: "r" })).token);
+  await sql(`UPDATE vaults SET data_key = ${FLIPPED.replaceAll("overview", "data_key")} WHERE id = ?1`, other);
+  try {
+    const { status, text } = await call("GET", `/v1/vaults/${other}/items`);
+    expect([status, text]).toEqual([503, expect.stringContaining("a vault's keys do not open")]);
+    await expect.poll(dataOf).toMatchObject({ status: "WARNING", message: expect.stringContaining("1 vault") as string });
+  } finally {
+    await admin("DELETE", `/v1/admin/vaults/${other}`);
+  }
+});

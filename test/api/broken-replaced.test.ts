@@ -1,0 +1,77 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, expect, it } from "vitest";
+import { backUp } from "../support/backup.ts";
+import { pattern } from "../support/files.ts";
+import { restore } from "../support/restores.ts";
+import { type Client, freshVault, LOGIN } from "../support/service.ts";
+
+/** An Item that does not open is replaced by a PUT, by one of its versions, and from a backup (contract 10.27, 14.6, 21.28). */
+
+const DAMAGES = ["details", "overview"] as const;
+
+const flip = (column: string, id: string) =>
+  env.DB.prepare(
+    `UPDATE items SET ${column} = substr(${column}, 1, 40) || CASE substr(${column}, 41, 1) WHEN 'A' THEN 'B' ELSE 'A' END
+      || substr(${column}, 42) WHERE id = ?1`,
+  )
+    .bind(id)
+    .run();
+
+let vault: string;
+let items: string;
+let call: Client;
+
+beforeAll(async () => {
+  ({ vault, items, call } = await freshVault());
+});
+
+/** An Item with two versions and a File, which is in a backup, and then does not open. */
+async function damagedItem(column: string) {
+  const { id } = (await call("POST", items, { body: { ...LOGIN, title: "First" } })).body;
+  const path = `${items}/${id}`;
+  await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Second" }] });
+  const upload = { body: pattern(100), headers: { "Content-Length": "100" } };
+  const file = (await call("POST", `${path}/files?name=f`, upload)).body.id as string;
+  await backUp(vault);
+  await flip(column, id);
+  expect((await call("GET", path)).headers.get("Item-Vault-Error")).toBe("integrity");
+  return { id: id as string, path, file };
+}
+
+it.each(DAMAGES)("a PUT replaces an Item whose %s do not open, and keeps its Files", async (column) => {
+  const { id, path, file } = await damagedItem(column);
+  const body = { id, vault: { id: vault }, ...LOGIN, title: "Third" };
+  const conditional = await call("PUT", path, { body, headers: { "If-Match": '"3-0123456789abcdef"' } });
+  expect(conditional.headers.get("Item-Vault-Error")).toBe("integrity");
+  expect(await call("PUT", path, { body })).toMatchObject({ status: 200, body: { title: "Third", version: 4 } });
+  expect((await call("GET", path)).body).toMatchObject({ title: "Third", files: [{ id: file }] });
+  expect((await call("GET", `${path}/files/${file}/content`)).status).toBe(200);
+});
+
+it("a PUT replaces an Item whose File does not open, without the File", async () => {
+  const { id, path, file } = await damagedItem("details");
+  await env.DB.prepare("UPDATE files SET size = 99 WHERE id = ?1").bind(file).run();
+  const body = { id, vault: { id: vault }, ...LOGIN, title: "Third" };
+  expect(await call("PUT", path, { body })).toMatchObject({ status: 200, body: { files: [] } });
+  expect((await call("GET", path)).status).toBe(200);
+});
+
+it.each(DAMAGES)("a version is restored over an Item whose %s do not open", async (column) => {
+  const { path } = await damagedItem(column);
+  const restored = await call("POST", `${path}/versions/1/restore`);
+  expect(restored).toMatchObject({ status: 200, body: { title: "First", version: 4 } });
+  expect((await call("GET", path)).body).toMatchObject({ title: "First", version: 4 });
+  expect((await call("GET", `${path}/versions`)).body).toMatchObject([{ version: 4 }, { version: 3 }, {}, {}]);
+});
+
+it("the version that does not open is not restored", async () => {
+  const { path } = await damagedItem("details");
+  expect((await call("POST", `${path}/versions/3/restore`)).headers.get("Item-Vault-Error")).toBe("integrity");
+});
+
+it.each(DAMAGES)("a backup restores an Item whose %s do not open, only with overwrite", async (column) => {
+  const { id, path, file } = await damagedItem(column);
+  expect((await restore({ vault, item: id })).headers.get("Item-Vault-Error")).toBe("backup_newer");
+  expect((await restore({ vault, item: id, overwrite: true })).status).toBe(200);
+  expect((await call("GET", path)).body).toMatchObject({ title: "Second", files: [{ id: file }] });
+});

@@ -1,0 +1,106 @@
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { REGISTRY } from "../../src/model/backup.ts";
+import { manifestKey } from "../../src/store/backup/place.ts";
+import { cleanUp } from "../../src/scheduled.ts";
+import { backUpAll, snapshotsOf } from "../support/backup.ts";
+import { listedKey, newStages, rewrapAll } from "../support/root-keys.ts";
+import { verifyAll } from "../verify/support/verify.ts";
+import { admin, makeToken, makeVault, send } from "../support/service.ts";
+
+/** Whether the newest backup is there and opens (contract 21.13 and 22.2). */
+
+beforeEach(async () => {
+  await makeVault();
+  await backUpAll((await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id));
+});
+
+async function healthOfBackups() {
+  const { body } = await send("GET", "/health", { env: {} });
+  return body.dependencies.find(({ service }: { service: string }) => service === "backups");
+}
+
+/** The findings of a whole run that name the newest backup. */
+async function findings(backup: boolean): Promise<string[]> {
+  const found: { kind: string; detail: string }[] = [];
+  for (let cursor: string | undefined; ;) {
+    const { body } = await admin("POST", "/v1/admin/verify", {
+      body: { backup, quick: true, ...(cursor !== undefined && { cursor }) },
+    });
+    found.push(...body.findings);
+    if (body.next === null) break;
+    cursor = body.next;
+  }
+  return found.filter(({ kind }) => kind === "manifest_wrong").map(({ detail }) => detail);
+}
+
+const newest = async () => manifestKey(REGISTRY, (await snapshotsOf(REGISTRY)).at(-1)!);
+
+async function emptyBucket() {
+  for (const { key } of (await env.BACKUPS.list()).objects) await env.BACKUPS.delete(key);
+}
+
+describe("the newest backup", () => {
+  it.each([
+    ["is missing in the bucket", "the bucket was emptied", emptyBucket],
+    ["is missing in the bucket", "its manifest was lost", async () => env.BACKUPS.delete(await newest())],
+    ["does not open with ROOT_KEYS", "its manifest was changed", async () => env.BACKUPS.put(await newest(), "{}\nk1 00\n")],
+  ])("%s: the hourly run and both runs of verify say so when %s", async (words, _, damage) => {
+    await cleanUp(env, Date.now());
+    const message = expect.stringMatching(/^The last backup is of \S+Z \(it was there and opened at \S+Z\)/);
+    expect(await healthOfBackups()).toMatchObject({ status: "ACTIVE", message });
+    expect(await findings(false)).toEqual([]);
+    await damage();
+    await cleanUp(env, Date.now());
+    expect(await healthOfBackups()).toMatchObject({ status: "WARNING", message: expect.stringContaining(words) });
+    for (const backup of [false, true]) expect(await findings(backup)).toContain(`the newest backup ${words}`);
+  });
+});
+
+/** The kinds that a run over the backups finds, each with the id that it names. */
+async function kindsOf(bindings: Partial<Env>): Promise<Set<string>> {
+  const { findings: all } = await verifyAll({ backup: true, quick: true }, bindings);
+  return new Set(all.map(({ kind, id = "" }) => `${kind} ${id}`));
+}
+
+describe("a root key", () => {
+  it("that was removed is a finding of its own in each older backup that needs it, and manifest_wrong in the newest", async () => {
+    const { staged, active, removed } = await newStages();
+    const vaults = (await admin("GET", "/v1/admin/vaults")).body.map((vault: { id: string }) => vault.id);
+    await backUpAll(vaults);
+    await rewrapAll(active);
+    expect(await kindsOf(removed)).toEqual(new Set(["key_removed k1", "manifest_wrong "]));
+    await backUpAll(vaults, active);
+    expect(await kindsOf(removed)).toEqual(new Set(["key_removed k1"]));
+    // A manifest whose damage names a key that never was.
+    const number = (await snapshotsOf(REGISTRY))[0]!;
+    const kept = await (await env.BACKUPS.get(manifestKey(REGISTRY, number)))!.text();
+    await env.BACKUPS.put(manifestKey(REGISTRY, number), kept.replace(/\nk1 /, "\nk3 "));
+    expect(await kindsOf(removed)).toEqual(new Set(["key_removed k1", "manifest_wrong "]));
+    await env.BACKUPS.put(manifestKey(REGISTRY, number), kept);
+    await rewrapAll(staged);
+  });
+
+  it.each([
+    ["a snapshot of a vault that the registry names", async () => void (await makeVault())],
+    ["the name of a token in the registry", async () => void (await makeToken({}))],
+    ["nothing but the registry itself", async () => undefined],
+  ])("is not removable before a backup that was made after the rewrap, when the backup before has %s", async (_, make) => {
+    await make();
+    const { staged, active, removed } = await newStages();
+    const vaults = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
+    await backUpAll(vaults);
+    await rewrapAll(active);
+    const seen = async () => (await listedKey(active, "k1"))!;
+    expect(await seen()).toMatchObject({ state: "retired", vaults: 0, tokens: 0, backup: true, removable: false });
+    await cleanUp({ ...env, ...removed }, Date.now());
+    expect((await healthOfBackups()).message).toContain("does not open with ROOT_KEYS");
+    await backUpAll([], active);
+    expect(await seen()).toMatchObject({ backup: vaults.length > 0 });
+    await backUpAll(vaults, active);
+    expect(await seen()).toMatchObject({ backup: false, removable: true });
+    await cleanUp({ ...env, ...removed }, Date.now());
+    expect(await healthOfBackups()).toMatchObject({ status: "ACTIVE" });
+    await rewrapAll(staged);
+  });
+});

@@ -1,0 +1,78 @@
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { cleanUp } from "../../src/scheduled.ts";
+import { backUp, rowsInDatabase } from "../support/backup.ts";
+import { wrapDatabase } from "../support/bindings.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
+import { freshFile, objectsOf, pattern } from "../support/files.ts";
+import { passDays, passDaysQuickly, removeRows } from "../support/restore.ts";
+import { restore, restoreOnce } from "../support/restores.ts";
+import { client, LOGIN, makeToken } from "../support/service.ts";
+
+/** What a restore needs is neither deleted beside it nor removed before there is room for it (contract 21.22 and 21.23). */
+
+afterEach(() => void vi.useRealTimers());
+
+describe("a content that a restore needs", () => {
+  it("is not swept while the restore is under way, although it was found without a row before", async () => {
+    const { vault } = await freshFile(pattern(10));
+    const objects = await objectsOf(vault);
+    await backUp(vault);
+    await removeRows(vault, ["files"]);
+    advanceClock(3 * DAY);
+    await cleanUp(env, Date.now());
+    await passDaysQuickly(vault, 29);
+    // The restore has begun, and the vault is still there: only the restore tells that the content is needed.
+    const hasBegun = () => env.DB.prepare("SELECT 1 FROM restores WHERE vault_id = ?").bind(vault).first();
+    const DB = wrapDatabase(env.DB, {
+      before: async () => ((await hasBegun()) ? Promise.reject(new Error("D1_ERROR: lost")) : undefined),
+    });
+    expect(await restoreOnce({ vault }, { DB })).toMatchObject({ status: 503 });
+    expect(await env.DB.prepare("SELECT 1 FROM vaults WHERE id = ?").bind(vault).first()).not.toBeNull();
+    await passDays(vault, 4);
+    expect(await objectsOf(vault)).toEqual(objects);
+    expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
+    expect(await objectsOf(vault)).toEqual(objects);
+  });
+
+  it("is copied again when the bucket lost it while the rows were written", async () => {
+    const { vault, download, one } = await freshFile(pattern(10));
+    const objects = await objectsOf(vault);
+    await backUp(vault);
+    let lost = false;
+    const DB = wrapDatabase(env.DB, {
+      async before() {
+        if (lost || (await env.DB.prepare("SELECT 1 FROM vaults WHERE id = ?").bind(vault).first())) return;
+        lost = true;
+        await env.FILES.delete(objects);
+      },
+    });
+    expect(await restore({ vault }, { DB })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
+    expect(lost).toBe(true);
+    expect((await download(one.split("/").at(-1)!)).status).toBe(200);
+  });
+});
+
+describe("a restore without room for the rows of its snapshot", () => {
+  it("is a 507 before anything of the vault changes, also as a dry run", async () => {
+    const { vault, items, path } = await freshFile(pattern(10));
+    const call = client((await makeToken({ [vault]: "rwd" })).token);
+    const fields = [1, 2, 3, 4, 5].map((label) => ({ label: `${label}`, value: "x".repeat(50_000) }));
+    for (let n = 0; n < 8; n++)
+      expect((await call("POST", items, { body: { ...LOGIN, title: `${n}`, fields } })).status).toBe(200);
+    await backUp(vault);
+    for (const { id } of (await call("GET", items)).body as { id: string }[]) {
+      if (path.endsWith(id)) continue;
+      await call("DELETE", `${items}/${id}`);
+      expect((await call("DELETE", `/v1/vaults/${vault}/deleted-items/${id}`)).status).toBe(204);
+    }
+    const before = await rowsInDatabase(vault);
+    const { meta } = await env.DB.prepare("SELECT 1").all();
+    const limit = { DATABASE_LIMIT_MB: Math.ceil(meta.size_after / 950_000) } as unknown as Partial<Env>;
+    for (const dryRun of [true, false])
+      expect(await restore({ vault, overwrite: true, dryRun }, limit)).toMatchObject({ status: 507 });
+    expect(await rowsInDatabase(vault)).toEqual(before);
+    expect((await call("GET", path)).status).toBe(200);
+    expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200 });
+  });
+});

@@ -1,0 +1,109 @@
+import { expect, inject, it } from "vitest";
+import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { coveredButtons } from "./support/layout.ts";
+import { openPage } from "./support/page.ts";
+import { makeItems } from "./support/seed.ts";
+import { signIn } from "./support/session.ts";
+import type { Page } from "playwright-core";
+
+/** Texts that people can store, and that would reorder, fill or empty the page around them, in every view. */
+
+const HOSTILE = {
+  "an override of the direction": "\u202Etxet",
+  "900 letters": "W".repeat(900),
+  "no visible letter": "\u200B\u2060",
+} as const;
+const OVERRIDE = HOSTILE["an override of the direction"];
+const SIZES = [
+  { width: 390, height: 780 },
+  { width: 1024, height: 780 },
+] as const;
+
+/** The texts of the page that change the order of what is beside them: more than a person's text is in one isolate. */
+const reorderedTexts = (page: Page): Promise<string[]> =>
+  page.evaluate((hostile) => {
+    const found: string[] = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const content = node.textContent!;
+      if (!content.includes("\u202E")) continue;
+      const parent = node.parentElement!;
+      const isIsolated = ["isolate", "plaintext", "isolate-override"].includes(getComputedStyle(parent).unicodeBidi);
+      const isAlone = content === hostile || content === `https://example.com/${hostile}`;
+      const rest = isAlone ? "" : content.replaceAll(`\u2068${hostile}\u2069`, "");
+      if (!isIsolated || rest.includes("\u202E")) found.push(parent.outerHTML);
+    }
+    return found;
+  }, OVERRIDE);
+
+/** What is wrong with the view that the page shows. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const faults = (await reorderedTexts(page)).map((html) => `reorders: ${html}`);
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    const covered = (await coveredButtons(page)).map((name) => `covered: ${name.slice(0, 60)}`);
+    const measured = await page.evaluate(() => {
+      const shown = [...document.querySelectorAll("h1, h2, dt, .rows a, td, th")].filter((element) => element.checkVisibility());
+      const high = shown.filter((element) => element.getBoundingClientRect().height > innerHeight / 2);
+      const links = [...document.querySelectorAll<HTMLElement>(".rows a .title, main h1")].filter((one) => one.checkVisibility());
+      const empty = links.filter((one) => one.innerText.replaceAll(/[\p{C}\p{Z}]/gu, "") === "");
+      const broken = [...document.querySelectorAll("td[data-label='Who'] span")].filter(
+        (one) => one.getClientRects().length > one.textContent.split(" ").length,
+      );
+      const sideways = Math.max(...[document.documentElement, document.querySelector("main")!].map((one) => one.scrollWidth));
+      return [
+        ...high.map((one) => `higher than half of the screen: ${one.outerHTML.slice(0, 80)}`),
+        ...empty.map((one) => `empty: ${one.outerHTML.slice(0, 80)}`),
+        ...broken.map((one) => `breaks within a word: ${one.textContent}`),
+        ...(sideways > innerWidth ? [`scrolls sideways: ${sideways}`] : []),
+      ];
+    });
+    faults.push(...[...covered, ...measured].map((fault) => `${size.width}: ${fault}`));
+  }
+  return faults;
+}
+
+it.each(Object.entries(HOSTILE))("every view stays usable beside %s", async (_, text) => {
+  const vault = await makeVault(text);
+  const { token } = await makeToken({ [vault]: "rwd" }, "uuid");
+  const [item, deleted] = await makeItems(token, vault, [
+    {
+      title: text,
+      tags: [text],
+      urls: [{ href: `https://example.com/${text}`, label: text }],
+      sections: [{ id: "section", label: text }],
+      fields: [
+        { purpose: "USERNAME", value: text },
+        { label: text, type: "STRING", value: text, section: { id: "section" } },
+      ],
+    },
+    { title: text },
+  ]);
+  await sendRequest("PATCH", `v1/vaults/${vault}/items/${item}`, token, [{ op: "replace", path: "/favorite", value: true }]);
+  await sendRequest("DELETE", `v1/vaults/${vault}/items/${deleted}`, token);
+  await admin("POST", "tokens", { name: text, vaults: { [vault]: "r" } });
+  const page = await openPage();
+  await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+  const faults: Record<string, string[]> = {};
+  for (const [view, ready] of [
+    ["items", ".rows a"],
+    [`items/${vault}/${item}`, ".details"],
+    [`items/${vault}/${item}/edit`, "#item-title"],
+    [`items/${vault}/${item}/versions`, ".version"],
+    ["deleted", ".rows a"],
+    [`deleted/${vault}/${deleted}`, ".content h1"],
+    ["import", "input[type=file]"],
+    ["vaults", ".cards"],
+    ["tokens", ".cards"],
+    ["people", "h1"],
+    ["activity", ".cards"],
+    ["health", ".bars"],
+  ] as const) {
+    await page.setViewportSize(SIZES[1]);
+    await page.goto(`/console/#/${view}`);
+    await page.locator(ready).first().waitFor();
+    const found = await faultsOf(page);
+    if (found.length > 0) faults[view.replace(vault, "vault").replace(/[\w-]{36}/, "item")] = found;
+  }
+  expect(faults).toEqual({});
+});

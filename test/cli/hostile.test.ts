@@ -1,0 +1,38 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { runHere } from "./support/here.ts";
+import { HOSTILE, OBEYED, startHostileService } from "./support/hostile.ts";
+import { ASKING, lineOf } from "./support/lines.ts";
+
+/** What a service writes into its answers never reaches a terminal as what a terminal obeys. */
+
+/** Their stdout is a value or a content, as it is stored (docs/cli.md). */
+const AS_STORED = new Set(["read", "inject", "file get"]);
+
+const MODES = {
+  "in its answers": undefined,
+  "in its refusals": { status: 400, methods: /./ },
+  "in what it does not find": { status: 404, methods: /./ },
+  "in its refusals of writes": { status: 409, methods: /POST|PUT|PATCH|DELETE/ },
+};
+
+describe.each(ASKING.map((command) => [command.name, command] as const))("%s", (name, command) => {
+  const ways = command.options["dry-run"] ? [[], ["--dry-run"]] : [[]];
+  it.each(Object.entries(MODES))("prints what a service writes %s escaped", async (_, refuses) => {
+    const service = await startHostileService(refuses);
+    onTestFinished(service.close);
+    const env = {
+      ITEM_VAULT_HOST: service.url,
+      ITEM_VAULT_TOKEN: "token",
+      ITEM_VAULT_ADMIN_TOKEN: "admin",
+      ITEM_VAULT_TIMEOUT: "5",
+    };
+    const line = lineOf(command, HOSTILE);
+    for (const more of ways) {
+      const { args, input } = line;
+      const { stdout, stderr } = await runHere([...args, ...more], { input, env: { ...env, ...line.env } });
+      expect(AS_STORED.has(name) ? "" : stdout).not.toMatch(OBEYED);
+      expect(stderr).not.toMatch(OBEYED);
+      expect(stderr).not.toContain("unexpected");
+    }
+  });
+});

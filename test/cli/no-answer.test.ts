@@ -1,0 +1,145 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { sealSnapshot } from "../../cli/src/fallback/sealed-file.ts";
+import { createFetch } from "../../cli/src/frame/fetch.ts";
+import { FAULTS, startDeafServer } from "./support/deaf.ts";
+import { runHere } from "./support/here.ts";
+import { ASKING, lineOf, REFERENCE } from "./support/lines.ts";
+
+/** Every command ends when what answers is not the service, or when nothing answers. */
+
+/** Time runs so many times faster for timers: the waits of the command line are those of its users. */
+const FASTER = 200;
+const folder = mkdtempSync(join(tmpdir(), "item-vault-no-answer-"));
+
+function hurryTime(): void {
+  const start = globalThis.setTimeout;
+  const faster = (run: (...args: unknown[]) => void, milliseconds = 0, ...args: unknown[]) =>
+    start(run, milliseconds / FASTER, ...args);
+  const spy = vi.spyOn(globalThis, "setTimeout").mockImplementation(faster as typeof setTimeout);
+  onTestFinished(() => spy.mockRestore());
+}
+
+describe.each(Object.entries(FAULTS))("%s", (_, fault) => {
+  it("ends every command with code 6, and in words", async () => {
+    hurryTime();
+    const server = await startDeafServer(fault);
+    onTestFinished(server.close);
+    const env = { ITEM_VAULT_HOST: server.url, ITEM_VAULT_TOKEN: "token", ITEM_VAULT_ADMIN_TOKEN: "admin" };
+    const ran = await Promise.all(
+      ASKING.map(async (command) => {
+        const { args, ...line } = lineOf(command);
+        const { code, stderr } = await runHere(args, { input: line.input, env: { ...env, ...line.env } });
+        const inWords = /did not answer|no Item Vault|ended early|stopped within its answer|connection broke/.test(stderr);
+        return { name: command.name, code, stderr: inWords ? "" : stderr };
+      }),
+    );
+    const wrong = ran.filter(({ code, stderr }) => code !== 6 || stderr !== "");
+    expect(wrong).toEqual([]);
+  });
+
+  it("makes inject and run use the values of --fallback", async () => {
+    hurryTime();
+    const server = await startDeafServer(fault);
+    onTestFinished(server.close);
+    const snapshot = { host: server.url, at: Date.now(), values: { [REFERENCE]: "kept" } };
+    writeFileSync(join(folder, "sealed"), sealSnapshot(snapshot, "token"));
+    const env = { ITEM_VAULT_HOST: server.url, ITEM_VAULT_TOKEN: "token", SECRET: REFERENCE };
+    const fallback = ["--fallback", join(folder, "sealed")];
+    const injected = await runHere(["inject", ...fallback], { env, input: `x: ${REFERENCE}` });
+    expect(injected).toMatchObject({ code: 0, stdout: "x: kept" });
+    const command = ["--", "sh", "-c", 'test "$SECRET" = kept'];
+    expect(await runHere(["run", ...fallback, ...command], { env })).toMatchObject({ code: 0 });
+  });
+});
+
+it("--timeout and ITEM_VAULT_TIMEOUT say how long the service may be silent", async () => {
+  const server = await startDeafServer(FAULTS["a silent host"]!);
+  onTestFinished(server.close);
+  const env = { ITEM_VAULT_HOST: server.url, ITEM_VAULT_TOKEN: "token" };
+  const byOption = await runHere(["whoami", "--timeout", "0.02"], { env: { ...env, ITEM_VAULT_TIMEOUT: "3600" } });
+  expect(byOption).toMatchObject({ code: 6, stderr: expect.stringContaining("did not answer within 0.02 s") });
+  const byVariable = await runHere(["whoami"], { env: { ...env, ITEM_VAULT_TIMEOUT: "0.03" } });
+  expect(byVariable).toMatchObject({ code: 6, stderr: expect.stringContaining("did not answer within 0.03 s") });
+  expect(await runHere(["whoami", "--timeout", "0"], { env })).toMatchObject({ code: 2 });
+});
+
+/** A request whose bodies the test moves on. `passes`: so many milliseconds. */
+function startTransfer(body?: ReadableStream) {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let signal: AbortSignal | undefined;
+  let sent: ReadableStreamDefaultReader | undefined;
+  const answer = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, { highWaterMark: 0 });
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const spy = vi.spyOn(globalThis, "fetch").mockImplementation((_url, init) => {
+    [signal, sent] = [init!.signal!, (init!.body as ReadableStream | undefined)?.getReader()];
+    return promise;
+  });
+  onTestFinished(() => spy.mockRestore());
+  const response = createFetch(10_000)("http://127.0.0.1/", { method: "POST", ...(body && { body }) });
+  return {
+    response,
+    sent: () => sent!,
+    answer: answer.writable.getWriter(),
+    begin: () => resolve(new Response(answer.readable, { headers: { "Request-Id": "1" } })),
+    isAborted: () => signal!.aborted,
+    passes: (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds),
+  };
+}
+
+describe("a transfer that goes on for longer than the service may be silent", () => {
+  it("is no silence while a download goes on, and is one when it stops", async () => {
+    const { response, begin, answer, isAborted, passes } = startTransfer();
+    begin();
+    const reader = (await response).body!.getReader();
+    for (let chunk = 0; chunk < 3; chunk++) {
+      const read = reader.read();
+      await passes(9_000);
+      void answer.write(new Uint8Array([chunk]));
+      expect(await read).toEqual({ done: false, value: new Uint8Array([chunk]) });
+      await passes(3_600_000); // whoever reads may take its time
+      expect(isAborted()).toBe(false);
+    }
+    void reader.read();
+    await passes(10_000);
+    expect(isAborted()).toBe(true);
+  });
+
+  it("is no silence while an upload goes on, and is one when no answer follows", async () => {
+    const source = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, { highWaterMark: 0 });
+    const writer = source.writable.getWriter();
+    const { sent, isAborted, passes } = startTransfer(source.readable);
+    for (let chunk = 0; chunk < 3; chunk++) {
+      const read = sent().read();
+      await passes(3_600_000); // what is sent may come from a slow program
+      void writer.write(new Uint8Array([chunk]));
+      expect(await read).toEqual({ done: false, value: new Uint8Array([chunk]) });
+      expect(isAborted()).toBe(false);
+    }
+    void writer.close();
+    await sent().read();
+    await passes(10_000);
+    expect(isAborted()).toBe(true);
+  });
+
+  it("is no silence of the upload any more when the answer comes before its end", async () => {
+    const source = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, { highWaterMark: 0 });
+    const writer = source.writable.getWriter();
+    const { response, begin, sent, isAborted, passes } = startTransfer(source.readable);
+    const upload = sent().read();
+    begin();
+    const reader = (await response).body!.getReader();
+    void writer.write(new Uint8Array([1]));
+    await upload;
+    await passes(3_600_000); // nobody reads the answer
+    expect(isAborted()).toBe(false);
+    void reader.read();
+    await passes(9_000);
+    void sent().read(); // must not stop the clock of the answer
+    await passes(1_000);
+    expect(isAborted()).toBe(true);
+  });
+});

@@ -1,0 +1,86 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { document } from "../../../openapi/document.ts";
+import type { MediaType, Schema } from "../../../openapi/types.ts";
+
+/** A service that answers each request in the shape of the API's document, with a text for terminals in every text. */
+
+/** Sets the title of a terminal, clears it, and turns the direction of the text around. */
+export const HOSTILE = "x\u001B]0;owned\u0007\u001B[2J\u009B31m\u202Ey";
+
+/** What a terminal obeys or hides, but for line feeds and tabs. */
+export const OBEYED = /[^\P{C}\n\t\u200D]/u;
+
+/** Attributes that ask for another request, so that no command goes on for ever. */
+const CONTINUING = new Set(["next", "cursor", "waiting", "reseal", "rewrapping"]);
+const ENDS: ReadonlySet<unknown> = new Set(["done", "planned"]);
+
+const resolved = ({ $ref, ...schema }: Schema): Schema => ($ref === undefined ? schema : schemaNamed($ref));
+
+function schemaNamed(reference: string): Schema {
+  const name = reference.split("/").at(-1)!;
+  return resolved(document.components.schemas[name]!);
+}
+
+/** A value of a schema with all attributes. */
+export function hostileValue(from: Schema): unknown {
+  const schema = resolved(from);
+  const [choice] = [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])];
+  if (choice) return hostileValue(choice);
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum.find((value) => ENDS.has(value)) ?? schema.enum[0];
+  const type = [schema.type].flat()[0];
+  if (type === "string") return HOSTILE;
+  if (type === "boolean") return true;
+  if (type === "integer" || type === "number") return 1;
+  if (type === "array") return [hostileValue(schema.items ?? {})];
+  if (type !== "object") return null;
+  const { properties = {}, additionalProperties: more } = schema;
+  const entries = Object.entries(properties).filter(([name]) => !CONTINUING.has(name));
+  const others = typeof more === "object" ? [[HOSTILE, hostileValue(more)]] : [];
+  return Object.fromEntries([...entries.map(([name, value]) => [name, hostileValue(value)]), ...others]);
+}
+
+function bodyOf(type: string, { schema }: MediaType): string {
+  const value = hostileValue(schema);
+  if (type === "text/event-stream")
+    return `event: ${HOSTILE}\nid: 1\ndata: ${JSON.stringify({ type: HOSTILE, item: HOSTILE, actor: HOSTILE, at: HOSTILE })}\n\n`;
+  return type.includes("json") ? JSON.stringify(value) : String(value);
+}
+
+export interface HostileService {
+  readonly url: string;
+  readonly close: () => void;
+}
+
+/** Starts the service. `refuses`: it answers the requests with these methods, for example `POST`, with an error whose message is hostile. */
+export async function startHostileService(refuses?: {
+  readonly status: number;
+  readonly methods: RegExp;
+}): Promise<HostileService> {
+  const operations = Object.entries(document.paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ template, name: `${method.toUpperCase()} ${template}`, operation })),
+  );
+  const server = createServer((incoming, answer) => {
+    incoming.resume();
+    answer.setHeader("Request-Id", HOSTILE.replaceAll(/[^ -~]/g, ""));
+    if (refuses?.methods.test(incoming.method!)) {
+      const { status } = refuses;
+      return answer.writeHead(status).end(JSON.stringify({ status, message: HOSTILE }));
+    }
+    const { pathname } = new URL(incoming.url!, "http://host");
+    const found = operations.find(
+      ({ template, name }) =>
+        name.startsWith(`${incoming.method} `) && new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname),
+    );
+    if (!found) return answer.writeHead(404).end();
+    const { responses } = found.operation as { responses: Record<string, { content?: Record<string, MediaType> }> };
+    const [status, { content = {} }] = Object.entries(responses).find(([code]) => code.startsWith("2"))!;
+    const wanted = incoming.headers.accept ?? "";
+    const type = Object.keys(content).find((one) => wanted.includes(one)) ?? Object.keys(content)[0];
+    if (type === undefined) return answer.writeHead(Number(status)).end();
+    return answer.writeHead(Number(status), { "Content-Type": type }).end(bodyOf(type, content[type]!));
+  });
+  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() };
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { COMMANDS } from "../../../cli/src/commands.ts";
+import type { Command } from "../../../cli/src/frame/command.ts";
+
+/** A command line for each command of the table, for tests of what holds for all of them. A new command is one of them by itself. */
+
+const folder = mkdtempSync(join(tmpdir(), "item-vault-lines-"));
+const file = (name: string, text: string) => {
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
+  return join(folder, name);
+};
+const KEYS = file("production.vars", `ROOT_KEYS='${Buffer.alloc(32, 7).toString("base64")}'\n`);
+const CSV = file("chrome.csv", "name,url,username,password\nOne,https://one.example,ada,x\n");
+export const REFERENCE = "op://Production/Database/password";
+
+/** The arguments of a placeholder of the table of commands. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  "<reference>": REFERENCE,
+  "<path>": CSV,
+  "<shell>": "bash",
+  "[file]": CSV,
+  "[action]": "list",
+};
+
+const OTHER = "Other";
+
+/** What a command needs besides its arguments, to send a request. */
+const MORE: Readonly<
+  Record<string, { readonly args?: readonly string[]; readonly input?: string; readonly env?: Readonly<Record<string, string>> }>
+> = {
+  "item create": { args: ["--title", "One"] },
+  "item copy": { args: ["--to", OTHER] },
+  "item move": { args: ["--to", OTHER] },
+  "vault edit": { args: ["--name", OTHER] },
+  "person edit": { args: ["--vault", "Production:r"] },
+  import: { args: ["--vault", "Production"] },
+  export: { args: ["--format", "item-vault", "--out-file", join(folder, "export")] },
+  "admin keys": { args: ["--file", KEYS] },
+  inject: { input: `x: ${REFERENCE}` },
+  run: { args: ["--", "true"], env: { SECRET: REFERENCE } },
+};
+
+/** Commands that ask nothing of the service. */
+const LOCAL = new Set(["logout", "completions", "complete", "admin deploy"]);
+
+/** The commands that send requests. */
+export const ASKING = COMMANDS.filter(({ name }) => !LOCAL.has(name));
+
+export interface Line {
+  readonly args: readonly string[];
+  readonly input: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** In: the name of every vault, Item and so on that the line names, also in options. */
+export function lineOf({ name, args, options }: Command, named = "Database"): Line {
+  const given = args.split(" ").flatMap((word) => ARGUMENTS[word] ?? (word.startsWith("<") ? named : []));
+  const { args: more = [], input = "", env = {} } = MORE[name] ?? {};
+  const yes = options["yes"] ? ["--yes"] : [];
+  return { args: [...name.split(" "), ...given, ...yes, ...more.map((word) => (word === OTHER ? named : word))], input, env };
+}

@@ -1,0 +1,101 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { browser, signIn } from "../support/console.ts";
+import { admin, freshVault, LOGIN, makeToken } from "../support/service.ts";
+
+/** The admin opens vaults to the token of the session (contract 24.12). */
+
+let vault: string;
+let items: string;
+beforeAll(async () => {
+  ({ vault, items } = await freshVault());
+});
+
+const session = (cookie: string, options = {}) => browser(cookie)("GET", "/console/session", options);
+/** A session of a new token without vaults, and of the admin. */
+async function signInAsBoth() {
+  const made = await makeToken({});
+  const cookie = await signIn({ token: env.ADMIN_TOKEN }, await signIn({ token: made.token }));
+  return { ...made, cookie };
+}
+const openVault = (cookie: string | undefined, more = {}) =>
+  browser(cookie)("POST", "/console/session", { body: { vaults: { [vault]: "rw" }, ...more } });
+
+describe("vaults that the admin opens to the token of a session", () => {
+  it("are read and written by the session under the token's id, until it would have ended", async () => {
+    const { id, cookie } = await signInAsBoth();
+    const before = (await session(cookie)).body.expiresAt;
+    const opened = await signIn({ vaults: { [vault]: "rw" } }, cookie);
+    expect((await session(opened)).body).toMatchObject({
+      expiresAt: before,
+      admin: true,
+      token: { id, vaults: { [vault]: "rw" } },
+    });
+    const { status, body } = await browser(opened)("POST", items, { body: LOGIN });
+    expect([status, body.lastEditedBy]).toEqual([200, id]);
+    expect((await browser(opened)("GET", items)).status).toBe(200);
+    expect((await session(cookie)).status).toBe(401);
+  });
+
+  it("are not open to the token elsewhere", async () => {
+    const { token, cookie } = await signInAsBoth();
+    await signIn({ vaults: { [vault]: "rw" } }, cookie);
+    const other = await signIn({ token });
+    for (const one of [cookie, other]) expect((await browser(one)("GET", items)).status).not.toBe(200);
+    expect((await session(other)).body.token.vaults).toEqual({});
+  });
+
+  it("are an entry of the admin in its log, which names the token and the vaults", async () => {
+    const { id, cookie } = await signInAsBoth();
+    await signIn({ vaults: { [vault]: "rw" } }, cookie);
+    const opened = async () => {
+      const { body } = await admin("GET", "/v1/admin/activity?limit=1000&action=UPDATE");
+      return body.filter(({ resource }: any) => resource.type === "SESSION" && resource.session?.id === id);
+    };
+    await vi.waitFor(async () => expect(await opened()).toHaveLength(1));
+    const [entry] = await opened();
+    expect(entry).toMatchObject({ result: "SUCCESS", actor: { id: "admin" } });
+    expect(entry.resource).toEqual({ type: "SESSION", session: { id }, vaults: [{ id: vault }] });
+  });
+
+  it("replace those that were opened before", async () => {
+    const { cookie } = await signInAsBoth();
+    const closed = await signIn({ vaults: {} }, await signIn({ vaults: { [vault]: "rw" } }, cookie));
+    expect((await session(closed)).body.token.vaults).toEqual({});
+  });
+
+  it("are closed when ADMIN_TOKEN was changed, from the next request on", async () => {
+    const { id, cookie } = await signInAsBoth();
+    const opened = await signIn({ vaults: { [vault]: "rw" } }, cookie);
+    expect((await browser(opened)("GET", items)).status).toBe(200);
+    const changed = { env: { ADMIN_TOKEN: "another-admin-token-of-32-characters" } as unknown as Partial<Env> };
+    expect((await browser(opened)("GET", items, changed)).status).toBe(404);
+    expect((await browser(opened)("POST", items, { body: LOGIN, ...changed })).status).toBe(403);
+    expect((await session(opened, changed)).body).toMatchObject({ admin: false, token: { id, vaults: {} } });
+  });
+
+  it("are closed when another token signs in", async () => {
+    const { cookie } = await signInAsBoth();
+    const opened = await signIn({ vaults: { [vault]: "rw" } }, cookie);
+    const other = await makeToken({});
+    const replaced = await signIn({ token: other.token }, opened);
+    expect((await session(replaced)).body.token).toMatchObject({ id: other.id, vaults: {} });
+  });
+
+  it("end with the token", async () => {
+    const { id, cookie } = await signInAsBoth();
+    const opened = await signIn({ vaults: { [vault]: "rw" } }, cookie);
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    expect((await browser(opened)("GET", items)).status).toBe(401);
+  });
+
+  it("are opened by nobody but an admin who is also a token", async () => {
+    const { token } = await makeToken({});
+    const sessions = [undefined, await signIn({ token }), await signIn({ token: env.ADMIN_TOKEN })];
+    for (const cookie of sessions) expect((await openVault(cookie)).status).toBe(401);
+    const { cookie } = await signInAsBoth();
+    for (const more of [{ token }, { code: "code" }, { vaults: { [vault]: "x" } }, { vaults: { nothing: "r" } }])
+      expect((await openVault(cookie, more)).status).toBe(400);
+    expect((await session(cookie)).body.token.vaults).toEqual({});
+  });
+});

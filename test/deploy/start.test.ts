@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { afterEach, expect, it } from "vitest";
+
+/** `npm start` in a copy of the checkout (docs/operations.md, The database is gone). Only the long run has it: each start builds everything. */
+
+const PARTS = [
+  "cli",
+  "client",
+  "console",
+  "docs",
+  "migrations",
+  "openapi",
+  "scripts",
+  "src",
+  "package.json",
+  "tsconfig.json",
+  "wrangler.toml",
+];
+
+const running: ChildProcess[] = [];
+afterEach(() => Promise.all(running.splice(0).map(end)));
+
+function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return Promise.resolve();
+  const ended = new Promise<void>((done) => void child.on("close", () => done()));
+  child.kill("SIGINT");
+  return ended;
+}
+
+function makeCheckout(): string {
+  const folder = mkdtempSync(join(tmpdir(), "item-vault-start-"));
+  for (const part of PARTS)
+    cpSync(part, join(folder, part), { recursive: true, filter: (path) => !/\/(dist|node_modules)$/.test(path) });
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((listening) => void probe.listen(0, "127.0.0.1", listening));
+  const { port } = probe.address() as { port: number };
+  await new Promise<void>((closed) => void probe.close(() => closed()));
+  return port;
+}
+
+/** Starts the service. Out: when its greeting is printed, its address and what it has printed. */
+async function start(cwd: string, ...args: string[]) {
+  const port = await freePort();
+  const child = spawn(process.execPath, ["scripts/start.ts", ...args], { cwd, env: { ...process.env, PORT: String(port) } });
+  running.push(child);
+  let output = "";
+  await new Promise<void>((greeted, reject) => {
+    const read = (text: Buffer) => {
+      output += text.toString();
+      if (/^npx item-vault (item list|token create)/m.test(output)) greeted();
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("close", () => reject(new Error(output)));
+  });
+  return { child, url: `http://127.0.0.1:${port}`, output };
+}
+
+function runAdmin(cwd: string, url: string, ...args: string[]): Promise<string> {
+  const { ADMIN_TOKEN } = parseEnv(readFileSync(join(cwd, ".dev.vars"), "utf8"));
+  const command = ["--conditions=source", "cli/src/main.ts", ...args];
+  const env = { ...process.env, ITEM_VAULT_HOST: url, ITEM_VAULT_ADMIN_TOKEN: ADMIN_TOKEN! };
+  const child = spawn(process.execPath, command, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  let printed = "";
+  child.stdout.on("data", (text: Buffer) => void (printed += text.toString()));
+  return new Promise((done, reject) => {
+    child.on("close", (code) => (code === 0 ? done(printed) : reject(new Error(`${args.join(" ")} ended with ${code}`))));
+  });
+}
+
+const idsOf = (text: string) => (JSON.parse(text) as { id: string }[]).map(({ id }) => id);
+
+it("a whole deployment is restored in place of the demo, no secret is printed into a log, and no page starts the hourly run by /__scheduled", async () => {
+  const folder = makeCheckout();
+  const first = await start(folder);
+  const { token } = JSON.parse(readFileSync(join(folder, ".wrangler/demo.json"), "utf8")) as { token: string };
+  expect(first.output).not.toContain("#sign-in=");
+  expect(first.output).not.toContain(token);
+  expect((await fetch(`${first.url}/__scheduled`)).status).toBe(404);
+  await runAdmin(folder, first.url, "admin", "backup", "--to", "backups");
+  const vaults = await runAdmin(folder, first.url, "vault", "list", "--admin", "--format", "json");
+  await end(first.child);
+
+  const restored = await start(folder, "--restore", "backups");
+  const after = await runAdmin(folder, restored.url, "vault", "list", "--admin", "--format", "json");
+  expect(idsOf(after)).toEqual(idsOf(vaults));
+  expect((await fetch(`${restored.url}/v1/token`, { headers: { Authorization: `Bearer ${token}` } })).status).toBe(401);
+  await end(restored.child);
+
+  const again = await start(folder);
+  expect(idsOf(await runAdmin(folder, again.url, "vault", "list", "--admin", "--format", "json"))).toEqual(idsOf(vaults));
+  expect(existsSync(join(folder, ".wrangler/demo.json"))).toBe(false);
+});

@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import operations from "../../docs/operations.md?raw";
+
+/** The commands of docs/operations.md: isolates that have the value of a secret before live on for a while. */
+
+/** Sets a secret on which the next command relies. `keys remove` is none: what is removed is not used any more. */
+const SETS = /keys (stage|activate) .*--upload|secret put (TOKENS_NOT_BEFORE|ADMIN_TOKEN)/;
+const WAITS = /\bsleep 120\b/;
+
+/** The commands of each `sh` block. */
+const blocks = [...operations.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block!.trim().split(/\n| && /));
+const settings = blocks.flatMap((block) =>
+  block.flatMap((command, place) =>
+    SETS.test(command) && place + 1 < block.length ? [[command, block[place + 1]!] as const] : [],
+  ),
+);
+
+describe("the runbooks", () => {
+  it("set secrets: two rotations of root keys, the time of a restore, and ADMIN_TOKEN", () => {
+    expect(settings).toHaveLength(6);
+  });
+
+  it.each(settings)("wait until every isolate has the new value: %s", (_, next) => {
+    expect(next).toMatch(WAITS);
+  });
+});

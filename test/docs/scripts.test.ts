@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import nightly from "../../.github/workflows/nightly.yml?raw";
+import contributing from "../../CONTRIBUTING.md?raw";
+import manifest from "../../package.json?raw";
+
+/** The npm scripts: CONTRIBUTING.md tells of each, and the nightly workflow runs the long ones. */
+
+const scripts = new Map(Object.entries((JSON.parse(manifest) as { scripts: Record<string, string> }).scripts));
+
+/** The lines of the blocks of commands in CONTRIBUTING.md, by the script that each runs. */
+const lines = new Map<string, string>();
+for (const [, block = ""] of contributing.matchAll(/^```sh\n([^]*?)^```$/gm))
+  for (const [line, name = ""] of block.matchAll(/^npm (?:run )?([\w:-]+).*$/gm))
+    if (!line.includes(" -- costs #")) lines.set(name, line); // another use of `bench`
+
+/** Long tests, benchmarks and the simulator. */
+const isLong = ([, command]: readonly [name: string, command: string]): boolean =>
+  /LONG_RUN=1|\bbench\/[\w-]+\.ts|simulator\/main\.ts/.test(command);
+const long = [...scripts].filter(isLong).map(([name]) => name);
+
+const inNightly = [...nightly.matchAll(/\{ script: "?([\w:-]+)"?,.* minutes: (\d+) \}/g)].map(
+  ([, name = "", minutes]): [string, number] => [name, Number(minutes)],
+);
+
+/** The minutes that a long script takes by its line; NaN without them. */
+const minutesOf = (name: string): number => Number(/# (\d+) min: /.exec(lines.get(name) ?? "")?.[1]);
+
+const documents: Readonly<Record<string, string>> = import.meta.glob("../../{README,CONTRIBUTING,docs/*}.md", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+
+describe("the npm scripts", () => {
+  it("are those of which CONTRIBUTING.md tells", () => {
+    expect([...lines.keys()].toSorted()).toEqual([...scripts.keys()].toSorted());
+  });
+
+  it("have every name that a document uses", () => {
+    const used = [
+      ...Object.values(documents)
+        .join("\n")
+        .matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g),
+    ];
+    expect(used.length).toBeGreaterThan(lines.size);
+    expect(used.map(([, name]) => name!).filter((name) => !scripts.has(name))).toEqual([]);
+  });
+
+  it("run every night when they are long, and no others", () => {
+    expect(long.length).toBeGreaterThan(7);
+    expect(inNightly.map(([name]) => name).toSorted()).toEqual(long.toSorted());
+  });
+
+  it("that are long have their time in CONTRIBUTING.md, and the nightly job has at least twice as much", () => {
+    const tooShort = inNightly.filter(([name, most]) => !(most >= 2 * minutesOf(name)));
+    expect(tooShort).toEqual([]);
+  });
+});

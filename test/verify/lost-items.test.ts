@@ -1,0 +1,149 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { backUp } from "../support/backup.ts";
+import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { restoreOnce } from "../support/restores.ts";
+import { admin, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { run, verifyAll } from "./support/verify.ts";
+
+/** The counts of a vault after the loss of Items, and after their return (contract 21.28, 22.5). */
+
+/** A vault with a backup of three Items, the last of which is deleted after it. */
+async function backedUp() {
+  const vault = await makeVault();
+  const fresh = { vault, items: `/v1/vaults/${vault}/items`, call: client((await makeToken({ [vault]: "rwd" })).token) };
+  const create = async () => (await fresh.call("POST", fresh.items, { body: LOGIN })).body.id as string;
+  const [one, two, deleted] = [await create(), await create(), await create()];
+  await backUp(fresh.vault);
+  expect((await fresh.call("DELETE", `${fresh.items}/${deleted}`)).status).toBe(204);
+  return { ...fresh, one, two, deleted };
+}
+
+const TABLES = { items: "id", deleted_items: "id", item_versions: "item_id" };
+
+/** Deletes the rows of Items behind the back of their coordinator. */
+async function lose(vault: string, ...items: readonly string[]): Promise<void> {
+  for (const item of items)
+    for (const [table, id] of Object.entries(TABLES))
+      await run(`DELETE FROM ${table} WHERE vault_id = ?1 AND ${id} = ?2`, vault, item);
+  await rebindCoordinator(vault, {});
+}
+
+const forgetLog = (vault: string) => run("DELETE FROM activity WHERE vault_id = ?1", vault);
+
+const countsOf = (vault: string) =>
+  env.DB.prepare(
+    `SELECT items - (SELECT count(*) FROM items WHERE vault_id = vaults.id) AS items,
+       deleted - (SELECT count(*) FROM deleted_items WHERE vault_id = vaults.id) AS deleted FROM vaults WHERE id = ?`,
+  )
+    .bind(vault)
+    .first<{ items: number; deleted: number }>();
+
+const left = async (vault: string) => (await verifyAll({ vault, repair: true })).findings.filter(({ repaired }) => !repaired);
+
+describe("the restore of a lost Item", () => {
+  it.each([
+    ["the log", () => undefined],
+    ["its backup alone", forgetLog],
+  ])("that is known from %s takes it out of the Items that are missing, and not another one", async (_, forget) => {
+    const { vault, one, two } = await backedUp();
+    await lose(vault, one, two);
+    await forget(vault);
+    for (const [item, items] of [
+      [one, 1],
+      [two, 0],
+    ] as const) {
+      expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done", existing: "none" } });
+      expect(await countsOf(vault)).toEqual({ items, deleted: 0 });
+    }
+  });
+
+  it("that was deleted takes it out of the deleted Items that are missing", async () => {
+    const { vault, deleted } = await backedUp();
+    await lose(vault, deleted);
+    expect(await countsOf(vault)).toEqual({ items: 0, deleted: 1 });
+    expect(await restoreOnce({ vault, item: deleted })).toMatchObject({ status: 200, body: { existing: "none" } });
+    expect(await countsOf(vault)).toEqual({ items: 0, deleted: 0 });
+  });
+
+  it("leaves nothing that is wrong after a repair", async () => {
+    const { vault, one } = await backedUp();
+    await lose(vault, one);
+    await restoreOnce({ vault, item: one });
+    expect(await left(vault)).toEqual([]);
+    expect((await verifyAll({ vault })).findings).toEqual([]);
+  });
+
+  it("counts an Item that was destroyed as a new one, beside one that is missing", async () => {
+    const { vault, call, one, deleted } = await backedUp();
+    await call("DELETE", `/v1/vaults/${vault}/deleted-items/${deleted}`);
+    await lose(vault, one);
+    expect(await restoreOnce({ vault, item: deleted })).toMatchObject({ status: 200 });
+    expect(await countsOf(vault)).toEqual({ items: 1, deleted: 0 });
+  });
+
+  it("counts it once, when it was interrupted after each write and sent again", async () => {
+    for (let writes = 1; writes < 6; writes += 2) {
+      const { vault, one, two } = await backedUp();
+      await lose(vault, one, two);
+      let remaining = writes;
+      const DB = wrapDatabase(env.DB, {
+        before: () => (remaining-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: is overloaded"))),
+      });
+      await rebindCoordinator(vault, { DB });
+      await restoreOnce({ vault, item: one });
+      await rebindCoordinator(vault, {});
+      expect(await restoreOnce({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done" } });
+      expect(await countsOf(vault)).toEqual({ items: 1, deleted: 0 });
+    }
+  });
+});
+
+describe("verify", () => {
+  it("says how many Items are missing, when the log does not name them", async () => {
+    const { vault, one, two } = await backedUp();
+    await lose(vault, one, two);
+    await forgetLog(vault);
+    const { findings } = await verifyAll({ vault });
+    expect(findings.find(({ id }) => id === "items")?.detail).toContain("2 rows are missing");
+  });
+});
+
+describe("a repair with acceptLoss", () => {
+  it("counts Items and deleted Items from their rows, and a repair without it does not", async () => {
+    const { vault, one, deleted } = await backedUp();
+    await lose(vault, one, deleted);
+    const missing = { kind: "counter_wrong", vault, repairable: false };
+    expect((await left(vault)).filter(({ kind }) => kind === "counter_wrong")).toMatchObject([missing, missing]);
+    const accepted = await verifyAll({ vault, repair: true, acceptLoss: true });
+    expect(accepted.findings.filter(({ kind }) => kind === "counter_wrong")).toMatchObject(
+      ["items", "deleted"].map((id) => ({ id, repairable: true, repaired: true })),
+    );
+    expect(await countsOf(vault)).toEqual({ items: 0, deleted: 0 });
+  });
+
+  it("leaves nothing that is wrong, when the log does not have the Items", async () => {
+    const { vault, one } = await backedUp();
+    await lose(vault, one);
+    await run("DELETE FROM activity WHERE vault_id = ?1 AND item_id = ?2", vault, one);
+    await verifyAll({ vault, repair: true, acceptLoss: true });
+    const { findings } = await verifyAll({ vault });
+    expect(findings.filter(({ kind }) => kind !== "sequence_wrong")).toEqual([]);
+  });
+
+  it("does not make an Item that is restored afterwards one of those that are missing", async () => {
+    const { vault, one } = await backedUp();
+    await lose(vault, one);
+    await verifyAll({ vault, repair: true, acceptLoss: true });
+    await restoreOnce({ vault, item: one });
+    expect(await countsOf(vault)).toEqual({ items: 0, deleted: 0 });
+  });
+
+  it.each([
+    ["a vault", { repair: true }],
+    ["a repair", { vault: "0b0b0b0b-0000-4000-8000-000000000000" }],
+    ["what the service serves", { repair: true, backup: true, vault: "0b0b0b0b-0000-4000-8000-000000000000" }],
+  ])("needs %s", async (_, body) => {
+    expect(await admin("POST", "/v1/admin/verify", { body: { ...body, acceptLoss: true } })).toMatchObject({ status: 400 });
+  });
+});
