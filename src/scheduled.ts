@@ -23,16 +23,18 @@ import type { Expired, Expiry } from "./vault/expiry.ts";
 
 /**
  * The D1 calls that no part takes from the shared ones, because they do not depend on how much is due: of the logs 2, of the archive 1, of
- * deleted vaults 1, of sealed bytes 1, of due vaults 1, of root keys 2, of titles 1, of contents 2, of the newest backup 2, of the counts 1.
+ * deleted vaults 1, of sealed bytes 1, of due vaults 1, of root keys 2, of titles 1, of contents 2, of the newest backup 2, of the counts
+ * 1.
  */
 const UNSHARED_CALLS = 14;
 
 /**
- * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends
- * expired tokens, sessions and codes; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items
- * and versions, index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys; begins
- * the nightly backup, and looks for the newest one. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed.
- * A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation; the next run continues.
+ * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends expired
+ * tokens, sessions and codes; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and
+ * versions, index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys; begins the
+ * nightly backup, and looks for the newest one. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed,
+ * so that the run shows as failed. A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation;
+ * the next run continues.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
   const take = shareCalls(MOST_CALLS - UNSHARED_CALLS);

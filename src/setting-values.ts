@@ -1,7 +1,10 @@
 import * as z from "zod";
 import { fail, ok, type Result } from "./model/result.ts";
 
-/** Parses the values of settings (settings.ts). Errors: `misconfigured`, with a detail that names the variable and the rule, never its value. */
+/**
+ * Parses the values of settings (settings.ts). Errors: `misconfigured`, with a detail that names the variable and the rule, never its
+ * value.
+ */
 
 /** A variable that is a number. `unit` converts it to the unit of the setting. */
 export interface Numeric {

@@ -73,10 +73,10 @@ export async function sessionOf(c: Context, store: Store, known: boolean): Promi
 }
 
 /**
- * As `sessionOf`, for a request that needs a session and was made by the console. A session that has ended is no failed authentication of the
- * address: a browser sends its cookie by itself, and behind a shared address the console has to learn that it ended, whatever others send. So
- * that such a cookie causes no load, requests are counted by session, and D1 is asked once a minute. A cookie that this service did not make
- * counts for the address.
+ * As `sessionOf`, for a request that needs a session and was made by the console. A session that has ended is no failed authentication of
+ * the address: a browser sends its cookie by itself, and behind a shared address the console has to learn that it ended, whatever others
+ * send. So that such a cookie causes no load, requests are counted by session, and D1 is asked once a minute. A cookie that this service
+ * did not make counts for the address.
  */
 export async function requireSession(c: Context, store: Store, known = false): Promise<Result<ConsoleSession>> {
   const id = await sessionIdOf(c, store);
@@ -91,8 +91,8 @@ export async function requireSession(c: Context, store: Store, known = false): P
 }
 
 /**
- * The session of an id. In: whether one that the isolate knows will do. Errors: `unauthorized`, for one that D1 has refused in the last minute
- * without a D1 call; `unavailable`.
+ * The session of an id. In: whether one that the isolate knows will do. Errors: `unauthorized`, for one that D1 has refused in the last
+ * minute without a D1 call; `unavailable`.
  */
 export async function sessionOfId(c: Context, store: Store, id: string, known = false): Promise<Result<ConsoleSession>> {
   const admin = await adminFingerprint(c);

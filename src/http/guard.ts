@@ -33,7 +33,9 @@ export async function authenticate(route: Pick<Route, "access" | "action">, c: C
 export const isAllowed = (access: Access, { vaults }: Caller, { vault }: Target): boolean =>
   access.by === "admin" || access.permission === undefined || covers(vaults[vault], access.permission);
 
-/** Compares the bearer token with the secret `ADMIN_TOKEN`, or loads the session. Without the secret there are no admin routes: see app.ts. */
+/**
+ * Compares the bearer token with the secret `ADMIN_TOKEN`, or loads the session. Without the secret there are no admin routes: see app.ts.
+ */
 async function authenticateAdmin(access: Access & { by: "admin" }, c: Context, store: Store): Promise<Result<Caller>> {
   const session = access.direct ? undefined : await sessionOf(c, store, false);
   if (session?.ok === false) return session;

@@ -4,12 +4,15 @@ import type { Store } from "../store/database.ts";
 import type { TokenIdentity } from "../store/token-check.ts";
 
 /**
- * Sessions, tokens and one-time codes that D1 has refused: for a minute they are refused again without a D1 call, so that nobody causes load with what was
- * revoked (contract 12.8). Neither becomes valid again: the id of a session or code and the hash of a token are issued once.
+ * Sessions, tokens and one-time codes that D1 has refused: for a minute they are refused again without a D1 call, so that nobody causes
+ * load with what was revoked (contract 12.8). Neither becomes valid again: the id of a session or code and the hash of a token are issued
+ * once.
  */
 const refused = createCache<true>(4096, MINUTE);
 
-/** What was refused: a token, which a session may act as, or a session or code with all its grants under this fingerprint of ADMIN_TOKEN. */
+/**
+ * What was refused: a token, which a session may act as, or a session or code with all its grants under this fingerprint of ADMIN_TOKEN.
+ */
 type Holder = TokenIdentity | { readonly id: string; readonly admin: string | undefined };
 
 /** The root keys and TOKENS_NOT_BEFORE decide too, and a forged text under the id of a token is not that token. */

@@ -24,7 +24,8 @@ const SQL = {
   // The first entry of each log: the key begins with the log.
   oldest: `
     ${ALL_LOGS}
-    SELECT min((SELECT id FROM activity WHERE vault_id = log AND id < ?1 AND ${HAS_DAY} AND ${LEAVES} ORDER BY id LIMIT 1)) AS id FROM logs`,
+    SELECT min((SELECT id FROM activity WHERE vault_id = log AND id < ?1 AND ${HAS_DAY} AND ${LEAVES} ORDER BY id LIMIT 1)) AS id
+    FROM logs`,
   objects: "SELECT objects FROM archived_days WHERE day = ?1",
   slice: `
     ${ALL_LOGS}, entries AS (

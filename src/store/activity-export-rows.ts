@@ -73,8 +73,8 @@ export const isAfter = ({ log, id }: ActivityRow, [floorLog, floorId]: readonly 
 const inOrder = (a: ActivityRow, b: ActivityRow): number => (isAfter(a, [b.log, b.id]) ? 1 : -1);
 
 /**
- * The first day from one on, up to the last one, that has entries in D1 or complete objects in the archive. Out: `undefined` when there is none. Both are
- * read at the same moment, so a day whose entries are just being archived is not missed. Errors: `unavailable`.
+ * The first day from one on, up to the last one, that has entries in D1 or complete objects in the archive. Out: `undefined` when there is
+ * none. Both are read at the same moment, so a day whose entries are just being archived is not missed. Errors: `unavailable`.
  */
 export async function loadNextDay(
   db: D1Database,

@@ -45,11 +45,12 @@ const isOfAdminLog = ({ actor, resource }: ActivityRow): boolean => actor === AD
 
 /** The rows of a batch whose log exists: that of a vault or token that was not deleted, and the admin's. */
 const ROWS = `
-  SELECT *, ${counterOf("log")} AS counter FROM (SELECT value, value ->> 'log' AS log, value ->> 'id' AS id, value ->> 'action' AS action, value ->> 'result' AS result,
-    value ->> 'resource' AS resource
-  FROM json_each(?1)
-  WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'log') OR EXISTS (SELECT 1 FROM tokens WHERE id = value ->> 'log')
-    OR (value ->> 'log' = '${NOWHERE}' AND (value ->> 'actor' = '${ADMIN}' OR value ->> 'resource' = '${SIGN_IN}')))`;
+  SELECT *, ${counterOf("log")} AS counter FROM (
+    SELECT value, value ->> 'log' AS log, value ->> 'id' AS id, value ->> 'action' AS action, value ->> 'result' AS result,
+      value ->> 'resource' AS resource
+    FROM json_each(?1)
+    WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'log') OR EXISTS (SELECT 1 FROM tokens WHERE id = value ->> 'log')
+      OR (value ->> 'log' = '${NOWHERE}' AND (value ->> 'actor' = '${ADMIN}' OR value ->> 'resource' = '${SIGN_IN}')))`;
 
 const NEWEST = "SELECT id, action, result, resource FROM activity WHERE vault_id = log ORDER BY id DESC";
 

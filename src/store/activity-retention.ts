@@ -21,8 +21,8 @@ export const ALL_LOGS = `
     UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)`;
 
 /**
- * A condition on a row of `activity`: its id begins with a time, as `timePrefix` writes it. The id of a damaged row may not: it belongs to no
- * day, so it is neither archived nor exported, and holds up none of the others. `verify` names it.
+ * A condition on a row of `activity`: its id begins with a time, as `timePrefix` writes it. The id of a damaged row may not: it belongs to
+ * no day, so it is neither archived nor exported, and holds up none of the others. `verify` names it.
  */
 export const HAS_DAY = `
   (substr(id, 9, 1) = '-' AND length(replace(substr(id, 1, 13), '-', '')) = 12 AND id NOT GLOB '*[^0-9a-f-]*')`;

@@ -7,8 +7,8 @@ import { runBatch, type Store } from "./database.ts";
 import { checkRootKeys } from "./root-keys.ts";
 
 /**
- * The rows that did not open when they were read, for /health and /metrics (contract 13.25). The table `counters` keeps them, each with the time
- * when it was read last. Its name has what was read of the row, so that a row that was repaired, replaced or deleted counts no longer.
+ * The rows that did not open when they were read, for /health and /metrics (contract 13.25). The table `counters` keeps them, each with the
+ * time when it was read last. Its name has what was read of the row, so that a row that was repaired, replaced or deleted counts no longer.
  */
 
 const PREFIX = "damaged/";
@@ -45,8 +45,8 @@ const SQL = {
 const recorded = createCache<true>(256, MINUTE);
 
 /**
- * Records rows of a vault that did not open: Items by their ids, or without ids the row of the vault. One D1 call, and for a vault one before
- * it, because with wrong root keys no vault is damaged. It never fails: what is not recorded is met again.
+ * Records rows of a vault that did not open: Items by their ids, or without ids the row of the vault. One D1 call, and for a vault one
+ * before it, because with wrong root keys no vault is damaged. It never fails: what is not recorded is met again.
  */
 export async function recordDamage(store: Store, vault: string, items: readonly string[]): Promise<void> {
   const { db, now } = store;

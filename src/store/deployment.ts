@@ -5,7 +5,8 @@ import { runBatch } from "./database.ts";
 
 /** SQL: whether the deployment has or had vaults or tokens. */
 export const IN_USE =
-  "(EXISTS (SELECT 1 FROM vaults) OR EXISTS (SELECT 1 FROM tokens) OR EXISTS (SELECT 1 FROM ended_tokens) OR EXISTS (SELECT 1 FROM past_writes))";
+  "(EXISTS (SELECT 1 FROM vaults) OR EXISTS (SELECT 1 FROM tokens) " +
+  "OR EXISTS (SELECT 1 FROM ended_tokens) OR EXISTS (SELECT 1 FROM past_writes))";
 
 /** Errors: `unavailable`. */
 export async function isInUse(db: D1Database): Promise<Result<boolean>> {

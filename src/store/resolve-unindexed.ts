@@ -17,9 +17,9 @@ const SAME_UNINDEXED = 2;
 const UNINDEXED = largePage(`FROM ${BY_FOLDED_TITLE} WHERE vault_id = ?1 AND ${FOLDED} IS NULL`);
 
 /**
- * Looks for titles among the Items of a vault whose titles are not indexed, slice by slice. In: the folded titles, and how
- * many Items may be looked at. Out: the ids of at most two Items of each title, none of them archived, and how many more Items
- * may be looked at; below 0: the search is not complete. An Item that does not open has no title. Errors: `unauthorized` (revoked), `unavailable`.
+ * Looks for titles among the Items of a vault whose titles are not indexed, slice by slice. In: the folded titles, and how many Items may
+ * be looked at. Out: the ids of at most two Items of each title, none of them archived, and how many more Items may be looked at; below 0:
+ * the search is not complete. An Item that does not open has no title. Errors: `unauthorized` (revoked), `unavailable`.
  */
 export async function searchUnindexed(
   store: Store,

@@ -77,8 +77,9 @@ async function keepSignature(store: Store, row: TokenRow): Promise<Result<Held>>
 }
 
 /**
- * Nobody has the text of a token for service bindings or of the row of a person, so the active key signs it, and it does not depend on the old one. Only a row
- * that its hash authenticates is signed: another one would become valid by this. That one keeps its hash, and stays refused.
+ * Nobody has the text of a token for service bindings or of the row of a person, so the active key signs it, and it does not depend on the
+ * old one. Only a row that its hash authenticates is signed: another one would become valid by this. That one keeps its hash, and stays
+ * refused.
  */
 async function signByActive(store: Store, row: TokenRow, claims: Claims): Promise<Result<Held>> {
   const signed = await signAgain(store.keyring, row);

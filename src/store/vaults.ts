@@ -23,8 +23,8 @@ export interface ReadableVaults {
 }
 
 /**
- * The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked); `misconfigured`, when the root keys are
- * not those of the database.
+ * The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked); `misconfigured`, when the root keys
+ * are not those of the database.
  */
 export async function loadVaults(store: Store, token: TokenIdentity, ids: readonly string[]): Promise<Result<ReadableVaults>> {
   const read = await loadForToken<[VaultRow]>(

@@ -47,7 +47,8 @@ type Row = {
 };
 
 const COLUMNS =
-  "id, vault, state, sequence, at, due, created_at, revision, failures, failing_since, last_delivery, last_error, deletion_notice, deletion_notice_at";
+  "id, vault, state, sequence, at, due, created_at, revision, failures, failing_since, " +
+  "last_delivery, last_error, deletion_notice, deletion_notice_at";
 
 /** All of them. A coordinator has those of one vault. */
 export const listProgress = (sql: SqlStorage): readonly Progress[] =>

@@ -31,7 +31,10 @@ export function applyChange(working: WorkingVault, change: Change, context: Chan
 
 const NO_HISTORY = { deleted: 0, restored: 0, destroyed: 0 };
 
-/** What the creation of an Item changes besides its rows. One that is counted still was created before; of a deleted one it is a restoration. */
+/**
+ * What the creation of an Item changes besides its rows. One that is counted still was created before; of a deleted one it is a
+ * restoration.
+ */
 const CREATION = {
   new: { created: 1 },
   items: { items: 0 },

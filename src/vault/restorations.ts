@@ -35,7 +35,9 @@ export function restoreVersion(
   return restore(working, earlier.value, current, context);
 }
 
-/** As `restoreVersion`, of an Item whose current version does not open. Errors: `version_not_found`, `integrity`; `database_full`, `quota`. */
+/**
+ * As `restoreVersion`, of an Item whose current version does not open. Errors: `version_not_found`, `integrity`; `database_full`, `quota`.
+ */
 function restoreOverBroken(working: WorkingVault, id: string, version: number, context: ChangeContext): Result<ChangeResult> {
   const earlier = versionOf(working, id, version);
   if (!earlier.ok) return working.stored.get(id)?.current?.version === version ? fail("integrity") : earlier;

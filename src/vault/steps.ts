@@ -17,8 +17,8 @@ import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 /** The steps that the kinds of operations share: find, check, make the next version, put. */
 
 /**
- * PUT. Without a version that the client requires, it also replaces an Item that does not open: what is not in the request and was sealed, when
- * it was created and whether it is archived, begins anew then, and of its Files those stay whose rows open (contract 10.27).
+ * PUT. Without a version that the client requires, it also replaces an Item that does not open: what is not in the request and was sealed,
+ * when it was created and whether it is archived, begins anew then, and of its Files those stay whose rows open (contract 10.27).
  */
 export function replaceItem(
   working: WorkingVault,

@@ -67,7 +67,9 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
   return open.failure.kind === "unavailable" ? open : ok({ number, open: undefined });
 }
 
-/** Which keys seal the rows, how far they are sealed again, and which index of titles is complete: no entry of the log tells these changes. */
+/**
+ * Which keys seal the rows, how far they are sealed again, and which index of titles is complete: no entry of the log tells these changes.
+ */
 export const stateOfKeys = (row: Slice["row"]): string =>
   JSON.stringify(["data_key_id", "previous_data_key_id", "resealed", "fold"].map((column) => row[column] ?? null));
 

@@ -5,7 +5,9 @@ import { listSnapshots, loadManifest } from "./load.ts";
 import { keysOfRegistry } from "./needed-keys.ts";
 import { type BackupStore, openBackupStore } from "./ports.ts";
 
-/** Whether the newest backup is there and opens with the present root keys. A bucket that was emptied else looks like one without backups. */
+/**
+ * Whether the newest backup is there and opens with the present root keys. A bucket that was emptied else looks like one without backups.
+ */
 
 /** By the number that is stored of it (backup-figures.ts). */
 export const NEWEST_FAULTS: readonly (string | undefined)[] = [

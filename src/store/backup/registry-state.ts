@@ -5,8 +5,8 @@ import type { Place } from "./registry-tables.ts";
 
 export interface RegistryReport {
   /**
-   * `waiting`: a vault has no snapshot, or none of this run; `busy`: another driver has continued; `unrestored`: the database was never used,
-   * and the bucket has the backups of one that was: they are to be restored, and nothing is written.
+   * `waiting`: a vault has no snapshot, or none of this run; `busy`: another driver has continued; `unrestored`: the database was never
+   * used, and the bucket has the backups of one that was: they are to be restored, and nothing is written.
    */
   readonly state: "reading" | "waiting" | "pruning" | "done" | "busy" | "unrestored";
   readonly number: number;

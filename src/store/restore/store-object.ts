@@ -34,8 +34,9 @@ const PLACES: readonly (readonly [pattern: RegExp, put: Put])[] = [
 ];
 
 /**
- * Stores an object unless the bucket has it; a content of another length is replaced. Out: whether it was stored. Errors: 400, for a key that is none of a backup;
- * `backup_damaged`, for a part that is not the one of its name and a manifest that is not authentic; `unavailable`.
+ * Stores an object unless the bucket has it; a content of another length is replaced. Out: whether it was stored. Errors: 400, for a key
+ * that is none of a backup; `backup_damaged`, for a part that is not the one of its name and a manifest that is not authentic;
+ * `unavailable`.
  */
 export async function storeObject(store: BackupStore, key: string, incoming: Incoming): Promise<Result<boolean>> {
   const bucket = store.backups;

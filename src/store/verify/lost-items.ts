@@ -3,8 +3,8 @@ import { RESTORE } from "./check-item.ts";
 import { type Fault, fault } from "./stage.ts";
 
 /**
- * Items that the log has and the database has not: their rows were lost, or are those of an earlier version. The log tells it as long as it keeps
- * the entries of writes, 30 days by default.
+ * Items that the log has and the database has not: their rows were lost, or are those of an earlier version. The log tells it as long as it
+ * keeps the entries of writes, 30 days by default.
  */
 
 /** The row of an Item that entries of the log name, at the moment at which they were read. */
@@ -23,8 +23,8 @@ const MISSES_DELETED = `
   (SELECT deleted FROM vaults WHERE id = ?1) > (SELECT count(*) FROM deleted_items WHERE vault_id = ?1)`;
 
 /**
- * SQL: the versions that some entries of the log of the vault ?1 name and that are missing between others of their Item. The oldest ones may
- * have been dropped, because only VERSIONS_KEPT are kept. In: SQL of the entries.
+ * SQL: the versions that some entries of the log of the vault ?1 name and that are missing between others of their Item. The oldest ones
+ * may have been dropped, because only VERSIONS_KEPT are kept. In: SQL of the entries.
  */
 export const lostVersions = (entries: string): string => `
   WITH lost AS MATERIALIZED (
@@ -43,8 +43,8 @@ export const lostVersions = (entries: string): string => `
     SELECT 1 FROM destroyed WHERE item_id = item AND coalesce(destroyed.version, lost.version) = lost.version)`;
 
 /**
- * SQL: the Items that some entries of the log of the vault ?1 name. In: SQL of the entries. The last writes to all Items without a row are found in
- * one scan of the log, which has no index by Item. SQLite takes `ended` from the row with the largest sequence.
+ * SQL: the Items that some entries of the log of the vault ?1 name. In: SQL of the entries. The last writes to all Items without a row are
+ * found in one scan of the log, which has no index by Item. SQLite takes `ended` from the row with the largest sequence.
  */
 export const namedItems = (entries: string): string => `
   WITH named AS MATERIALIZED (
@@ -54,14 +54,15 @@ export const namedItems = (entries: string): string => `
     LEFT JOIN deleted_items AS deleted ON deleted.vault_id = ?1 AND deleted.id = item_id),
   missing AS (SELECT item FROM named WHERE version IS NULL AND deleted IS NULL),
   last AS (
-    SELECT item_id, event IS 'destroyed' OR (action = 'DELETE' AND event IS NULL AND NOT ${MISSES_DELETED}) AS ended, max(sequence) FROM activity
+    SELECT item_id, event IS 'destroyed' OR (action = 'DELETE' AND event IS NULL AND NOT ${MISSES_DELETED}) AS ended, max(sequence)
+    FROM activity
     WHERE EXISTS (SELECT 1 FROM missing) AND vault_id = ?1 AND sequence IS NOT NULL AND item_id IN (SELECT item FROM missing)
     GROUP BY item_id)
   SELECT item, version, deleted, item IN (SELECT item_id FROM last WHERE last.ended) AS ended FROM named`;
 
 /**
- * SQL: `counted`, the count of the vault ?1 that still has the Item ?2, which has no row; NULL: none has it. The last write that the log has tells
- * it; an Item that the log does not name is taken for one of those that are missing.
+ * SQL: `counted`, the count of the vault ?1 that still has the Item ?2, which has no row; NULL: none has it. The last write that the log
+ * has tells it; an Item that the log does not name is taken for one of those that are missing.
  */
 export const COUNTED_AS = `
   SELECT CASE

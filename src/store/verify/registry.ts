@@ -24,7 +24,8 @@ const SQL = {
     FROM (${["SELECT id FROM root_key_uses", ...COUNTS.map((table) => `SELECT root_key_id FROM ${table}`)].join(" UNION ")}) AS named
     LEFT JOIN root_key_uses AS uses ON uses.id = named.id`,
   tokens: `
-    SELECT *, signed_by IS NULL OR signed_by IN (SELECT id FROM root_keys) AS knowsSigner FROM tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
+    SELECT *, signed_by IS NULL OR signed_by IN (SELECT id FROM root_keys) AS knowsSigner
+    FROM tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
   ended: `SELECT * FROM ended_tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
 };
 

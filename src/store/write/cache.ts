@@ -10,7 +10,10 @@ import type { RowRequest, Rows } from "./rows.ts";
  * commit refuses the batch, and the rows are read (docs/decisions, docs/consistency.md).
  */
 export interface RowCache {
-  /** The requested rows; `undefined` when one of them is not cached, as texts of earlier versions never are. An Item that is to be created is assumed to be new. */
+  /**
+   * The requested rows; `undefined` when one of them is not cached, as texts of earlier versions never are. An Item that is to be created
+   * is assumed to be new.
+   */
   get(request: RowRequest): Rows | undefined;
   /** Adds rows that were read. */
   put(rows: Pick<Rows, "vault" | "items" | "filesOf" | "kept">): void;

@@ -13,8 +13,9 @@ export interface DueItems {
 const EXPIRED = "SELECT id FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND deleted_at <= ?4 ORDER BY id LIMIT ?3";
 
 /**
- * More versions than are kept, of a deleted Item one more. Not those of an Item that neither exists nor is deleted: its row was lost, and they
- * are the last copy (decision 0035). Not in a UNION with the other statement: for that SQLite would read and sort the versions of all Items that follow.
+ * More versions than are kept, of a deleted Item one more. Not those of an Item that neither exists nor is deleted: its row was lost, and
+ * they are the last copy (decision 0035). Not in a UNION with the other statement: for that SQLite would read and sort the versions of all
+ * Items that follow.
  */
 const SURPLUS = `
   SELECT item_id AS id FROM item_versions AS kept WHERE vault_id = ?1 AND item_id > ?2 GROUP BY item_id

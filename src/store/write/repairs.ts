@@ -6,8 +6,8 @@ import { runBatch } from "../database.ts";
 /** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
 
 /**
- * SQL: the count of a kind of Items. One that is too high, and possible, stays unless the loss is accepted (?2): rows are missing, and nothing else
- * tells how many.
+ * SQL: the count of a kind of Items. One that is too high, and possible, stays unless the loss is accepted (?2): rows are missing, and
+ * nothing else tells how many.
  */
 const leaving = (name: "items" | "deleted"): string =>
   `CASE WHEN NOT ?2 AND vaults.${name} > counted.${name} AND vaults.${name} <= vaults.created THEN vaults.${name} ELSE counted.${name} END`;
@@ -58,7 +58,10 @@ export const recountLog = (db: D1Database, log: string): D1PreparedStatement => 
 export const relistDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
   db.prepare(SQL.deletion).bind(vault, now);
 
-/** The statement that counts the rows of a vault again. In: whether the loss of Items is accepted, so that their counts are those of the rows. */
+/**
+ * The statement that counts the rows of a vault again. In: whether the loss of Items is accepted, so that their counts are those of the
+ * rows.
+ */
 export const recount = (db: D1Database, vault: string, acceptLoss = false): D1PreparedStatement =>
   db.prepare(SQL.vault).bind(vault, Number(acceptLoss));
 

@@ -65,7 +65,9 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
   });
 }
 
-/** Those with something to do. Receivers that fail come last, so that they delay no other one; those that are furthest behind come first. */
+/**
+ * Those with something to do. Receivers that fail come last, so that they delay no other one; those that are furthest behind come first.
+ */
 const dueRows = ({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">): Progress[] =>
   listProgress(sql)
     .filter(({ state, failures, due }) => due <= clock() || (state === "ACTIVE" && failures === 0))

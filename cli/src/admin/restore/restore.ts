@@ -13,7 +13,9 @@ import { type Restoration, type RestoreBody, restoreAll, sendRestore } from "./s
 import type { RESTORE_OPTIONS } from "./table.ts";
 import { copyFolder } from "./copy-folder.ts";
 
-/** `admin restore`. It may be killed anywhere and run again: it continues. Out: the exit code, `found` when something is not brought back. */
+/**
+ * `admin restore`. It may be killed anywhere and run again: it continues. Out: the exit code, `found` when something is not brought back.
+ */
 export async function restore({ io, options, admin: connect }: Call<typeof RESTORE_OPTIONS>): Promise<number> {
   const { vault: name, item, snapshot: number, overwrite = false, from, yes, "dry-run": dryRun = false } = options;
   if (name === undefined && (item !== undefined || overwrite))
@@ -152,8 +154,8 @@ async function run(io: Io, client: Client, plans: readonly RestoreBody[]): Promi
 }
 
 /**
- * Restores, and names what does not open. Out: how much that is. A dry run afterwards tells it and not the answers of the restore, because one of
- * them may be lost: the request is then sent again, and goes on after what the lost answer named.
+ * Restores, and names what does not open. Out: how much that is. A dry run afterwards tells it and not the answers of the restore, because
+ * one of them may be lost: the request is then sent again, and goes on after what the lost answer named.
  */
 async function restoreOne(
   io: Io,

@@ -42,7 +42,10 @@ const TRIES = 5;
 export const sendRestore = (client: Client, json: RestoreBody): Promise<Restoration> =>
   request<Restoration>(client, "POST", "/v1/admin/restores", { json });
 
-/** Sends requests until the restore is done. `onStep` gets each answer. Out: the last one. Errors: throws an ItemVaultError; running the command again continues. */
+/**
+ * Sends requests until the restore is done. `onStep` gets each answer. Out: the last one. Errors: throws an ItemVaultError; running the
+ * command again continues.
+ */
 export async function restoreAll(client: Client, body: RestoreBody, onStep: (step: Restoration) => void): Promise<Restoration> {
   for (let failures = 0; ;) {
     try {
