@@ -40,14 +40,14 @@ const stateBefore = ({ states }: Reference, item: string, tick: number): State |
   states.get(item)?.findLast((state) => state.tick < tick);
 
 /** Whether a write to an Item in this state is refused or changes nothing, so that it has no effect. */
-function isRefused(state: State | undefined, write: Write, { versionOf }: Reference, item: string): boolean {
+function isRefused(state: State | undefined, write: Write, { tags }: Reference, item: string): boolean {
   if (!state) return write.kind !== "create";
   const { version, deleted, kept, files } = state;
   if (write.kind === "create") return version !== undefined || deleted;
   if (OF_DELETED.has(write.kind)) return !deleted;
   return (
     version === undefined ||
-    (write.tag !== undefined && versionOf(item, write.tag) !== version) ||
+    (write.tag !== undefined && !tags.mustMatch(item, write.tag, version, state.tick)) ||
     (write.version !== undefined && !kept.has(write.version)) ||
     (write.file !== undefined && !files.includes(write.file.name)) ||
     changesNothing(state, write)

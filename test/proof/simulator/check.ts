@@ -27,11 +27,11 @@ export function checkHistory(
     const report = (rule: Rule) =>
       violations.push(violation(rule, `${describe(call)}: ${call.reply?.status} ${call.reply?.text.slice(0, 300)}`));
     for (const rule of call.write
-      ? checkWrite(call, call.write, outcome, reference, starts.get(call.write)!)
+      ? checkWrite(call, call.write, outcome, reference, history, starts.get(call.write)!)
       : readRules(call, outcome, reference))
       report(rule);
     for (const rule of checkRefusal(call, outcome, reference, history)) report(rule);
-    if (!call.write || outcome !== "ok") continue;
+    if (!call.write || outcome !== "ok" || mayLackRecord(call, reference, history)) continue;
     const first = firstAnswers.get(call.write) ?? call.reply!.text;
     firstAnswers.set(call.write, first);
     if (first !== call.reply!.text) report("different answers to one write");
@@ -74,11 +74,18 @@ function* during<T extends { readonly tick: number }>(
  * A write that was acknowledged took effect before its answer, which shows its state; or it changed nothing, with a key at a moment of one
  * of its calls so far. In: when its first call started.
  */
-function* checkWrite(call: Call, write: Write, outcome: Outcome, reference: Reference, first: number): Iterable<Rule> {
+function* checkWrite(
+  call: Call,
+  write: Write,
+  outcome: Outcome,
+  reference: Reference,
+  history: History,
+  first: number,
+): Iterable<Rule> {
   const { applied, operations } = reference;
   if (WITHOUT_EFFECT.has(outcome) && [...call.operations].some((id) => operations.has(id))) yield "refused write took effect";
   if (outcome !== "ok" && outcome !== "overtaken") return;
-  const done = applied.get(write);
+  const done = mayLackRecord(call, reference, history) ? undefined : applied.get(write);
   const shown = call.reply!.body;
   const isShown = (state: State) =>
     outcome === "overtaken" || (state.version === shown?.version && contentOfState(state) === contentOf(shown));
@@ -105,7 +112,7 @@ function* checkWrite(call: Call, write: Write, outcome: Outcome, reference: Refe
 function* checkRefusal(call: Call, outcome: Outcome, reference: Reference, history: History): Iterable<Rule> {
   const { write, reply, actor, end } = call;
   const states = () => statesDuring(call, reference);
-  const matches = ({ version }: State) => version === reference.versionOf(call.item!, write!.tag!);
+  const matches = ({ version, tick }: State) => reference.tags.mustMatch(call.item!, write!.tag!, version, tick);
   if (outcome === "unexpected") yield "unexpected answer";
   const isCurrent = ({ version }: State) => version !== undefined && version === write?.version;
   if (outcome === "current version" && !(write?.kind === "destroy-version" && states().some(isCurrent)))
@@ -122,9 +129,19 @@ function* checkRefusal(call: Call, outcome: Outcome, reference: Reference, histo
     yield "refused although If-Match matched";
 }
 
+/**
+ * Whether the write had no effect yet when the call ended, and D1 may have had no room for the record of its key. Then the answer
+ * did not use the key (contract 10.12): the same request may be answered otherwise, or take effect, later.
+ */
+const mayLackRecord = (call: Call, { applied }: Reference, { shortages }: History): boolean =>
+  (applied.get(call.write!)?.effect.tick ?? Infinity) > call.end && hasShortage(call, shortages);
+
+const hasShortage = (call: Call, shortages: History["shortages"]): boolean =>
+  during(call, shortages).some(({ running }) => running > 0);
+
 /** By the kind of the failure, whether the service may have refused a write for lack of room, in an attempt at least. */
 const LACKS_ROOM: Readonly<Record<string, (call: Call, reference: Reference, history: History) => boolean>> = {
-  database_full: (call, _, { shortages }) => during(call, shortages).some(({ running }) => running > 0),
+  database_full: (call, _, { shortages }) => hasShortage(call, shortages),
   quota: (call, { counts }, { quotas }) =>
     call.write?.kind === "create" &&
     during(call, counts.get(call.vault) ?? []).some(({ items }) => items >= quotas.get(call.vault)!),

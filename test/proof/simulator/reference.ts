@@ -1,6 +1,7 @@
 import type { Effect } from "./database.ts";
 import type { Call, History, Write } from "./history.ts";
 import { type Content, formatContent } from "./requests.ts";
+import { readTags, type Tags } from "./tags.ts";
 import { type Violation, violation } from "./violations.ts";
 
 /** The reference model: what the Items must be when the writes take effect in the order of D1's transactions. */
@@ -45,8 +46,7 @@ export interface Reference {
   readonly calls: ReadonlyMap<string, Call>;
   /** When each token was revoked. */
   readonly revoked: ReadonlyMap<string, number>;
-  /** The version that the `If-Match` of a write to an Item names; `undefined` when no answer has shown it. */
-  readonly versionOf: (item: string, tag: string) => number | undefined;
+  readonly tags: Tags;
 }
 
 const NOTHING: State = {
@@ -80,8 +80,7 @@ export function applyEffects(history: History, effects: readonly Effect[], viola
     for (const id of call.operations) calls.set(id, call);
     if (call.write && !starts.has(call.write)) starts.set(call.write, call.start);
   }
-  const versions = versionsByTag(history, violations);
-  const versionOf = (item: string, tag: string) => versions.get(`${item} ${tag}`);
+  const tags = readTags(history, effects, calls, violations);
 
   function apply(effect: Effect, write: Write, item: string, actor: string): void {
     const report = (rule: Parameters<typeof violation>[0]) =>
@@ -105,7 +104,7 @@ export function applyEffects(history: History, effects: readonly Effect[], viola
     if (write.kind === "create" && (exists || before.deleted)) report("Item made twice");
     if (write.kind !== "create" && !(OF_DELETED.has(write.kind) ? before.deleted : exists)) report("effect on a missing Item");
     if (write.version !== undefined && !before.kept.has(write.version)) report("effect on a missing version");
-    if (write.tag !== undefined && versionOf(item, write.tag) !== before.version) report("If-Match ignored");
+    if (write.tag !== undefined && !tags.mayMatch(item, write.tag, before.version, before.tick)) report("If-Match ignored");
     if (write.file && !before.files.includes(write.file.name)) report("effect on a missing File");
     if ((revoked.get(actor) ?? Infinity) < effect.tick) report("effect after the revocation of its token");
   }
@@ -128,7 +127,7 @@ export function applyEffects(history: History, effects: readonly Effect[], viola
     if (call?.write) apply(effect, call.write, effect.item, effect.actor);
     else violations.push(violation("effect without a request", effect.id));
   }
-  return { states, applied, counts, operations, events, calls, revoked, versionOf };
+  return { states, applied, counts, operations, events, calls, revoked, tags };
 }
 
 /** The writes to deleted Items. */
@@ -188,16 +187,3 @@ function stateAfter(before: State, { kind, value, version, file }: Write): State
 export const changesNothing = ({ version, archived }: State, { kind, version: source }: Write): boolean =>
   version !== undefined &&
   ((kind === "archive" && archived) || (kind === "unarchive" && !archived) || (kind === "restore-version" && version === source));
-
-/** The versions that the entity tags in the answers stand for, by Item and tag. */
-function versionsByTag({ calls }: History, violations: Violation[]): Map<string, number> {
-  const versions = new Map<string, number>();
-  for (const { reply } of calls) {
-    if (!reply?.tag || reply.body?.version === undefined) continue;
-    const { id, version } = reply.body as { id: string; version: number };
-    const name = `${id} ${reply.tag}`;
-    if ((versions.get(name) ?? version) !== version) violations.push(violation("one entity tag of two versions", name));
-    versions.set(name, version);
-  }
-  return versions;
-}
