@@ -290,7 +290,7 @@ describe("item delete --destroy", () => {
   });
 });
 
-describe("a list with an Item whose stored record does not open", () => {
+describe("a list with an entry whose stored record does not open", () => {
   it("is shown whole by `item list`, and only the broken Item lacks its attributes", async () => {
     const { from, id, token } = await twoVaults();
     const broken = { id: "11111111-1111-4111-8111-111111111111", vault: { id: from }, version: 3, broken: "integrity" };
@@ -306,5 +306,21 @@ describe("a list with an Item whose stored record does not open", () => {
     expect(lines.find((line) => line.includes(id))).toContain(TITLE);
     const json = await runHere(["item", "list", "--vault", from, "--format", "json"], { env });
     expect(JSON.parse(json.stdout)).toEqual([broken, ...summaries]);
+  });
+
+  it("is shown whole by `item versions`, and only the version that does not open lacks its attributes", async () => {
+    const { from, id, token, rename } = await twoVaults();
+    await rename("Renamed");
+    const path = `v1/vaults/${from}/items/${id}/versions`;
+    const versions = (await sendRequest("GET", path, token)) as { version: number; current: boolean }[];
+    const broken = versions.map((entry) => (entry.version === 1 ? { version: 1, current: false, broken: "integrity" } : entry));
+    const proxy = await startInterceptor({ answer: (name) => (name === `GET /${path}` ? broken : undefined) });
+    const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_HOST: proxy.url };
+    const table = await runHere(["item", "versions", id, "--vault", from], { env });
+    expect(table).toMatchObject({ code: 0, stderr: "" });
+    expect(table.stdout).toMatch(/^1 +\(does not open\)/m);
+    expect(table.stdout).toMatch(/^\d+ +20.*Renamed +current$/m);
+    const json = await runHere(["item", "versions", id, "--vault", from, "--format", "json"], { env });
+    expect(JSON.parse(json.stdout)).toEqual(broken);
   });
 });

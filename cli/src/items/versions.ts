@@ -1,3 +1,4 @@
+import type { BrokenVersion, Version } from "@item-vault/client";
 import { allOf, entriesOf } from "../api/answers.ts";
 import { findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
@@ -6,27 +7,16 @@ import { tableOf } from "../output/table.ts";
 import { timeOf } from "./present.ts";
 import type { VERSIONS_OPTIONS } from "./options.ts";
 
-/** An entry of contract 14.2. */
-interface Version {
-  readonly version: number;
-  readonly updatedAt: string;
-  readonly lastEditedBy: string;
-  readonly title: string;
-  readonly current: boolean;
-}
-
 /** `item versions`: the versions that an Item has, newest first. */
 export async function run({ io, args, options, client: connect }: Call<typeof VERSIONS_OPTIONS>): Promise<void> {
   const client = await connect();
   const { path } = await findItem(client, args[0]!, options.vault);
-  const versions = await allOf(entriesOf<Version>(client, `${path}/versions`));
-  const rows = versions.map((each) => [
-    String(each.version),
-    timeOf(each.updatedAt),
-    each.lastEditedBy,
-    each.title,
-    each.current ? "current" : "",
-  ]);
+  const versions = await allOf(entriesOf<Version | BrokenVersion>(client, `${path}/versions`));
+  const rows = versions.map((each) => {
+    const current = each.current ? "current" : "";
+    if ("broken" in each) return [String(each.version), "", "", "(does not open)", current];
+    return [String(each.version), timeOf(each.updatedAt), each.lastEditedBy, each.title, current];
+  });
   await show(io, options.format, {
     json: versions,
     table: (columns) => tableOf(["VERSION", "WRITTEN", "BY", "TITLE", ""], rows, columns),

@@ -22,10 +22,18 @@ function schemaNamed(reference: string): Schema {
   return resolved(document.components.schemas[name]!);
 }
 
-/** A value of a schema with all attributes. */
+const choicesOf = ({ oneOf = [], anyOf = [] }: Schema): Schema[] => [...oneOf, ...anyOf];
+
+/** An entry of each kind that the list may have: also one that does not open. */
+const hostileEntries = (schema: Schema): unknown[] => {
+  const choices = choicesOf(resolved(schema));
+  return (choices.length === 0 ? [schema] : choices).map(hostileValue);
+};
+
+/** A value of a schema with all attributes; what does not open has only those that it always has. */
 export function hostileValue(from: Schema): unknown {
   const schema = resolved(from);
-  const [choice] = [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])];
+  const [choice] = choicesOf(schema);
   if (choice) return hostileValue(choice);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return schema.enum.find((value) => ENDS.has(value)) ?? schema.enum[0];
@@ -33,10 +41,11 @@ export function hostileValue(from: Schema): unknown {
   if (type === "string") return HOSTILE;
   if (type === "boolean") return true;
   if (type === "integer" || type === "number") return 1;
-  if (type === "array") return [hostileValue(schema.items ?? {})];
+  if (type === "array") return hostileEntries(schema.items ?? {});
   if (type !== "object") return null;
-  const { properties = {}, additionalProperties: more } = schema;
-  const entries = Object.entries(properties).filter(([name]) => !CONTINUING.has(name));
+  const { properties = {}, additionalProperties: more, required = [] } = schema;
+  const given = (name: string) => !CONTINUING.has(name) && (!("broken" in properties) || required.includes(name));
+  const entries = Object.entries(properties).filter(([name]) => given(name));
   const others = typeof more === "object" ? [[HOSTILE, hostileValue(more)]] : [];
   return Object.fromEntries([...entries.map(([name, value]) => [name, hostileValue(value)]), ...others]);
 }

@@ -31,11 +31,12 @@ const MORE: Readonly<
   Record<string, { readonly args?: readonly string[]; readonly input?: string; readonly env?: Readonly<Record<string, string>> }>
 > = {
   "item create": { args: ["--title", "One"] },
+  "item edit": { env: { VISUAL: "sed -i s/true/false/" } }, // changes `favorite`
   "item copy": { args: ["--to", OTHER] },
   "item move": { args: ["--to", OTHER] },
   "vault edit": { args: ["--name", OTHER] },
-  "person edit": { args: ["--vault", "Production:r"] },
-  import: { args: ["--vault", "Production"] },
+  "person edit": { args: ["--vault", "22222222-2222-4222-8222-222222222222=r"] },
+  import: { args: ["--vault", OTHER] },
   export: { args: ["--format", "item-vault", "--out-file", join(folder, "export")] },
   "admin keys": { args: ["--file", KEYS] },
   inject: { input: `x: ${REFERENCE}` },
@@ -54,9 +55,13 @@ export interface Line {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** In: the name of every vault, Item and so on that the line names, also in options. */
-export function lineOf({ name, args, options }: Command, named = "Database"): Line {
-  const given = args.split(" ").flatMap((word) => ARGUMENTS[word] ?? (word.startsWith("<") ? named : []));
+/** What is looked up by its name unless it is named by its id. */
+const LOOKED_UP = new Set(["<item>", "<token>", "<person>"]);
+
+/** In: the name of every vault, Item and so on that the line names, also in options; the id that it has for the Item, token or person. */
+export function lineOf({ name, args, options }: Command, named = "Database", id = named): Line {
+  const valueOf = (word: string) => (LOOKED_UP.has(word) ? id : word.startsWith("<") ? named : []);
+  const given = args.split(" ").flatMap((word) => ARGUMENTS[word] ?? valueOf(word));
   const { args: more = [], input = "", env = {} } = MORE[name] ?? {};
   const yes = options["yes"] ? ["--yes"] : [];
   return { args: [...name.split(" "), ...given, ...yes, ...more.map((word) => (word === OTHER ? named : word))], input, env };
