@@ -10,7 +10,9 @@ export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => pr
 
 /** The permissions of a token by vault, with the ids in the form of a dialect. */
 export const presentScope = ({ vaults }: Claims, dialect: Dialect): object =>
-  Object.fromEntries(Object.entries(vaults).map(([vault, permission]) => [writeId(vault, dialect), permission]));
+  dialect === "uuid"
+    ? vaults
+    : Object.fromEntries(Object.entries(vaults).map(([vault, permission]) => [writeId(vault, dialect), permission]));
 
 /** For the admin, in the answer that issues a token: its vaults have the ids that its holder will send. */
 export const presentIssuedToken = (claims: Claims): object => ({

@@ -63,7 +63,7 @@ export async function restoreItem(
   const findings = [...found.value.findings, ...copied.value.findings];
   const restoration = { manifest, existing, findings } as const;
   if (dryRun) return ok({ ...restoration, state: "planned" });
-  const written = await writeItem(call, vault, current.value, found.value.item, copied.value.files);
+  const written = await writeItem(call, vault, current.value, found.value.item, { files: copied.value.files, findings });
   return written.ok ? ok({ ...restoration, state: "done" }) : written;
 }
 
@@ -74,13 +74,19 @@ function compare({ item, deleted, broken }: CurrentItem, wanted: Item): Existing
   return item.updatedAt > wanted.updatedAt && item.lastEditedBy !== RESTORED_BY_ADMIN ? "newer" : "older";
 }
 
+/** The Files of the Item that the snapshot brings back, and what keeps it from bringing back the others. */
+interface WantedFiles {
+  readonly files: readonly PartFile[];
+  readonly findings: readonly Finding[];
+}
+
 /** Out: the Files whose contents FILES has then, and what is wrong with the others. In: `dryRun` copies nothing. */
 async function copyContents(
   call: Call,
-  { backups, files }: BackupStore,
+  store: BackupStore,
   wanted: readonly PartFile[],
   dryRun: boolean,
-): Promise<Result<{ readonly files: readonly PartFile[]; readonly findings: readonly Finding[] }>> {
+): Promise<Result<WantedFiles>> {
   const places = wanted.map(({ place }) => place);
   const prepared =
     dryRun || wanted.length === 0
@@ -89,7 +95,7 @@ async function copyContents(
   if (!prepared.ok) return prepared;
   const [kept, findings]: [PartFile[], Finding[]] = [[], []];
   for (const one of wanted) {
-    const found = await bringContent(backups, files, one, dryRun);
+    const found = await bringContent(store, one, { dryRun, thorough: true });
     if (!found.ok) return found;
     if (found.value) findings.push(found.value);
     else kept.push(one);
@@ -111,13 +117,12 @@ async function writeItem(
   vault: string,
   { item: current, deleted, broken, counted }: CurrentItem,
   wanted: Item,
-  files: readonly PartFile[],
+  files: WantedFiles,
 ): Promise<Result<undefined>> {
   const item = wanted.id;
   const input = inputOf(wanted);
   if (!input.ok) return input;
   const isSame = current?.version === wanted.version && current.updatedAt === wanted.updatedAt;
-  if (isSame) return ok(undefined);
   const content: readonly Change[] = [
     ...(deleted ? [{ kind: "restore-item", item } as const] : []),
     current || deleted || broken
@@ -125,8 +130,8 @@ async function writeItem(
       : { kind: "create-item", item, input: input.value, chosen: true, counted },
     { kind: wanted.state === "ARCHIVED" ? "archive-item" : "unarchive-item", item },
   ];
-  let answered: AnsweredItem | undefined;
-  for (const change of content) {
+  let answered: AnsweredItem | undefined = current;
+  for (const change of isSame ? [] : content) {
     const answer = await sendChange(call, vault, change, { ids: [vault, item] });
     if (!answer.ok) return answer;
     answered = answer.value.item ?? answered;
@@ -138,9 +143,12 @@ async function writeItem(
   return ok(undefined);
 }
 
-/** The changes that make the Files those of the snapshot. A content comes back under its own key, so nothing is sealed again. */
-function fileChanges(item: string, current: Item["files"], wanted: readonly PartFile[]): Change[] {
-  const ids = new Set(wanted.map(({ file }) => file.id));
+/**
+ * The changes that make the Files those of the snapshot. A content comes back under its own key, so nothing is sealed again. A File that
+ * the snapshot names and cannot bring back stays as it is.
+ */
+function fileChanges(item: string, current: Item["files"], { files: wanted, findings }: WantedFiles): Change[] {
+  const ids = new Set([...wanted.map(({ file }) => file.id), ...findings.map(({ file }) => file)]);
   const removed = current.filter(({ id }) => !ids.has(id)).map(({ id }): Change => ({ kind: "delete-file", item, file: id }));
   const written = wanted.flatMap(({ file }): Change[] => {
     const before = current.find(({ id }) => id === file.id);

@@ -113,6 +113,8 @@ export const FAILURE_KINDS = Object.keys(failures) as FailureKind[];
 export interface Failure {
   readonly kind: FailureKind;
   readonly detail?: string;
+  /** The id of the root key that a manifest needs and ROOT_KEYS lacks. */
+  readonly missingKey?: string;
 }
 
 export interface Description {

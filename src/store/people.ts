@@ -26,7 +26,8 @@ const SQL = {
   one: "SELECT * FROM tokens WHERE id = ?1 AND person IS NOT NULL",
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
   same: "SELECT id FROM tokens WHERE person IN (SELECT value FROM json_each(?1))",
-  all: "SELECT * FROM tokens WHERE person IS NOT NULL",
+  ids: "SELECT id FROM tokens WHERE person IS NOT NULL",
+  slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND person IS NOT NULL",
   /** Only the row that was read: a rewrap or another change may have written it meanwhile. */
   update: `
     UPDATE tokens SET root_key_id = ?2, sealed = ?3, created_at = ?4, claims = ?5, person = ?6, signed_by = NULL
@@ -82,11 +83,28 @@ async function repeated({ keyring }: Store, wanted: Claims, row: TokenRow): Prom
 const requestOf = ({ name, vaults }: Claims): string =>
   JSON.stringify([name, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 
-/** All people, oldest first. Errors: those of `listTokens`; `unavailable`. */
-export async function loadPeople(store: Store): Promise<Result<ListedToken[]>> {
-  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.all));
-  const listed = read.ok ? await listTokens(store, read.value[0]) : read;
-  return listed.ok ? ok(listed.value.toSorted((a, b) => addedAt(a) - addedAt(b) || (a.id < b.id ? -1 : 1))) : listed;
+/** A row has up to 7 KiB. Of all rows at once D1's answer and what is made of it took 74 MiB. */
+const sliceRowsMax = 50;
+
+/**
+ * All people, oldest first, each as `present` makes it. The rows are read in slices. Errors: those of `listTokens`;
+ * `unavailable`.
+ */
+export async function loadPeople<T>(store: Store, present: (person: ListedToken) => T): Promise<Result<T[]>> {
+  const { db } = store;
+  const found = await runBatch<[Id]>(db, db.prepare(SQL.ids));
+  if (!found.ok) return found;
+  const ids = found.value[0].map(({ id }) => id);
+  const people: { readonly at: number; readonly id: string; readonly presented: T }[] = [];
+  for (let from = 0; from < ids.length; from += sliceRowsMax) {
+    const slice = JSON.stringify(ids.slice(from, from + sliceRowsMax));
+    const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.slice).bind(slice));
+    const listed = read.ok ? await listTokens(store, read.value[0]) : read;
+    if (!listed.ok) return listed;
+    for (const person of listed.value) people.push({ at: addedAt(person), id: person.id, presented: present(person) });
+  }
+  const sorted = people.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  return ok(sorted.map(({ presented }) => presented));
 }
 
 /** When a person was added, in Unix seconds. */

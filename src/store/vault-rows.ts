@@ -85,7 +85,8 @@ const COUNTED_COLUMNS = ["items", "created", "deleted", "restored", "destroyed",
 /** Numbers that nothing else tells: with an impossible one a vault does not open. */
 const OWN_NUMBERS = ["attribute_version", "content_version", "quota_items", "quota_bytes", "quota_file_bytes"] as const;
 
-const isCount = (value: number | null): boolean => value === null || (Number.isSafeInteger(value) && value >= 0);
+/** Whether a column can hold the value: a number from 0 on that JavaScript does not round, or none. */
+export const isCount = (value: number | null): boolean => value === null || (Number.isSafeInteger(value) && value >= 0);
 
 /** Whether the columns in the clear hold times and numbers that a vault can have: a write would carry others on. */
 const isPossible = (row: VaultRow): boolean =>

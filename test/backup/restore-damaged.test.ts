@@ -53,7 +53,9 @@ const DAMAGES: readonly Damage[] = [
 
 /** The row that is damaged: the first one of its table, in the order of its key. */
 const FIRST: Readonly<Record<string, string>> = {
-  items: "id = (SELECT min(id) FROM items WHERE vault_id = ?1)",
+  // Without earlier versions, of which `verify` would name those that lie between.
+  items:
+    "id = (SELECT id FROM items WHERE vault_id = ?1 AND NOT EXISTS (SELECT 1 FROM item_versions WHERE item_id = items.id) LIMIT 1)",
   item_versions:
     "(item_id, version) = (SELECT item_id, version FROM item_versions WHERE vault_id = ?1 ORDER BY item_id, version LIMIT 1)",
   files: "(item_id, id) = (SELECT item_id, id FROM files WHERE vault_id = ?1 ORDER BY item_id, id LIMIT 1)",
@@ -140,6 +142,31 @@ describe("a row that is damaged", () => {
       }
     },
   );
+});
+
+const COUNTS = ["items", "created", "deleted", "files", "file_bytes", "sealed_bytes", "versions_kept"];
+const NUMBERS: readonly (readonly [string, unknown?])[] = [
+  ...[...COUNTS, "content_version", "attribute_version"].map((column) => [column] as const),
+  ...["restored", "destroyed", "fold"].map((column) => [column, 0] as const),
+  ...["quota_items", "quota_bytes", "quota_file_bytes"].map((column) => [column, null] as const),
+];
+
+describe("a number in the row of a vault that no vault can have", () => {
+  it.each(
+    sample(
+      [HUGE, "-1"].flatMap((value) => NUMBERS.map(([column, expected]) => [column, value, expected] as const)),
+      5,
+    ),
+  )("is counted again by the restore, or is as that of a new vault: %s = %s", async (column, value, expected = row[column]) => {
+    const { vault } = planted;
+    await damage({ table: "vaults", column, value });
+    const { number: snapshot } = await backUp(vault, { full: true });
+    expect(await restore({ vault, snapshot, overwrite: true })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(await vaultRow()).toEqual({ ...row, [column]: expected });
+    expect((await planted.call("GET", planted.items)).status).toBe(200);
+    await restore({ vault, snapshot: 1, overwrite: true });
+    expect(await vaultRow()).toEqual(row);
+  });
 });
 
 const place = () => planted.object;

@@ -25,6 +25,13 @@ async function freshBackup() {
   return { ...fresh, before: await contentOf(fresh), file: fresh.one.split("/").at(-1)! };
 }
 
+/** Damages the only content in the backup. Out: the finding that names it. */
+async function damageCopy({ vault, item, file }: Awaited<ReturnType<typeof freshBackup>>) {
+  const [copy] = (await env.BACKUPS.list({ prefix: `contents/${vault}` })).objects;
+  await env.BACKUPS.put(copy!.key, "damaged");
+  return { kind: "content_damaged", vault, item, file, id: copy!.key.slice("contents/".length) };
+}
+
 describe("the restore of an Item", () => {
   it("makes an Item again that was destroyed, with its Files", async () => {
     const fresh = await freshBackup();
@@ -82,20 +89,70 @@ describe("the restore of an Item", () => {
     expect(await contentOf(fresh)).toEqual(fresh.before);
   });
 
-  it("brings the Item back without a File whose content is damaged, and names it", async () => {
+  it("brings an Item that is not there back without a File whose content is damaged, and names it", async () => {
     const fresh = await freshBackup();
     const { vault, item, call, path } = fresh;
-    const { files, ...before } = (await call("GET", path)).body;
-    await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Newer" }] });
+    const { title, fields } = (await call("GET", path)).body;
+    await call("DELETE", path);
+    const { token } = await makeToken({ [vault]: "rwd" });
+    expect(await client(token)("DELETE", `/v1/vaults/${vault}/deleted-items/${item}`)).toMatchObject({ status: 204 });
     await env.FILES.delete(await objectsOf(vault));
-    const [copy] = (await env.BACKUPS.list({ prefix: `contents/${vault}` })).objects;
-    await env.BACKUPS.put(copy!.key, "damaged");
-    const findings = [{ kind: "content_damaged", vault, item, file: files[0].id, id: copy!.key.slice("contents/".length) }];
+    const findings = [await damageCopy(fresh)];
+    for (const dryRun of [true, false])
+      expect(await restoreOnce({ vault, item, dryRun })).toMatchObject({ status: 200, body: { findings } });
+    const after = (await call("GET", path)).body;
+    expect(after).toMatchObject({ title, fields });
+    expect(after.files ?? []).toEqual([]);
+  });
+
+  it("leaves a File as it is whose content is damaged in the snapshot, and names it", async () => {
+    const fresh = await freshBackup();
+    const { vault, item, call, path, one, before } = fresh;
+    await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Newer" }] });
+    await call("PUT", `${one}/content`, { body: pattern(300), headers: lengthOf(pattern(300)) });
+    const newer = (await call("GET", path)).body.files;
+    const [content] = (await env.BACKUPS.list({ prefix: `contents/${vault}` })).objects;
+    await env.FILES.delete(content!.key.slice("contents/".length));
+    const findings = [await damageCopy(fresh)];
     for (const dryRun of [true, false])
       expect(await restoreOnce({ vault, item, overwrite: true, dryRun })).toMatchObject({ status: 200, body: { findings } });
-    const after = (await call("GET", path)).body;
-    expect(after).toMatchObject({ title: before.title, fields: before.fields });
-    expect(after.files ?? []).toEqual([]);
+    expect(await contentOf(fresh)).toEqual({ ...(before as object), files: newer });
+    expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(300));
+  });
+
+  it("leaves a File as it is whose row does not open in the snapshot, and names it", async () => {
+    const fresh = await freshFile(pattern(20_000));
+    const { vault, item, call, path, file } = fresh;
+    const sealed = await env.DB.prepare("SELECT sealed FROM files WHERE id = ?").bind(file.id).first("sealed");
+    const put = (text: unknown) => env.DB.prepare("UPDATE files SET sealed = ?2 WHERE id = ?1").bind(file.id, text).run();
+    await put("AA".repeat(100));
+    await backUp(vault);
+    await put(sealed);
+    await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Newer" }] });
+    const findings = [{ kind: "row_unreadable", table: "files", vault, item, file: file.id }];
+    expect(await restoreOnce({ vault, item, overwrite: true })).toMatchObject({ status: 200, body: { findings } });
+    expect((await call("GET", path)).body).toMatchObject({ title: "Login", files: [{ id: file.id }] });
+    expect(await bytesOf(await fresh.download(file.id))).toEqual(pattern(20_000));
+  });
+
+  it("brings a File back whose row was lost, of an Item that is as the snapshot has it", async () => {
+    const fresh = await freshBackup();
+    const { vault, item, before } = fresh;
+    await env.DB.prepare("DELETE FROM files WHERE vault_id = ?").bind(vault).run();
+    await rebindCoordinator(vault, {});
+    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
+    expect(await contentOf(fresh)).toEqual(before);
+    expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(20_000));
+  });
+
+  it("copies a content again of which a later byte is damaged in FILES", async () => {
+    const fresh = await freshBackup();
+    const { vault, item } = fresh;
+    const [key] = await objectsOf(vault);
+    const bytes = new Uint8Array(await (await env.FILES.get(key!))!.arrayBuffer());
+    await env.FILES.put(key!, bytes.with(bytes.length - 100, bytes.at(-100)! ^ 1));
+    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
+    expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(20_000));
   });
 
   it("refuses an Item that the snapshot does not have, and an Item without its vault", async () => {

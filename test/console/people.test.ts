@@ -177,6 +177,28 @@ describe("DELETE /v1/admin/people/{p}", () => {
   });
 });
 
+describe("GET /v1/admin/people", () => {
+  it("has all people, the oldest first, and reads the rows of at most 50 at once", async () => {
+    const vaults = { [await makeVault()]: "r" } as const;
+    await seedPeople(env, 120, vaults);
+    const newest = await addOne("newest@example.com");
+    const read: number[] = [];
+    const DB = wrapDatabase(env.DB, {
+      after(results) {
+        for (const rows of results.map((result) => result.results as object[]))
+          read.push(rows.filter((row) => "sealed" in row).length);
+      },
+    });
+    const { body, headers } = await admin("GET", PEOPLE, { env: { DB } });
+    const ids = body.map(({ id }: { id: string }) => id);
+    expect([ids.length, new Set(ids).size, ids.at(-1)]).toEqual([121, 121, newest.id]);
+    expect(ids.slice(0, -1)).toEqual(ids.slice(0, -1).toSorted());
+    expect([Math.max(...read), headers.get("Content-Type")]).toEqual([50, "application/json"]);
+    expect(body[0].vaults).toEqual(vaults);
+    expect(await admin("HEAD", PEOPLE)).toMatchObject({ status: 200, text: "" });
+  });
+});
+
 describe("the routes of a person", () => {
   it.each(["GET", "PATCH", "DELETE"])("%s does not know an id that was never used, nor that of a token", async (method) => {
     const body = method === "PATCH" ? { vaults: {} } : undefined;

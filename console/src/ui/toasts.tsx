@@ -21,7 +21,7 @@ function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast 
     action?.run();
   };
   return (
-    <div class={`toast ${kind}`}>
+    <p class={`toast ${kind}`}>
       {text}
       {action && (
         <button type="button" onClick={act}>
@@ -31,6 +31,6 @@ function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast 
       <button type="button" class="plain" aria-label="Dismiss" onClick={() => hideToast(id)}>
         ×
       </button>
-    </div>
+    </p>
   );
 }

@@ -6,6 +6,7 @@ import type { Restoration, RestoreRequest } from "../../model/restore.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional } from "../../model/text.ts";
 import { type BackupStore, withBuckets } from "../../store/backup/ports.ts";
+import { isCount } from "../../store/vault-rows.ts";
 import type { RestorePorts } from "../../store/restore/ports.ts";
 import { restoreSlice } from "../../store/restore/run.ts";
 import { createRequestId } from "../../requests/request-id.ts";
@@ -86,7 +87,8 @@ function presentRestoration({ manifest, existing, state, done, total, findings, 
   const about = { snapshot: number, takenAt: presentTime(at), deployment, state, done, total, rows, findings, next };
   if (vault === REGISTRY)
     return { ...about, skipped, vaults: (snapshots ?? []).map((one) => ({ id: one.vault, snapshot: one.number })) };
-  return { ...about, vault: { id: vault }, existing, items: row!["items"] };
+  const items = row!["items"] as number;
+  return { ...about, vault: { id: vault }, existing, items: isCount(items) ? items : 0 };
 }
 
 async function answerItem(call: Call, store: BackupStore, item: string, wanted: RestoreRequest): Promise<Result<Reply>> {

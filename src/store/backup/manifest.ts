@@ -1,7 +1,8 @@
 import type { Keyring } from "../../crypto/keyring.ts";
 import { isMacOf, macOf } from "../../crypto/manifest-mac.ts";
 import { BACKUP_FORMAT, type Manifest } from "../../model/backup.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import type { Failure } from "../../model/failure.ts";
+import { ok, type Refusal, type Result } from "../../model/result.ts";
 import { sha256 } from "./sha256.ts";
 
 /** The text of a manifest: a line of JSON, and a line with the id of a root key and the MAC of the first line under it. */
@@ -21,25 +22,26 @@ export async function presentManifest({ active }: Keyring, manifest: Manifest): 
   return new TextEncoder().encode(`${line}\n${active.id} ${await macOf(active, line)}\n`);
 }
 
-/** The root key that a manifest needs and ROOT_KEYS lacks, by the detail of `parseManifest`. */
-export const missingKeyOf = (detail: string): string | undefined => / needs the root key (\S+), which /.exec(detail)?.[1];
-
 /**
- * Parses and authenticates the text of a manifest. In: where it was found, which an exchanged manifest does not name.
- * Errors: `backup_damaged`, with a detail that names the manifest and the fault, also when its root key is not in ROOT_KEYS.
+ * Parses and authenticates the text of a manifest. In: where it was found, which an exchanged manifest does not name. Errors:
+ * `backup_damaged`, with a detail that names the manifest and the fault, and with `missingKey` when ROOT_KEYS lacks its root key.
  */
 export async function parseManifest(
   { keys }: Keyring,
   place: Pick<Manifest, "vault" | "number">,
   text: Uint8Array,
 ): Promise<Result<OpenManifest>> {
-  const refused = (fault: string) => fail("backup_damaged", `manifest ${place.number} of ${place.vault} ${fault}`);
+  const refused = (fault: string, data: Pick<Failure, "missingKey"> = {}): Refusal => ({
+    ok: false,
+    failure: { kind: "backup_damaged", detail: `manifest ${place.number} of ${place.vault} ${fault}`, ...data },
+  });
   const [line = "", signature = "", rest] = new TextDecoder().decode(text).split("\n");
   const [key = "", mac = ""] = signature.split(" ");
   const root = keys.get(key);
   if (rest !== "") return refused("is truncated");
-  const named = /^[\w-]{1,32}$/.test(key) ? `the root key ${key}` : "a root key";
-  if (!root) return refused(`needs ${named}, which ROOT_KEYS does not have`);
+  const isNamed = /^[\w-]{1,32}$/.test(key);
+  if (!root && isNamed) return refused(`needs the root key ${key}, which ROOT_KEYS does not have`, { missingKey: key });
+  if (!root) return refused("needs a root key, which ROOT_KEYS does not have");
   if (!(await isMacOf(root, line, mac))) return refused("is not authentic");
   const manifest = JSON.parse(line) as Manifest;
   if (manifest.format > BACKUP_FORMAT) return refused("was written by a newer release");

@@ -1,7 +1,7 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { type Existing, type Position, type Skipped, type RestoreRequest, START } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import type { VaultRow } from "../vault-rows.ts";
+import { isCount, type VaultRow } from "../vault-rows.ts";
 import { bytesOf } from "../backup/begin.ts";
 import { requireRoomFor } from "../room.ts";
 import { checkOrigin, chooseSnapshot, compareExisting, openSnapshot } from "./choose.ts";
@@ -53,9 +53,12 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   return recorded.ok ? ok(begun) : recorded;
 }
 
-/** By how many bytes of sealed texts the restore makes the database larger. */
-const growthOf = ({ manifest, row, known }: Begun): number =>
-  (row?.sealed_bytes ?? bytesOf(manifest.parts)) - (known.vault?.sealed_bytes ?? 0);
+/** By how many bytes of sealed texts the restore makes the database larger. A damaged count counts as if there were none. */
+function growthOf({ manifest, row, known }: Begun): number {
+  const most = bytesOf(manifest.parts);
+  const [stored, present] = [row?.sealed_bytes ?? most, known.vault?.sealed_bytes ?? 0];
+  return (isCount(stored) ? Math.min(stored, most) : most) - (isCount(present) ? present : 0);
+}
 
 /** The registry is restored into a deployment that has nothing, or goes on where it was interrupted. */
 function checkEmpty({ inUse, running }: Known, goesOn: boolean): Result<undefined> {

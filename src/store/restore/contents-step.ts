@@ -98,15 +98,15 @@ export async function copyContents(
 
 /** Out: what is wrong with the content in the backup, where FILES does not have it. */
 async function restoreContent(
-  { backups, files }: RestorePorts,
+  ports: RestorePorts,
   { manifest, position, budget }: Slice,
   one: PartFile,
   dryRun: boolean,
 ): Promise<Result<Finding | undefined>> {
   budget.spend(0, 3);
-  const found = await bringContent(backups, files, one, dryRun);
+  const found = await bringContent(ports, one, { dryRun });
   if (!found.ok || !found.value) return found;
-  const replaced = await isReplaced(backups, manifest, position.part, one.place.item);
+  const replaced = await isReplaced(ports.backups, manifest, position.part, one.place.item);
   return ok(replaced ? undefined : { ...found.value, snapshot: manifest.number });
 }
 

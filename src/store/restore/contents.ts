@@ -5,6 +5,7 @@ import type { Finding } from "../../model/finding.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { logFailure } from "../../log.ts";
 import { backupContentKey } from "../backup/place.ts";
+import type { BackupStore } from "../backup/ports.ts";
 import { putPieces, type UploadPieces } from "../contents/objects.ts";
 import { contentKey, contextOf } from "../contents/place.ts";
 import { fault, findingOf } from "../verify/stage.ts";
@@ -27,29 +28,35 @@ async function hasContent(files: R2Bucket, place: ContentPlace, file: KeyedFile)
   return (await recoverCipher(keyOf(file), contextOf(place), new Uint8Array(await object.arrayBuffer()))).ok;
 }
 
+/** What is wrong with a content. */
+interface Damage {
+  readonly kind: "content_missing" | "content_damaged";
+  readonly detail: string;
+}
+
 /**
- * Copies a content, or without a bucket FILES only authenticates it. Errors: `backup_damaged`, when the backup has no such content or
- * another one; `unavailable`.
+ * Reads a content and authenticates it. In: the bucket that has it, under which key; where it is copied to, if it is. Out: what is wrong
+ * with it. Errors: `unavailable`.
  */
-async function copyContent(
-  backups: R2Bucket,
-  files: R2Bucket | undefined,
-  place: ContentPlace,
-  file: KeyedFile,
-): Promise<Result<undefined>> {
-  const damaged = (what: string) => fail("backup_damaged", `the content ${contentKey(place)} ${what}`);
+async function readContent(
+  from: R2Bucket,
+  key: string,
+  to: R2Bucket | undefined,
+  { place, file }: PartFile,
+): Promise<Result<Damage | undefined>> {
+  const found = (kind: Damage["kind"], what: string) => ok({ kind, detail: `the content ${contentKey(place)} ${what}` });
   try {
-    const object = await backups.get(backupContentKey(place));
-    if (!object) return damaged("is missing");
+    const object = await from.get(key);
+    if (!object) return found("content_missing", "is missing");
     const reader = object.body.getReader({ mode: "byob" });
     try {
-      if (object.size !== sealedFileSize(file.size)) return damaged("has another size than its File");
+      if (object.size !== sealedFileSize(file.size)) return found("content_damaged", "has another size than its File");
       const header = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
       const cipher = await recoverCipher(keyOf(file), contextOf(place), header.value ?? new Uint8Array());
-      if (!cipher.ok) return damaged("is not that of its File");
+      if (!cipher.ok) return found("content_damaged", "is not that of its File");
       const pieces = authentic(cipher.value, reader);
-      const copied = await (files ? putPieces(files, contentKey(place), pieces, object.size) : readAll(pieces));
-      return copied.ok ? ok(undefined) : damaged("is not that of its File");
+      const read = await (to ? putPieces(to, contentKey(place), pieces, object.size) : readAll(pieces));
+      return read.ok ? ok(undefined) : found("content_damaged", "is not that of its File");
     } finally {
       await reader.cancel().catch(() => undefined);
     }
@@ -59,23 +66,27 @@ async function copyContent(
   }
 }
 
-/**
- * Copies a content that FILES does not have; with `dryRun` only authenticates it. Out: what is wrong with it in the backup. Errors:
- * `unavailable`.
- */
+export interface ContentOptions {
+  /** The content is only authenticated, and not copied. */
+  readonly dryRun: boolean;
+  /** What FILES has is read wholly. */
+  readonly thorough?: boolean;
+}
+
+/** Copies a content that FILES does not have. Out: what is wrong with it in the backup. Errors: `unavailable`. */
 export async function bringContent(
-  backups: R2Bucket,
-  files: R2Bucket,
-  { place, file }: PartFile,
-  dryRun: boolean,
+  { backups, files }: Pick<BackupStore, "backups" | "files">,
+  wanted: PartFile,
+  { dryRun, thorough = false }: ContentOptions,
 ): Promise<Result<Finding | undefined>> {
-  if (await hasContent(files, place, file).catch(() => false)) return ok(undefined);
-  const copied = await copyContent(backups, dryRun ? undefined : files, place, file);
-  if (copied.ok || copied.failure.kind !== "backup_damaged") return copied;
+  const { place, file } = wanted;
+  const isThere = await hasContent(files, place, file).catch(() => false);
+  const there = isThere && thorough ? await readContent(files, contentKey(place), undefined, wanted) : ok(undefined);
+  if (isThere && there.ok && !there.value) return ok(undefined);
+  const copied = await readContent(backups, backupContentKey(place), dryRun ? undefined : files, wanted);
+  if (!copied.ok || !copied.value) return copied as Result<undefined>;
   const { vault, item } = place;
-  const detail = copied.failure.detail!;
-  const kind = detail.endsWith("is missing") ? "content_missing" : "content_damaged";
-  return ok(findingOf(fault(kind, { vault, item, file: file.id, id: contentKey(place) }, detail)));
+  return ok(findingOf(fault(copied.value.kind, { vault, item, file: file.id, id: contentKey(place) }, copied.value.detail)));
 }
 
 async function readAll(pieces: UploadPieces<undefined>): Promise<Result<undefined>> {

@@ -1,9 +1,9 @@
-import type { Cell } from "../../model/backup.ts";
+import { isTime } from "../../model/time.ts";
 import { expiredOf } from "../activity-retention.ts";
 import { ACTIVITY, sealActivity } from "../activity.ts";
 import { proofStatement } from "../root-keys.ts";
-import type { VaultRow } from "../vault-rows.ts";
-import { isImpossible } from "../verify/backup-rows.ts";
+import { isCount, type VaultRow } from "../vault-rows.ts";
+import { holdsTime } from "../verify/backup-rows.ts";
 import { recount } from "../write/repairs.ts";
 import type { RestorePorts } from "./ports.ts";
 import { endRestore } from "./progress.ts";
@@ -19,12 +19,29 @@ const SQL = {
     FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL
     ON CONFLICT (vault_id) DO UPDATE SET entries = max(entries, excluded.entries)`,
   forgetOtherCounts: "DELETE FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = substr(logs.vault_id, 1, 36))",
+  /** The version is what is left of the number of the last write, which is the sum of both versions. */
+  version: (name: string, other: string) => `
+    UPDATE vaults SET ${name} = max(0, coalesce((
+      SELECT max(sequence) FROM activity WHERE vault_id = ?1 AND sequence <= ${Number.MAX_SAFE_INTEGER}), 0) - ${other})
+    WHERE id = ?1`,
   entry: `INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)`,
 };
 
+const VERSIONS = [
+  ["content_version", "attribute_version"],
+  ["attribute_version", "content_version"],
+] as const;
+
+/** A value of the row of a vault, or what stands for one that no vault can have. In: when the snapshot was made, Unix milliseconds. */
+function mend(column: string, value: unknown, at: number): unknown {
+  if (typeof value !== "number") return value;
+  if (holdsTime(column)) return isTime(value) ? value : at;
+  return isCount(value) ? value : column.startsWith("quota_") ? null : 0;
+}
+
 /**
- * The statements of the last step of a vault: its row, by which it exists, and the entry of its log. A time of the row that is none becomes
- * that of the snapshot; the rows are counted when some were left out.
+ * The statements of the last step of a vault: its row, by which it exists, and the entry of its log. Of what no row can have a time becomes
+ * that of the snapshot, a quota the default, a count that of the rows, and a version follows from the log.
  */
 export async function finishStatements(
   { store, entry }: RestorePorts,
@@ -33,14 +50,18 @@ export async function finishStatements(
 ): Promise<D1PreparedStatement[]> {
   const { db, keyring } = store;
   const row = Object.fromEntries(
-    Object.entries(damaged).map(([column, value]) => [column, isImpossible(column, value as Cell) ? manifest.at : value]),
+    Object.entries(damaged).map(([column, value]) => [column, mend(column, value, manifest.at)]),
   ) as unknown as VaultRow;
+  const isMended = JSON.stringify(row) !== JSON.stringify(damaged);
   const columns = Object.keys(row);
   const values = columns.map((column) => `?1 ->> '${column}'`).join(", ");
   return [
     await proofStatement(db, keyring.keys.get(row.root_key_id)!),
     db.prepare(`INSERT INTO vaults (${columns.join(", ")}) SELECT ${values}`).bind(JSON.stringify(row)),
-    ...(position.rowsLeftOut > 0 ? [recount(db, row.id)] : []),
+    ...(position.rowsLeftOut > 0 || isMended ? [recount(db, row.id)] : []),
+    ...VERSIONS.filter(([name]) => row[name] !== damaged[name]).map(([name, other]) =>
+      db.prepare(SQL.version(name, other)).bind(row.id),
+    ),
     db.prepare(SQL.forgetCounts).bind(row.id),
     db.prepare(SQL.entry).bind(JSON.stringify([await sealActivity(store, entry)])),
     db.prepare(SQL.expired).bind(row.id),

@@ -1,7 +1,7 @@
 import { type Manifest, type PartRef, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest } from "../backup/load.ts";
-import { missingKeyOf, type OpenManifest } from "../backup/manifest.ts";
+import type { OpenManifest } from "../backup/manifest.ts";
 import { partKey } from "../backup/place.ts";
 import { tryBucket } from "../backup/ports.ts";
 import type { Store } from "../database.ts";
@@ -71,7 +71,7 @@ export async function openManifest(
   if (opened.failure.kind === "unavailable") return opened;
   const detail = opened.failure.detail ?? "the manifest is missing";
   const named = namedSnapshot(vault, number);
-  const removed = await findRemovedKey(store, detail);
+  const removed = await findRemovedKey(store, opened.failure.missingKey);
   if (!removed.ok) return removed;
   const id = removed.value;
   return ok({
@@ -84,8 +84,7 @@ export async function openManifest(
  * The key that a manifest needs, when it was removed and nothing that is served needs it. A manifest may also be damaged so that it names
  * a key that never was. Errors: those of `loadKnownKeys`.
  */
-async function findRemovedKey(store: Store, detail: string): Promise<Result<string | undefined>> {
-  const key = missingKeyOf(detail);
+async function findRemovedKey(store: Store, key: string | undefined): Promise<Result<string | undefined>> {
   const known = key === undefined ? ok([]) : await loadKnownKeys(store);
   return known.ok ? ok(known.value.find(({ id, state }) => id === key && state === "removed")?.id) : known;
 }

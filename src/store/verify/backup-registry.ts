@@ -1,7 +1,6 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadManifest, loadNewest, loadPart } from "../backup/load.ts";
-import { missingKeyOf } from "../backup/manifest.ts";
 import { namedSnapshot } from "./backup-chain.ts";
 import { checkPart } from "./backup-rows.ts";
 import { DONE, fault, type Fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
@@ -48,7 +47,7 @@ export async function checkSnapshots(ports: VerifyPorts, { after: [after = 0] }:
     const isMissing = !open.ok && open.failure.kind === "backup_not_found";
     if (isMissing)
       faults.push(fault("manifest_wrong", namedSnapshot(vault, number), `registry ${registry} names it, and it is missing`));
-    else if (!open.ok && missingKeyOf(open.failure.detail ?? "") !== undefined)
+    else if (!open.ok && open.failure.missingKey !== undefined)
       faults.push(
         fault("manifest_wrong", namedSnapshot(vault, number), `registry ${registry} names it, and its root key is missing`),
       );
