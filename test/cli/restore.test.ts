@@ -104,6 +104,23 @@ describe("admin restore --from", () => {
     expect(stored).toEqual([]);
   });
 
+  it("with --vault copies what belongs to the vault, and no registry: the folder may be of another deployment", async () => {
+    const { env, stored } = await serve([], ({ dryRun }) => ({ ...DONE, state: dryRun ? "planned" : "done", vaults: undefined }));
+    const folder = folderOf([
+      [REGISTRY, 2, "k2"],
+      [VAULT, 1, "k2"],
+      ["6f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09", 1, "k1"],
+    ]);
+    const contents = [VAULT, "6f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09"].map((vault) => `contents/${vault}/${REGISTRY}/${REGISTRY}`);
+    for (const key of contents) {
+      mkdirSync(dirname(join(folder, key)), { recursive: true });
+      writeFileSync(join(folder, key), "x");
+    }
+    const ran = await runHere(["admin", "restore", "--from", folder, "--vault", VAULT, "--yes"], { env });
+    expect(ran).toMatchObject({ code: 0, stderr: expect.not.stringContaining("Left out") });
+    expect(stored.toSorted()).toEqual([contents[0], nameOf(VAULT, 1)].toSorted());
+  });
+
   it("tells with --dry-run what would be restored, although the bucket does not have it yet", async () => {
     const { env, stored } = await serve();
     const folder = folderOf([[REGISTRY, 2, "k2"]]);

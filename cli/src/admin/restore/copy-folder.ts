@@ -26,13 +26,13 @@ interface Wanted {
 }
 
 /**
- * Copies what the bucket of backups lacks of a folder. Manifests that need a root key which ROOT_KEYS does not have are left out: a folder
- * keeps backups from before a key was removed. Out: whether the service can plan the restore; with `dryRun` it cannot when the bucket lacks
- * the manifest. Errors: throws a CliError when the manifest from which would be restored is left out, or when the service refuses an
- * object.
+ * Copies what the bucket of backups lacks of a folder; of one vault, which may be of another deployment, only what belongs to it. Manifests
+ * that need a root key which ROOT_KEYS does not have are left out: a folder keeps backups from before a key was removed. Out: whether the
+ * service can plan the restore; with `dryRun` it cannot when the bucket lacks the manifest. Errors: throws a CliError when the manifest
+ * from which would be restored is left out, or when the service refuses an object.
  */
 export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, ...wanted }: Wanted): Promise<boolean> {
-  const all = await listFolder(folder);
+  const all = (await listFolder(folder)).filter(({ key }) => wanted.vault === undefined || key.split("/")[1] === wanted.vault);
   const known = await listKnown(client);
   const isMissing = ({ key }: StoredObject) => !known.has(key);
   const manifests = await loadManifests(folder, all);

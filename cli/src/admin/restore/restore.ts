@@ -60,7 +60,8 @@ function nothingRestored(refused: readonly ItemVaultError[], dryRun: boolean): C
 const REFUSED = "The vaults that were refused above were left out. Try older snapshots of them: --vault and --snapshot.";
 
 const NOT_BROUGHT_BACK =
-  "What is named above does not open in this snapshot. Everything else was restored. An older snapshot may have it: --vault, --item, --snapshot.";
+  "What is named above does not open in this snapshot. Everything else was restored. " +
+  "An older snapshot may have it: --vault, --item, --snapshot.";
 
 /** Names what does not open. Out: how much it is. */
 async function tellFindings(io: Io, findings: readonly Finding[] = []): Promise<number> {
