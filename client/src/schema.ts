@@ -1001,6 +1001,8 @@ export interface Restoration {
     /** In words. */
     reason: string;
   }>;
+  /** Only with `dryRun`, not of an Item: whether the database has room for the rows; absent when the restore has begun. */
+  room?: boolean;
   /** Only with `dryRun`: `cursor` of the next request; absent at the end. */
   next?: string;
   vaults?: Array<{

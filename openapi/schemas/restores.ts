@@ -41,10 +41,15 @@ export const restoreSchemas: Readonly<Record<string, Schema>> = {
           description: "Only without `vault`: snapshots that are not authentic, or have no vaults (contract 21.25).",
         },
       ),
+      room: {
+        type: "boolean",
+        description:
+          "Only with `dryRun`, not of an Item: whether the database has room for the rows; absent when the restore has begun.",
+      },
       next: { type: "string", description: "Only with `dryRun`: `cursor` of the next request; absent at the end." },
       vaults: arrayOf(closed("A vault of the backup.", { id: ref("Uuid"), snapshot })),
     },
-    ["vault", "item", "existing", "items", "vaults", "next", "skipped"],
+    ["vault", "item", "existing", "items", "vaults", "room", "next", "skipped"],
   ),
   StoredObject: closed("Whether an object was stored.", {
     stored: { type: "boolean", description: "`false`: the bucket had it already." },

@@ -39,6 +39,8 @@ export interface Restoration {
   readonly findings: readonly Finding[];
   /** Only of the registry. */
   readonly skipped?: readonly Skipped[] | undefined;
+  /** Only where nothing changes: whether the database has room for the rows; absent when the restore has begun. */
+  readonly room?: boolean | undefined;
   /** Only where nothing changes: where the next slice begins; absent at the end. */
   readonly next?: string | undefined;
 }

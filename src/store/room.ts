@@ -1,7 +1,8 @@
 import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { joinedItem, loadFromVault, type VaultAccess } from "./authorized.ts";
-import type { Store } from "./database.ts";
+import { COUNTED, type Counted } from "./counted-rows.ts";
+import { runBatch, type Store } from "./database.ts";
 import { type DatabaseLevel, reachesLevel } from "./database-size.ts";
 import { probeDatabase } from "./probes.ts";
 
@@ -28,14 +29,15 @@ export async function requireRoom(store: Store): Promise<Result<undefined>> {
 }
 
 /**
- * Checks before a restore that so many bytes fit: nothing may be removed that cannot be written again. Errors: `database_full`,
- * `unavailable`.
+ * Whether so many sealed bytes fit in place of those that the database has of a vault. The rows are counted only when they would not fit
+ * beside each other; the counter of the vault may be damaged. Errors: `unavailable`.
  */
-export async function requireRoomFor(store: Store, bytes: number): Promise<Result<undefined>> {
-  if (bytes <= 0 || !reachesLevel(store.settings, "refuse", bytes)) return ok(undefined);
-  const asked = await probeDatabase(store.db);
-  if (!asked.ok) return asked;
-  return reachesLevel(store.settings, "refuse", bytes) ? fail("database_full") : ok(undefined);
+export async function hasRoomInPlaceOf({ db, settings }: Store, vault: string, bytes: number): Promise<Result<boolean>> {
+  if (!reachesLevel(settings, "refuse", bytes)) return ok(true);
+  const read = await runBatch<[Counted]>(db, db.prepare(COUNTED).bind(vault));
+  if (!read.ok) return read;
+  const growth = bytes - read.value[0][0]!.sealed_bytes;
+  return ok(growth <= 0 || !reachesLevel(settings, "refuse", growth));
 }
 
 interface Usage {

@@ -53,26 +53,51 @@ describe("a content that a restore needs", () => {
   });
 });
 
+/** A vault of 2 MB that is backed up. */
+async function largeVault() {
+  const { vault, items, path } = await freshFile(pattern(10));
+  const call = client((await makeToken({ [vault]: "rwd" })).token);
+  const fields = [1, 2, 3, 4, 5].map((label) => ({ label: `${label}`, value: "x".repeat(50_000) }));
+  for (let n = 0; n < 8; n++) expect((await call("POST", items, { body: { ...LOGIN, title: `${n}`, fields } })).status).toBe(200);
+  await backUp(vault);
+  return { vault, items, path, call };
+}
+
+/** A limit that the database has nearly reached. */
+async function nearLimit() {
+  const { meta } = await env.DB.prepare("SELECT 1").all();
+  return { DATABASE_LIMIT_MB: Math.ceil(meta.size_after / 950_000) } as unknown as Partial<Env>;
+}
+
 describe("a restore without room for the rows of its snapshot", () => {
-  it("is a 507 before anything of the vault changes, also as a dry run", async () => {
-    const { vault, items, path } = await freshFile(pattern(10));
-    const call = client((await makeToken({ [vault]: "rwd" })).token);
-    const fields = [1, 2, 3, 4, 5].map((label) => ({ label: `${label}`, value: "x".repeat(50_000) }));
-    for (let n = 0; n < 8; n++)
-      expect((await call("POST", items, { body: { ...LOGIN, title: `${n}`, fields } })).status).toBe(200);
-    await backUp(vault);
+  it("is a 507 before anything of the vault changes, and a dry run tells it", async () => {
+    const { vault, items, path, call } = await largeVault();
     for (const { id } of (await call("GET", items)).body as { id: string }[]) {
       if (path.endsWith(id)) continue;
       await call("DELETE", `${items}/${id}`);
       expect((await call("DELETE", `/v1/vaults/${vault}/deleted-items/${id}`)).status).toBe(204);
     }
     const before = await rowsInDatabase(vault);
-    const { meta } = await env.DB.prepare("SELECT 1").all();
-    const limit = { DATABASE_LIMIT_MB: Math.ceil(meta.size_after / 950_000) } as unknown as Partial<Env>;
-    for (const dryRun of [true, false])
-      expect(await restore({ vault, overwrite: true, dryRun }, limit)).toMatchObject({ status: 507 });
+    const limit = await nearLimit();
+    expect(await restore({ vault, overwrite: true, dryRun: true }, limit)).toMatchObject({ status: 200, body: { room: false } });
+    expect(await restore({ vault, overwrite: true }, limit)).toMatchObject({ status: 507 });
     expect(await rowsInDatabase(vault)).toEqual(before);
     expect((await call("GET", path)).status).toBe(200);
     expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200 });
+  });
+});
+
+describe("a restore of rows that the database has already", () => {
+  it.each([
+    ["are not counted", "UPDATE vaults SET sealed_bytes = NULL WHERE id = ?"],
+    ["are counted wrong", "UPDATE vaults SET sealed_bytes = -1 WHERE id = ?"],
+    ["have lost the row of their vault", "DELETE FROM vaults WHERE id = ?"],
+  ])("has room when the database is nearly full, also when they %s", async (_, damage) => {
+    const { vault } = await largeVault();
+    await env.DB.prepare(damage).bind(vault).run();
+    const limit = await nearLimit();
+    expect(await restore({ vault, dryRun: true }, limit)).toMatchObject({ status: 200, body: { room: true } });
+    expect(await restore({ vault }, limit)).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(await restore({ vault, dryRun: true }, limit)).toMatchObject({ status: 200, body: { room: true } });
   });
 });

@@ -81,10 +81,10 @@ function portsOf(call: Call, store: BackupStore, vault: string): RestorePorts {
   };
 }
 
-function presentRestoration({ manifest, existing, state, done, total, findings, next, skipped }: Restoration): object {
+function presentRestoration({ manifest, existing, state, done, total, findings, room, next, skipped }: Restoration): object {
   const { vault, number, at, deployment, parts, row, snapshots } = manifest;
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
-  const about = { snapshot: number, takenAt: presentTime(at), deployment, state, done, total, rows, findings, next };
+  const about = { snapshot: number, takenAt: presentTime(at), deployment, state, done, total, rows, findings, room, next };
   if (vault === REGISTRY)
     return { ...about, skipped, vaults: (snapshots ?? []).map((one) => ({ id: one.vault, snapshot: one.number })) };
   const items = row!["items"] as number;

@@ -3,7 +3,7 @@ import { type Existing, type Position, type Skipped, type RestoreRequest, START 
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isCount, type VaultRow } from "../vault-rows.ts";
 import { bytesOf } from "../backup/begin.ts";
-import { requireRoomFor } from "../room.ts";
+import { hasRoomInPlaceOf } from "../room.ts";
 import { checkOrigin, chooseSnapshot, compareExisting, openSnapshot } from "./choose.ts";
 import type { RestorePorts } from "./ports.ts";
 import { beginRestore, type Known, loadKnown, type Restore } from "./progress.ts";
@@ -20,6 +20,8 @@ export interface Begun extends Restore {
   readonly row: VaultRow | undefined;
   /** Newer snapshots that were not chosen; absent where one was asked for. */
   readonly skipped?: readonly Skipped[] | undefined;
+  /** Whether the database has room for the rows; absent when the restore has begun, and D1 decides. */
+  readonly room?: boolean;
 }
 
 /**
@@ -47,17 +49,19 @@ export async function begin({ store, backups }: RestorePorts, request: RestoreRe
   const position = goesOn ? running.position : START;
   const begun = { manifest, sha256, known: known.value, existing, position, row: row.value, skipped };
   if (goesOn) return ok(begun);
-  const room = await requireRoomFor(store, growthOf(begun));
-  if (!room.ok || dryRun) return room.ok ? ok(begun) : room;
+  const room = await hasRoomInPlaceOf(store, vault, sealedBytesOf(begun));
+  if (!room.ok) return room;
+  if (dryRun) return ok({ ...begun, room: room.value });
+  if (!room.value) return fail("database_full"); // nothing may be removed that cannot be written again
   const recorded = await beginRestore(store.db, begun, position);
   return recorded.ok ? ok(begun) : recorded;
 }
 
-/** By how many bytes of sealed texts the restore makes the database larger. A damaged count counts as if there were none. */
-function growthOf({ manifest, row, known }: Begun): number {
+/** The sealed bytes of the rows of a snapshot: at most those of its parts. A damaged count counts as if there were none. */
+function sealedBytesOf({ manifest, row }: Pick<Begun, "manifest" | "row">): number {
   const most = bytesOf(manifest.parts);
-  const [stored, present] = [row?.sealed_bytes ?? most, known.vault?.sealed_bytes ?? 0];
-  return (isCount(stored) ? Math.min(stored, most) : most) - (isCount(present) ? present : 0);
+  const stored = row?.sealed_bytes ?? most;
+  return isCount(stored) ? Math.min(stored, most) : most;
 }
 
 /** The registry is restored into a deployment that has nothing, or goes on where it was interrupted. */

@@ -15,8 +15,6 @@ export interface VaultState {
   readonly sequence: number;
   readonly updated_at: number;
   readonly data_key_id: string;
-  /** Bytes; NULL: not counted yet. */
-  readonly sealed_bytes: number | null;
 }
 
 /** What D1 knows of what is to be restored. */
@@ -35,8 +33,7 @@ export interface Known {
 
 const SQL = {
   running: "SELECT number, manifest, position FROM restores WHERE vault_id = ?1",
-  vault:
-    "SELECT content_version + attribute_version AS sequence, updated_at, data_key_id, sealed_bytes FROM vaults WHERE id = ?1",
+  vault: "SELECT content_version + attribute_version AS sequence, updated_at, data_key_id FROM vaults WHERE id = ?1",
   known: `
     SELECT (SELECT id FROM deployment) AS deployment, ${IN_USE} AS inUse,
       coalesce((SELECT max(created_at) FROM webhooks WHERE vault_id = ?1 AND created_at < ${TIME_END}), 0) AS webhook,

@@ -47,7 +47,7 @@ export async function restoreSlice(
   if (request.dryRun) {
     const planned = await planSlice(ports, begun.value, budget, request.cursor);
     if (!planned.ok) return planned;
-    return ok({ ...at(begun.value.position), ...planned.value, state: "planned" });
+    return ok({ ...at(begun.value.position), ...planned.value, state: "planned", room: begun.value.room });
   }
   // The registry has neither contents nor earlier rows.
   const first = manifest.vault === REGISTRY && begun.value.position.phase === "contents" ? SKIPPED : begun.value.position;

@@ -49,13 +49,24 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
 }
 
 /** What a command answers that is refused wholly. */
-function nothingRestored(refused: readonly ItemVaultError[], dryRun: boolean): CliError {
-  const missing = refused.every(({ status }) => status === 404);
+function nothingRestored(refused: readonly Refused[], dryRun: boolean): CliError {
+  const [{ status }] = refused as [Refused];
+  const hint = refused.every((one) => one.status === status) ? HINTS[status] : undefined;
   return new CliError(dryRun ? "Nothing would be restored" : "Nothing was restored", {
-    exit: missing ? "notFound" : "conflict",
-    hint: missing ? "List what there is: `item-vault admin backup --list`." : "Try an older snapshot with --snapshot.",
+    exit: hint !== undefined && status === 404 ? "notFound" : "conflict",
+    hint: hint ?? "Try an older snapshot with --snapshot.",
   });
 }
+
+/** A vault that is not restored, and why. */
+type Refused = Pick<ItemVaultError, "status" | "message">;
+
+const NO_ROOM: Refused = { status: 507, message: "the database has no room for its rows" };
+
+const HINTS: Readonly<Record<number, string>> = {
+  404: "List what there is: `item-vault admin backup --list`.",
+  507: "Delete what is not needed, or raise DATABASE_LIMIT_MB when the plan of the account allows more.",
+};
 
 const REFUSED = "The vaults that were refused above were left out. Try older snapshots of them: --vault and --snapshot.";
 
@@ -92,22 +103,23 @@ async function showPlans(
   client: Client,
   wanted: readonly RestoreBody[],
   { whole, dryRun }: { readonly whole: boolean; readonly dryRun: boolean },
-): Promise<{ readonly plans: readonly RestoreBody[]; readonly refused: readonly ItemVaultError[]; readonly lost: number }> {
+): Promise<{ readonly plans: readonly RestoreBody[]; readonly refused: readonly Refused[]; readonly lost: number }> {
   const plans: RestoreBody[] = [];
-  const refused: ItemVaultError[] = [];
+  const refused: Refused[] = [];
   let lost = 0;
   for (const plan of wanted) {
     const found = await planOf(client, plan, dryRun);
     const isThere = found instanceof ItemVaultError ? found.kind === "backup_newer" : found.existing === "older";
-    if (whole && isThere) await tell(io, `${plan.vault!}: is there`);
-    else if (found instanceof ItemVaultError) {
-      refused.push(found);
-      await tell(io, `${plan.vault!}: refused: ${printable(found.message)}`);
-    } else {
-      plans.push(plan);
-      await tell(io, `${plan.vault!}: ${describe(found)}`);
-      lost += dryRun ? await tellFindings(io, found.findings) : 0;
+    if (whole && isThere) {
+      await tell(io, `${plan.vault!}: is there`);
+      continue;
     }
+    const refusal = found instanceof ItemVaultError ? found : found.room === false ? NO_ROOM : undefined;
+    if (refusal) refused.push(refusal);
+    else plans.push(plan);
+    const words = refusal ? `refused: ${printable(refusal.message)}` : describe(found as Restoration);
+    await tell(io, `${plan.vault!}: ${words}`);
+    if (dryRun && !(found instanceof ItemVaultError)) lost += await tellFindings(io, found.findings);
   }
   return { plans, refused, lost };
 }

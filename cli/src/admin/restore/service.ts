@@ -22,6 +22,8 @@ export interface Restoration {
   readonly skipped?: readonly { readonly snapshot: number; readonly reason: string }[];
   /** What does not open, of this slice. */
   readonly findings?: readonly Finding[];
+  /** Of a dry run: whether the database has room for the rows. */
+  readonly room?: boolean;
   /** Of a dry run that has more to open. */
   readonly next?: string;
 }
