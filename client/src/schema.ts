@@ -995,12 +995,7 @@ export interface Restoration {
   /** The rows and contents of this slice that do not open (contract 21.24). */
   findings: Finding[];
   /** Only without `vault`: snapshots that are not authentic, or have no vaults (contract 21.25). */
-  skipped?: Array<{
-    /** The number of the snapshot. */
-    snapshot: number;
-    /** In words. */
-    reason: string;
-  }>;
+  skipped?: SkippedSnapshot[];
   /** Only with `dryRun`, not of an Item: whether the database has room for the rows; absent when the restore has begun. */
   room?: boolean;
   /** Only with `dryRun`: `cursor` of the next request; absent at the end. */
@@ -1010,6 +1005,14 @@ export interface Restoration {
     /** The number of the snapshot. */
     snapshot: number;
   }>;
+}
+
+/** A newer snapshot that is not taken. */
+export interface SkippedSnapshot {
+  /** The number of the snapshot. */
+  snapshot: number;
+  /** In words. */
+  reason: string;
 }
 
 /** Whether an object was stored. */
@@ -1139,6 +1142,24 @@ export interface RegistryStep {
     /** Whether it has no snapshot at all. */
     missing: boolean;
   };
+}
+
+/** A page of the vaults of the backups (contract 21.15). */
+export interface BackedUpVaults {
+  vaults: Array<{
+    id: Uuid;
+    /** Its name then. */
+    name?: string;
+    /** The number of that snapshot. */
+    snapshot?: number;
+    createdAt?: Time;
+    /** Its Items then. */
+    items?: number;
+    /** Snapshots that do not open, the newest first. */
+    skipped: SkippedSnapshot[];
+  }>;
+  /** `after` of the next page; absent on the last one. */
+  next?: Uuid;
 }
 
 /** A page of the objects of all backups (contract 21.9). */
@@ -2245,6 +2266,18 @@ export interface Operations {
     headers: Record<string, never>;
     body: undefined;
     answer: RegistryStep;
+  };
+  /** List the vaults of the backups */
+  "GET /v1/admin/backups/vaults": {
+    id: "listBackedUpVaults";
+    path: Record<string, never>;
+    query: {
+      /** The page has the vaults after this id (contract 21.15). */
+      after?: IdInput;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: BackedUpVaults;
   };
   /** List the snapshots of a vault */
   "GET /v1/admin/backups/vaults/{vault}": {

@@ -10,6 +10,16 @@ const OF_VAULT = `${BACKUPS}/vaults/{vault}`;
 const registry = { number: 7, createdAt: "2026-11-22T03:20:00.000Z", rows: 41, bytes: 20_480, vaults: 12 };
 const snapshot = { number: 3, createdAt: "2026-11-22T03:17:30.000Z", rows: 1_210, bytes: 734_003 };
 const DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+const vaults = [
+  {
+    id: "3fa85f64-5717-4562-b3fc-2c963f66afa6",
+    name: "Production",
+    snapshot: 3,
+    createdAt: "2026-11-22T03:17:30.000Z",
+    items: 214,
+    skipped: [],
+  },
+];
 const page = {
   objects: [{ key: `vaults/3fa85f64-5717-4562-b3fc-2c963f66afa6/parts/${DIGEST}`, size: 734_003 }],
 };
@@ -39,6 +49,18 @@ export const backupRows: readonly Row[] = [
         content: json("RegistryStep", { state: "done", number: 7, vaults: 12, behind: 0, broken: 0 }),
       },
     },
+  },
+  {
+    method: "get",
+    path: `${BACKUPS}/vaults`,
+    operationId: "listBackedUpVaults",
+    tag,
+    summary: "List the vaults of the backups",
+    description: "At most 20, in the order of their ids, by name, also vaults that were deleted (contract 21.15).",
+    access: ADMIN,
+    parameters: ["VaultsAfter"],
+    answers: { 200: { description: "A page.", content: json("BackedUpVaults", { vaults }) } },
+    errors: ["invalid"],
   },
   {
     method: "get",

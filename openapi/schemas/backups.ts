@@ -52,6 +52,27 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
     },
     ["waiting"],
   ),
+  BackedUpVaults: closed(
+    "A page of the vaults of the backups (contract 21.15).",
+    {
+      vaults: arrayOf(
+        closed(
+          "A vault, by its newest snapshot that opens.",
+          {
+            id: ref("Uuid"),
+            name: { type: "string", description: "Its name then." },
+            snapshot: integer("The number of that snapshot.", 1),
+            createdAt: ref("Time"),
+            items: integer("Its Items then.", 0),
+            skipped: arrayOf(ref("SkippedSnapshot"), { description: "Snapshots that do not open, the newest first." }),
+          },
+          ["name", "snapshot", "createdAt", "items"],
+        ),
+      ),
+      next: { ...ref("Uuid"), description: "`after` of the next page; absent on the last one." },
+    },
+    ["next"],
+  ),
   BackupObjects: closed(
     "A page of the objects of all backups (contract 21.9).",
     {

@@ -35,12 +35,9 @@ export const restoreSchemas: Readonly<Record<string, Schema>> = {
       findings: arrayOf(ref("Finding"), {
         description: "The rows and contents of this slice that do not open (contract 21.24).",
       }),
-      skipped: arrayOf(
-        closed("A newer snapshot that is not restored.", { snapshot, reason: { type: "string", description: "In words." } }),
-        {
-          description: "Only without `vault`: snapshots that are not authentic, or have no vaults (contract 21.25).",
-        },
-      ),
+      skipped: arrayOf(ref("SkippedSnapshot"), {
+        description: "Only without `vault`: snapshots that are not authentic, or have no vaults (contract 21.25).",
+      }),
       room: {
         type: "boolean",
         description:
@@ -51,6 +48,10 @@ export const restoreSchemas: Readonly<Record<string, Schema>> = {
     },
     ["vault", "item", "existing", "items", "vaults", "room", "next", "skipped"],
   ),
+  SkippedSnapshot: closed("A newer snapshot that is not taken.", {
+    snapshot,
+    reason: { type: "string", description: "In words." },
+  }),
   StoredObject: closed("Whether an object was stored.", {
     stored: { type: "boolean", description: "`false`: the bucket had it already." },
   }),

@@ -315,7 +315,12 @@ describe("an operator", () => {
 
   it("of a wrangler.toml without the bucket gets a 503, and nothing else breaks (21.14)", async () => {
     const bindings = { BACKUPS: undefined } as unknown as Partial<Env>;
-    const paths = ["/v1/admin/backups", "/v1/admin/backups/objects", `/v1/admin/backups/vaults/${await makeVault()}`];
+    const paths = [
+      "/v1/admin/backups",
+      "/v1/admin/backups/vaults",
+      "/v1/admin/backups/objects",
+      `/v1/admin/backups/vaults/${await makeVault()}`,
+    ];
     for (const path of paths)
       expect((await admin("GET", path, { env: bindings })).headers.get("Item-Vault-Error")).toBe("misconfigured");
     expect(await dependency(bindings)).toEqual({

@@ -87,3 +87,13 @@ it("admin backup --list shows the backups, and the snapshots of a vault", async 
   const { stdout } = await run("--list", "--vault", vault);
   expect(stdout).toMatch(/^NUMBER +CREATED +VAULTS +ROWS +BYTES\n1 +20/);
 });
+
+it("admin backup --vaults shows the vaults of the backups by name", async () => {
+  await run("--vault", vault);
+  const { code, stdout } = await run("--vaults");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^ID +NAME +SNAPSHOT +CREATED +ITEMS\n/);
+  expect(stdout).toMatch(new RegExp(`^${vault} +Backup +1 +20\\S+Z +1$`, "m"));
+  const listed = JSON.parse((await run("--vaults", "--format", "json")).stdout) as { id: string }[];
+  expect(listed.find(({ id }) => id === vault)).toMatchObject({ name: "Backup", snapshot: 1, items: 1, skipped: [] });
+});

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { REGISTRY } from "../../model/backup.ts";
+import { parseId } from "../../model/ids.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { explain, optional } from "../../model/text.ts";
@@ -8,6 +9,7 @@ import { isBackupKey } from "../../store/backup/place.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { registryStep } from "../../store/backup/registry.ts";
 import { backupStep, planSnapshot } from "../../store/backup/snapshot.ts";
+import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
@@ -68,6 +70,29 @@ function presentSnapshot({ number, manifest }: ListedSnapshot) {
     missing,
     findings,
   };
+}
+
+/** The vaults that the bucket has, by name, also those that do not exist any more. Each page is logged. */
+export const listBackedUpVaults = {
+  parse({ query }: ParseCall): Result<string> {
+    const after = query.rest.get("after") ?? "";
+    const id = after === "" ? after : parseId(after);
+    return id === undefined ? invalid("after: is not a UUID or its 26 characters of base32") : ok(id);
+  },
+  async handle({ c, store }: Call, after: string): Promise<Result<Reply>> {
+    const buckets = withBuckets(store, c.env);
+    if (!buckets.ok) return buckets;
+    const page = await listVaults(buckets.value, after);
+    if (!page.ok) return page;
+    const { vaults, next } = page.value;
+    return ok({ response: c.json({ vaults: vaults.map(presentVault), next }), action: "READ" });
+  },
+};
+
+function presentVault({ id, newest, skipped }: BackedUpVault) {
+  if (!newest) return { id, skipped };
+  const { name, number: snapshot, at, items } = newest;
+  return { id, name, snapshot, createdAt: presentTime(at), items, skipped };
 }
 
 /** The objects of all backups. Each list is logged. */

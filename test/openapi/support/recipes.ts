@@ -102,6 +102,7 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "addPerson 507": (given) => changed({ env: fullD1() })(given),
   "changePerson 507": (given) => changed({ env: fullD1() })(given),
   "verify 400": changed({ body: { cursor: "-" } }),
+  "listBackedUpVaults 400": changed({ query: "?after=x" }),
   "getBackupObject 400": changed({ query: "?key=../x" }),
   "restoreBackup 400": changed({ body: { snapshot: 0 } }),
   "restoreBackup 409": async (given) => {

@@ -647,6 +647,17 @@ const byAdmin: readonly WorstRequest[] = [
   },
   { endpoint: `POST ${BACKUPS}`, why: "a vault without a snapshot", prepare: async (world) => forAdmin(BACKUPS, world) },
   {
+    endpoint: `GET ${BACKUPS}/vaults`,
+    why: "a page of 20 vaults",
+    prepare: async (world) => {
+      for (let count = 0; count < 20; count++) {
+        const { vault } = await ownVault(world);
+        await world.ask("POST", `${BACKUPS}/vaults/${vault}`, world.env.ADMIN_TOKEN, {});
+      }
+      return forAdmin(`${BACKUPS}/vaults`, world);
+    },
+  },
+  {
     endpoint: `GET ${BACKUPS}/vaults/:vault`,
     why: "one snapshot",
     prepare: async (world) => forAdmin(`${BACKUPS}/vaults/${(await shareIn(world, largestVault)).vault}`, world),

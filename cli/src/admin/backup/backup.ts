@@ -11,12 +11,17 @@ import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
 import { lineOf } from "../verify/service.ts";
 import { copyObject, listLacking } from "./mirror.ts";
+import { showBackedUpVaults } from "./vaults.ts";
 import { BACKUPS, backUpRegistry, backUpVault, type VaultStep } from "./service.ts";
 import type { BACKUP_OPTIONS } from "./table.ts";
 
 /** `admin backup`. It may be killed anywhere and run again: it continues. Out: the exit code, `found` when rows did not open. */
 export async function backup({ io, options, admin: connect }: Call<typeof BACKUP_OPTIONS>): Promise<number> {
   const client = await connect();
+  if (options.vaults) {
+    await showBackedUpVaults(io, client, options.format);
+    return EXIT.ok;
+  }
   const vault = options.vault === undefined ? undefined : await adminVaultIdOf(client, options.vault);
   if (options.list) {
     await list(io, client, vault, options.format);

@@ -6,6 +6,7 @@ export const BACKUP_OPTIONS = {
   to: { type: "string", value: "DIR", summary: "then copy what the folder lacks of the bucket of backups" },
   full: { type: "boolean", summary: "read everything, not only what has changed" },
   list: { type: "boolean", summary: "list the backups, or the snapshots of --vault" },
+  vaults: { type: "boolean", summary: "list the vaults that the backups have, also deleted ones" },
   "dry-run": { type: "boolean", summary: "tell what would be read and copied, and change nothing" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
@@ -16,7 +17,12 @@ export const BACKUP_COMMANDS: readonly Command[] = [
     summary: "back up all vaults into the bucket of backups",
     args: "",
     options: BACKUP_OPTIONS,
-    examples: ["item-vault admin backup", "item-vault admin backup --to backup/", "item-vault admin backup --list"],
+    examples: [
+      "item-vault admin backup",
+      "item-vault admin backup --to backup/",
+      "item-vault admin backup --list",
+      "item-vault admin backup --vaults",
+    ],
     load: async () => ({ run: (await import("./backup.ts")).backup }),
   }),
 ] as readonly Command[];

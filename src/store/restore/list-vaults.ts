@@ -1,0 +1,80 @@
+import { REGISTRY } from "../../model/backup.ts";
+import { isId } from "../../model/ids.ts";
+import type { Skipped } from "../../model/restore.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { listSnapshots, loadManifest } from "../backup/load.ts";
+import { type BackupStore, tryBucket } from "../backup/ports.ts";
+import { openVault } from "../vault-rows.ts";
+import { openSnapshot } from "./choose.ts";
+
+/** The vaults that the bucket of backups has, by name: what can be restored after a vault, or the database, is gone. */
+
+/** A snapshot of a vault that opens. */
+interface NamedSnapshot {
+  readonly number: number;
+  /** When it was finished: Unix milliseconds. */
+  readonly at: number;
+  /** The name of the vault. */
+  readonly name: string;
+  readonly items: number;
+}
+
+export interface BackedUpVault {
+  readonly id: string;
+  /** The newest snapshot that opens; `undefined` when none of those that were tried does. */
+  readonly newest: NamedSnapshot | undefined;
+  /** The snapshots that were tried and do not open, the newest first. */
+  readonly skipped: readonly Skipped[];
+}
+
+export interface VaultPage {
+  readonly vaults: readonly BackedUpVault[];
+  /** The id after which the next page begins; absent on the last one. */
+  readonly next: string | undefined;
+}
+
+/** R2 calls of a page: one, and for each of its vaults a list and as many manifests as are tried. */
+const pageVaultsMax = 20;
+const triedSnapshotsMax = 3;
+
+/** A page of the vaults, in the order of their ids. In: the id after which it begins, or an empty text. Errors: `unavailable`. */
+export async function listVaults(store: BackupStore, after: string): Promise<Result<VaultPage>> {
+  const prefix = "vaults/";
+  const startAfter = `${prefix}${after || REGISTRY}0`; // 0 is the character after the slash
+  const page = await tryBucket(() => store.backups.list({ prefix, delimiter: "/", startAfter, limit: pageVaultsMax }));
+  if (!page.ok) return page;
+  const ids = page.value.delimitedPrefixes.map((folder) => folder.slice(prefix.length, -1));
+  const vaults: BackedUpVault[] = [];
+  for (const id of ids.filter(isId)) {
+    const vault = await findNamed(store, id);
+    if (!vault.ok) return vault;
+    vaults.push(vault.value);
+  }
+  return ok({ vaults, next: page.value.truncated ? ids.at(-1) : undefined });
+}
+
+async function findNamed(store: BackupStore, id: string): Promise<Result<BackedUpVault>> {
+  const numbers = await listSnapshots(store.backups, id);
+  if (!numbers.ok) return numbers;
+  const skipped: Skipped[] = [];
+  for (const number of numbers.value.slice(-triedSnapshotsMax).toReversed()) {
+    const named = await openNamed(store, id, number);
+    if (named.ok) return ok({ id, newest: named.value, skipped });
+    if (named.failure.kind === "unavailable") return named;
+    skipped.push({ snapshot: number, reason: named.failure.detail ?? "it is missing" });
+  }
+  return ok({ id, newest: undefined, skipped });
+}
+
+/** Errors: `backup_not_found`, `backup_damaged`, `unavailable`. */
+async function openNamed(store: BackupStore, vault: string, number: number): Promise<Result<NamedSnapshot>> {
+  const found = await loadManifest(store.backups, store.keyring, { vault, number });
+  if (!found.ok) return found;
+  const { manifest } = found.value;
+  const row = await openSnapshot(store, manifest);
+  if (!row.ok) return row;
+  const opened = await openVault(store, row.value);
+  if (!opened.ok) return fail("backup_damaged", `snapshot ${number} of ${vault} has a row of its vault that does not open`);
+  const { name, items } = opened.value.vault;
+  return ok({ number, at: manifest.at, name, items });
+}
