@@ -110,6 +110,8 @@ describe("the health", () => {
     await signIn(page, seeded.token, inject("secrets").ADMIN_TOKEN);
     await page.goto("/console/#/health");
     await expect.poll(() => page.getByRole("row", { name: /Database \(D1\) Works/ }).count()).toBe(1);
+    const names = await page.getByRole("table", { name: "Parts of the service" }).getByRole("rowheader").allTextContents();
+    expect(names.filter((name) => !/^[A-Z]/.test(name))).toEqual([]);
     await page.getByText(/Database: [\d.]+ [KM]B of 10 GB/).waitFor();
     await page.getByRole("figure", { name: /Largest vaults/ }).waitFor();
   });

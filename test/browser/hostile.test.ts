@@ -43,18 +43,29 @@ async function faultsOf(page: Page): Promise<string[]> {
     await page.setViewportSize(size);
     const covered = (await coveredButtons(page)).map((name) => `covered: ${name.slice(0, 60)}`);
     const measured = await page.evaluate(() => {
-      const shown = [...document.querySelectorAll("h1, h2, dt, .rows a, td, th")].filter((element) => element.checkVisibility());
+      const shown = [...document.querySelectorAll("h1, h2, dt, .name, .rows a, td, th")].filter((element) =>
+        element.checkVisibility(),
+      );
       const high = shown.filter((element) => element.getBoundingClientRect().height > innerHeight / 2);
       const links = [...document.querySelectorAll<HTMLElement>(".rows a .title, main h1")].filter((one) => one.checkVisibility());
-      const empty = links.filter((one) => one.innerText.replaceAll(/[\p{C}\p{Z}]/gu, "") === "");
+      const untitled = links.filter((one) => one.innerText.includes("\u200B"));
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      const empty: Element[] = [];
+      for (let node = walker.nextNode(); node; node = walker.nextNode())
+        if (/^[\p{C}\p{Z}]+$/u.test(node.textContent!.trim())) empty.push(node.parentElement!);
       const broken = [...document.querySelectorAll("td[data-label='Who'] span")].filter(
         (one) => one.getClientRects().length > one.textContent.split(" ").length,
+      );
+      const cut = [...document.querySelectorAll(".scope-names .quiet")].filter(
+        (one) => one.getBoundingClientRect().bottom > one.parentElement!.getBoundingClientRect().bottom + 1,
       );
       const sideways = Math.max(...[document.documentElement, document.querySelector("main")!].map((one) => one.scrollWidth));
       return [
         ...high.map((one) => `higher than half of the screen: ${one.outerHTML.slice(0, 80)}`),
         ...empty.map((one) => `empty: ${one.outerHTML.slice(0, 80)}`),
+        ...untitled.map((one) => `has an invisible title, and is not called untitled: ${one.outerHTML.slice(0, 80)}`),
         ...broken.map((one) => `breaks within a word: ${one.textContent}`),
+        ...cut.map((one) => `permissions are cut off: ${one.textContent}`),
         ...(sideways > innerWidth ? [`scrolls sideways: ${sideways}`] : []),
       ];
     });

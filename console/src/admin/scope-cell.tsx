@@ -1,5 +1,6 @@
 import type { Permission } from "@item-vault/client";
 import { plural } from "../ui/plural.ts";
+import { shorten } from "../ui/texts.ts";
 import { canonicalScope, describePermission, type Scope } from "./scope.ts";
 import { vaultLabel } from "./vault-names.ts";
 
@@ -25,7 +26,7 @@ const Names = ({ entries }: { readonly entries: readonly Named[] }) => (
   <ul class="scope-names">
     {entries.map(([name, permission], index) => (
       <li key={index}>
-        {name} <span class="quiet">{describePermission(permission)}</span>
+        {shorten(name)} <span class="quiet">{describePermission(permission)}</span>
       </li>
     ))}
   </ul>

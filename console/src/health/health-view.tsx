@@ -22,6 +22,7 @@ const PARTS: Readonly<Record<string, string>> = {
   queue: "Queue",
   "rate limits": "Rate limits",
   backups: "Backups",
+  data: "Stored data",
   settings: "Settings",
 };
 

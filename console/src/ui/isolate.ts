@@ -7,15 +7,19 @@ import { INVISIBLE, REORDERING } from "./texts.ts";
  */
 
 /** Elements whose text stands alone, and that have no elements in them. */
-const WITHOUT_ELEMENTS: ReadonlySet<unknown> = new Set(["option", "title", "textarea", "script", "style"]);
+const WITHOUT_ELEMENTS: ReadonlySet<unknown> = new Set(["title", "textarea", "script", "style"]);
 /** The types of inputs in which people write texts. */
 const TEXTS: ReadonlySet<unknown> = new Set([undefined, "text", "search"]);
 
-function show(child: unknown): unknown {
-  if (Array.isArray(child)) return child.map(show);
+/** What is shown in place of a text without ink. */
+const UNSEEN = "(invisible characters)";
+
+/** In: the text of an element; whether that is an option, which has no elements in it. */
+function show(child: unknown, isOption: boolean): unknown {
+  if (Array.isArray(child)) return child.map((one) => show(one, isOption));
   if (typeof child !== "string") return child;
-  if (INVISIBLE.test(child)) return h("span", { class: "quiet" }, "(invisible characters)");
-  return REORDERING.test(child) ? h("bdi", null, child) : child;
+  if (INVISIBLE.test(child)) return isOption ? UNSEEN : h("span", { class: "quiet" }, UNSEEN);
+  return REORDERING.test(child) && !isOption ? h("bdi", null, child) : child;
 }
 
 /** Begins to isolate the texts of all elements. */
@@ -25,13 +29,8 @@ export function isolateTexts(): void {
     const { type } = node;
     const props = node.props as Record<string, unknown>;
     if (type === "option" || type === "textarea" || (type === "input" && TEXTS.has(props["type"]))) props["dir"] ??= "auto";
-    else if (
-      (typeof type === "string" || type === Fragment) &&
-      type !== "bdi" &&
-      !WITHOUT_ELEMENTS.has(type) &&
-      "children" in props
-    )
-      props["children"] = show(props["children"]);
+    if ((typeof type === "string" || type === Fragment) && type !== "bdi" && !WITHOUT_ELEMENTS.has(type) && "children" in props)
+      props["children"] = show(props["children"], type === "option");
     before?.(node);
   };
 }
