@@ -4,7 +4,7 @@ import { channels, listeners } from "../../src/http/events/hub.ts";
 import { check } from "../../src/http/events/reads.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { openEvents, type Received, type Stream } from "../support/events.ts";
-import { anyAsleep, listening } from "../support/listening.ts";
+import { anyAsleep, endListening, listening } from "../support/listening.ts";
 import { removeRows } from "../support/restore.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Permission } from "../support/service.ts";
 import { realSleep, UNDER_LOAD, until } from "../support/waits.ts";
@@ -14,12 +14,7 @@ import { realSleep, UNDER_LOAD, until } from "../support/waits.ts";
 // The first stream checks the tokens of the isolate at once, and the next check is 12 s later.
 beforeEach(() => void (check.due = 0));
 
-afterEach(async () => {
-  vi.useRealTimers();
-  await vi.waitFor(() => {
-    if (listeners.size + channels.size > 0) throw new Error("a request still waits for events");
-  }, UNDER_LOAD);
-});
+afterEach(endListening);
 
 async function fresh(dialect: "uuid" | "connect" = "uuid") {
   const own = await freshVault(dialect);

@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { channels, listeners } from "../../src/http/events/hub.ts";
 import { check } from "../../src/http/events/reads.ts";
 import { addPerson, serveTeam } from "../support/access.ts";
 import { browser, CONSOLE, COOKIE, cookieOf } from "../support/console.ts";
 import { readEvents } from "../support/events.ts";
-import { listening } from "../support/listening.ts";
+import { endListening, listening } from "../support/listening.ts";
 import { admin, fetchRaw, freshVault, LOGIN } from "../support/service.ts";
-import { UNDER_LOAD } from "../support/waits.ts";
 
 /** A person who waits for events while the administrator changes what the person may read (contract 15.6 to 15.9, 25). */
 
@@ -15,12 +13,7 @@ const signInAs = serveTeam();
 // The first request checks the tokens of the isolate at once, and the next check is 12 s later.
 beforeEach(() => void (check.due = 0));
 
-afterEach(async () => {
-  vi.useRealTimers();
-  await vi.waitFor(() => {
-    if (listeners.size + channels.size > 0) throw new Error("a request still waits for events");
-  }, UNDER_LOAD);
-});
+afterEach(endListening);
 
 /** A person with two vaults who has signed in, and waits for events of both. */
 async function waitingPerson() {

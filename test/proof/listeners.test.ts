@@ -1,22 +1,17 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { channels, listeners } from "../../src/http/events/hub.ts";
+import { afterEach, describe, expect, it } from "vitest";
 import { seeded } from "../support/bindings.ts";
 import { contested, times } from "../support/contested.ts";
 import { openEvents } from "../support/events.ts";
+import { endListening } from "../support/listening.ts";
 import { runs } from "../support/runs.ts";
 import { client, LOGIN, makeToken } from "../support/service.ts";
-import { UNDER_LOAD } from "../support/waits.ts";
 
 /**
  * Listeners that are cut off at random, while clients write through two coordinators at once, one of which is evicted now and
  * then: each listener gets every write once and in order (contract 15.1, 15.4).
  */
 
-afterEach(async () => {
-  await vi.waitFor(() => {
-    if (listeners.size + channels.size > 0) throw new Error("a request still waits for events");
-  }, UNDER_LOAD);
-});
+afterEach(endListening);
 
 /** Of one seed. What a listener knows is its position, so more writes of the same seed would repeat the same cuts at later ones. */
 const WRITES = runs(30, 4_000);

@@ -1,6 +1,7 @@
+import { vi } from "vitest";
 import { channels, listeners } from "../../src/http/events/hub.ts";
 import type { Listener } from "../../src/http/events/channel.ts";
-import { until } from "./waits.ts";
+import { UNDER_LOAD, until } from "./waits.ts";
 
 /** The state of the requests of this isolate that wait for events. */
 
@@ -21,3 +22,11 @@ export const listening = (vault: string, count = 1): Promise<void> =>
 
 /** Resolves when a request of the isolate waits. */
 export const anyAsleep = (): Promise<void> => until(() => [...listeners].some(isAsleep));
+
+/** Ends the fake time of a test. Resolves when none of its requests waits for events. For `afterEach`. */
+export async function endListening(): Promise<void> {
+  vi.useRealTimers();
+  await vi.waitFor(() => {
+    if (listeners.size + channels.size > 0) throw new Error("a request still waits for events");
+  }, UNDER_LOAD);
+}
