@@ -7,14 +7,46 @@ import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile, objectsOf, pattern } from "../support/files.ts";
 import { passDays, passDaysQuickly, removeRows } from "../support/restore.ts";
 import { restore, restoreOnce } from "../support/restores.ts";
-import { client, LOGIN, makeToken } from "../support/service.ts";
+import { admin, client, LOGIN, makeToken } from "../support/service.ts";
 
 /** What a restore needs is neither deleted beside it nor removed before there is room for it (contract 21.22 and 21.23). */
 
 afterEach(() => void vi.useRealTimers());
 
+/** Begins a restore of a vault, and gives it up before it has removed the vault. */
+async function beginRestore(vault: string): Promise<void> {
+  const hasBegun = () => env.DB.prepare("SELECT 1 FROM restores WHERE vault_id = ?").bind(vault).first();
+  const DB = wrapDatabase(env.DB, {
+    before: async () => ((await hasBegun()) ? Promise.reject(new Error("D1_ERROR: lost")) : undefined),
+  });
+  expect(await restoreOnce({ vault }, { DB })).toMatchObject({ status: 503 });
+  expect(await env.DB.prepare("SELECT 1 FROM vaults WHERE id = ?").bind(vault).first()).not.toBeNull();
+}
+
+describe("a restore that was begun and given up", () => {
+  it("leaves the contents of destroyed Items to be deleted", async () => {
+    const { vault, items, path } = await freshFile(pattern(10));
+    await backUp(vault);
+    await beginRestore(vault);
+    const call = client((await makeToken({ [vault]: "rwd" })).token);
+    await call("DELETE", path);
+    expect((await call("DELETE", `/v1/vaults/${vault}/deleted-items/${path.slice(items.length + 1)}`)).status).toBe(204);
+    await passDaysQuickly(vault, 40);
+    expect(await objectsOf(vault)).toEqual([]);
+  });
+
+  it("leaves the contents of the vault to be deleted, when that is deleted", async () => {
+    const { vault } = await freshFile(pattern(10));
+    await backUp(vault);
+    await beginRestore(vault);
+    expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
+    await passDaysQuickly(vault, 40);
+    expect(await objectsOf(vault)).toEqual([]);
+  });
+});
+
 describe("a content that a restore needs", () => {
-  it("is not swept while the restore is under way, although it was found without a row before", async () => {
+  it("is there after the restore, although it was swept when that had begun", async () => {
     const { vault } = await freshFile(pattern(10));
     const objects = await objectsOf(vault);
     await backUp(vault);
@@ -22,15 +54,9 @@ describe("a content that a restore needs", () => {
     advanceClock(3 * DAY);
     await cleanUp(env, Date.now());
     await passDaysQuickly(vault, 29);
-    // The restore has begun, and the vault is still there: only the restore tells that the content is needed.
-    const hasBegun = () => env.DB.prepare("SELECT 1 FROM restores WHERE vault_id = ?").bind(vault).first();
-    const DB = wrapDatabase(env.DB, {
-      before: async () => ((await hasBegun()) ? Promise.reject(new Error("D1_ERROR: lost")) : undefined),
-    });
-    expect(await restoreOnce({ vault }, { DB })).toMatchObject({ status: 503 });
-    expect(await env.DB.prepare("SELECT 1 FROM vaults WHERE id = ?").bind(vault).first()).not.toBeNull();
+    await beginRestore(vault);
     await passDays(vault, 4);
-    expect(await objectsOf(vault)).toEqual(objects);
+    expect(await objectsOf(vault)).toEqual([]);
     expect(await restore({ vault })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
     expect(await objectsOf(vault)).toEqual(objects);
   });

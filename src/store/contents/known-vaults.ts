@@ -5,18 +5,11 @@ const EXISTS = "EXISTS (SELECT 1 FROM vaults WHERE id = value)";
 const DELETED = `EXISTS (
   SELECT 1 FROM activity WHERE vault_id = value AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')`;
 
-const SQL = {
-  known: `SELECT value AS vault FROM json_each(?1) WHERE NOT ${IS_RESTORED} AND (${EXISTS} OR ${DELETED})`,
-  settled: `SELECT value AS vault FROM json_each(?1) WHERE ${EXISTS} OR (NOT ${IS_RESTORED} AND ${DELETED})`,
-};
+const SQL = `SELECT value AS vault FROM json_each(?1) WHERE ${EXISTS} OR (NOT ${IS_RESTORED} AND ${DELETED})`;
 
 /**
- * The statement that reads which vaults D1 knows, or whose deletion it knows: `{vault}`. Any other D1 proves nothing about a vault, and
- * nothing proves that a content of one that is being restored is not needed.
+ * The statement that reads which vaults D1 has, or has the deletion of: `{vault}`. Any other D1 proves nothing about a vault, nor does one
+ * from which a restore has removed the vault. Before that a restore needs no content of FILES: it copies those that it lacks at its end.
  */
 export const knownVaults = (db: D1Database, vaults: readonly string[]): D1PreparedStatement =>
-  db.prepare(SQL.known).bind(JSON.stringify(vaults));
-
-/** The statement that reads which vaults are there, or were deleted and are not being restored: `{vault}`. */
-export const settledVaults = (db: D1Database, vaults: readonly string[]): D1PreparedStatement =>
-  db.prepare(SQL.settled).bind(JSON.stringify(vaults));
+  db.prepare(SQL).bind(JSON.stringify(vaults));

@@ -10,7 +10,7 @@ import { referencedStatement } from "./without-row.ts";
 /**
  * The sweep of pending contents. D1 may be a database that was restored, perhaps only for a while, or an empty one. So a
  * sweep that finds no row marks the content, and the content is deleted when every sweep during the retention found none.
- * A D1 that knows neither the vault nor its deletion proves nothing, nor does one to which the vault is being restored.
+ * A D1 that knows neither the vault nor its deletion proves nothing, nor does one from which a restore has removed the vault.
  */
 
 /** What a sweep makes of a record. */

@@ -1,7 +1,7 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadManifest } from "../backup/load.ts";
-import { settledVaults } from "../contents/known-vaults.ts";
+import { knownVaults } from "../contents/known-vaults.ts";
 import { runBatch } from "../database.ts";
 import type { RestorePorts } from "./ports.ts";
 import type { Known } from "./progress.ts";
@@ -24,7 +24,7 @@ export async function unfinishedNumber(
   if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(undefined);
   const { manifest, sha256 } = registry.value;
   const vaults = manifest.snapshots?.map((snapshot) => snapshot.vault) ?? [];
-  const read = await runBatch<[unknown]>(store.db, settledVaults(store.db, vaults));
+  const read = await runBatch<[unknown]>(store.db, knownVaults(store.db, vaults));
   if (!read.ok) return read;
   return ok(sha256 === running.manifest && read.value[0].length < vaults.length ? number : undefined);
 }

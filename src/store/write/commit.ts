@@ -57,6 +57,8 @@ const SQL = {
     INSERT INTO past_writes (action, writes) SELECT key, value FROM json_each(?1) WHERE true
     ON CONFLICT (action) DO UPDATE SET writes = past_writes.writes + excluded.writes`,
   deleteVault: "DELETE FROM vaults WHERE id = ?1",
+  /** A restore that was begun and given up. */
+  deleteRestore: "DELETE FROM restores WHERE vault_id = ?1",
 };
 
 interface Batch {
@@ -153,6 +155,7 @@ function deleteBatch(store: Store, commit: Commit, rows: readonly ActivityRow[])
   const { db } = store;
   const entries = fencedEntries(store, commit.before?.vault ?? commit.deleted!, commit, rows);
   const writes = db.prepare(SQL.addPastWrites).bind(JSON.stringify(writesOf(commit.deleted!)));
-  const deletion = [recordDeletion(db, commit.vault, store.now), db.prepare(SQL.deleteVault).bind(commit.vault)];
+  const rowsOf = [SQL.deleteVault, SQL.deleteRestore].map((sql) => db.prepare(sql).bind(commit.vault));
+  const deletion = [recordDeletion(db, commit.vault, store.now), ...rowsOf];
   return { statements: [entries, writes, ...deletion], written: undefined };
 }
