@@ -378,6 +378,19 @@ describe("a failure to save", () => {
     expect((await stored(seeded)).fields.at(-1)?.value).toBe("JBSW Y3DP EHPK 3PXP");
   });
 
+  it("of a value that gives no codes is prevented before the next frame of the page", async () => {
+    const { page } = await edit();
+    await button(page, "Add field").click();
+    await page.getByLabel("Type").last().selectOption("One-time password");
+    const told = page.getByPlaceholder("setup key").evaluate(async (one: HTMLInputElement) => {
+      one.value = "0189";
+      one.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve(); // A click comes after these, and may come before a frame.
+      return one.validationMessage;
+    });
+    expect(await told).toContain("no setup key");
+  });
+
   it("a full vault and a refused value are told in words", async () => {
     const { page, seeded } = await editAlone();
     expectProblem(page, /507/);

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { displayOf } from "../items/field-types.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
@@ -31,7 +31,8 @@ export function ValueInput({ field, label, onChange }: Props) {
   const lines = useRef<HTMLTextAreaElement>(null);
   const line = useRef<HTMLInputElement>(null);
   const refusal = refusalOf(field);
-  useEffect(() => {
+  // Not useEffect, which waits for the next frame: a save before it would write the value that is refused.
+  useLayoutEffect(() => {
     if (refusal !== "") line.current?.setCustomValidity(refusal);
     else if (line.current) checkSize(line.current, LIMITS.string);
   }, [refusal, field.value, block]);
