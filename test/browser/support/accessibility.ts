@@ -34,6 +34,11 @@ export async function checkAccessibility(page: Page, rules: keyof typeof RULES =
   return violations.map(presentViolation).join("\n\n");
 }
 
+/** A button whose background still changes has the text of one colour scheme on the background of the other. */
+const TRANSITIONS_ENDED = `Promise.allSettled(
+  document.getAnimations().filter((one) => one instanceof CSSTransition).map(({ finished }) => finished),
+).then(() => undefined)`;
+
 /** The page as most people see it, and as it differs most from that. */
 const LOOKS = [
   { rules: "all", colorScheme: "light", width: 1280, height: 800 },
@@ -49,6 +54,7 @@ export async function checkLooks(page: Page): Promise<string> {
   for (const { rules, colorScheme, width, height } of LOOKS) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
+    await page.evaluate(TRANSITIONS_ENDED);
     found.push(await checkAccessibility(page, rules));
     if (await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth"))
       found.push(`It scrolls sideways: ${width}`);
