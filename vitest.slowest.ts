@@ -2,8 +2,8 @@ import { BaseSequencer, type Reporter, type TestModule, type TestSpecification }
 
 /** Runs the test files that take long first, and prints the ten slowest at the end. */
 
-/** Folders of small files that run for long. vitest sorts files by their size until it has measured their time. */
-const SLOW = /\/test\/(proof|promises)\//;
+/** Folders and files that run for longer than their size suggests. vitest sorts files by their size until it has measured their time. */
+const SLOW = /\/test\/(proof|promises|damage)\/|\/test\/browser\/(follow|edit|admin)\./;
 
 const rank = ({ moduleId }: TestSpecification): number => (SLOW.test(moduleId) ? 0 : 1);
 
