@@ -42,6 +42,7 @@ const DAMAGES: readonly Damage[] = [
   number("files", "size", "size + 1", true),
   number("file_versions", "size", HUGE, true),
   number("items", "version", "version + 9"),
+  number("files", "since", HUGE),
   ...[NO_TIME, HUGE, "-1"].flatMap((value) => [
     number("deleted_items", "deleted_at", value),
     number("activity", "at", value),

@@ -44,14 +44,18 @@ export async function readablePart(
   const tables = part.tables.map(({ table, columns, rows }) => {
     const kept = rows.filter((row) => isWritten(table, columns, row, broken.get(row) ?? true));
     rowsLeftOut += rows.length - kept.length;
-    return { table, columns, rows: kept.map((row) => (broken.has(row) ? withTimes(columns, row, manifest.at) : row)) };
+    return { table, columns, rows: kept.map((row) => (broken.has(row) ? mended(table, columns, row, manifest.at) : row)) };
   });
   return ok({ part: { ...part, tables }, rowsLeftOut, findings });
 }
 
 const isWritten = (table: string, columns: readonly string[], row: readonly Cell[], opens: boolean): boolean =>
-  (opens || !LEFT_OUT.has(table)) && columns.every((column, index) => holdsTime(column) || !isImpossible(column, row[index]!));
+  (opens || !LEFT_OUT.has(table)) &&
+  columns.every((column, index) => holdsTime(column) || isSince(table, column) || !isImpossible(column, row[index]!));
+
+/** The first version with a File: NULL counts as 0, so a damaged one costs no File. */
+const isSince = (table: string, column: string): boolean => table === "files" && column === "since";
 
 /** The row with the time of the snapshot in place of what is no time: D1 and the presenters refuse it. In: Unix milliseconds. */
-const withTimes = (columns: readonly string[], row: readonly Cell[], at: number): Cell[] =>
-  row.map((value, index) => (isImpossible(columns[index]!, value) ? at : value));
+const mended = (table: string, columns: readonly string[], row: readonly Cell[], at: number): Cell[] =>
+  row.map((value, index) => (isImpossible(columns[index]!, value) ? (isSince(table, columns[index]!) ? null : at) : value));
