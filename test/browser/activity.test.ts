@@ -49,6 +49,19 @@ describe("the activity", () => {
     expect(await page.getByRole("row", { name: /damaged entry/ }).count()).toBe(2);
   });
 
+  it("says until when entries of the log may be missing", async () => {
+    const page = await openPage({ token: seeded.token });
+    await page.route("**/v1/activity?*", async (route) => {
+      const response = await route.fetch({
+        headers: { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" },
+      });
+      return route.fulfill({ response, headers: { ...response.headers(), "item-vault-log-gap": "2026-11-20T10:00:00.000Z" } });
+    });
+    await page.goto("/console/#/activity");
+    const gap = page.getByText(/^Up to .*2026.*, reads, denials and sign-ins may be missing: a log had too many entries\.$/);
+    await expect.poll(() => gap.count()).toBe(1);
+  });
+
   it("searches the whole log for entries that match, not only those that are loaded, and says what the chart covers", async () => {
     const { vault, token, items } = await seed([login("Rare")]);
     await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);

@@ -82,3 +82,18 @@ it("activity shows an entry whose record does not open as one that does not, amo
   expect(table.stdout).toContain("the actor");
   expect(JSON.parse(json.stdout)).toEqual([...broken, entry]);
 });
+
+it.each([
+  ["/v1/activity", []],
+  ["/v1/admin/activity", ["--admin"]],
+])("activity says on stderr until when entries of the log may be missing: %s", async (path, more) => {
+  const { token } = await vaultWithToken();
+  const answer = (name: string) => (name === `GET ${path}` ? [] : undefined);
+  const proxy = await startInterceptor({ answer, headers: { "Item-Vault-Log-Gap": "2026-11-20T10:00:00.000Z" } });
+  const env = { ITEM_VAULT_TOKEN: token, ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: proxy.url };
+  expect(await runHere(["activity", "--format", "json", ...more], { env })).toMatchObject({
+    code: 0,
+    stdout: "[]\n",
+    stderr: "Up to 2026-11-20T10:00:00.000Z, reads, denials and sign-ins may be missing: a log had too many entries\n",
+  });
+});

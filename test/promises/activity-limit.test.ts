@@ -132,6 +132,14 @@ describe("a flood of reads and denials", () => {
     expect(await gapOf()).toBeNull();
   });
 
+  it("shows in the log of the admin until when entries may be missing", async () => {
+    const rows = Array.from({ length: 150 }, () => entry({ result: "DENY" }));
+    await deliver(rows, bindings);
+    const last = new Date(timeOf(rows[149 - MOST]!.id)).toISOString();
+    const pages = await Promise.all(["", "?action=UPDATE"].map((query) => admin("GET", `/v1/admin/activity${query}`)));
+    expect(pages.map(({ headers }) => headers.get("Item-Vault-Log-Gap"))).toEqual([last, last]);
+  });
+
   // Roadmap section 2 (the log of reads as segments) closes it.
   it.fails("loses nothing: what a log drops is in the export", async () => {
     const { vault } = await freshVault();

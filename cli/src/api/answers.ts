@@ -16,10 +16,19 @@ export async function jsonOf<T>(response: Response): Promise<T> {
 export const request = async <T>(client: Client, method: string, path: string, options?: RequestOptions): Promise<T> =>
   jsonOf<T>(await client.send(method, path, options));
 
-/** The entries of a list, page after page (contract 11.3). `query` is that of the first page; the links carry it on. */
-export async function* entriesOf<T>(client: Client, path: string, query?: RequestOptions["query"]): AsyncGenerator<T> {
+/**
+ * The entries of a list, page after page (contract 11.3). `query` is that of the first page; the links carry it on. `onPage` gets the headers
+ * of each page.
+ */
+export async function* entriesOf<T>(
+  client: Client,
+  path: string,
+  query?: RequestOptions["query"],
+  onPage: (headers: Headers) => void = () => undefined,
+): AsyncGenerator<T> {
   for (let rest = query; ;) {
     const response: Response = await client.send("GET", path, rest ? { query: rest } : {});
+    onPage(response.headers);
     yield* await jsonOf<T[]>(response);
     const next = nextQuery(response);
     if (!next) return;

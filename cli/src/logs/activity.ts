@@ -4,6 +4,7 @@ import { adminVaultIdOf, findItem, isId, vaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { timeOf } from "../items/present.ts";
+import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
 import { tableOf } from "../output/table.ts";
 import type { ACTIVITY_OPTIONS } from "./table.ts";
@@ -37,7 +38,9 @@ export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_O
   const found = await (options.admin ? findInAdminLog : findInLog)(connected, options);
   const query = { limit: Math.min(limit + 1, LARGEST_PAGE), before, actor, action, result, ...found };
   const entries: (Entry | BrokenActivityEntry)[] = [];
-  for await (const entry of entriesOf<Entry | BrokenActivityEntry>(connected, path, query))
+  let gap: string | null = null;
+  const onPage = (headers: Headers) => void (gap = headers.get("Item-Vault-Log-Gap"));
+  for await (const entry of entriesOf<Entry | BrokenActivityEntry>(connected, path, query, onPage))
     if (entries.push(entry) > limit) break;
   const shown = entries.slice(0, limit);
   await show(io, options.format, {
@@ -45,6 +48,8 @@ export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_O
     table: (columns) =>
       tableOf(["TIME", "ACTION", "RESULT", "ACTOR", "RESOURCE", "VERSION", "REQUEST"], shown.map(rowOf), columns),
   });
+  if (gap !== null)
+    await tell(io, `Up to ${printable(gap)}, reads, denials and sign-ins may be missing: a log had too many entries`);
   if (entries.length > limit) await tell(io, `Older entries: --before ${shown.at(-1)!.requestId}`);
 }
 

@@ -20,7 +20,7 @@ export function ActivityView() {
   const { token, admin } = session.value!;
   const logs = (Object.keys(LOGS) as Log[]).filter((name) => (name === "admin" ? admin : token));
   useEffect(() => show(logs.includes(query.value.log) ? query.value.log : logs[0]!, NO_FILTERS), []);
-  const { entries, next } = loaded.value;
+  const { entries, next, gap } = loaded.value;
   return (
     <Page title="Activity" actions={logs.length > 1 && <LogChoice logs={logs} />}>
       <FilterBar />
@@ -28,6 +28,9 @@ export function ActivityView() {
       {state.value === "failed" && <Failure error={failure.value} retry={() => void loadMore()} />}
       {state.value === "loaded" && entries.length === 0 && next === undefined && <p class="empty">No entries.</p>}
       {entries.length > 0 && <EntryTable entries={entries} items={items.value} />}
+      {gap !== undefined && (
+        <p class="quiet">Up to {formatTime(gap)}, reads, denials and sign-ins may be missing: a log had too many entries.</p>
+      )}
       <p class="more">
         {state.value === "loaded" && <span class="quiet">{summary()}</span>}
         {next !== undefined && (

@@ -17,19 +17,23 @@ export interface Loaded {
   readonly entries: readonly Listed[];
   /** The `before` of the entries that were not searched yet; absent when these are all. */
   readonly next?: string | undefined;
+  /** The time up to which entries of the log may be missing; absent when none are (contract 13.10). */
+  readonly gap?: string | undefined;
 }
 
 /** Loads at most some 500 entries that match, the newest first. In: the `next` before; absent: from the newest on. */
 export async function loadEntries(log: Log, filters: Filters, before: string | undefined): Promise<Loaded> {
   const entries: Listed[] = [];
   let next = before;
+  let gap: string | undefined;
   for (let page = 0; page < PAGES; page++) {
     const response = await send("GET", LOGS[log].path, { query: { limit: PAGE, before: next, ...queryOf(filters) } });
     entries.push(...((await response.json()) as Listed[]));
     next = beforeOf(response.headers);
+    gap = response.headers.get("Item-Vault-Log-Gap") ?? undefined;
     if (next === undefined) break;
   }
-  return { entries, next };
+  return { entries, next, gap };
 }
 
 /** The `before` in the link to the next page (contract 13.20). The last entry does not tell it: a page may be empty. */

@@ -26,6 +26,10 @@ export interface InterceptorOptions {
   readonly before?: (name: string) => Promise<boolean | void> | boolean | void;
   /** The JSON with which the proxy answers instead of the service; `undefined`: the service answers. */
   readonly answer?: (name: string) => unknown;
+  /** Headers that every answer gets besides its own. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Answers with a 500 `integrity` instead of the service, as for a stored record that does not open. */
+  readonly damaged?: (name: string) => boolean;
   /** How many bytes of the body of an answer pass before the connection is closed; `undefined`: all. */
   readonly cutAfter?: (name: string) => number | undefined;
 }
@@ -38,7 +42,13 @@ export async function startInterceptor(options: InterceptorOptions = {}): Promis
 }
 
 /** Starts a proxy, which the caller closes. */
-export async function startProxy({ before, answer: own, cutAfter }: InterceptorOptions = {}): Promise<Interceptor> {
+export async function startProxy({
+  before,
+  answer: own,
+  headers: more = {},
+  damaged,
+  cutAfter,
+}: InterceptorOptions = {}): Promise<Interceptor> {
   const [requests, headers]: [string[], IncomingMessage["headers"][]] = [[], []];
   let failing: number | undefined;
   let location: string | undefined;
@@ -47,9 +57,11 @@ export async function startProxy({ before, answer: own, cutAfter }: InterceptorO
       const name = `${incoming.method} ${incoming.url!.replace(/\?.*/, "")}`;
       requests.push(name);
       answer.setHeader("Request-Id", "0198c5a0-0000-7000-8000-000000000000"); // as every answer of the service (contract 1.7)
+      for (const [header, value] of Object.entries(more)) answer.setHeader(header, value);
       headers.push(incoming.headers);
       if (location !== undefined) answer.writeHead(307, { location }).end();
       else if (failing !== undefined) answer.writeHead(failing).end("{}");
+      else if (damaged?.(name)) answer.writeHead(500, { "Item-Vault-Error": "integrity" }).end("{}");
       else if ((await before?.(name)) === false) answer.destroy();
       else {
         const json = own?.(name);
