@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { makeToken, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { startFewVaults } from "./support/few-vaults.ts";
-import type { Interceptor } from "./support/interceptor.ts";
+import { type Interceptor, startInterceptor } from "./support/interceptor.ts";
 import { runHere } from "./support/here.ts";
 
 /** `admin backup` as a process (contract 21). */
@@ -96,4 +96,16 @@ it("admin backup --vaults shows the vaults of the backups by name", async () => 
   expect(stdout).toMatch(new RegExp(`^${vault} +Backup +1 +20\\S+Z +1$`, "m"));
   const listed = JSON.parse((await run("--vaults", "--format", "json")).stdout) as { id: string }[];
   expect(listed.find(({ id }) => id === vault)).toMatchObject({ name: "Backup", snapshot: 1, items: 1, skipped: [] });
+});
+
+it.each(["done", "unchanged"])("admin backup names the rows that did not open, and its exit code is 7: %s", async (state) => {
+  const finding = { kind: "row_broken", vault, item: "the item", version: 3, repairable: false, detail: "the row does not open" };
+  const step = { state, number: 1, rows: 3, bytes: 100, contents: 0, missing: 0, findings: [finding] };
+  const answer = (name: string) => (name === `POST /v1/admin/backups/vaults/${vault}` ? step : undefined);
+  const proxy = await startInterceptor({ answer });
+  const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: proxy.url };
+  const ran = await runHere(["admin", "backup", "--vault", vault], { env });
+  expect(ran.code).toBe(7);
+  expect(ran.stderr).toContain(`row_broken: vault ${vault}, item the item, version 3, the row does not open\n`);
+  expect(ran.stderr).toContain("Restore them from an older snapshot");
 });

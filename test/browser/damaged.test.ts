@@ -1,0 +1,56 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { sendRequest } from "../sdk/support/requests.ts";
+import { openPage } from "./support/page.ts";
+import { login, seed } from "./support/seed.ts";
+
+/** The lists of the console with an entry whose stored record does not open (contract 11.10, 14.2, 14.9). */
+
+const ID = "11111111-1111-4111-8111-111111111111";
+
+/** Puts an entry before those that a list of the service has. */
+const addEntry = (page: Page, path: string, entry: object) =>
+  page.route(
+    (url) => url.pathname === path,
+    async (route) => {
+      const headers = { ...(await route.request().allHeaders()), "sec-fetch-site": "same-origin" };
+      const response = await route.fetch({ headers });
+      return route.fulfill({ response, json: [entry, ...((await response.json()) as object[])] });
+    },
+  );
+
+it("the list of Items has one that does not open under a name that says so, beside the others", async () => {
+  const { vault, token } = await seed([login("Grafana")]);
+  const page = await openPage({ token });
+  await addEntry(page, `/v1/vaults/${vault}/items`, { id: ID, vault: { id: vault }, broken: "integrity" });
+  await page.goto("/console/#/items");
+  const list = page.getByRole("region", { name: "Items" });
+  await expect.poll(() => list.getByText("Damaged Item 11111111").count()).toBe(1);
+  expect(await list.getByText("Grafana").count()).toBe(1);
+});
+
+it("the list of deleted Items has one that does not open, and of which it is not known when it was deleted, beside the others", async () => {
+  const { vault, token, items } = await seed([login("Grafana")], { permission: "rwd" });
+  await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);
+  const page = await openPage({ token });
+  const entry = { id: ID, vault: { id: vault }, broken: "integrity", state: "DELETED", deletedBy: "" };
+  await addEntry(page, `/v1/vaults/${vault}/deleted-items`, entry);
+  await page.goto("/console/#/deleted");
+  const rows = page.getByRole("list", { name: "Deleted Items" }).getByRole("link");
+  await expect.poll(() => rows.count()).toBe(2);
+  const texts = await rows.allInnerTexts();
+  expect(texts.find((text) => text.includes("Damaged Item 11111111"))).toContain("unknown time");
+  expect(texts.find((text) => text.includes("Grafana"))).not.toContain("unknown time");
+});
+
+it("the list of versions has one that does not open, beside the others", async () => {
+  const { vault, token, items } = await seed([login("Grafana")]);
+  const path = `v1/vaults/${vault}/items/${items[0]}`;
+  await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "Renamed" }]);
+  const page = await openPage({ token });
+  await addEntry(page, `/${path}/versions`, { version: 7, current: false, broken: "integrity" });
+  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  await page.getByRole("link", { name: "Versions" }).click();
+  await expect.poll(() => page.getByRole("button", { name: /Version 7.*unknown time.*Damaged version/s }).count()).toBe(1);
+  expect(await page.getByRole("button", { name: /Version 1.*Grafana/s }).count()).toBe(1);
+});
