@@ -115,8 +115,8 @@ describe("a copied password", () => {
     return opened.close;
   });
 
-  // A third on each day, each engine among them.
-  it.each(every(3, CASES, Number(process.env["SAMPLE"])))(
+  // A third on each day, each engine among them; all in the long run.
+  it.each(process.env["LONG_RUN"] === "1" ? CASES : every(3, CASES, Number(process.env["SAMPLE"])))(
     "in %s, when %s: is cleared after 60 seconds, and what else was copied is not",
     async (_, meanwhile, engine) => {
       await openItem(page, engine);

@@ -31,6 +31,18 @@ const documents: Readonly<Record<string, string>> = import.meta.glob("../../{REA
   eager: true,
 });
 
+/** The files of tests of which `npm test` runs another part each day (test/support/sample.ts). */
+const tests: Readonly<Record<string, string>> = import.meta.glob("../**/*.test.ts", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+const sampled = Object.entries(tests).flatMap(([path, text]) =>
+  /import \{[^}]*\b(?:sample|every)\b[^}]*\} from "[^"]*support\/(?:runs|sample)\.ts"/.test(text)
+    ? [path.replace("../", "test/")]
+    : [],
+);
+
 describe("the npm scripts", () => {
   it("are those of which CONTRIBUTING.md tells", () => {
     expect([...lines.keys()].toSorted()).toEqual([...scripts.keys()].toSorted());
@@ -49,6 +61,15 @@ describe("the npm scripts", () => {
   it("run every night when they are long, and no others", () => {
     expect(long.length).toBeGreaterThan(7);
     expect(inNightly.map(([name]) => name).toSorted()).toEqual(long.toSorted());
+  });
+
+  it("run every file of tests whole at night of which `npm test` runs a part a day", () => {
+    const filters = [...scripts.values()]
+      .filter((command) => command.includes("LONG_RUN=1"))
+      .join(" ")
+      .match(/\btest\/\S+/g)!;
+    expect(sampled.length).toBeGreaterThan(5);
+    expect(sampled.filter((path) => !filters.some((filter) => path.includes(filter)))).toEqual([]);
   });
 
   it("that are long have their time in CONTRIBUTING.md, and the nightly job has at least twice as much", () => {
