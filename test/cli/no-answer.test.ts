@@ -66,6 +66,20 @@ it("--timeout and ITEM_VAULT_TIMEOUT say how long the service may be silent", as
   expect(await runHere(["whoami", "--timeout", "0"], { env })).toMatchObject({ code: 2 });
 });
 
+it.each([
+  [10, ["whoami"]],
+  [60, ["vault", "list", "--admin"]],
+])("waits %i s for an answer unless it is told otherwise: %s", async (seconds, args) => {
+  hurryTime();
+  const server = await startDeafServer(FAULTS["a silent host"]!);
+  onTestFinished(server.close);
+  const env = { ITEM_VAULT_HOST: server.url, ITEM_VAULT_TOKEN: "token", ITEM_VAULT_ADMIN_TOKEN: "admin" };
+  expect(await runHere(args, { env })).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining(`did not answer within ${seconds} s`),
+  });
+});
+
 /** A request whose bodies the test moves on. `passes`: so many milliseconds. */
 function startTransfer(body?: ReadableStream) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

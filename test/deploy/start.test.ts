@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -100,4 +100,20 @@ it("a whole deployment is restored in place of the demo, no secret is printed in
   const again = await start(folder);
   expect(idsOf(await runAdmin(folder, again.url, "vault", "list", "--admin", "--format", "json"))).toEqual(idsOf(vaults));
   expect(existsSync(join(folder, ".wrangler/demo.json"))).toBe(false);
+});
+
+it("a variable of .dev.vars reaches the service: webhooks to WEBHOOK_TEST_ORIGIN are accepted", async () => {
+  const folder = makeCheckout();
+  const secrets = ["ADMIN_TOKEN", "METRICS_TOKEN"].map((name) => `${name}=${"x".repeat(43)}\n`).join("");
+  const rootKey = Buffer.alloc(32, 7).toString("base64");
+  const origin = "http://127.0.0.1:9000";
+  writeFileSync(join(folder, ".dev.vars"), `${secrets}ROOT_KEYS='${rootKey}'\nWEBHOOK_TEST_ORIGIN=${origin}\n`, { mode: 0o600 });
+  const { url } = await start(folder);
+  const { vault } = JSON.parse(readFileSync(join(folder, ".wrangler/demo.json"), "utf8")) as { vault: string };
+  const answer = await fetch(`${url}/v1/admin/vaults/${vault}/webhooks`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${"x".repeat(43)}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ url: `${origin}/x` }),
+  });
+  expect(answer.status).toBe(200);
 });

@@ -15,6 +15,9 @@ const settings = blocks.flatMap((block) =>
   ),
 );
 
+const removals = blocks.filter((block) => block.some((command) => command.includes("keys remove")));
+const leak = blocks.find((block) => block[0]!.includes("secret put ADMIN_TOKEN"))!.join("\n");
+
 describe("the runbooks", () => {
   it("set secrets: two rotations of root keys, the time of a restore, and ADMIN_TOKEN", () => {
     expect(settings).toHaveLength(6);
@@ -23,4 +26,18 @@ describe("the runbooks", () => {
   it.each(settings)("wait until every isolate has the new value: %s", (_, next) => {
     expect(next).toMatch(WAITS);
   });
+
+  it("back up before they remove a root key, because the newest backup has to open without it", () => {
+    const placesOf = (text: string) => removals.map((block) => block.findIndex((command) => command.includes(text)));
+    expect(removals).toHaveLength(2);
+    const [backups, removed] = [placesOf("item-vault admin backup"), placesOf("keys remove")];
+    expect(backups.filter((place, index) => place < 0 || place > removed[index]!)).toEqual([]);
+  });
+
+  it.each(["item-vault token list", "item-vault person list", "/v1/admin/vaults/$vault/webhooks"])(
+    "look after a leak of ADMIN_TOKEN for what was made with it: %s",
+    (command) => {
+      expect(leak).toContain(command);
+    },
+  );
 });
