@@ -115,7 +115,7 @@ const inputOf = ({ id, vault, category, title, favorite, tags, urls, sections, f
 async function writeItem(
   call: Call,
   vault: string,
-  { item: current, deleted, broken, counted }: CurrentItem,
+  { item: current, deleted, broken, counted, lost }: CurrentItem,
   wanted: Item,
   files: WantedFiles,
 ): Promise<Result<undefined>> {
@@ -127,7 +127,7 @@ async function writeItem(
     ...(deleted ? [{ kind: "restore-item", item } as const] : []),
     current || deleted || broken
       ? { kind: "replace-item", item, input: input.value }
-      : { kind: "create-item", item, input: input.value, chosen: true, counted },
+      : { kind: "create-item", item, input: input.value, chosen: true, counted, lost },
     { kind: wanted.state === "ARCHIVED" ? "archive-item" : "unarchive-item", item },
   ];
   let answered: AnsweredItem | undefined = current;

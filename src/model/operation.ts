@@ -77,6 +77,14 @@ interface CreateItem {
   readonly chosen?: true | undefined; // whether the client has chosen the id (contract 10.23)
   /** The count of the vault that still has the Item, whose rows were lost (contract 21.28). */
   readonly counted?: CountedAs | undefined;
+  /** Set by a restore: the Item is made also after what is left of one whose row was lost (contract 21.28). */
+  readonly lost?: LostItem | undefined;
+}
+
+/** An Item of which rows may be left, and its own row was lost. */
+export interface LostItem {
+  /** Whether the count of Files of the vault still has its Files. */
+  readonly filesCounted: boolean;
 }
 
 export type Change =

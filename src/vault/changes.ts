@@ -11,7 +11,8 @@ import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
 import { restoreItem, restoreVersion } from "./restorations.ts";
 import { putItem } from "./put-item.ts";
-import { drawNonce, editFiles, editItem, putVault, replaceItem, setState } from "./steps.ts";
+import { isLost, replaceItem, replaceLost } from "./replacements.ts";
+import { drawNonce, editFiles, editItem, putVault, setState } from "./steps.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The effect of each kind of operation on the working copy of its vault. A refused operation leaves the copy as it was. */
@@ -42,15 +43,15 @@ const CREATION = {
 } as const satisfies Record<string, CountChange>;
 
 const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
-  "create-item": (working, { item: id, input, counted }, context) => {
+  "create-item": (working, { item: id, input, counted, lost }, context) => {
     const { vault, actor, now, random } = context;
+    const counts = CREATION[counted ?? "new"];
+    if (lost && isLost(working, id)) return replaceLost(working, context, { item: id, input, counts, ...lost });
     // Not either when the group itself has destroyed it: the commit would mix the rows of both Items.
     if (working.stored.has(id) || working.storedBefore.has(id)) return fail("item_exists");
     const made = { version: 1, nonce: drawNonce(random), createdAt: now, updatedAt: now };
     const attributes = { id, vault, ...made, lastEditedBy: editorOf(actor), files: [] };
-    return putItem(working, "CREATE", complete(input, attributes, undefined, random), context, {
-      counts: CREATION[counted ?? "new"],
-    });
+    return putItem(working, "CREATE", complete(input, attributes, undefined, random), context, { counts });
   },
 
   "replace-item": (working, change, context) => replaceItem(working, context, change),

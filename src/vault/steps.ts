@@ -16,44 +16,17 @@ import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The steps that the kinds of operations share: find, check, make the next version, put. */
 
-/**
- * PUT. Without a version that the client requires, it also replaces an Item that does not open: what is not in the request and was sealed,
- * when it was created and whether it is archived, begins anew then, and of its Files those stay whose rows open (contract 10.27).
- */
-export function replaceItem(
-  working: WorkingVault,
-  context: ChangeContext,
-  { item: id, input, ifMatch }: { readonly item: string; readonly input: ItemInput; readonly ifMatch?: Precondition | undefined },
-): Result<ChangeResult> {
-  const current = currentItem(working, id, ifMatch);
-  if (current.ok || ifMatch || !isBroken(current)) return editItem(working, context, id, ifMatch, () => ok(input));
-  const { vault, actor, now, random } = context;
-  const { files, rows } = keptFiles(working, id);
-  const version = nextOfBroken(working, id, actor, now, random);
-  return putItem(
-    working,
-    "UPDATE",
-    complete(input, { id, vault, createdAt: now, files, ...version }, undefined, random),
-    context,
-    {
-      files: rows,
-    },
-  );
-}
-
 /** Whether an Item exists and does not open. */
 export const isBroken = (current: Result<Item>): boolean => !current.ok && current.failure.kind === "integrity";
-
-/** The Files of an Item that does not open whose own rows do, and what D1 holds of them. */
-function keptFiles({ filesOfBroken, stored }: WorkingVault, id: string) {
-  const files = filesOfBroken.get(id) ?? [];
-  const ids = new Set(files.map((file) => file.id));
-  return { files, rows: stored.get(id)!.files.filter((row) => ids.has(row.id)) };
-}
 
 /** The attributes of the version that follows one that does not open. */
 export const nextOfBroken = ({ stored }: WorkingVault, id: string, actor: string, now: number, random: Random) => ({
   version: stored.get(id)!.current!.version + 1,
+  ...newText(actor, now, random),
+});
+
+/** The attributes of a version that continues nothing. */
+export const newText = (actor: string, now: number, random: Random) => ({
   nonce: drawNonce(random),
   updatedAt: now,
   lastEditedBy: editorOf(actor),

@@ -2,8 +2,9 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { backUp } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { bytesOf, freshFile, pattern } from "../support/files.ts";
 import { restoreOnce } from "../support/restores.ts";
-import { admin, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { run, verifyAll } from "./support/verify.ts";
 
 /** The counts of a vault after the loss of Items, and after their return (contract 21.28, 22.5). */
@@ -29,6 +30,18 @@ async function lose(vault: string, ...items: readonly string[]): Promise<void> {
   await rebindCoordinator(vault, {});
 }
 
+/** Deletes the row of an Item, whether it is deleted or not, and leaves its versions and Files. */
+async function loseRow(vault: string, item: string): Promise<void> {
+  for (const table of ["items", "deleted_items"]) await run(`DELETE FROM ${table} WHERE vault_id = ?1 AND id = ?2`, vault, item);
+  await rebindCoordinator(vault, {});
+}
+
+/** Makes the next version of an Item. */
+const retitle = async (call: Client, path: string, value = "Second") =>
+  expect(await call("PATCH", path, { body: [{ op: "replace", path: "/title", value }] })).toMatchObject({
+    status: 200,
+  });
+
 const forgetLog = (vault: string) => run("DELETE FROM activity WHERE vault_id = ?1", vault);
 
 const countsOf = (vault: string) =>
@@ -40,6 +53,9 @@ const countsOf = (vault: string) =>
     .first<{ items: number; deleted: number }>();
 
 const left = async (vault: string) => (await verifyAll({ vault, repair: true })).findings.filter(({ repaired }) => !repaired);
+
+/** What is wrong, but for the bytes of the rows that were lost, which a repair counts again. */
+const wrong = async (vault: string) => (await verifyAll({ vault })).findings.filter(({ id }) => id !== "sealed_bytes");
 
 describe("the restore of a lost Item", () => {
   it.each([

@@ -1,7 +1,7 @@
 import type { Manifest } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import type { Item } from "../../model/item.ts";
-import type { CountedAs } from "../../model/operation.ts";
+import type { CountedAs, LostItem } from "../../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import type { BackupStore } from "../backup/ports.ts";
@@ -75,12 +75,24 @@ export interface CurrentItem {
   readonly broken: boolean;
   /** The count that still has the Item, when its row was lost. */
   readonly counted?: CountedAs | undefined;
+  /** When it neither exists nor is deleted: rows of it may be left. */
+  readonly lost?: LostItem | undefined;
 }
+
+interface Lost {
+  readonly counted: CountedAs | null;
+  readonly filesCounted: number;
+}
+
+const lostOf = (row: Lost | undefined): Pick<CurrentItem, "counted" | "lost"> => ({
+  counted: row?.counted ?? undefined,
+  lost: { filesCounted: row?.filesCounted === 1 },
+});
 
 /** Errors: 400, when there is no such vault; `misconfigured`, `unavailable`. */
 export async function loadCurrentItem(store: Store, vault: string, id: string): Promise<Result<CurrentItem>> {
   const { db } = store;
-  const read = await runBatch<[KeyRow, ItemRow, FileRow, unknown, { readonly counted: CountedAs | null }]>(
+  const read = await runBatch<[KeyRow, ItemRow, FileRow, unknown, Lost]>(
     db,
     db.prepare(SQL.vault).bind(vault),
     ...([SQL.item, FILES_OF_ITEM, SQL.deleted, COUNTED_AS].map((sql) => db.prepare(sql).bind(vault, id)) as [
@@ -93,7 +105,7 @@ export async function loadCurrentItem(store: Store, vault: string, id: string): 
   if (!read.ok) return read;
   const [[row], [found], files, deleted, [lost]] = read.value;
   if (!row) return invalid("vault: does not exist, so no item of it can be restored: restore the vault");
-  if (!found) return ok({ item: undefined, deleted: deleted.length > 0, broken: false, counted: lost?.counted ?? undefined });
+  if (!found) return ok({ item: undefined, deleted: deleted.length > 0, broken: false, ...lostOf(lost) });
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
   const item = await openItem(keys.value, vault, found, files);

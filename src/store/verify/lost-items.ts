@@ -60,9 +60,14 @@ export const namedItems = (entries: string): string => `
     GROUP BY item_id)
   SELECT item, version, deleted, item IN (SELECT item_id FROM last WHERE last.ended) AS ended FROM named`;
 
+/** SQL: whether more Files are in the count of the vault ?1 than its Items have, so that it still has those of Items that were lost. */
+const COUNTS_LOST_FILES = `
+  files > (SELECT count(*) FROM files AS found WHERE vault_id = ?1
+    AND EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND items.id = found.item_id))`;
+
 /**
  * SQL: `counted`, the count of the vault ?1 that still has the Item ?2, which has no row; NULL: none has it. The last write that the log
- * has tells it; an Item that the log does not name is taken for one of those that are missing.
+ * has tells it; an Item that the log does not name is taken for one of those that are missing. `filesCounted`: whether the count of Files has those of lost Items.
  */
 export const COUNTED_AS = `
   SELECT CASE
@@ -70,7 +75,7 @@ export const COUNTED_AS = `
     WHEN last.action IS 'DELETE' AND last.event IS NULL THEN CASE WHEN ${MISSES_DELETED} THEN 'deleted' END
     WHEN items > (SELECT count(*) FROM items WHERE vault_id = ?1) AND items <= created THEN 'items'
     WHEN last.action IS NULL AND ${MISSES_DELETED} THEN 'deleted'
-  END AS counted
+  END AS counted, ${COUNTS_LOST_FILES} AS filesCounted
   FROM vaults LEFT JOIN (
     SELECT action, event FROM activity WHERE vault_id = ?1 AND item_id = ?2 AND sequence IS NOT NULL ORDER BY sequence DESC LIMIT 1
   ) AS last ON true

@@ -27,7 +27,7 @@ export interface Snapshot {
   readonly tokens: TokenHashes;
   /** A record that does not open fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
-  /** Of each Item that does not open, the Files whose rows do. */
+  /** Of each Item that does not open, or whose row is lost, the Files whose rows open. */
   readonly filesOfBroken: ReadonlyMap<string, readonly File[]>;
   /** The earlier versions whose texts were requested, by `versionKey`. */
   readonly versions: ReadonlyMap<string, Result<Item>>;
@@ -112,6 +112,7 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
     (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
   );
   const closed = [...items].flatMap(([id, item]) => (item.ok ? [] : [id]));
+  const lost = keys ? [...filesOf.keys()].filter((id) => !items.has(id) && !rows.deleted.has(id)) : [];
   return ok({
     opened: opened?.ok ? opened.value : undefined,
     broken,
@@ -119,7 +120,7 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
     tokens: rows.tokens,
     items,
     filesOfBroken: await openEach(
-      closed,
+      [...closed, ...lost],
       (id) => id,
       (id) => openThose(keys!, vault!.id, filesOf.get(id) ?? []),
     ),

@@ -1,0 +1,85 @@
+import type { ItemInput } from "../model/item-input.ts";
+import type { LostItem } from "../model/operation.ts";
+import type { Precondition } from "../model/precondition.ts";
+import { ok, type Result } from "../model/result.ts";
+import type { StoredItem } from "../model/stored.ts";
+import type { CountChange } from "../model/vault.ts";
+import { complete } from "./complete.ts";
+import { putItem } from "./put-item.ts";
+import { currentItem, editItem, isBroken, newText, nextOfBroken } from "./steps.ts";
+import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
+
+/** Writes that replace an Item as a whole, also one that does not open or whose row was lost. */
+
+/**
+ * PUT. Without a version that the client requires, it also replaces an Item that does not open: what is not in the request and was sealed,
+ * when it was created and whether it is archived, begins anew then, and of its Files those stay whose rows open (contract 10.27).
+ */
+export function replaceItem(
+  working: WorkingVault,
+  context: ChangeContext,
+  { item: id, input, ifMatch }: { readonly item: string; readonly input: ItemInput; readonly ifMatch?: Precondition | undefined },
+): Result<ChangeResult> {
+  const current = currentItem(working, id, ifMatch);
+  if (current.ok || ifMatch || !isBroken(current)) return editItem(working, context, id, ifMatch, () => ok(input));
+  const { vault, actor, now, random } = context;
+  const { files, rows } = keptFiles(working, id);
+  const version = nextOfBroken(working, id, actor, now, random);
+  return putItem(
+    working,
+    "UPDATE",
+    complete(input, { id, vault, createdAt: now, files, ...version }, undefined, random),
+    context,
+    {
+      files: rows,
+    },
+  );
+}
+
+/** The Files of an Item that does not open whose own rows do, and what D1 holds of them. */
+function keptFiles({ filesOfBroken, stored }: WorkingVault, id: string) {
+  const files = filesOfBroken.get(id) ?? [];
+  const ids = new Set(files.map((file) => file.id));
+  return { files, rows: stored.get(id)!.files.filter((row) => ids.has(row.id)) };
+}
+
+/** Whether rows are left of an Item that neither exists nor is deleted: its own row was lost. */
+export function isLost({ stored }: WorkingVault, id: string): boolean {
+  const rows = stored.get(id);
+  return rows !== undefined && !rows.current && !rows.deleted;
+}
+
+/** Makes an Item again after the rows that are left of it, which stay. In: what changes besides them, as of a creation. */
+export function replaceLost(
+  working: WorkingVault,
+  context: ChangeContext,
+  {
+    item: id,
+    input,
+    counts,
+    filesCounted,
+  }: LostItem & { readonly item: string; readonly input: ItemInput; readonly counts: CountChange },
+): Result<ChangeResult> {
+  const { vault, actor, now, random } = context;
+  const { files, rows } = keptFiles(working, id);
+  const left = working.stored.get(id)!;
+  const version = lastVersion(left, rows) + 1;
+  const attributes = { id, vault, version, createdAt: now, files, ...newText(actor, now, random) };
+  const counted = filesCounted ? left.files.length : 0;
+  return putItem(working, "UPDATE", complete(input, attributes, undefined, random), context, {
+    files: rows,
+    counts: { ...counts, files: rows.length - counted },
+  });
+}
+
+/**
+ * The last version before the one that was lost, as far as the rows tell. In: the rows of the Files that stay, which may begin with the
+ * version that follows; one that ends belonged to a version before.
+ */
+const lastVersion = ({ versions, files, ended }: StoredItem, staying: StoredItem["files"]): number =>
+  Math.max(
+    0,
+    ...versions.map(({ version }) => version),
+    ...ended.map(({ until }) => until - 1),
+    ...files.map((row) => (staying.includes(row) ? row.since - 1 : row.since)),
+  );
