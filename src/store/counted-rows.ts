@@ -11,6 +11,19 @@ export interface Counted {
   readonly versions_kept: number;
 }
 
+type CountOfItems = "items" | "deleted";
+
+/**
+ * Whether the count of a vault says that rows of Items are missing: it is higher than the rows give, and no more than were ever created. A
+ * higher one is damaged.
+ */
+export const missesRows = (name: CountOfItems, row: Readonly<Record<CountOfItems | "created", number>>, found: number): boolean =>
+  row[name] > found && row[name] <= row.created;
+
+/** SQL: the same, of a row of `vaults`. In: the expression of what the rows give. */
+export const missesRowsSql = (name: CountOfItems, found: string): string =>
+  `(vaults.${name} > ${found} AND vaults.${name} <= vaults.created)`;
+
 /** A damaged size counts as nothing: the sum of impossible ones fails the query, and no quota would hold it. */
 const SIZE_MAX = 2 ** 40;
 

@@ -1,4 +1,4 @@
-import type { Counted } from "../counted-rows.ts";
+import { type Counted, missesRows } from "../counted-rows.ts";
 import type { VaultRow } from "../vault-rows.ts";
 import { type Fault, fault, type Repair } from "./stage.ts";
 
@@ -33,7 +33,7 @@ export function checkCounters(
     );
   const exact = EXACT.filter((name) => row[name] !== null && row[name] !== counted[name]);
   const missing = (name: (typeof EXACT)[number]): boolean =>
-    (name === "items" || name === "deleted") && row[name] > counted[name] && row[name] <= row.created;
+    (name === "items" || name === "deleted") && missesRows(name, row, counted[name]);
   const created = counted.items + counted.deleted;
   const kept = row.versions_kept ?? Infinity;
   return [

@@ -1,6 +1,6 @@
 import type { Result } from "../../model/result.ts";
 import { counterOf, IS_COUNTED } from "../activity-insert.ts";
-import { COUNTED } from "../counted-rows.ts";
+import { COUNTED, missesRowsSql } from "../counted-rows.ts";
 import { runBatch } from "../database.ts";
 
 /** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
@@ -10,7 +10,7 @@ import { runBatch } from "../database.ts";
  * nothing else tells how many.
  */
 const leaving = (name: "items" | "deleted"): string =>
-  `CASE WHEN NOT ?2 AND vaults.${name} > counted.${name} AND vaults.${name} <= vaults.created THEN vaults.${name} ELSE counted.${name} END`;
+  `CASE WHEN NOT ?2 AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
 
 const SQL = {
   indexes: `
