@@ -115,7 +115,115 @@ describe("the restore of a lost Item", () => {
   });
 });
 
+describe("the restore of an Item whose row is lost, and of which rows are left", () => {
+  it("makes the Item again after its versions, and keeps these", async () => {
+    const { vault, items, call, one } = await backedUp();
+    await retitle(call, `${items}/${one}`);
+    await backUp(vault);
+    await loseRow(vault, one);
+    expect(await restoreOnce({ vault, item: one, dryRun: true })).toMatchObject({ status: 200, body: { state: "planned" } });
+    expect(await restoreOnce({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done", existing: "none" } });
+    expect(await call("GET", `${items}/${one}`)).toMatchObject({ status: 200, body: { title: "Second", version: 2 } });
+    expect(await call("GET", `${items}/${one}/versions/1`)).toMatchObject({ status: 200, body: { title: LOGIN.title } });
+    expect(await countsOf(vault)).toEqual({ items: 0, deleted: 0 });
+    expect(await wrong(vault)).toEqual([]);
+  });
+
+  it.each([
+    ["before a repair", false],
+    ["after a repair", true],
+  ])("keeps its Files and counts them once, %s", async (_, repair) => {
+    const { vault, item, call, path, one, download } = await freshFile(pattern(300));
+    await backUp(vault);
+    await loseRow(vault, item);
+    if (repair) await verifyAll({ vault, repair });
+    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
+    const file = one.split("/").at(-1)!;
+    expect(await call("GET", path)).toMatchObject({ status: 200, body: { files: [{ id: file }] } });
+    expect(await bytesOf(await download(file))).toEqual(pattern(300));
+    expect(await wrong(vault)).toEqual([]);
+  });
+
+  it("keeps the row of a File that does not open for the version that was lost, which stays named", async () => {
+    const { vault, item, call, path, one, upload } = await freshFile(pattern(300));
+    await call("DELETE", one);
+    await backUp(vault);
+    expect(await upload(pattern(5))).toMatchObject({ status: 200 });
+    await run("UPDATE files SET sealed = 'damaged' WHERE vault_id = ?1", vault);
+    await loseRow(vault, item);
+    expect(await restoreOnce({ vault, item })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect((await call("GET", path)).body.files ?? []).toEqual([]);
+    expect((await wrong(vault)).map(({ kind }) => kind)).toEqual(["row_unreadable", "item_lost"]);
+  });
+
+  it("makes an Item again that was deleted, as one of the deleted Items that are missing", async () => {
+    const { vault, items, call, deleted } = await backedUp();
+    await loseRow(vault, deleted);
+    expect(await restoreOnce({ vault, item: deleted })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(await call("GET", `${items}/${deleted}`)).toMatchObject({ status: 200, body: { version: 2 } });
+    expect(await countsOf(vault)).toEqual({ items: 0, deleted: 0 });
+    expect(await wrong(vault)).toEqual([]);
+  });
+
+  it("counts it as a new one, when its loss was accepted", async () => {
+    const { vault, items, call, one } = await backedUp();
+    await retitle(call, `${items}/${one}`);
+    await backUp(vault);
+    await loseRow(vault, one);
+    await verifyAll({ vault, repair: true, acceptLoss: true });
+    expect(await restoreOnce({ vault, item: one })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect(await wrong(vault)).toEqual([]);
+  });
+});
+
+describe("a POST with the Item-Id of an Item of which rows are left", () => {
+  it("is a 409, so that the last copy stays", async () => {
+    const { vault, items, call, one } = await backedUp();
+    await retitle(call, `${items}/${one}`);
+    await loseRow(vault, one);
+    const reply = await call("POST", items, { body: LOGIN, headers: { "Item-Id": one } });
+    expect(reply).toMatchObject({ status: 409 });
+    expect((await env.DB.prepare("SELECT version FROM item_versions WHERE item_id = ?").bind(one).all()).results).toEqual([
+      { version: 1 },
+    ]);
+  });
+});
+
+/** Adds so many reads to the log of a vault, after its last entry. */
+const addReads = (vault: string, count: number) =>
+  run(
+    `INSERT INTO activity (vault_id, id, action, result, actor, item_id, version, root_key_id, sealed)
+       SELECT vault_id, substr(id, 1, 24) || printf('%012x', numbers.value), 'READ', 'SUCCESS', actor, NULL, NULL, root_key_id, sealed
+       FROM (SELECT * FROM activity WHERE vault_id = ?1 ORDER BY id DESC LIMIT 1),
+         (WITH RECURSIVE counted (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counted WHERE value < ?2) SELECT value FROM counted)
+         AS numbers`,
+    vault,
+    count,
+  );
+
+const lostOf = async (vault: string) => (await verifyAll({ vault })).findings.filter(({ kind }) => kind === "item_lost");
+
 describe("verify", () => {
+  it("does not take an Item for lost that was made again under its id, when the writes are in different slices of the log", async () => {
+    const { vault, items, call, one } = await backedUp();
+    await retitle(call, `${items}/${one}`);
+    await call("DELETE", `${items}/${one}`);
+    expect((await call("DELETE", `/v1/vaults/${vault}/deleted-items/${one}`)).status).toBe(204);
+    await addReads(vault, 1_100);
+    expect(await call("POST", items, { body: LOGIN, headers: { "Item-Id": one } })).toMatchObject({ status: 200 });
+    expect(await lostOf(vault)).toEqual([]);
+  });
+
+  it("names an Item whose row has an earlier version than its last write, when reads follow in the log", async () => {
+    const { vault, items, call, one } = await backedUp();
+    await retitle(call, `${items}/${one}`);
+    await retitle(call, `${items}/${one}`, "Third");
+    await run("UPDATE items SET version = 1 WHERE id = ?1", one);
+    await addReads(vault, 1_100);
+    const named = (await lostOf(vault)).map(({ item, version }) => `${item} ${version}`); // once for each slice of the log
+    expect([...new Set(named)]).toEqual([`${one} 3`]);
+  });
+
   it("says how many Items are missing, when the log does not name them", async () => {
     const { vault, one, two } = await backedUp();
     await lose(vault, one, two);

@@ -23,13 +23,14 @@ const NEXT = `
     WHERE log IS NOT NULL AND EXISTS (SELECT 1 FROM vaults WHERE id = log))
   SELECT log FROM others WHERE log IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = log)`;
 
+/** What is checked of the writes of a slice. */
+const SLICE = `SELECT id, item_id, version, sequence, event FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`;
+
 const SQL = {
   records: `SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key >= ?2 ORDER BY key LIMIT ${ROWS}`,
   log: `SELECT ${ENTRY} FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`,
-  items: namedItems(`SELECT item_id, sequence FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`),
-  versions: lostVersions(
-    `SELECT id, item_id, version, sequence, event FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`,
-  ),
+  items: namedItems(SLICE),
+  versions: lostVersions(SLICE),
   /** The next log that is not of a vault, with its count. */
   next: `SELECT next.log, entries, ${COUNTED_ENTRIES} AS counted FROM (${NEXT}) AS next LEFT JOIN logs ON vault_id = next.log`,
   entriesOfNext: `SELECT ${ENTRY} FROM activity WHERE vault_id = (${NEXT}) ORDER BY id LIMIT ${ROWS}`,
@@ -69,7 +70,7 @@ export async function checkVaultLog({ store }: VerifyPorts, { vault, after: [aft
   const lost = versions.map((one) =>
     fault("item_lost", { vault, ...one, table: "item_versions" }, "the log has the version, and no row: only a backup has it"),
   );
-  return ok({ ...slice, faults: [...slice.faults, ...checkNamedItems(vault, rows, items), ...lost] });
+  return ok({ ...slice, faults: [...slice.faults, ...checkNamedItems(vault, items), ...lost] });
 }
 
 async function checkEntries(store: VerifyPorts["store"], log: string, after: string): Promise<Result<Slice>> {

@@ -1,4 +1,4 @@
-import type { ActivityRow } from "../activity.ts";
+import { missesRowsSql } from "../counted-rows.ts";
 import { RESTORE } from "./check-item.ts";
 import { type Fault, fault } from "./stage.ts";
 
@@ -16,11 +16,13 @@ export interface NamedItem {
   readonly deleted: number | null;
   /** Whether the last write to an Item without a row deleted or destroyed it. */
   readonly ended: number;
+  /** The version of its last write, when one of the entries names a later version than that of the row; else NULL. */
+  readonly written: number | null;
 }
 
 /** SQL: whether fewer Items of the vault ?1 are deleted than its count says. Without a retention an Item that is deleted has no row. */
-const MISSES_DELETED = `
-  (SELECT deleted FROM vaults WHERE id = ?1) > (SELECT count(*) FROM deleted_items WHERE vault_id = ?1)`;
+const MISSES_DELETED = `(
+  SELECT ${missesRowsSql("deleted", "(SELECT count(*) FROM deleted_items WHERE vault_id = ?1)")} FROM vaults WHERE id = ?1)`;
 
 /**
  * SQL: the versions that some entries of the log of the vault ?1 name and that are missing between others of their Item. The oldest ones
@@ -44,21 +46,32 @@ export const lostVersions = (entries: string): string => `
 
 /**
  * SQL: the Items that some entries of the log of the vault ?1 name. In: SQL of the entries. The last writes to all Items without a row are
- * found in one scan of the log, which has no index by Item. SQLite takes `ended` from the row with the largest sequence.
+ * found in one scan of the log, which has no index by Item, and so are those to all Items whose rows have an earlier version than an
+ * entry. The last write of all counts: an Item that was made again under its id, also by a restore, begins anew with version 1. SQLite
+ * takes `ended` and `version` from the row with the largest sequence.
  */
 export const namedItems = (entries: string): string => `
   WITH named AS MATERIALIZED (
-    SELECT item_id AS item, items.version, deleted.version AS deleted
-    FROM (SELECT DISTINCT item_id FROM (${entries}) WHERE sequence IS NOT NULL AND item_id IS NOT NULL)
+    SELECT item_id AS item, items.version, deleted.version AS deleted, latest
+    FROM (
+      SELECT item_id, max(version) FILTER (WHERE event IS NOT 'version_destroyed') AS latest FROM (${entries})
+      WHERE sequence IS NOT NULL AND item_id IS NOT NULL GROUP BY item_id)
     LEFT JOIN items ON items.vault_id = ?1 AND items.id = item_id
     LEFT JOIN deleted_items AS deleted ON deleted.vault_id = ?1 AND deleted.id = item_id),
   missing AS (SELECT item FROM named WHERE version IS NULL AND deleted IS NULL),
+  behind AS (SELECT item FROM named WHERE latest > coalesce(version, deleted)),
   last AS (
     SELECT item_id, event IS 'destroyed' OR (action = 'DELETE' AND event IS NULL AND NOT ${MISSES_DELETED}) AS ended, max(sequence)
     FROM activity
     WHERE EXISTS (SELECT 1 FROM missing) AND vault_id = ?1 AND sequence IS NOT NULL AND item_id IN (SELECT item FROM missing)
+    GROUP BY item_id),
+  newest AS (
+    SELECT item_id, version, max(sequence) FROM activity
+    WHERE EXISTS (SELECT 1 FROM behind) AND vault_id = ?1 AND sequence IS NOT NULL AND item_id IN (SELECT item FROM behind)
+      AND version IS NOT NULL AND event IS NOT 'version_destroyed'
     GROUP BY item_id)
-  SELECT item, version, deleted, item IN (SELECT item_id FROM last WHERE last.ended) AS ended FROM named`;
+  SELECT item, named.version, deleted, item IN (SELECT item_id FROM last WHERE last.ended) AS ended, newest.version AS written
+  FROM named LEFT JOIN newest ON newest.item_id = item`;
 
 /** SQL: whether more Files are in the count of the vault ?1 than its Items have, so that it still has those of Items that were lost. */
 const COUNTS_LOST_FILES = `
@@ -67,13 +80,14 @@ const COUNTS_LOST_FILES = `
 
 /**
  * SQL: `counted`, the count of the vault ?1 that still has the Item ?2, which has no row; NULL: none has it. The last write that the log
- * has tells it; an Item that the log does not name is taken for one of those that are missing. `filesCounted`: whether the count of Files has those of lost Items.
+ * has tells it; an Item that the log does not name is taken for one of those that are missing. `filesCounted`: whether the count of Files
+ * has those of lost Items.
  */
 export const COUNTED_AS = `
   SELECT CASE
     WHEN EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = ?2) OR last.event IS 'destroyed' THEN NULL
     WHEN last.action IS 'DELETE' AND last.event IS NULL THEN CASE WHEN ${MISSES_DELETED} THEN 'deleted' END
-    WHEN items > (SELECT count(*) FROM items WHERE vault_id = ?1) AND items <= created THEN 'items'
+    WHEN ${missesRowsSql("items", "(SELECT count(*) FROM items WHERE vault_id = ?1)")} THEN 'items'
     WHEN last.action IS NULL AND ${MISSES_DELETED} THEN 'deleted'
   END AS counted, ${COUNTS_LOST_FILES} AS filesCounted
   FROM vaults LEFT JOIN (
@@ -81,18 +95,14 @@ export const COUNTED_AS = `
   ) AS last ON true
   WHERE vaults.id = ?1`;
 
-/** In: entries of the log of a vault, and the Items that they name. An Item is named once in a slice of the log. */
-export function checkNamedItems(vault: string, entries: readonly ActivityRow[], items: readonly NamedItem[]): Fault[] {
-  const written = new Map<string, number>();
-  // The last write counts: an Item that was restored from a backup begins anew with version 1.
-  for (const { item, version, sequence, event } of entries)
-    if (item !== null && sequence != null && version !== null && event !== "version_destroyed") written.set(item, version);
-  return items.flatMap(({ item, version, deleted, ended }): Fault[] => {
-    const last = written.get(item);
+/** In: Items that entries of the log of a vault name. An Item is named once in a slice of the log. */
+export const checkNamedItems = (vault: string, items: readonly NamedItem[]): Fault[] =>
+  items.flatMap(({ item, version, deleted, ended, written }): Fault[] => {
     const stored = version ?? deleted;
     const named = { vault, item, table: "items" };
     if (stored === null) return ended === 1 ? [] : [fault("item_lost", named, `the log has the Item, and no row: ${RESTORE}`)];
-    if (last === undefined || last <= stored) return [];
-    return [fault("item_lost", { ...named, version: last }, `the row has version ${stored}, and the log ${last}: ${RESTORE}`)];
+    if (written === null || written <= stored) return [];
+    return [
+      fault("item_lost", { ...named, version: written }, `the row has version ${stored}, and the log ${written}: ${RESTORE}`),
+    ];
   });
-}
