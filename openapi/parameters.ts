@@ -17,6 +17,8 @@ const inQuery = (name: string, description: string, schema: Schema): Parameter =
 const inHeader = (name: string, description: string, schema: Schema): Parameter => ({ name, in: "header", description, schema });
 
 const text: Schema = { type: "string" };
+/** The id of an entry of the log; after `~` one that is damaged, as the `Link` of a page has it. */
+const entry: Schema = { anyOf: [ref("IdInput"), { type: "string", pattern: "^~" }] };
 const flag: Schema = { type: "boolean", default: false };
 const count = (minimum: number, maximum: number, more: Pick<Schema, "default"> = {}): Schema => ({
   type: "integer",
@@ -68,9 +70,9 @@ export const parameters = {
   Before: inQuery(
     "before",
     "The page has the entries before the one with this `requestId`. Not with `offset` (contract 13.19).",
-    ref("IdInput"),
+    entry,
   ),
-  LogBefore: inQuery("before", "The page has the entries before the one with this `requestId` (contract 13.21).", ref("IdInput")),
+  LogBefore: inQuery("before", "The page has the entries before the one with this `requestId` (contract 13.21).", entry),
   ByVault: inQuery("vault", "Only entries about this vault. Not with `offset` (contract 13.25).", ref("IdInput")),
   ByActor: inQuery(
     "actor",

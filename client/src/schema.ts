@@ -1391,7 +1391,7 @@ export interface Operations {
       /** The most entries of a page (contract 13.9). */
       limit?: number;
       /** The page has the entries before the one with this `requestId`. Not with `offset` (contract 13.19). */
-      before?: IdInput;
+      before?: IdInput | string;
       /** How many entries to skip (contract 13.9). */
       offset?: number;
       /** Only entries about this vault. Not with `offset` (contract 13.25). */
@@ -2011,7 +2011,7 @@ export interface Operations {
       /** The most entries of a page (contract 13.9). */
       limit?: number;
       /** The page has the entries before the one with this `requestId` (contract 13.21). */
-      before?: IdInput;
+      before?: IdInput | string;
       /** Only entries about this vault. Not with `offset` (contract 13.25). */
       vault?: IdInput;
       /** Only entries of this token, of the admin, or of the service itself. Not with `offset` (contract 13.25). */

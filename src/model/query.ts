@@ -50,14 +50,15 @@ const DAMAGED = "~";
 export const writeCursor = (id: string, dialect: Dialect): string =>
   isId(id) ? writeId(id, dialect) : encodeURIComponent(DAMAGED + id);
 
-const parseCursor = (text: string): string | undefined => (text.startsWith(DAMAGED) ? text.slice(1) : parseId(text));
+/** Parses what `writeCursor` wrote, or an id. Out: `undefined` for any other text. */
+export const parseIdCursor = (text: string): string | undefined => (text.startsWith(DAMAGED) ? text.slice(1) : parseId(text));
 
 /** Parses `limit` and `cursor`. Errors: 400. */
 export function parsePage({ rest }: Query): Result<Page> {
   const limit = parseCount(rest, "limit", 1, LIMITS.page);
   if (!limit.ok) return limit;
   const cursor = rest.get("cursor");
-  const after = cursor === null ? "" : parseCursor(cursor);
+  const after = cursor === null ? "" : parseIdCursor(cursor);
   return after === undefined ? invalid("cursor: is not one that this service gave") : ok({ limit: limit.value, after });
 }
 

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
 import { readLog } from "../support/activity.ts";
@@ -228,6 +229,25 @@ describe("before", () => {
     expect(await linkOf(`limit=2&before=${ids[3]!}`)).toBeNull();
     expect(await linkOf("limit=2&offset=2")).toBe(linkBefore(ids[3]!));
     expect(await linkOf("limit=2&offset=3")).toBeNull();
+  });
+
+  it("leads from page to page over an entry whose id is damaged", async () => {
+    const { vault, auditor, items, act } = await makeAuditedVault();
+    for (let count = 0; count < 3; count++) await act("POST", items, LOGIN);
+    const all: Entry[] = (await auditor("GET", "/v1/activity")).body;
+    const damaged = `${all[1]!.requestId.slice(0, 35)}%`;
+    await env.DB.prepare("UPDATE activity SET id = ?2 WHERE vault_id = ?1 AND id = ?3")
+      .bind(vault, damaged, all[1]!.requestId)
+      .run();
+    const ids: string[] = [];
+    for (let path: string | undefined = "/v1/activity?limit=1"; path !== undefined;) {
+      const { status, body, headers } = await auditor("GET", path);
+      expect(status).toBe(200);
+      ids.push(...body.map(({ requestId }: Entry) => requestId));
+      const next = /<([^>]+)>/.exec(headers.get("Link") ?? "")?.[1];
+      path = next && new URL(next).pathname + new URL(next).search;
+    }
+    expect(ids).toEqual(all.map(({ requestId }, at) => (at === 1 ? damaged : requestId)));
   });
 
   it.each(["x", "", "01234567-89ab-7def-8012", "zzzzzzzzzzzzzzzzzzzzzzzzz1"])(

@@ -1,9 +1,9 @@
 import { NOWHERE } from "../../crypto/seal.ts";
-import { isId, parseId, timeOf } from "../../model/ids.ts";
+import { isId, timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { readableVaults } from "../../model/permission.ts";
-import { parseCount } from "../../model/query.ts";
+import { parseCount, parseIdCursor, writeCursor } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { NEWEST } from "../../store/activity-merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity-page.ts";
@@ -29,8 +29,9 @@ function parse({ query: { rest } }: ParseCall): Result<Window> {
   if (!limit.ok) return limit;
   const offset = parseCount(rest, "offset", 0, LIMITS.activityOffset);
   if (!offset.ok) return offset;
-  const before = parseId(rest.get("before") ?? NOWHERE);
-  if (before === undefined || !isId(before)) return invalid("before: is not the id of an entry");
+  const text = rest.get("before") ?? NOWHERE;
+  const before = parseIdCursor(text);
+  if (before === undefined || (before === text && !isId(before))) return invalid("before: is not the id of an entry");
   if (rest.has("before") && rest.has("offset")) return invalid("before: does not go with offset");
   const filtered = parseFilter(rest);
   if (!filtered.ok) return filtered;
@@ -85,7 +86,7 @@ function present(
 ): Result<Reply> {
   if (!page.ok) return page;
   const { activities, next, dropped } = page.value;
-  const link = nextPage(c, next && `limit=${limit}&before=${next}${filtered?.query ?? ""}`);
+  const link = nextPage(c, next && `limit=${limit}&before=${writeCursor(next, "uuid")}${filtered?.query ?? ""}`);
   const presented = activities.map((activity) => presentActivity(activity, dialect));
   const gap: Record<string, string> = dropped === undefined ? {} : { "Item-Vault-Log-Gap": presentTime(timeOf(dropped)) };
   return ok({ response: c.json(presented, 200, { ...uncompressed(c), ...headers, ...link, ...gap }) });
