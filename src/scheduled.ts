@@ -10,6 +10,7 @@ import { MOST_CALLS, shareCalls, type Take } from "./store/calls.ts";
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/counters.ts";
 import { checkNewestBackup } from "./store/backup/check-newest.ts";
+import { forgetDamages } from "./store/damages.ts";
 import { openStore } from "./store/database.ts";
 import { findDueVaults } from "./store/due-vaults.ts";
 import { moveExpiredTokens } from "./store/ended-tokens.ts";
@@ -23,10 +24,10 @@ import type { Expired, Expiry } from "./vault/expiry.ts";
 
 /**
  * The D1 calls that no part takes from the shared ones, because they do not depend on how much is due: of the logs 2, of the archive 1, of
- * deleted vaults 1, of sealed bytes 1, of due vaults 1, of root keys 2, of titles 1, of contents 2, of the newest backup 2, of the counts
- * 1.
+ * deleted vaults 1, of sealed bytes 1, of due vaults 1, of root keys 2, of titles 1, of contents 2, of the newest backup 2, of damages
+ * 1, of the counts 1.
  */
-const UNSHARED_CALLS = 14;
+const UNSHARED_CALLS = 15;
 
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends expired
@@ -50,6 +51,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     recordKeys(env, now),
     startBackups(env, now),
     checkNewestBackup(env, now),
+    forgetDamages(env.DB, now),
     foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
     watchContents(env, now),
   ]);

@@ -4,7 +4,7 @@ import { missing } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { loadForToken } from "../store/authorized.ts";
-import { recordDamage, showsDamage } from "../store/damages.ts";
+import { recordDamage, recordItemDamage, showsDamage } from "../store/damages.ts";
 import { requireDeletedItem } from "../store/deleted-items.ts";
 import { loadFile } from "../store/files.ts";
 import { requireItem } from "../store/items.ts";
@@ -47,11 +47,15 @@ async function answerCaller(route: Route, caller: Caller, target: Target): Promi
   return result;
 }
 
-/** A row that does not open is that of the Item of the path, or of the vault where its keys do not open or the route reads nothing else. */
+/**
+ * A row that does not open may be that of the Item of the path. It is that of the vault where its keys do not open or the route reads
+ * nothing else.
+ */
 function reportDamage({ path }: Route, { c, store }: Caller, { vault, item }: Target, { kind }: Failure): void {
   const isOfItem = kind === "integrity" && item !== "";
   const isOfVault = kind === "misconfigured" || path.endsWith("/:vault");
-  if (isOfItem || isOfVault) c.executionCtx.waitUntil(recordDamage(store, vault, isOfItem ? [item] : []));
+  if (isOfItem) c.executionCtx.waitUntil(recordItemDamage(store, vault, item));
+  else if (isOfVault) c.executionCtx.waitUntil(recordDamage(store, vault, []));
 }
 
 async function answer(route: Route, caller: Caller, target: Target): Promise<Result<Reply>> {

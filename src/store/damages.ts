@@ -4,11 +4,13 @@ import type { Failure } from "../model/failure.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { DAY, MINUTE } from "../model/time.ts";
 import { runBatch, type Store } from "./database.ts";
+import { type ItemRow, openItem } from "./items.ts";
 import { checkRootKeys } from "./root-keys.ts";
+import { KEY_COLUMNS, type KeyRow, openKeys } from "./vault-rows.ts";
 
 /**
- * The rows that did not open when they were read, for /health and /metrics (contract 13.25). The table `counters` keeps them, each with the
- * time when it was read last. Its name has what was read of the row, so that a row that was repaired, replaced or deleted counts no longer.
+ * The rows that did not open when they were read, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps them, each
+ * with the time when it was read last. Its name has what was read of the row, so that a row that was repaired, replaced or deleted counts no longer.
  */
 
 const PREFIX = "damaged/";
@@ -17,16 +19,24 @@ const PREFIX = "damaged/";
 const ROWS_MAX = 1_000;
 
 const KEPT = `name >= '${PREFIX}' AND name < 'damaged0'`;
+
+/** SQL: the header and nonce of a sealed text (crypto/seal.ts): each text has its own, and they open nothing. */
+const nonceOf = (column: string) => `substr(${column}, 1, 18)`;
+
+/** A name outlives its row, so it has nothing of what is sealed: without its keys a deleted vault cannot be decrypted (contract 13.13). */
 const NAME_OF = {
-  item: "json_array(vault_id, id, version)",
-  vault: "json_array(id, NULL, data_key || index_key || sealed)",
+  item: `json_array(vault_id, id, version, ${nonceOf("overview")} || ${nonceOf("details")})`,
+  vault: `json_array(id, NULL, ${["data_key", "index_key", "sealed"].map(nonceOf).join(" || ")})`,
 };
 
 const insert = (rows: string) => `
-  INSERT INTO counters (name, value) SELECT '${PREFIX}' || ${rows} AND (SELECT count(*) FROM counters WHERE ${KEPT}) < ${ROWS_MAX}
+  INSERT INTO counters (name, value) SELECT '${PREFIX}' || ${rows}
+  LIMIT max(0, ${ROWS_MAX} - (SELECT count(*) FROM counters WHERE ${KEPT}))
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
 
 const SQL = {
+  keys: `SELECT ${KEY_COLUMNS} FROM vaults WHERE id = ?1`,
+  item: "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id = ?2",
   items: insert(
     `${NAME_OF.item}, ?3 FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))`, // JSON, because there may be many
   ),
@@ -56,8 +66,32 @@ export async function recordDamage(store: Store, vault: string, items: readonly 
   recorded.set(name, true, now);
   if (items.length === 0 && !(await checkRootKeys(db, store.keyring)).ok) return;
   const add = db.prepare(items.length > 0 ? SQL.items : SQL.vault).bind(vault, ids, now);
-  await runBatch(db, add, db.prepare(SQL.forget).bind(now - DAY));
+  await runBatch(db, add, forgetStatement(db, now));
 }
+
+/**
+ * As `recordDamage`, of an Item of which a row or content did not open: only its own row counts, not one of a version or File. One D1 call
+ * more.
+ */
+export async function recordItemDamage(store: Store, vault: string, item: string): Promise<void> {
+  const read = await runBatch<[KeyRow, ItemRow]>(
+    store.db,
+    store.db.prepare(SQL.keys).bind(vault),
+    store.db.prepare(SQL.item).bind(vault, item),
+  );
+  if (!read.ok) return;
+  const [[keyRow], [row]] = read.value;
+  const keys = keyRow && (await openKeys(store, keyRow));
+  if (!keys?.ok || !row) return;
+  if (!(await openItem(keys.value, vault, row, [])).ok) await recordDamage(store, vault, [item]);
+}
+
+const forgetStatement = (db: D1Database, now: number): D1PreparedStatement => db.prepare(SQL.forget).bind(now - DAY);
+
+/** Deletes the records of what was not read in the last day. In: Unix milliseconds. Throws when D1 fails. */
+export const forgetDamages = async (db: D1Database, now: number): Promise<void> => {
+  await forgetStatement(db, now).run();
+};
 
 /** Whether a failure of a request shows a damaged row. */
 export const showsDamage = ({ kind, detail }: Failure): boolean =>

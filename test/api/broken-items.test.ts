@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { recordedDamages } from "../support/damages.ts";
 import { admin, type Client, client, fetchRaw, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 /** Rows of Items that do not open cost lists nothing but themselves (contract 11.10, 14.2, 14.9). */
@@ -120,6 +121,21 @@ describe("a list in which an Item does not open", () => {
     await sql("UPDATE items SET version = version + 1 WHERE id = ?1", ids[1]!);
     expect((await dataOf()).status).toBe("ACTIVE");
     await sql("UPDATE items SET version = version - 1 WHERE id = ?1", ids[1]!);
+  });
+});
+
+describe("a version or a File that does not open", () => {
+  it("is no damaged Item in /health and /metrics", async () => {
+    const make = async () => (await uuid("POST", items, { body: LOGIN })).body.id as string;
+    const [sound, damaged] = [await make(), await make()];
+    await uuid("PATCH", `${items}/${sound}`, { body: [{ op: "replace", path: "/title", value: "T" }] });
+    await sql(`UPDATE item_versions SET overview = ${FLIPPED} WHERE item_id = ?1`, sound);
+    await sql(`UPDATE items SET overview = ${FLIPPED} WHERE id = ?1`, damaged);
+    expect((await uuid("GET", `${items}/${sound}/versions/1`)).status).toBe(500);
+    expect((await uuid("GET", `${items}/${damaged}`)).status).toBe(500);
+    await expect.poll(() => recordedDamages(damaged)).toHaveLength(1);
+    expect(await recordedDamages(sound)).toEqual([]);
+    await sql("DELETE FROM items WHERE id IN (?1, ?2)", sound, damaged);
   });
 });
 

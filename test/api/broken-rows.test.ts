@@ -1,7 +1,10 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { createScheduledController, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import worker from "../../src/index.ts";
+import { HOUR } from "../../src/model/time.ts";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { recordedDamages } from "../support/damages.ts";
 import { freshFile } from "../support/files.ts";
 import { sample } from "../support/runs.ts";
 import { skipWaits } from "../support/waits.ts";
@@ -38,6 +41,24 @@ const listed = async (id: string) => {
   expect(status).toBe(200);
   return body.find((vault: { id: string }) => vault.id === id);
 };
+
+describe("the record of a vault that did not open when it was read", () => {
+  it("has nothing of its keys, so that they are gone with the vault, and is deleted after a day", async () => {
+    const { vault, call } = await freshVault();
+    const keys = await env.DB.prepare("SELECT data_key, index_key FROM vaults WHERE id = ?")
+      .bind(vault)
+      .first<Record<string, string>>();
+    await sql("UPDATE vaults SET attribute_version = 7 WHERE id = ?1", vault);
+    expect(await call("GET", `/v1/vaults/${vault}`)).toMatchObject({ status: 500 });
+    await expect.poll(() => recordedDamages(vault)).toHaveLength(1);
+    const [name] = await recordedDamages(vault);
+    for (const key of Object.values(keys!)) expect(name).not.toContain(key.slice(18, 40));
+    expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
+    const scheduledTime = new Date(Date.now() + 25 * HOUR);
+    await worker.scheduled(createScheduledController({ scheduledTime }), env);
+    expect(await recordedDamages(vault)).toEqual([]);
+  });
+});
 
 describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_, damage, kind, status) => {
   it("is listed for the admin as broken, with what is known, beside the others", async () => {
