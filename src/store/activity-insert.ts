@@ -32,6 +32,9 @@ export const counterOf = (log: string): string => `
   CASE WHEN ${log} <> '${NOWHERE}' THEN ${log} WHEN result = 'DENY' THEN '${DENIALS}'
     WHEN resource IS '${SIGN_IN}' THEN '${SIGN_INS}' ELSE ${log} END`;
 
+/** SQL: all names of counts of a log. In: its expression. */
+export const countersIn = (log: string): string => `(${log}, ${log} || '/denials', ${log} || '/sign-ins')`;
+
 /** All names of counts of a log. */
 const countersOf = (log: string): readonly string[] => (log === NOWHERE ? [log, DENIALS, SIGN_INS] : [log]);
 

@@ -23,6 +23,8 @@ async function writtenVault() {
 
 const lostOf = async (vault: string) => namesOf(await verifyAll({ vault }));
 const lost = (vault: string) => [{ kind: "sequence_wrong", vault, table: "activity" }];
+const ADMIN_LOG = "00000000-0000-0000-0000-000000000000";
+
 const runCron = (archiveDays: number) =>
   worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ACTIVITY_ARCHIVE_DAYS: archiveDays });
 

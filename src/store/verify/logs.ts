@@ -1,10 +1,11 @@
 import { ok, type Result } from "../../model/result.ts";
 import { type ActivityRow, openActivity } from "../activity.ts";
+import { countersIn } from "../activity-insert.ts";
 import { runBatch } from "../database.ts";
 import { openRecord, type RecordRow } from "../write/idempotency.ts";
 import { checkNamedItems, lostVersions, type NamedItem, namedItems } from "./lost-items.ts";
 import { DONE, type Fault, fault, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
-import { COUNTED_ENTRIES, type CountedLog, checkLog } from "./vault.ts";
+import { type CountedLog, checkLog, countedEntries } from "./vault.ts";
 import { loadMoment } from "./vault-keys.ts";
 
 /** The stages `records` and `log` of a vault, and `logs`: the logs of the admin, of tokens and of deleted vaults. */
@@ -31,8 +32,10 @@ const SQL = {
   log: `SELECT ${ENTRY} FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`,
   items: namedItems(SLICE),
   versions: lostVersions(SLICE),
-  /** The next log that is not of a vault, with its count. */
-  next: `SELECT next.log, entries, ${COUNTED_ENTRIES} AS counted FROM (${NEXT}) AS next LEFT JOIN logs ON vault_id = next.log`,
+  /** The next log that is not of a vault, with its counts. */
+  next: `
+    SELECT next.log, logs.vault_id AS counter, entries, ${countedEntries("next.log")} AS counted
+    FROM (${NEXT}) AS next LEFT JOIN logs ON logs.vault_id IN ${countersIn("next.log")}`,
   entriesOfNext: `SELECT ${ENTRY} FROM activity WHERE vault_id = (${NEXT}) ORDER BY id LIMIT ${ROWS}`,
 };
 
@@ -116,12 +119,13 @@ export async function checkOtherLogs(ports: VerifyPorts, { after }: Position): P
     store.db.prepare(SQL.entriesOfNext).bind(log),
   );
   if (!read.ok) return read;
-  const [[next], rows] = read.value;
+  const [counts, rows] = read.value;
+  const [next] = counts;
   if (!next) return ok(DONE);
   const slice = await sliceOf(store, rows);
   return ok({
     ...slice,
-    faults: [...slice.faults, ...checkLog(ports, next.log, next)],
+    faults: [...slice.faults, ...checkLog(ports, next.log, counts)],
     after: [next.log, ...(slice.after ?? [])],
   });
 }

@@ -12,19 +12,20 @@ import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } 
 
 /** The stage `vault`: the row of a vault, its keys, its counters, its webhooks, and the numbers of its log. One D1 call. */
 
-/** SQL: the reads and denials of a row of `logs`. */
-export const COUNTED_ENTRIES = `(
-  SELECT count(*) FROM activity WHERE activity.vault_id = logs.vault_id AND activity.id > logs.trimmed AND ${IS_COUNTED}
+/** SQL: the entries that a row of `logs` counts. In: the expression of the log. */
+export const countedEntries = (log: string): string => `(
+  SELECT count(*) FROM activity WHERE activity.vault_id = ${log} AND activity.id > logs.trimmed AND ${IS_COUNTED}
     AND ${counterOf("activity.vault_id")} = logs.vault_id)`;
 
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
   webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1",
-  log: `SELECT entries, ${COUNTED_ENTRIES} AS counted FROM logs WHERE vault_id = ?1`,
+  log: `SELECT vault_id AS counter, entries, ${countedEntries("?1")} AS counted FROM logs WHERE vault_id = ?1`,
 };
 
 export interface CountedLog {
-  /** NULL: the log has no count yet. */
+  /** The name of the count in `logs`. NULL: the log has no count yet. */
+  readonly counter: string | null;
   readonly entries: number | null;
   readonly counted: number;
 }
@@ -46,13 +47,13 @@ export async function checkVault(ports: VerifyPorts, { vault }: Position): Promi
     bind(LAST_NUMBER),
   );
   if (!read.ok) return read;
-  const [[row], [counted], webhooks, [log], gaps, [last]] = read.value;
+  const [[row], [counted], webhooks, logs, gaps, [last]] = read.value;
   if (!row) return ok(DONE); // it was deleted meanwhile
   const recount = { by: "call", key: "recount", run: () => coordinators.recount(vault) } as const;
   const faults = [
     ...(await checkVaultRow(ports, row, webhooks)),
     ...checkCounters({ vault }, row, counted!, recount, acceptLoss ? recount : null),
-    ...checkLog(ports, vault, log),
+    ...checkLog(ports, vault, logs),
     ...checkSequence(vault, row, gaps, last, since),
   ];
   return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.sealed.length }, calls: 1 });
@@ -86,10 +87,13 @@ export async function checkVaultRow(
   ];
 }
 
-/** The count of reads and denials in a log. */
-export function checkLog({ store }: Pick<VerifyPorts, "store">, log: string, row: CountedLog | undefined): Fault[] {
-  if (!row || row.entries === null || row.entries === row.counted) return [];
-  const repair = { by: "statement", statement: recountLog(store.db, log) } as const;
-  const detail = `entries is ${row.entries}, and the rows give ${row.counted}`;
-  return [fault("counter_wrong", { vault: log, table: "logs", id: "entries" }, detail, repair)];
-}
+/** The counts of reads, denials and sign-ins in a log: one, and of the admin's log three (contract 13.10). */
+export const checkLog = ({ store }: Pick<VerifyPorts, "store">, log: string, counts: readonly CountedLog[]): Fault[] =>
+  counts.flatMap(({ counter, entries, counted }) => {
+    if (counter === null || entries === counted) return [];
+    const repair = { by: "statement", statement: recountLog(store.db, log, counter) } as const;
+    const id = `entries${counter.slice(log.length)}`;
+    return [
+      fault("counter_wrong", { vault: log, table: "logs", id }, `${id} is ${entries}, and the rows give ${counted}`, repair),
+    ];
+  });

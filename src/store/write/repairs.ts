@@ -5,10 +5,7 @@ import { runBatch } from "../database.ts";
 
 /** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
 
-/**
- * SQL: the count of a kind of Items. One that is too high, and possible, stays unless the loss is accepted (?2): rows are missing, and
- * nothing else tells how many.
- */
+/** SQL: the count of a kind of Items. While rows are missing it stays, unless the loss is accepted (?2): nothing else tells how many. */
 const leaving = (name: "items" | "deleted"): string =>
   `CASE WHEN NOT ?2 AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
 
@@ -32,8 +29,8 @@ const SQL = {
   log: `
     UPDATE logs SET entries = (
       SELECT count(*) FROM activity
-      WHERE vault_id = ?1 AND id > logs.trimmed AND ${IS_COUNTED} AND ${counterOf("?1")} = ?1)
-    WHERE vault_id = ?1`,
+      WHERE vault_id = ?1 AND id > logs.trimmed AND ${IS_COUNTED} AND ${counterOf("?1")} = ?2)
+    WHERE vault_id = ?2`,
   deletion: `
     INSERT INTO deleted_vaults (id, deleted_at) SELECT ?1, ?2
     WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)
@@ -51,8 +48,9 @@ export const repairIndexes = (
 /** Counts the uses of a root key again. */
 export const recountUses = (db: D1Database, key: string): D1PreparedStatement => db.prepare(SQL.uses).bind(key);
 
-/** Counts the reads and denials of a log again. */
-export const recountLog = (db: D1Database, log: string): D1PreparedStatement => db.prepare(SQL.log).bind(log);
+/** Counts the entries of a log again that one of its counts has. In: the name of the count in `logs`. */
+export const recountLog = (db: D1Database, log: string, counter: string): D1PreparedStatement =>
+  db.prepare(SQL.log).bind(log, counter);
 
 /** Lists a vault as deleted, so that its rows are (deleted-vaults.ts), unless it exists or is being restored. In: Unix milliseconds. */
 export const relistDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
