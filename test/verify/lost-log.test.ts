@@ -28,6 +28,45 @@ const ADMIN_LOG = "00000000-0000-0000-0000-000000000000";
 const runCron = (archiveDays: number) =>
   worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ACTIVITY_ARCHIVE_DAYS: archiveDays });
 
+describe("a log", () => {
+  it.each(["/denials", "/sign-ins"])("of the admin has its count %s verified, and counted again by a repair", async (count) => {
+    await admin("GET", "/v1/admin/vaults");
+    const first = "SELECT count(*) AS n FROM activity WHERE vault_id = ?";
+    await expect.poll(() => env.DB.prepare(first).bind(ADMIN_LOG).first("n"), { timeout: 30_000 }).toBeGreaterThan(0);
+    const upsert = "INSERT INTO logs (vault_id, entries, trimmed) VALUES (?1, ?2, '') ON CONFLICT DO UPDATE SET entries = ?2";
+    await run(upsert, ADMIN_LOG + count, 1_000_000);
+    const found = async (repair = false) =>
+      (await verifyAll({ quick: true, repair })).findings.filter(({ id }) => id === `entries${count}`);
+    const named = { kind: "counter_wrong", vault: ADMIN_LOG, table: "logs", repairable: true };
+    expect(await found()).toMatchObject([named]);
+    expect(await found(true)).toMatchObject([{ ...named, repaired: true }]);
+    expect(await found()).toEqual([]);
+  });
+
+  it("has its entry named whose damaged id is that of the last one of a slice and a control character", async () => {
+    const { vault } = await writtenVault();
+    await run(
+      `INSERT INTO activity (vault_id, id, action, result, actor, root_key_id, sealed)
+       SELECT vault_id, 'f' || printf('%04d', value), 'READ', 'SUCCESS', actor, root_key_id, 'damaged'
+       FROM (SELECT * FROM activity WHERE vault_id = ?1 LIMIT 1),
+         (WITH RECURSIVE counted (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM counted WHERE value < 1000)
+          SELECT value FROM counted)`,
+      vault,
+    );
+    const id = await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ? ORDER BY id LIMIT 1 OFFSET 999")
+      .bind(vault)
+      .first("id");
+    await run(
+      `INSERT INTO activity (vault_id, id, action, result, actor, root_key_id, sealed)
+       SELECT vault_id, id || char(1), action, result, actor, root_key_id, sealed FROM activity WHERE vault_id = ?1 AND id = ?2`,
+      vault,
+      id,
+    );
+    const named = (await verifyAll({ vault })).findings.filter(({ table }) => table === "activity").map((one) => one.id);
+    expect(named).toContain(`${String(id)}\u0001`);
+  });
+});
+
 describe("the log of a vault", () => {
   it.each([
     ["all of it", "true"],

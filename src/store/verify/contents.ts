@@ -7,7 +7,7 @@ import { runBatch } from "../database.ts";
 import { FILE_COLUMNS, type FileRow, openFiles } from "../files.ts";
 import { authenticateContent, type ContentFault, CONTENT_SLICE, sizeFault } from "./content.ts";
 import { repairContent } from "./content-repair.ts";
-import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { DONE, type Fault, fault, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { loadMoment } from "./vault-keys.ts";
 
 /** The stage `contents`: each content that a row names exists, has its size, and every chunk of it opens. */
@@ -53,9 +53,9 @@ export async function checkContents(ports: VerifyPorts, { vault, after }: Positi
 
 const nameOf = ({ file, generation }: ContentPlace): string => `${file}/${generation}`;
 
-/** The text that follows the last id of these rows. */
+/** Where the Items after these rows begin. */
 const afterId = (rows: readonly FileRow[]): string =>
-  `${rows.reduce((last, { item_id }) => (item_id > last ? item_id : last), "")}~`;
+  keyAfter(rows.reduce((last, { item_id }) => (item_id > last ? item_id : last), ""));
 
 /** Each content once, in the order of positions: several rows may share one. */
 function distinct(vault: string, rows: readonly FileRow[]): Wanted[] {

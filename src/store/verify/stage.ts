@@ -62,7 +62,7 @@ export interface Position {
 }
 
 /** The first key after this one: a slice includes the key at which it begins, so that the first one has a damaged row without a key. */
-export const keyAfter = (key: string): string => `${key} `;
+export const keyAfter = (key: string): string => `${key}\0`;
 
 export interface Slice {
   readonly faults: readonly Fault[];
