@@ -245,6 +245,15 @@ describe("a request with `wait`", () => {
     listeners.clear();
   });
 
+  it("keeps its place when another token asks for the head of a stream and all places are taken", async () => {
+    const own = await fresh();
+    const taken = Array.from({ length: LIMITS.listeners }, () => waitingListener("one"));
+    for (const listener of taken) listeners.add(listener);
+    const { status } = await own.call("HEAD", own.path, { headers: { Accept: "text/event-stream" } });
+    listeners.clear();
+    expect([status, taken.some(({ displaced }) => displaced)]).toEqual([200, false]);
+  });
+
   it("that has to make room for another token is answered without events", async () => {
     const own = await fresh();
     const reply = own.wait();

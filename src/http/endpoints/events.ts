@@ -100,11 +100,10 @@ function streamEvents(call: Call, { events, start, last, more }: EventPage, seco
   });
 }
 
-/** The answer with a stream as its body. In: opens the stream; HEAD opens none. Errors: `rate`. */
+/** The answer with a stream as its body. In: opens the stream; HEAD opens none, and takes no place. Errors: `rate`. */
 export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply> {
-  const admitted = admit(claims.id);
-  if (!admitted.ok) return admitted;
   const headers = { ...uncompressed(c), "Content-Type": "text/event-stream" };
-  const response = c.req.method === "HEAD" ? c.body(null, 200, headers) : c.body(open(), 200, headers);
-  return ok({ response, action: "UNLOGGED" });
+  if (c.req.method === "HEAD") return ok({ response: c.body(null, 200, headers), action: "UNLOGGED" });
+  const admitted = admit(claims.id);
+  return admitted.ok ? ok({ response: c.body(open(), 200, headers), action: "UNLOGGED" }) : admitted;
 }
