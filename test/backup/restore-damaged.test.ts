@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { backUp, backUpAll, rowsInDatabase, type VaultRows } from "../support/backup.ts";
+import { advanceClock, DAY } from "../support/faults.ts";
 import { restore, restoreOnce } from "../support/restores.ts";
 import { sample } from "../support/runs.ts";
 import { admin, send } from "../support/service.ts";
@@ -11,6 +12,8 @@ import { flipped, type Planted, plantVault } from "../verify/support/vault.ts";
 /** 10000-01-01: no list shows a row with such a time (contract 11.10), so no backup and no restore may take it for sound. */
 const NO_TIME = "253402300800000";
 const HUGE = "9223372036854775807";
+
+afterEach(() => void vi.useRealTimers());
 
 interface Damage {
   readonly table: string;
@@ -210,6 +213,18 @@ describe("a content that the backup does not have as it was", () => {
 });
 
 describe("/health", () => {
+  it("names rows that do not open also when the newest backup is old", async () => {
+    const vaults = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
+    const undo = await damage(sealed("files"));
+    await backUp(planted.vault, { full: true });
+    await backUpAll(vaults);
+    advanceClock(4 * DAY);
+    const { message } = await healthOfBackups();
+    vi.useRealTimers();
+    await undo();
+    expect(message).toContain("1 of its rows did not open");
+  });
+
   it("warns while the newest backup has rows that do not open", async () => {
     const vaults = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
     const undo = await damage(sealed("files"));

@@ -43,11 +43,12 @@ export async function probeBackups(
   const last = at === undefined ? "There is no backup yet" : `The last backup is of ${new Date(at).toISOString()}${found}`;
   if (wrong !== undefined) return warning(`${last}, and ${wrong}, as of ${looked}: run "item-vault admin backup"`);
   if (hour === undefined) return active(`${last}; nightly backups are off`);
-  if ((at ?? oldestVault ?? now) < now - LATE) return warning(last);
-  if (behind > 0) return warning(`${last}, and of ${behind} vaults it has no snapshot or an older one`);
-  return broken > 0
-    ? warning(`${last}, and ${broken} of its rows did not open: run "item-vault admin backup", which names them`)
-    : active(last);
+  const lacks = [
+    ...(behind > 0 ? [`of ${behind} vaults it has no snapshot or an older one`] : []),
+    ...(broken > 0 ? [`${broken} of its rows did not open: run "item-vault admin backup", which names them`] : []),
+  ];
+  const isLate = (at ?? oldestVault ?? now) < now - LATE;
+  return isLate || lacks.length > 0 ? warning([last, ...lacks].join(", and ")) : active(last);
 }
 
 /** Whether the database was never used, and the bucket has backups. Errors: `unavailable`. */
