@@ -133,8 +133,8 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
     await sql(damage, vault);
     let attempts = 0;
     const before = (statements: number) => {
-      // Only the commit of a deletion has four statements.
-      if (statements !== 4) return;
+      // Only the commit of a deletion has five statements.
+      if (statements !== 5) return;
       throw new Error(
         ++attempts === 1 ? "D1_ERROR: Network connection lost." : "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
       );
