@@ -7,9 +7,12 @@ export const DAY = 24 * HOUR;
 /** The first time that RFC 3339 cannot write: the year 10000 in Unix milliseconds. */
 export const TIME_END = 253_402_300_800_000;
 
-/** Whether a column holds a time that can be written: Unix milliseconds from 1970 on, up to the last of RFC 3339 (9999-12-31). */
+/**
+ * Whether a column holds a time that can be written: Unix milliseconds after the first of 1970, up to the last of RFC 3339 (9999-12-31).
+ * 0 is what a column has that lost its value.
+ */
 export const isTime = (milliseconds: number): boolean =>
-  Number.isSafeInteger(milliseconds) && milliseconds >= 0 && milliseconds < TIME_END;
+  Number.isSafeInteger(milliseconds) && milliseconds > 0 && milliseconds < TIME_END;
 
 /** A time of a damaged row, for an answer that has one in any case: an impossible time is 1970-01-01. */
 export const possibleTime = (milliseconds: number): number => (isTime(milliseconds) ? milliseconds : 0);

@@ -19,7 +19,8 @@ export interface DeletedPage {
   readonly next: string | undefined;
 }
 
-interface DeletedRow {
+/** The columns that tell of the deletion. Nothing seals them. */
+export interface DeletionColumns {
   readonly deleted_at: number;
   readonly deleted_by: string;
 }
@@ -39,10 +40,15 @@ const SQL = {
   version: "(SELECT version FROM deleted_items WHERE vault_id = ?1 AND id = ?2)",
 };
 
-/** Whether the columns, which nothing seals, are a time and the id of a token. */
-const isDeletion = ({ deleted_at, deleted_by }: DeletedRow): boolean => isTime(deleted_at) && isId(deleted_by);
+/** What is wrong with the columns, in words. */
+export const wrongDeletionColumns = ({ deleted_at, deleted_by }: DeletionColumns): string[] => [
+  ...(isTime(deleted_at) ? [] : ["deleted_at is no time"]),
+  ...(isId(deleted_by) ? [] : ["deleted_by is no id of a token"]),
+];
 
-const deletionOf = ({ deleted_at, deleted_by }: DeletedRow): Deletion => ({ deletedAt: deleted_at, deletedBy: deleted_by });
+const isDeletion = (row: DeletionColumns): boolean => wrongDeletionColumns(row).length === 0;
+
+const deletionOf = ({ deleted_at, deleted_by }: DeletionColumns): Deletion => ({ deletedAt: deleted_at, deletedBy: deleted_by });
 
 /**
  * A page of the deleted Items of a vault, in one D1 call; it ends with the one by which it exceeds 4 MiB sealed. In: the id
@@ -56,7 +62,7 @@ export async function loadDeletedItems(
   limit: number,
 ): Promise<Result<DeletedPage>> {
   const statement = store.db.prepare(SQL.page).bind(access.vault, "", after, limit);
-  const read = await loadFromVault<unknown, [Omit<ItemRow, "details"> & DeletedRow]>(store, access, NOTHING, statement);
+  const read = await loadFromVault<unknown, [Omit<ItemRow, "details"> & DeletionColumns]>(store, access, NOTHING, statement);
   if (!read.ok) return read;
   const found = read.value.rows[0];
   const rows = found.slice(0, fitting(found, limit));
@@ -83,7 +89,7 @@ const joinedDeleted = (item: string, columns: string): Joined => ({
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`.
  */
 export async function loadDeletedItem(store: Store, access: VaultAccess, item: string): Promise<Result<Item & Deletion>> {
-  type Row = Omit<ItemRow, "id"> & DeletedRow;
+  type Row = Omit<ItemRow, "id"> & DeletionColumns;
   const read = await loadFromVault<Row | { version: null }, [FileRow]>(
     store,
     access,

@@ -26,7 +26,7 @@ const EXISTS = "EXISTS (SELECT 1 FROM vaults WHERE id = due.vault_id)";
 const SQL = {
   expired: `
     SELECT DISTINCT vault_id AS vault FROM (
-      SELECT vault_id FROM deleted_items AS due WHERE deleted_at <= ?1 AND ${EXISTS} ORDER BY deleted_at LIMIT ${EXPIRED})
+      SELECT vault_id FROM deleted_items AS due WHERE deleted_at > 0 AND deleted_at <= ?1 AND ${EXISTS} ORDER BY deleted_at LIMIT ${EXPIRED})
     ORDER BY random() LIMIT ${VAULTS.expired}`,
   surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${VAULTS.others}`,
 };

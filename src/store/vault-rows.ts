@@ -72,7 +72,7 @@ export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> 
 export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
-  if (!isPossible(row)) return fail("integrity");
+  if (wrongVaultColumns(row).length > 0) return fail("integrity");
   const text = await openText(keys.value, place(row.id, row.attribute_version), row.sealed);
   if (!text.ok) return text;
   const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
@@ -88,9 +88,11 @@ const OWN_NUMBERS = ["attribute_version", "content_version", "quota_items", "quo
 /** Whether a column can hold the value: a number from 0 on that JavaScript does not round, or none. */
 export const isCount = (value: number | null): boolean => value === null || (Number.isSafeInteger(value) && value >= 0);
 
-/** Whether the columns in the clear hold times and numbers that a vault can have: a write would carry others on. */
-const isPossible = (row: VaultRow): boolean =>
-  isTime(row.created_at) && isTime(row.updated_at) && OWN_NUMBERS.every((name) => isCount(row[name]));
+/** What is wrong with the times and numbers in the clear, in words: with one that is impossible no write goes on. */
+export const wrongVaultColumns = (row: VaultRow): string[] => [
+  ...(["created_at", "updated_at"] as const).filter((name) => !isTime(row[name])).map((name) => `${name} is no time`),
+  ...OWN_NUMBERS.filter((name) => !isCount(row[name])).map((name) => `${name} is no number of the service`),
+];
 
 type CountName = (typeof COUNTED_COLUMNS | typeof OWN_NUMBERS)[number];
 

@@ -1,6 +1,7 @@
 import { SERVICE } from "../model/operation.ts";
 import type { Precondition } from "../model/precondition.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
+import { isTime } from "../model/time.ts";
 import type { StoredItem } from "../model/stored.ts";
 import { versionKey } from "../store/write/snapshot.ts";
 import { measureWrite, putStored } from "./put-stored.ts";
@@ -71,7 +72,8 @@ export function expireItem(
   const stored = working.stored.get(id);
   if (!stored || !exists(stored)) return ok({ answer: {} });
   const { current, deleted } = stored;
-  const expired = deleted !== undefined && deleted.at + deletedRetention <= now;
+  // An impossible time does not tell when the Item was deleted: it may be the last copy, and `verify` names it.
+  const expired = deleted !== undefined && isTime(deleted.at) && deleted.at + deletedRetention <= now;
   const after = expired ? undefined : keepNewest(stored, versionsKept + Number(current === undefined));
   if (after === stored) return ok({ answer: {} });
   putStored(working, measureWrite(working, id, after, now, { destroyed: 1 }));

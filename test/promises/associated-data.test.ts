@@ -72,8 +72,8 @@ describe("a sealed text", () => {
     const { id } = (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: "https://hooks.example.com" } }))
       .body;
     const other = await freshVault();
-    await sql("INSERT INTO webhooks SELECT vault_id, ?2, sealed, 0 FROM webhooks WHERE id = ?1", id, crypto.randomUUID());
-    await sql("INSERT INTO webhooks SELECT ?2, id, sealed, 0 FROM webhooks WHERE id = ?1 AND created_at > 0", id, other.vault);
+    await sql("INSERT INTO webhooks SELECT vault_id, ?2, sealed, 1 FROM webhooks WHERE id = ?1", id, crypto.randomUUID());
+    await sql("INSERT INTO webhooks SELECT ?2, id, sealed, 1 FROM webhooks WHERE id = ?1 AND created_at > 1", id, other.vault);
     expect([await brokenOf(vault), await brokenOf(other.vault)]).toEqual([["integrity", undefined], ["integrity"]]);
   });
 

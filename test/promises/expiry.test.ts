@@ -220,7 +220,7 @@ describe("versions of an Item whose row is lost", () => {
 async function seedExpired(vault: string, count: number): Promise<void> {
   const ids = JSON.stringify(Array.from({ length: count }, () => crypto.randomUUID()));
   await env.DB.batch([
-    env.DB.prepare("INSERT INTO deleted_items SELECT ?1, value, 1, 0, '' FROM json_each(?2)").bind(vault, ids),
+    env.DB.prepare("INSERT INTO deleted_items SELECT ?1, value, 1, 1, '' FROM json_each(?2)").bind(vault, ids),
     env.DB.prepare("INSERT INTO item_versions SELECT ?1, value, 1, '', '' FROM json_each(?2)").bind(vault, ids),
     env.DB.prepare("UPDATE vaults SET deleted = deleted + ?2 WHERE id = ?1").bind(vault, count),
   ]);
@@ -395,5 +395,17 @@ describe("the write that expires an Item", () => {
       expect(await expire(vault, item, other)).toEqual({ ok: false, failure: { kind: "unauthorized" } });
     }
     expect((await rows()).deleted).toBeDefined();
+  });
+
+  it.each([-1, 0, Number.MIN_SAFE_INTEGER])("leaves an Item that was deleted at the impossible time %d", async (time) => {
+    const { vault, item, rows } = await deletedItem(0);
+    await env.DB.prepare("UPDATE deleted_items SET deleted_at = ?2 WHERE vault_id = ?1").bind(vault, time).run();
+    await renewCoordinator(vault, {});
+    const before = await rows();
+    const expired = await deletedItem(31);
+    await run();
+    const answer = await expire(vault, item);
+    expect([answer, await rows(), await expired.rows()]).toEqual([{ ok: true, value: {} }, before, NOTHING]);
+    expect(before).toMatchObject({ versions: [1, 2, 3], deleted: { version: 3 } });
   });
 });

@@ -10,7 +10,7 @@ import { openProof } from "../root-keys.ts";
 import { openToken, type TokenRow } from "../token-rows.ts";
 import { openWebhook, type WebhookRow } from "../webhook-rows.ts";
 import { type EndedRow, openFileRow } from "./check-file.ts";
-import { checkCurrent, checkText, type IndexedRow } from "./check-item.ts";
+import { checkCurrent, checkDeletedRow, checkText, type DeletedRow, type IndexedRow } from "./check-item.ts";
 import { checkOrigins } from "./logs.ts";
 import { type Fault, fault, type VerifyPorts } from "./stage.ts";
 
@@ -81,13 +81,13 @@ const CHECKS: Readonly<Record<string, RowCheck>> = {
     texts: TEXTS,
     check: async ({ keys, vault }, row) => only(await checkText(keys!, vault, as<ItemRow>({ ...row, id: row["item_id"]! }))),
   },
-  deleted_items: { item: "id", check: async () => only([]) },
+  deleted_items: { item: "id", check: async ({ vault }, row) => only(checkDeletedRow(vault, as<DeletedRow>(row))) },
   files: { item: "item_id", texts: ["sealed"], check: checkFileRow },
   file_versions: { item: "item_id", texts: ["sealed"], check: checkFileRow },
   webhooks: {
     check: async ({ keys, vault }, row) => {
       // Its time is checked with the other numbers: a restore writes the time of the snapshot in its place.
-      const { id, definition } = await openWebhook(keys!, vault, as<WebhookRow>({ ...row, created_at: 0 }));
+      const { id, definition } = await openWebhook(keys!, vault, as<WebhookRow>({ ...row, created_at: 1 }));
       return only(definition ? [] : [fault("row_unreadable", { vault, table: "webhooks", id }, "the webhook does not open")]);
     },
   },

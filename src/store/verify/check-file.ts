@@ -33,7 +33,7 @@ export async function openFileRow(
 export async function checkFile(keys: VaultKeys, vault: string, last: number, row: FileRow | EndedRow): Promise<Fault[]> {
   const { faults } = await openFileRow(keys, vault, row);
   const [first, end] = [row.since ?? 0, "until" in row ? row.until : last + 1];
-  if (first < end && end <= last + 1) return faults;
+  if (0 <= first && first < end && end <= last + 1) return faults;
   return [...faults, fault("version_wrong", namedFile(vault, row), `the row is for versions ${first} to ${end - 1} of ${last}`)];
 }
 

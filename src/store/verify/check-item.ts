@@ -1,5 +1,6 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { blindIndex } from "../../crypto/seal.ts";
+import { type DeletionColumns, wrongDeletionColumns } from "../deleted-items.ts";
 import type { FileRow } from "../files.ts";
 import { foldedIndex } from "../folded-index.ts";
 import { type ItemRow, openItem, openSummary } from "../items.ts";
@@ -13,7 +14,7 @@ export interface IndexedRow extends ItemRow {
   readonly folded_index: string | null;
 }
 
-export interface DeletedRow {
+export interface DeletedRow extends DeletionColumns {
   readonly id: string;
   readonly version: number;
 }
@@ -110,7 +111,12 @@ async function checkVersion(keys: VaultKeys, vault: string, rows: ItemRows, row:
 function checkDeletion(vault: string, { id, current, deleted, versions }: ItemRows): Fault[] {
   if (!deleted) return [];
   const named = { vault, item: id, version: deleted.version, table: "deleted_items" };
-  if (current) return [fault("version_wrong", named, "the Item exists and is deleted")];
-  if (versions.some(({ version }) => version === deleted.version)) return [];
-  return [fault("version_missing", named, `the last version is missing; ${versions.length} earlier ones are kept`)];
+  const wrong = checkDeletedRow(vault, deleted);
+  if (current) return [...wrong, fault("version_wrong", named, "the Item exists and is deleted")];
+  if (versions.some(({ version }) => version === deleted.version)) return wrong;
+  return [...wrong, fault("version_missing", named, `the last version is missing; ${versions.length} earlier ones are kept`)];
 }
+
+/** A row of `deleted_items`: its columns, which nothing seals, are possible. */
+export const checkDeletedRow = (vault: string, { id, version, ...row }: DeletedRow): Fault[] =>
+  wrongDeletionColumns(row).map((wrong) => fault("row_unreadable", { vault, item: id, version, table: "deleted_items" }, wrong));

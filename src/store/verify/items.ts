@@ -36,7 +36,7 @@ const SQL = {
     FROM (${TABLES.map(([table, id]) => idsIn(table, id)).join(" UNION ")} ORDER BY id LIMIT ${SLICE.items}) AS next`,
   items:
     "SELECT id, version, title_index, folded_index, overview, details FROM items WHERE vault_id = ?1 AND id >= ?2 AND id <= ?3",
-  deleted: "SELECT id, version FROM deleted_items WHERE vault_id = ?1 AND id >= ?2 AND id <= ?3",
+  deleted: "SELECT id, version, deleted_at, deleted_by FROM deleted_items WHERE vault_id = ?1 AND id >= ?2 AND id <= ?3",
   versions: `
     SELECT item_id AS id, version, overview, details FROM item_versions
     WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= ?3`,

@@ -2,6 +2,7 @@ import { emailIndex } from "../../crypto/email-index.ts";
 import type { Claims } from "../../crypto/token.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { isTime } from "../../model/time.ts";
 import { runBatch } from "../database.ts";
 import { openProof } from "../root-keys.ts";
 import { openToken, signAgain, type TokenRow } from "../token-rows.ts";
@@ -105,6 +106,8 @@ async function indexOf({ store }: VerifyPorts, { root_key_id }: TokenRow, { pers
 /** Tokens that have ended. A root key that was removed leaves their names unknown, which is no fault. */
 export const checkEndedTokens = (ports: VerifyPorts, position: Position): Promise<Result<Slice>> =>
   checkTokenRows(ports, position, "ended", async (row) => {
+    const { ended_at: endedAt } = row as TokenRow & { readonly ended_at: number };
+    if (!isTime(endedAt)) return [fault("row_unreadable", { table: "ended_tokens", id: row.id }, "ended_at is no time")];
     const opened = await openToken(ports.store.keyring, row);
     return opened.ok || opened.failure.kind === "misconfigured" ? [] : [unreadable("ended_tokens", row)];
   });

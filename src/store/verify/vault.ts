@@ -3,7 +3,7 @@ import { HOUR } from "../../model/time.ts";
 import { counterOf, IS_COUNTED } from "../activity-insert.ts";
 import { COUNTED, type Counted } from "../counted-rows.ts";
 import { runBatch } from "../database.ts";
-import { openKeys, openVault, type VaultRow } from "../vault-rows.ts";
+import { openKeys, openVault, type VaultRow, wrongVaultColumns } from "../vault-rows.ts";
 import { openWebhook, type WebhookRow } from "../webhook-rows.ts";
 import { recountLog } from "../write/repairs.ts";
 import { checkCounters } from "./counters.ts";
@@ -80,11 +80,16 @@ export async function checkVaultRow(
   );
   return [
     ...(isLeft ? [fault("vault_keys_wrong", named, "the row has previous keys, and no reseal is under way")] : []),
-    ...(opened.ok ? [] : [fault("row_unreadable", named, "name and description do not open")]),
+    ...(opened.ok ? [] : whyClosed(row).map((why) => fault("row_unreadable", named, why))),
     ...closed
       .filter(({ open }) => open === undefined)
       .map(({ id }) => fault("row_unreadable", { vault, table: "webhooks", id }, "the webhook does not open")),
   ];
+}
+
+function whyClosed(row: VaultRow): readonly string[] {
+  const wrong = wrongVaultColumns(row);
+  return wrong.length > 0 ? wrong : ["name and description do not open"];
 }
 
 /** The counts of reads, denials and sign-ins in a log: one, and of the admin's log three (contract 13.10). */

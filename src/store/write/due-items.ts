@@ -10,7 +10,9 @@ export interface DueItems {
   readonly next: string | undefined;
 }
 
-const EXPIRED = "SELECT id FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND deleted_at <= ?4 ORDER BY id LIMIT ?3";
+/** Not those with an impossible time, as in vault/deletions.ts. */
+const EXPIRED = `
+  SELECT id FROM deleted_items WHERE vault_id = ?1 AND id > ?2 AND deleted_at > 0 AND deleted_at <= ?4 ORDER BY id LIMIT ?3`;
 
 /**
  * More versions than are kept, of a deleted Item one more. Not those of an Item that neither exists nor is deleted: its row was lost, and

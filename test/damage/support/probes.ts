@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { backUp } from "../../support/backup.ts";
 import { UNLIMITED } from "../../support/bindings.ts";
 import { signIn } from "../../support/console.ts";
@@ -16,8 +15,6 @@ export interface Answer {
   readonly kind: string | null;
   /** The entries of a list by their ids, or one entry. */
   readonly entries: ReadonlyMap<string, string>;
-  /** Whether it says that something does not open. */
-  readonly notices: boolean;
 }
 
 export interface Probe {
@@ -59,8 +56,7 @@ export function answerOf({ status, headers, body, text }: Reply): Answer {
   const entries = Array.isArray(list)
     ? list.map((entry: any) => [keyOf(entry?.timestamp ? { id: entry.requestId } : entry), textOf(entry)] as const)
     : [["", body === undefined ? text : textOf(body)] as const];
-  const notices = status >= 500 || /"broken"|"status":5|"WARNING"|"ERROR"/.test(text) || headers.has("Item-Vault-Broken");
-  return { status, kind: headers.get("Item-Vault-Error"), entries: new Map(entries), notices };
+  return { status, kind: headers.get("Item-Vault-Error"), entries: new Map(entries) };
 }
 
 const bound =
@@ -135,12 +131,6 @@ export function listProbes(world: World): Probe[] {
     get(asAdmin, "keys", "/v1/admin/keys"),
     get(asAdmin, "registry backups", "/v1/admin/backups"),
   ];
-}
-
-/** What /health says is not as it should be. A new env object has no cached report. */
-export async function askHealth(): Promise<string> {
-  const report = await admin("GET", "/health", { env: { ...env } });
-  return JSON.stringify(report.body.dependencies.filter(({ status }: { status: string }) => status !== "ACTIVE"));
 }
 
 /** A write to an Item. Out: the kind of the failure, if it failed. */

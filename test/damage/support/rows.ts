@@ -35,28 +35,30 @@ export async function listColumns(): Promise<Column[]> {
 }
 
 /** SQL of the value that a damaged column gets; `undefined` where the fault is none of this type. */
-export const FAULTS: Readonly<Record<string, (column: Column) => string | undefined>> = {
-  flipped: ({ column, type }) =>
+export const FAULTS = {
+  flipped: ({ column, type }: Column) =>
     type === "INTEGER"
       ? `(${column} | 1) - (${column} & 1)` // the lowest bit
       : `substr(${column}, 1, length(${column}) / 2) || CASE substr(${column}, length(${column}) / 2 + 1, 1) WHEN 'A' THEN 'B' ELSE 'A' END
          || substr(${column}, length(${column}) / 2 + 2)`,
-  emptied: ({ type, nullable }) => (nullable ? "NULL" : type === "INTEGER" ? "0" : "''"),
-  swapped: ({ table, column }) =>
+  emptied: ({ type, nullable }: Column) => (nullable ? "NULL" : type === "INTEGER" ? "0" : "''"),
+  swapped: ({ table, column }: Column) =>
     `coalesce((SELECT other.${column} FROM ${table} AS other WHERE other.${column} <> ${table}.${column} LIMIT 1), ${column})`,
-  "an impossible number": ({ type }) => (type === "INTEGER" ? "9223372036854775807" : undefined),
-  "a negative number": ({ type }) => (type === "INTEGER" ? "-1" : undefined),
+  "an impossible number": ({ type }: Column) => (type === "INTEGER" ? "9223372036854775807" : undefined),
+  "a negative number": ({ type }: Column) => (type === "INTEGER" ? "-1" : undefined),
 };
 
+export type FaultName = keyof typeof FAULTS;
+
 export interface Case extends Column {
-  readonly fault: string;
+  readonly fault: FaultName;
   readonly sql: string;
 }
 
 export async function listCases(): Promise<Case[]> {
   return (await listColumns()).flatMap((column) =>
-    Object.entries(FAULTS).flatMap(([fault, value]): Case[] => {
-      const sql = value(column);
+    (Object.keys(FAULTS) as FaultName[]).flatMap((fault): Case[] => {
+      const sql = FAULTS[fault](column);
       return sql === undefined ? [] : [{ ...column, fault, sql }];
     }),
   );

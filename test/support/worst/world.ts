@@ -130,7 +130,7 @@ export async function vaultWithDeleted(world: World): Promise<OwnVault & { delet
       `INSERT INTO item_versions (vault_id, item_id, version, overview, details)
        SELECT vault_id, id, version, overview, details FROM items WHERE vault_id = ?1`,
       `INSERT INTO deleted_items (vault_id, id, version, deleted_at, deleted_by)
-       SELECT vault_id, id, version, 0, '${crypto.randomUUID()}' FROM items WHERE vault_id = ?1`,
+       SELECT vault_id, id, version, 1, '${crypto.randomUUID()}' FROM items WHERE vault_id = ?1`,
       "DELETE FROM items WHERE vault_id = ?1",
       "UPDATE vaults SET deleted = items, items = 0, content_version = content_version + 1 WHERE id = ?1",
     ].map((sql) => DB.prepare(sql).bind(own.vault)),
