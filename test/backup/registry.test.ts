@@ -6,7 +6,7 @@ import { DAY, HOUR } from "../../src/model/time.ts";
 import { type Job, runJob, startBackups } from "../../src/jobs.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { sleep } from "../support/bindings.ts";
-import { backUp, backUpAll, newestOf, snapshotsOf } from "../support/backup.ts";
+import { backUp, backUpAll, newestOf, snapshotsOf, runQueue } from "../support/backup.ts";
 import { canary, captureLog, found } from "../support/canary.ts";
 import { advanceClock } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
@@ -62,19 +62,6 @@ const withList = (list: R2Bucket["list"]): R2Bucket =>
       return typeof own === "function" ? own.bind(target) : own;
     },
   });
-
-/** Carries out jobs as the queue would, without its delays. Out: how many messages there were. */
-async function runQueue(first: Job, now: number, bindings: Partial<Env> = {}, deliveries = 1): Promise<number> {
-  const waiting = Array.from({ length: deliveries }, () => first);
-  const sendBatch = async (messages: { body: Job }[]) => {
-    for (const { body } of messages) waiting.push(...Array.from({ length: deliveries }, () => body));
-  };
-  const JOBS = { sendBatch };
-  let count = 0;
-  for (let job = waiting.shift(); job && count < 200; job = waiting.shift(), count++)
-    await runJob({ ...env, ...bindings, JOBS: JOBS as unknown as Queue }, job, now);
-  return count;
-}
 
 describe("the registry", () => {
   it("names the newest snapshot of each vault, and has what belongs to no vault (21.6)", async () => {

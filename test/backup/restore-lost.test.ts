@@ -4,7 +4,7 @@ import { openKeyring } from "../../src/crypto/keyring.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
 import { manifestKey } from "../../src/store/backup/place.ts";
-import { backUpAll, newestOf, snapshotsOf, valueOf } from "../support/backup.ts";
+import { backUpAll, newestOf, runQueue, snapshotsOf, valueOf } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
 import { changeManifest, loseEverything, restore, restoreAll, restoreOnce } from "../support/restores.ts";
 import { admin, send } from "../support/service.ts";
@@ -32,6 +32,12 @@ describe("a database that was never used, beside a bucket with backups", () => {
     for (const _ of [1, 2]) expect((await admin("POST", "/v1/admin/backups")).body).toMatchObject({ state: "unrestored" });
     expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(number);
     expect(await healthOfBackups()).toMatchObject({ status: "WARNING", message: expect.stringContaining("Not restored yet") });
+  });
+
+  it("ends the nightly run after the message of the registry, without a registry", async () => {
+    const now = Date.now();
+    expect(await runQueue({ kind: "start", began: now, after: "" }, now)).toBe(2);
+    expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(number);
   });
 
   it("is restored from the newest registry that is authentic and has vaults, and names those that it skips", async () => {

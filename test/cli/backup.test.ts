@@ -80,6 +80,15 @@ it.each(["manifest", "part", "content"])("admin backup --to never replaces a %s 
   }
 });
 
+it("admin backup of a new database beside the backups of another one asks once for the registry, and names admin restore", async () => {
+  const refusing = await startFewVaults([vault], ["unrestored", "done"]);
+  const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: refusing.url };
+  const ran = await runHere(["admin", "backup"], { env });
+  await refusing.close();
+  expect([ran.code, ran.stderr]).toEqual([5, expect.stringContaining("Restore them first: `item-vault admin restore`.")]);
+  expect(refusing.requests.filter((name) => name === "POST /v1/admin/backups")).toHaveLength(1);
+});
+
 it("admin backup --list shows the backups, and the snapshots of a vault", async () => {
   await run();
   const all = JSON.parse((await run("--list", "--format", "json")).stdout);

@@ -7,16 +7,22 @@ import { type Interceptor, startProxy } from "./interceptor.ts";
 
 const BACKUPS = "/v1/admin/backups";
 
-/** Starts the proxy, which the caller closes. The backup of the registry is first busy, and then waits once for the last vault. */
-export async function startFewVaults(vaults: readonly [string, ...string[]]): Promise<Interceptor> {
+/**
+ * Starts the proxy, which the caller closes. In: the states of the backup of the registry, one an answer; while it waits, it waits for the
+ * last vault.
+ */
+export async function startFewVaults(
+  vaults: readonly [string, ...string[]],
+  states: readonly string[] = ["busy", "waiting", "done"],
+): Promise<Interceptor> {
   let asked = 0;
   const finished = { number: 1, vaults: vaults.length, rows: 3, bytes: 500 };
-  const step = { behind: 0, ...finished };
-  const steps = [
-    { ...step, state: "busy" },
-    { ...step, state: "waiting", waiting: { vault: vaults.at(-1), missing: false } },
-    { ...step, state: "done" },
-  ];
+  const steps = states.map((state) => ({
+    behind: 0,
+    ...finished,
+    state,
+    ...(state === "waiting" && { waiting: { vault: vaults.at(-1), missing: false } }),
+  }));
   const answers: Record<string, () => unknown> = {
     "GET /v1/admin/vaults": () => vaults.map((id) => ({ id, name: id })),
     [`POST ${BACKUPS}`]: () => steps[Math.min(asked++, steps.length - 1)],
