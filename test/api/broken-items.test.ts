@@ -1,6 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { recordedDamages } from "../support/damages.ts";
+import { writeId } from "../../src/model/dialect.ts";
+import { login, seedItems } from "../support/seed.ts";
 import { admin, type Client, client, fetchRaw, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
 /** Rows of Items that do not open cost lists nothing but themselves (contract 11.10, 14.2, 14.9). */
@@ -180,4 +182,31 @@ it("damaged keys of a vault are refused with a word of the keys, and /health nam
   } finally {
     await admin("DELETE", `/v1/admin/vaults/${other}`);
   }
+});
+
+/** How many Items /health counts. */
+const countDamaged = async () => Number(/^(\d+) Items? did not open/.exec((await dataOf()).message)?.[1] ?? 0);
+
+describe("a list of several slices", () => {
+  it("in each of which an Item does not open ends whole, without the header, and /health counts them", async () => {
+    const before = await countDamaged();
+    const large = await makeVault();
+    const seeded = Array.from({ length: 2_100 }, (_, index) => login(large, `T${index}`)).toSorted((a, b) =>
+      a.id < b.id ? -1 : 1,
+    );
+    await seedItems(env, large, seeded);
+    const broken = [seeded[1]!.id, seeded[2_050]!.id];
+    for (const id of broken) await sql(`UPDATE items SET overview = ${FLIPPED} WHERE vault_id = ?1 AND id = ?2`, large, id);
+    for (const dialect of ["uuid", "connect"] as const) {
+      const call = client((await makeToken({ [large]: "r" }, { dialect })).token);
+      const { status, body, headers } = await call("GET", `/v1/vaults/${large}/items`);
+      expect([status, headers.get("Item-Vault-Broken")]).toEqual([200, null]);
+      const listed = seeded.map(({ id }) => id).filter((id) => dialect === "uuid" || !broken.includes(id));
+      expect(body.map(({ id }: { id: string }) => id)).toEqual(listed.map((id) => writeId(id, dialect)));
+      const entries = body.filter((entry: object) => "broken" in entry);
+      const expected = broken.map((id) => ({ id, vault: { id: large }, version: 1, broken: "integrity" }));
+      expect(entries).toEqual(dialect === "uuid" ? expected : []);
+    }
+    expect((await countDamaged()) - before).toBe(2);
+  });
 });
