@@ -10,13 +10,13 @@ import { runHere } from "./support/here.ts";
 const REGISTRY = "00000000-0000-0000-0000-000000000000";
 const VAULT = "5f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09";
 
-/** Writes manifests, each with the id of its root key. */
-function folderOf(manifests: readonly (readonly [vault: string, number: number, key: string])[]): string {
+/** Writes manifests, each with the id of its root key; a registry names one vault, unless it is told how many. */
+function folderOf(manifests: readonly (readonly [vault: string, number: number, key: string, vaults?: number])[]): string {
   const folder = mkdtempSync(join(tmpdir(), "item-vault-restore-"));
-  for (const [vault, number, key] of manifests) {
+  for (const [vault, number, key, vaults = 1] of manifests) {
     const path = join(folder, nameOf(vault, number));
     mkdirSync(dirname(path), { recursive: true });
-    const snapshots = vault === REGISTRY ? [{ vault: VAULT, number: 1 }] : undefined;
+    const snapshots = vault === REGISTRY ? [{ vault: VAULT, number: 1 }].slice(0, vaults) : undefined;
     writeFileSync(path, `${JSON.stringify({ vault, number, at: 0, parts: [], snapshots })}\n${key} ${"0".repeat(64)}\n`);
   }
   return folder;
@@ -27,12 +27,13 @@ const nameOf = (vault: string, number: number) => `vaults/${vault}/${String(numb
 const DONE = { snapshot: 2, takenAt: "now", state: "done", done: 1, total: 1, rows: 0, vaults: [] };
 
 /**
- * A service with the root key k2; it has removed k1. In: what it answers to the body of a restore, with `status` for a refusal. Out: what was
- * stored in its bucket.
+ * A service with the root key k2; it has removed k1. In: what it answers to the body of a restore, with `status` for a refusal; which objects
+ * it refuses as not authentic. Out: what was stored in its bucket.
  */
 async function serve(
   known: readonly string[] = [],
   restored: (body: { vault?: string; dryRun?: boolean; cursor?: string; snapshot?: number }) => object = () => DONE,
+  refuses: (key: string) => boolean = () => false,
 ): Promise<{ env: Record<string, string>; stored: string[] }> {
   const stored: string[] = [];
   const server = createServer(async (request, response) => {
@@ -49,7 +50,12 @@ async function serve(
         { id: "k1", state: "removed" },
       ],
       "GET /v1/admin/backups/objects": () => ({ objects: known.map((key) => ({ key, size: 1 })) }),
-      "PUT /v1/admin/backups/object": () => ({ stored: stored.push(searchParams.get("key")!) > 0 }),
+      "PUT /v1/admin/backups/object": () => {
+        const key = searchParams.get("key")!;
+        if (!refuses(key)) return { stored: stored.push(key) > 0 };
+        response.statusCode = 422;
+        return { status: 422, message: "The backup is damaged: the manifest is not authentic" };
+      },
     };
     response
       .setHeader("Request-Id", "1")
@@ -72,7 +78,7 @@ describe("admin restore --from", () => {
       [VAULT, 1, "k2"],
     ]);
     const ran = await runHere(["admin", "restore", "--from", folder, "--yes"], { env });
-    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Left out 1 older snapshot sealed") });
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Left out 1 snapshot sealed") });
     expect(stored).toEqual([nameOf(REGISTRY, 2), nameOf(VAULT, 1)]);
   });
 
@@ -87,14 +93,15 @@ describe("admin restore --from", () => {
     expect(stored).toEqual([nameOf(VAULT, 1)]);
   });
 
-  it("copies nothing when the newest snapshot needs a root key that ROOT_KEYS does not have", async () => {
+  it("copies nothing when each snapshot from which it could restore needs a root key that ROOT_KEYS does not have", async () => {
     const { env, stored } = await serve();
     const folder = folderOf([
-      [REGISTRY, 1, "k2"],
+      [REGISTRY, 1, "k2", 0],
       [REGISTRY, 2, "k1"],
       [VAULT, 3, "k1"],
     ]);
     for (const [args, name] of [
+      [["--snapshot", "2"], nameOf(REGISTRY, 2)],
       [[], nameOf(REGISTRY, 2)],
       [["--vault", VAULT], nameOf(VAULT, 3)],
     ] as const) {
@@ -121,6 +128,72 @@ describe("admin restore --from", () => {
     expect(new Set(stored)).toEqual(new Set([contents[0], nameOf(VAULT, 1)]));
   });
 
+  it("takes the newest backup whose root key ROOT_KEYS has and that has vaults, and names those that it skips", async () => {
+    const { env, stored } = await serve();
+    const folder = folderOf([
+      [REGISTRY, 1, "k2"],
+      [REGISTRY, 2, "k2"],
+      [REGISTRY, 3, "k1"],
+      [REGISTRY, 4, "k2", 0],
+      [VAULT, 1, "k2"],
+      [VAULT, 2, "k1"],
+    ]);
+    const planned = await runHere(["admin", "restore", "--from", folder, "--dry-run"], { env });
+    expect([planned.code, planned.stderr]).toEqual([0, expect.stringContaining("Would then restore backup 2 with 1 vault")]);
+    expect(planned.stderr).toContain("Skipped backup 3: it needs the root key k1, which ROOT_KEYS does not have\n");
+    expect(planned.stderr).toContain("Skipped backup 4: it has no vaults\n");
+    expect(stored).toEqual([]);
+    const ran = await runHere(["admin", "restore", "--from", folder, "--yes"], { env });
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining("Skipped backup 3: it needs the root key k1")]);
+    expect(ran.stderr).toContain("Left out 1 snapshot sealed under root keys that ROOT_KEYS does not have (k1)\n");
+    expect(stored.toSorted()).toEqual(
+      [
+        [REGISTRY, 1],
+        [REGISTRY, 2],
+        [REGISTRY, 4],
+        [VAULT, 1],
+      ]
+        .map(([id, n]) => nameOf(`${id}`, Number(n)))
+        .toSorted(),
+    );
+  });
+
+  it("skips also a newest backup that the bucket has without its root key, and plans what it would copy", async () => {
+    const { env } = await serve([nameOf(REGISTRY, 2)]);
+    const folder = folderOf([
+      [REGISTRY, 1, "k2"],
+      [REGISTRY, 2, "k1"],
+    ]);
+    const ran = await runHere(["admin", "restore", "--from", folder, "--dry-run"], { env });
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Would then restore backup 1 with 1 vault") });
+  });
+
+  it.each(["an empty file", "a manifest that is not authentic"])(
+    "skips a newest backup that is %s, and names it",
+    async (kind) => {
+      const forged = nameOf(REGISTRY, 2);
+      const { env, stored } = await serve([], undefined, (key) => key === forged);
+      const folder = folderOf([
+        [REGISTRY, 1, "k2"],
+        [REGISTRY, 2, "k2"],
+      ]);
+      if (kind === "an empty file") writeFileSync(join(folder, forged), "");
+      const ran = await runHere(["admin", "restore", "--from", folder, "--yes"], { env });
+      expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining("Skipped backup 2: ")]);
+      expect(stored).toEqual([nameOf(REGISTRY, 1)]);
+    },
+  );
+
+  it("ends when the service refuses another object of the folder", async () => {
+    const { env } = await serve([], undefined, (key) => key === nameOf(VAULT, 1));
+    const folder = folderOf([
+      [REGISTRY, 1, "k2"],
+      [VAULT, 1, "k2"],
+    ]);
+    const ran = await runHere(["admin", "restore", "--from", folder, "--yes"], { env });
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("is not authentic")]);
+  });
+
   it("tells with --dry-run what would be restored, although the bucket does not have it yet", async () => {
     const { env, stored } = await serve();
     const folder = folderOf([[REGISTRY, 2, "k2"]]);
@@ -145,6 +218,15 @@ describe("admin restore", () => {
   };
   const planned = { ...DONE, state: "planned", vaults: undefined, items: 53 };
   const vaults = [VAULT, OTHER].map((id) => ({ id, snapshot: 1 }));
+
+  it("names the backups that the service skips", async () => {
+    const skipped = [{ snapshot: 4, reason: "it has no vaults" }];
+    const { env } = await serve([], ({ dryRun }) => ({ ...DONE, state: dryRun ? "planned" : "done", skipped }));
+    for (const args of ["--dry-run", "--yes"]) {
+      const ran = await runHere(["admin", "restore", args], { env });
+      expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining("Skipped backup 4: it has no vaults\n")]);
+    }
+  });
 
   it("names what does not open, restores the rest, and its exit code is 7; a dry run asks for all slices and does the same", async () => {
     const { env } = await serve([], ({ vault, dryRun, cursor }) => {

@@ -1,12 +1,13 @@
-import type { Client } from "@item-vault/client";
+import { type Client, ItemVaultError } from "@item-vault/client";
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
+import { printable } from "../../frame/printable.ts";
 import { confirm } from "../../frame/prompt.ts";
 import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import type { StoredObject } from "../backup/mirror.ts";
-import { type FolderManifest, loadManifests, manifestOf, withoutKey } from "./manifests.ts";
+import { chooseManifest, type FolderManifest, isRegistry, loadManifests, withoutKey } from "./manifests.ts";
 import { listFolder, listKnown, uploadObject } from "./upload.ts";
 
 /** `admin restore --from`: what comes before the restore. */
@@ -29,36 +30,53 @@ interface Wanted {
  * Copies what the bucket of backups lacks of a folder; of one vault, which may be of another deployment, only what belongs to it. Manifests
  * that need a root key which ROOT_KEYS does not have are left out: a folder keeps backups from before a key was removed. Out: whether the
  * service can plan the restore; with `dryRun` it cannot when the bucket lacks the manifest. Errors: throws a CliError when the manifest
- * from which would be restored is left out, or when the service refuses an object.
+ * from which would be restored is left out, or when the service refuses an object, unless that is a backup of everything that is skipped.
  */
 export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, ...wanted }: Wanted): Promise<boolean> {
   const all = (await listFolder(folder)).filter(({ key }) => wanted.vault === undefined || key.split("/")[1] === wanted.vault);
   const known = await listKnown(client);
   const isMissing = ({ key }: StoredObject) => !known.has(key);
   const manifests = await loadManifests(folder, all);
-  const leftOut = await withoutKey(
+  const closed = await withoutKey(
     client,
-    manifests.filter(({ object }) => isMissing(object)),
+    manifests.filter((one) => isMissing(one.object) || isRegistry(one)),
   );
-  const source = manifestOf(manifests, wanted);
-  if (source && leftOut.includes(source)) throw refusalOf(source);
+  const { source, skipped } = chooseManifest(manifests, closed, wanted);
+  if (source && closed.includes(source) && isMissing(source.object)) throw refusalOf(source);
+  const notCopied = new Set(
+    [...closed, ...skipped.map(({ manifest }) => manifest).filter(({ rootKey }) => rootKey === undefined)].map(
+      ({ object }) => object,
+    ),
+  );
+  const isPlanned = !dryRun || !source || !isMissing(source.object);
+  // The service names those that it has.
+  const isNamed = ({ object }: FolderManifest) => isPlanned && (!isMissing(object) || (!dryRun && !notCopied.has(object)));
+  for (const { manifest, reason } of skipped) if (!isNamed(manifest)) await tell(io, describeSkipped(manifest.number, reason));
+  const leftOut = closed.filter(({ object }) => isMissing(object) && !skipped.some(({ manifest }) => manifest.object === object));
   if (leftOut.length > 0) await tell(io, describeLeftOut(leftOut));
-  const skipped = new Set(leftOut.map(({ object }) => object));
-  const objects = all.filter((object) => isMissing(object) && !skipped.has(object));
+  const objects = all.filter((object) => isMissing(object) && !notCopied.has(object));
   const bytes = objects.reduce((sum, { size }) => sum + size, 0);
   const words = `${plural(objects.length, "object")} (${plural(bytes, "byte")}) of ${folder} into the bucket of backups`;
   if (dryRun) {
     await tell(io, `Would copy ${words}`);
-    if (!source || !isMissing(source.object)) return true;
-    await tell(io, `Would then restore ${describe(source)}. The service checks it after the copy`);
-    return false;
+    if (source && !isPlanned) await tell(io, `Would then restore ${describe(source)}. The service checks it after the copy`);
+    return isPlanned;
   }
   if (objects.length === 0) return true;
   await confirm(io, `Copy ${words}?`, yes);
-  await uploadAll({ io, client, folder }, objects, bytes);
+  const skippable = new Map(wholeOf(wanted) ? manifests.filter(isRegistry).map(({ object, number }) => [object, number]) : []);
+  const refused = await uploadAll({ io, client, folder }, objects, skippable);
+  for (const { number, reason } of refused) await tell(io, describeSkipped(number, reason));
   await tell(io, `Copied ${words}`);
   return true;
 }
+
+/** Whether the newest backup of everything is wanted that can be restored. */
+const wholeOf = ({ vault, snapshot }: Pick<Wanted, "vault" | "snapshot">): boolean =>
+  vault === undefined && snapshot === undefined;
+
+/** Tells of a newer backup from which is not restored. */
+export const describeSkipped = (number: number, reason: string): string => `Skipped backup ${number}: ${printable(reason)}`;
 
 const refusalOf = ({ object, rootKey }: FolderManifest): CliError =>
   new CliError(`${object.key} needs the root key ${rootKey!}, which ROOT_KEYS does not have`, {
@@ -67,20 +85,36 @@ const refusalOf = ({ object, rootKey }: FolderManifest): CliError =>
 
 function describeLeftOut(leftOut: readonly FolderManifest[]): string {
   const keys = [...new Set(leftOut.map(({ rootKey }) => rootKey!))].join(", ");
-  return `Left out ${plural(leftOut.length, "older snapshot")} sealed under root keys that ROOT_KEYS does not have (${keys})`;
+  return `Left out ${plural(leftOut.length, "snapshot")} sealed under root keys that ROOT_KEYS does not have (${keys})`;
 }
 
 const describe = ({ number, vault, at, vaults }: FolderManifest): string =>
   `${vaults > 0 ? `backup ${number} with ${plural(vaults, "vault")}` : `snapshot ${number} of ${vault}`}, made ${new Date(at).toISOString()}`;
 
-async function uploadAll({ io, client, folder }: Source, objects: readonly StoredObject[], bytes: number): Promise<void> {
+/**
+ * Copies objects. In: the manifests that may be refused, with their numbers. Out: those that were refused as damaged, and why.
+ */
+async function uploadAll(
+  { io, client, folder }: Source,
+  objects: readonly StoredObject[],
+  skippable: ReadonlyMap<StoredObject, number>,
+): Promise<{ readonly number: number; readonly reason: string }[]> {
+  const refused: { number: number; reason: string }[] = [];
+  const bytes = objects.reduce((sum, { size }) => sum + size, 0);
   const progress = startProgress(io, "copied", bytes);
   try {
     for (const object of objects) {
-      await uploadObject(client, folder, object);
+      const number = skippable.get(object);
+      try {
+        await uploadObject(client, folder, object);
+      } catch (error) {
+        if (number === undefined || !(error instanceof ItemVaultError) || error.status !== 422) throw error;
+        refused.push({ number, reason: error.message });
+      }
       progress.add(object.size);
     }
   } finally {
     progress.end();
   }
+  return refused;
 }

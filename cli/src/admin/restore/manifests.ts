@@ -41,13 +41,38 @@ function parseLine(line: string): { readonly at?: number; readonly snapshots?: r
   }
 }
 
-/** The manifest from which would be restored: by default the newest one. In: no vault for everything. */
-export function manifestOf(
+export const isRegistry = ({ vault }: FolderManifest): boolean => vault === REGISTRY;
+
+/** A backup of everything from which is not restored, and why. */
+export interface Skipped {
+  readonly manifest: FolderManifest;
+  readonly reason: string;
+}
+
+/**
+ * The manifest from which would be restored: by default the newest one; of everything the newest one that the service can authenticate and
+ * that has vaults, as the service chooses (contract 21.25), and the newer ones. Without any such one it is the newest. In: those that the
+ * service cannot authenticate; no vault for everything.
+ */
+export function chooseManifest(
   manifests: readonly FolderManifest[],
+  closed: readonly FolderManifest[],
   { vault = REGISTRY, snapshot }: { readonly vault?: string | undefined; readonly snapshot?: number | undefined },
-): FolderManifest | undefined {
-  const own = manifests.filter((one) => one.vault === vault && (snapshot === undefined || one.number === snapshot));
-  return own.toSorted((a, b) => b.number - a.number)[0];
+): { readonly source: FolderManifest | undefined; readonly skipped: readonly Skipped[] } {
+  const own = manifests
+    .filter((one) => one.vault === vault && (snapshot === undefined || one.number === snapshot))
+    .toSorted((a, b) => b.number - a.number);
+  const reasons = own.map((one) => (vault === REGISTRY && snapshot === undefined ? reasonAgainst(one, closed) : undefined));
+  const chosen = reasons.indexOf(undefined);
+  if (chosen === -1) return { source: own[0], skipped: [] };
+  return { source: own[chosen], skipped: own.slice(0, chosen).map((manifest, index) => ({ manifest, reason: reasons[index]! })) };
+}
+
+function reasonAgainst(manifest: FolderManifest, closed: readonly FolderManifest[]): string | undefined {
+  const { rootKey, vaults } = manifest;
+  if (rootKey === undefined) return "it is malformed";
+  if (closed.includes(manifest)) return `it needs the root key ${rootKey}, which ROOT_KEYS does not have`;
+  return vaults === 0 ? "it has no vaults" : undefined;
 }
 
 /** Those that the service cannot authenticate, because ROOT_KEYS does not have their root key. One call when there are manifests. */

@@ -11,7 +11,7 @@ import { startProgress } from "../../output/progress.ts";
 import { type Finding, lineOf } from "../verify/service.ts";
 import { type Restoration, type RestoreBody, restoreAll, sendRestore } from "./service.ts";
 import type { RESTORE_OPTIONS } from "./table.ts";
-import { copyFolder } from "./copy-folder.ts";
+import { copyFolder, describeSkipped } from "./copy-folder.ts";
 
 /**
  * `admin restore`. It may be killed anywhere and run again: it continues. Out: the exit code, `found` when something is not brought back.
@@ -88,8 +88,7 @@ function numberOf(text: string): number {
 /** The vaults of the newest registry, or of the one with a number. */
 async function planAll(io: Io, client: Client, snapshot: RestoreBody): Promise<RestoreBody[]> {
   const registry = await sendRestore(client, { ...snapshot, dryRun: true });
-  for (const { snapshot: number, reason } of registry.skipped ?? [])
-    await tell(io, `Skipped backup ${number}: ${printable(reason)}`);
+  for (const { snapshot: number, reason } of registry.skipped ?? []) await tell(io, describeSkipped(number, reason));
   await tell(io, `Backup ${registry.snapshot} of ${registry.takenAt} has ${plural(registry.vaults!.length, "vault")}`);
   return registry.vaults!.map((one) => ({ vault: one.id, snapshot: one.snapshot }));
 }
