@@ -177,6 +177,31 @@ describe("old snapshots", () => {
     expect(await snapshotsOf(vault)).toEqual([]);
   });
 
+  it("are deleted without a look at each kept backup because of a vault that is new (21.12)", async () => {
+    const BACKUPS_KEPT = 1 as Env["BACKUPS_KEPT"];
+    laterBy(3);
+    await makeVault();
+    for (let n = 0; n < 10; n++) await backUpAll(await allVaults(), { BACKUPS_KEPT });
+    laterBy(1.5);
+    for (let n = 0; n < 10; n++) await backUpAll(await allVaults(), { BACKUPS_KEPT: 2 });
+    await backUp(await makeVault());
+    let registries = 0;
+    const BACKUPS = new Proxy(env.BACKUPS, {
+      get(target, name) {
+        const own = Reflect.get(target, name) as unknown;
+        if (name !== "get") return typeof own === "function" ? own.bind(target) : own;
+        return (key: string) => {
+          registries += key.startsWith(`vaults/${REGISTRY}/`) ? 1 : 0;
+          return target.get(key);
+        };
+      },
+    });
+    expect(await backUpAll([], { BACKUPS, BACKUPS_KEPT })).toMatchObject({ state: "done" });
+    expect(await snapshotsOf(REGISTRY)).toHaveLength(11);
+    // Another 10 when each kept registry is loaded for the new vault.
+    expect(registries, "loaded registries").toBeLessThan(30);
+  });
+
   it("stay while a kept backup names them, also those of a vault that was deleted and restored without a change (21.12)", async () => {
     const BACKUPS_KEPT = 3 as Env["BACKUPS_KEPT"];
     const { vault } = await freshFile();

@@ -38,13 +38,16 @@ export async function prune(store: BackupStore, after: string): Promise<Result<s
   if (!page.ok) return page;
   const vaults = page.value.delimitedPrefixes.map((prefix) => prefix.slice(FOLDERS.length, -1)).filter((id) => id !== REGISTRY);
   const firstOfVaults = firstOf(oldest.value.manifest);
-  const unnamed = vaults.filter((vault) => !firstOfVaults.has(vault));
-  const keptRegistries = registries.value.filter((one) => one >= number);
-  const named = unnamed.length > 0 ? await loadNamed(store, keptRegistries) : ok(undefined);
-  if (!named.ok) return named;
+  const unnamed = new Set(vaults.filter((vault) => !firstOfVaults.has(vault)));
+  const gone = await findGone(
+    store,
+    registries.value.filter((one) => one > number),
+    unnamed,
+  );
+  if (!gone.ok) return gone;
   for (const vault of vaults) {
     const kept = firstOfVaults.get(vault);
-    if (kept === undefined && (!named.value || named.value.has(vault))) continue;
+    if (kept === undefined && !gone.value.has(vault)) continue;
     const pruned =
       kept === undefined ? await deleteVault(store, vault, oldest.value.manifest) : await deleteBefore(store, vault, kept);
     if (!pruned.ok) return pruned;
@@ -80,18 +83,23 @@ async function findFirstKept(
 const firstOf = ({ snapshots = [] }: Manifest): ReadonlyMap<string, number> =>
   new Map(snapshots.map(({ vault, number }) => [vault, number]));
 
-/** The vaults that some registries name. Out: `undefined` when one of them is not authentic. Errors: `unavailable`. */
-async function loadNamed(
+/**
+ * Those of the vaults that no registry names; none when a registry is not authentic. The newest registry comes first, because it names the
+ * vaults that are new. Errors: `unavailable`.
+ */
+async function findGone(
   { backups, keyring }: BackupStore,
   numbers: readonly number[],
-): Promise<Result<ReadonlySet<string> | undefined>> {
-  const named = new Set<string>();
-  for (const number of numbers) {
+  vaults: ReadonlySet<string>,
+): Promise<Result<ReadonlySet<string>>> {
+  let gone = vaults;
+  for (const number of numbers.toReversed()) {
+    if (gone.size === 0) break;
     const registry = await loadManifest(backups, keyring, { vault: REGISTRY, number });
-    if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(undefined);
-    for (const vault of firstOf(registry.value.manifest).keys()) named.add(vault);
+    if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(new Set());
+    gone = gone.difference(new Set(firstOf(registry.value.manifest).keys()));
   }
-  return ok(named);
+  return ok(gone);
 }
 
 /** Deletes the snapshots before a number, and the parts that only they name. */
