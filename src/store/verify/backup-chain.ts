@@ -24,11 +24,12 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
   const parts = await partsOf(ports.backups, vault);
   if (!parts.ok) return parts;
   const faults: Fault[] = [];
-  const earlier = await before(ports, vault, numbers.value, left[0]);
+  const removed = removedKeys(ports.store);
+  const earlier = await before(ports, vault, numbers.value, removed, left[0]);
   if (!earlier.ok) return earlier;
   let previous = earlier.value;
   for (const number of left) {
-    const opened = await openManifest(ports, vault, number);
+    const opened = await openManifest(ports, vault, number, removed);
     if (!opened.ok) return opened;
     faults.push(...opened.value.faults);
     const { manifest } = opened.value.open ?? {};
@@ -42,7 +43,7 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
   return ok({
     faults,
     checked: {},
-    calls: 1 + left.length + 2 * faults.filter(({ kind }) => kind === "key_removed").length,
+    calls: 1 + left.length + removed.calls(),
     after: done ? undefined : [left.at(-1)!],
   });
 }
@@ -53,25 +54,32 @@ interface Before {
 }
 
 /** The manifest before the first one of a slice. */
-async function before(ports: VerifyPorts, vault: string, numbers: readonly number[], first = 0): Promise<Result<Before>> {
+async function before(
+  ports: VerifyPorts,
+  vault: string,
+  numbers: readonly number[],
+  removed: RemovedKeys,
+  first = 0,
+): Promise<Result<Before>> {
   const number = numbers.findLast((one) => one < first);
   if (number === undefined) return ok({ number: 0, open: undefined });
-  const opened = await openManifest(ports, vault, number);
+  const opened = await openManifest(ports, vault, number, removed);
   return opened.ok ? ok({ number, open: opened.value.open }) : opened;
 }
 
 /** A manifest, or what is wrong with it. Errors: `unavailable`, `misconfigured`. */
-export async function openManifest(
+async function openManifest(
   { backups, store }: VerifyPorts,
   vault: string,
   number: number,
+  keys: RemovedKeys,
 ): Promise<Result<{ readonly open: OpenManifest | undefined; readonly faults: Fault[] }>> {
   const opened = await loadManifest(backups, store.keyring, { vault, number });
   if (opened.ok) return ok({ open: opened.value, faults: [] });
   if (opened.failure.kind === "unavailable") return opened;
   const detail = opened.failure.detail ?? "the manifest is missing";
   const named = namedSnapshot(vault, number);
-  const removed = await findRemovedKey(store, opened.failure.missingKey);
+  const removed = await keys.find(opened.failure.missingKey);
   if (!removed.ok) return removed;
   const id = removed.value;
   return ok({
@@ -80,13 +88,26 @@ export async function openManifest(
   });
 }
 
-/**
- * The key that a manifest needs, when it was removed and nothing that is served needs it. A manifest may also be damaged so that it names
- * a key that never was. Errors: those of `loadKnownKeys`.
- */
-async function findRemovedKey(store: Store, key: string | undefined): Promise<Result<string | undefined>> {
-  const known = key === undefined ? ok([]) : await loadKnownKeys(store);
-  return known.ok ? ok(known.value.find(({ id, state }) => id === key && state === "removed")?.id) : known;
+/** The keys that were removed, read at most once for all manifests of a slice. */
+interface RemovedKeys {
+  /**
+   * The key that a manifest needs, when it was removed and nothing that is served needs it. A manifest may also be damaged so that it names
+   * a key that never was. Errors: those of `loadKnownKeys`.
+   */
+  readonly find: (key: string | undefined) => Promise<Result<string | undefined>>;
+  /** The D1 calls that it took. */
+  readonly calls: () => number;
+}
+
+function removedKeys(store: Store): RemovedKeys {
+  let loaded: ReturnType<typeof loadKnownKeys> | undefined;
+  return {
+    async find(key) {
+      const known = key === undefined ? ok([]) : await (loaded ??= loadKnownKeys(store));
+      return known.ok ? ok(known.value.find(({ id, state }) => id === key && state === "removed")?.id) : known;
+    },
+    calls: () => (loaded ? 2 : 0),
+  };
 }
 
 /** The registry has no vault. */
