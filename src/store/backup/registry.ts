@@ -3,6 +3,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { runBatch } from "../database.ts";
 import { isInUse } from "../deployment.ts";
+import { type ProofRow, proofsStatement } from "../root-keys.ts";
 import { SCHEMA } from "../schema.ts";
 import { findNewest } from "./begin.ts";
 import { recordBackup } from "../backup-figures.ts";
@@ -21,7 +22,7 @@ import { writeManifest, writePart } from "./write.ts";
  * manifest, then deletes snapshots that are too old. The rows of its tables do not depend on one another, so they are not read again.
  */
 
-/** Groups of vaults, slices of rows, or folders, of one step. */
+/** Groups of vaults, or slices of rows, of one step. */
 const ACTIONS = 8;
 
 /**
@@ -46,8 +47,8 @@ export async function registryStep(store: BackupStore, run?: Run): Promise<Resul
     running = next.value;
     const { waiting, ...state } = next.value;
     if (waiting) return save(store, loaded.value, state, { ...reportOf("waiting", state), waiting });
-    // Stored at once: a deletion of old snapshots that fails must not repeat the registry.
-    if (state.pruned === "") break;
+    // Stored at once: a deletion of old snapshots that fails must not repeat the registry. One page of folders may take many calls of R2.
+    if (state.pruned !== undefined) break;
   }
   return save(store, loaded.value, running, reportOf(running.pruned === undefined ? "reading" : "pruning", running));
 }
@@ -78,6 +79,12 @@ async function advance(store: BackupStore, run: Run, running: RunningRegistry): 
   return running.place ? readSlice(store, running, running.place) : writeRegistry(store, running);
 }
 
+/** The root keys that the database has proofs of, or ROOT_KEYS has: a damaged row may name one that never was. */
+async function loadProven({ db, keyring }: BackupStore): Promise<Result<ReadonlySet<string>>> {
+  const read = await runBatch<[ProofRow]>(db, proofsStatement(db));
+  return read.ok ? ok(new Set([...keyring.keys.keys(), ...read.value[0].map(({ id }) => id)])) : read;
+}
+
 async function loadDeployment({ db }: BackupStore): Promise<Result<string>> {
   const read = await runBatch<[{ id: string }]>(db, db.prepare("SELECT id FROM deployment"));
   return read.ok ? ok(read.value[0][0]!.id) : read;
@@ -99,9 +106,11 @@ async function readSlice(store: BackupStore, running: RunningRegistry, place: Pl
 }
 
 async function writeRegistry(store: BackupStore, running: RunningRegistry): Promise<Result<RunningRegistry | "busy">> {
-  const deployment = await loadDeployment(store);
+  const [deployment, proven] = [await loadDeployment(store), await loadProven(store)];
   if (!deployment.ok) return deployment;
-  const { number, predecessor, parts, snapshots, rootKeys } = running;
+  if (!proven.ok) return proven;
+  const { number, predecessor, parts, snapshots } = running;
+  const rootKeys = running.rootKeys.filter((id) => proven.value.has(id));
   const manifest: Manifest = {
     format: BACKUP_FORMAT,
     deployment: deployment.value,
