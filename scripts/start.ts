@@ -8,6 +8,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename, join } from "node:path";
+import { EXIT } from "../cli/src/frame/failure.ts";
 import { build } from "./build.ts";
 import { createDemo, createSignInLink, type Demo, loadLogin } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
@@ -100,7 +101,8 @@ async function restore(from: string): Promise<void> {
     env: { ...process.env, ITEM_VAULT_HOST: base, ITEM_VAULT_ADMIN_TOKEN: adminToken },
   });
   const code = await new Promise((end) => void child.on("close", end));
-  if (code === 0) return;
+  // The command has named what the backup has damaged; everything else is restored.
+  if (code === EXIT.ok || code === EXIT.found) return;
   stop();
   exit(
     "Nothing or a part was restored. ROOT_KEYS in .dev.vars has to be that of the deployment of the backup. The same command continues.",

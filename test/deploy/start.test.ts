@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -116,4 +116,17 @@ it("a variable of .dev.vars reaches the service: webhooks to WEBHOOK_TEST_ORIGIN
     body: JSON.stringify({ url: `${origin}/x` }),
   });
   expect(answer.status).toBe(200);
+});
+
+it("a deployment is restored without what its backup has damaged", async () => {
+  const folder = makeCheckout();
+  const first = await start(folder);
+  await runAdmin(folder, first.url, "admin", "backup", "--to", "backups");
+  const vaults = await runAdmin(folder, first.url, "vault", "list", "--admin", "--format", "json");
+  await end(first.child);
+  rmSync(join(folder, "backups/contents"), { recursive: true });
+  const restored = await start(folder, "--restore", "backups");
+  expect(restored.output).toContain("content_missing");
+  const after = await runAdmin(folder, restored.url, "vault", "list", "--admin", "--format", "json");
+  expect(idsOf(after)).toEqual(idsOf(vaults));
 });
