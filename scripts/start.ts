@@ -8,7 +8,6 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { basename, join } from "node:path";
-import { EXIT } from "../cli/src/frame/failure.ts";
 import { build } from "./build.ts";
 import { createDemo, createSignInLink, type Demo, loadLogin } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
@@ -21,6 +20,8 @@ const STATE = ".wrangler/state";
 const RESTORED = ".wrangler/restored";
 /** A token belongs on a terminal, and not into a log. */
 const TOKEN_OF_FILE = `$(node -p 'require("./.wrangler/demo.json").token')`;
+/** `EXIT.found` of the command line, which is not importable before the client is built. */
+const FOUND = 7;
 const base = `http://127.0.0.1:${port}`;
 
 if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a port number");
@@ -102,7 +103,7 @@ async function restore(from: string): Promise<void> {
   });
   const code = await new Promise((end) => void child.on("close", end));
   // The command has named what the backup has damaged; everything else is restored.
-  if (code === EXIT.ok || code === EXIT.found) return;
+  if (code === 0 || code === FOUND) return;
   stop();
   exit(
     "Nothing or a part was restored. ROOT_KEYS in .dev.vars has to be that of the deployment of the backup. The same command continues.",
