@@ -55,6 +55,9 @@ const DAMAGES: readonly Damage[] = [
   ]),
 ];
 
+/** SQL: whether a File replaced another one of its id. */
+const REPLACED = "EXISTS (SELECT 1 FROM file_versions WHERE (item_id, id) = (files.item_id, files.id))";
+
 /** The row that is damaged: the first one of its table, in the order of its key. */
 const FIRST: Readonly<Record<string, string>> = {
   // Without earlier versions, of which `verify` would name those that lie between.
@@ -62,7 +65,8 @@ const FIRST: Readonly<Record<string, string>> = {
     "id = (SELECT id FROM items WHERE vault_id = ?1 AND NOT EXISTS (SELECT 1 FROM item_versions WHERE item_id = items.id) LIMIT 1)",
   item_versions:
     "(item_id, version) = (SELECT item_id, version FROM item_versions WHERE vault_id = ?1 ORDER BY item_id, version LIMIT 1)",
-  files: "(item_id, id) = (SELECT item_id, id FROM files WHERE vault_id = ?1 ORDER BY item_id, id LIMIT 1)",
+  // One that replaced no other.
+  files: `(item_id, id) = (SELECT item_id, id FROM files WHERE vault_id = ?1 AND NOT (${REPLACED}) ORDER BY item_id, id LIMIT 1)`,
   file_versions:
     "(item_id, id, until) = (SELECT item_id, id, until FROM file_versions WHERE vault_id = ?1 ORDER BY item_id, id, until LIMIT 1)",
   deleted_items: "true",
@@ -146,6 +150,16 @@ describe("a row that is damaged", () => {
       }
     },
   );
+});
+
+it("a File with a damaged first version that replaced another one is restored from the version at which that one ends", async () => {
+  const { vault } = planted;
+  const { meta } = await env.DB.prepare(`UPDATE files SET since = ${HUGE} WHERE vault_id = ? AND ${REPLACED}`).bind(vault).run();
+  expect(meta.changes).toBe(1);
+  const { number: snapshot } = await backUp(vault, { full: true });
+  expect(await restore({ vault, snapshot, overwrite: true })).toMatchObject({ status: 200, body: { state: "done" } });
+  expect(withoutLog(await rowsInDatabase(vault))).toEqual(withoutLog(sound));
+  await restore({ vault, snapshot: 1, overwrite: true });
 });
 
 const COUNTS = ["items", "created", "deleted", "files", "file_bytes", "sealed_bytes", "versions_kept"];

@@ -24,6 +24,11 @@ const SQL = {
     UPDATE vaults SET ${name} = max(0, coalesce((
       SELECT max(sequence) FROM activity WHERE vault_id = ?1 AND sequence <= ${Number.MAX_SAFE_INTEGER}), 0) - ${other})
     WHERE id = ?1`,
+  /** Of a File that replaced another one, and whose first version was damaged: where the row of that one ends. */
+  since: `
+    UPDATE files SET since = (
+      SELECT max(until) FROM file_versions AS ended WHERE vault_id = ?1 AND item_id = files.item_id AND id = files.id)
+    WHERE vault_id = ?1 AND since IS NULL`,
   entry: `INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)`,
 };
 
@@ -62,6 +67,7 @@ export async function finishStatements(
     ...VERSIONS.filter(([name]) => row[name] !== damaged[name]).map(([name, other]) =>
       db.prepare(SQL.version(name, other)).bind(row.id),
     ),
+    db.prepare(SQL.since).bind(row.id),
     db.prepare(SQL.forgetCounts).bind(row.id),
     db.prepare(SQL.entry).bind(JSON.stringify([await sealActivity(store, entry)])),
     db.prepare(SQL.expired).bind(row.id),

@@ -53,7 +53,7 @@ const isWritten = (table: string, columns: readonly string[], row: readonly Cell
   (opens || !LEFT_OUT.has(table)) &&
   columns.every((column, index) => holdsTime(column) || isSince(table, column) || !isImpossible(column, row[index]!));
 
-/** The first version with a File: NULL counts as 0, so a damaged one costs no File. */
+/** The first version with a File: NULL counts as 0, so a damaged one costs no File. Of one that replaced another, finish.ts sets it. */
 const isSince = (table: string, column: string): boolean => table === "files" && column === "since";
 
 /** The row with the time of the snapshot in place of what is no time: D1 and the presenters refuse it. In: Unix milliseconds. */
