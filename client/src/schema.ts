@@ -1136,6 +1136,8 @@ export interface RegistryStep {
   behind: number;
   /** Rows of all snapshots of the backup that did not open when they were read. */
   broken: number;
+  /** Those of them that belong to no vault (contract 21.6). */
+  findings: Finding[];
   /** The vault that is waited for. */
   waiting?: {
     vault: Uuid;

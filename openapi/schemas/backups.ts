@@ -45,6 +45,7 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
       vaults: integer("Vaults whose snapshots are found.", 0),
       behind: integer("Vaults without a snapshot of this run.", 0),
       broken: integer("Rows of all snapshots of the backup that did not open when they were read.", 0),
+      findings: arrayOf(ref("Finding"), { description: "Those of them that belong to no vault (contract 21.6)." }),
       waiting: closed("The vault that is waited for.", {
         vault: ref("Uuid"),
         missing: { type: "boolean", description: "Whether it has no snapshot at all." },

@@ -226,6 +226,22 @@ describe("a content that the backup does not have as it was", () => {
   });
 });
 
+describe("a row that belongs to no vault and does not open", () => {
+  it("is named by the backup that reads it, and by the list of backups (21.6)", async () => {
+    const vaults = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
+    const damaged = "UPDATE tokens SET sealed = ?2 WHERE id = ?1";
+    const before = await env.DB.prepare("SELECT sealed FROM tokens WHERE id = ?").bind(planted.token).first<string>("sealed");
+    await env.DB.prepare(`UPDATE tokens SET sealed = ${flipped("sealed")} WHERE id = ?`)
+      .bind(planted.token)
+      .run();
+    const named = [expect.objectContaining({ kind: "row_unreadable", table: "tokens", id: planted.token })];
+    expect(await backUpAll(vaults)).toMatchObject({ state: "done", broken: 1, findings: named });
+    expect((await admin("GET", "/v1/admin/backups")).body[0]).toMatchObject({ findings: named });
+    await env.DB.prepare(damaged).bind(planted.token, before).run();
+    expect(await backUpAll(vaults)).toMatchObject({ broken: 0, findings: [] });
+  });
+});
+
 describe("/health", () => {
   it("names rows that do not open also when the newest backup is old", async () => {
     const vaults = (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);

@@ -118,3 +118,19 @@ it.each(["done", "unchanged"])("admin backup names the rows that did not open, a
   expect(ran.stderr).toContain(`row_broken: vault ${vault}, item the item, version 3, the row does not open\n`);
   expect(ran.stderr).toContain("Restore them from an older snapshot");
 });
+
+it("admin backup and a dry run of the restore name rows of no vault that did not open, and their exit code is 7", async () => {
+  const finding = { kind: "row_unreadable", table: "tokens", id: "t", repairable: false, detail: "the row does not open" };
+  const about = { findings: [finding], number: 1, broken: 1, behind: 0 };
+  const answers: Readonly<Record<string, unknown>> = {
+    "GET /v1/admin/vaults": [],
+    "POST /v1/admin/backups": { ...about, state: "done", vaults: 0 },
+    "POST /v1/admin/restores": { ...about, state: "planned", snapshot: 1, takenAt: "2026-01-01T00:00:00Z", vaults: [] },
+  };
+  const proxy = await startInterceptor({ answer: (name: string) => answers[name] });
+  const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: proxy.url };
+  for (const command of ["backup", "restore"]) {
+    const ran = await runHere(["admin", command, ...(command === "restore" ? ["--dry-run"] : [])], { env });
+    expect(ran).toMatchObject({ code: 7, stderr: expect.stringContaining("row_unreadable: table tokens") });
+  }
+});

@@ -1,4 +1,5 @@
 import type { PartRef, SnapshotRef } from "../../model/backup.ts";
+import type { Finding } from "../../model/finding.ts";
 import type { Place } from "./registry-tables.ts";
 
 /** The state of a snapshot of the registry between its steps, and what a step answers. */
@@ -16,6 +17,8 @@ export interface RegistryReport {
   readonly behind: number;
   /** Rows of all snapshots of the backup that did not open when they were read. */
   readonly broken: number;
+  /** Those of them that belong to no vault. */
+  readonly findings: readonly Finding[];
   /** The vault that is waited for, and whether it has no snapshot at all. */
   readonly waiting?: { readonly vault: string; readonly missing: boolean };
 }
@@ -34,6 +37,8 @@ export interface RunningRegistry {
   readonly behind: number;
   /** Rows of the snapshots and of the registry that did not open when they were read. */
   readonly broken: number;
+  /** Those of the registry; absent in a state of an earlier release. */
+  readonly findings?: readonly Finding[];
   /** Absent when all rows are read. */
   readonly place: Place | undefined;
   readonly parts: readonly PartRef[];
@@ -51,11 +56,12 @@ export interface Run {
 
 export const reportOf = (
   state: RegistryReport["state"],
-  { number, snapshots, behind, broken }: RunningRegistry,
+  { number, snapshots, behind, broken, findings = [] }: RunningRegistry,
 ): RegistryReport => ({
   state,
   number,
   vaults: snapshots.length,
   behind,
   broken,
+  findings,
 });

@@ -7,7 +7,7 @@ import { type ProofRow, proofsStatement } from "../root-keys.ts";
 import { SCHEMA } from "../schema.ts";
 import { findNewest } from "./begin.ts";
 import { recordBackup } from "../backup-figures.ts";
-import { findBrokenInRegistry } from "./broken.ts";
+import { BROKEN_ROWS_MAX, findBrokenInRegistry } from "./broken.ts";
 import { keysOfRows, withKeys } from "./needed-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import { prune } from "./prune.ts";
@@ -62,9 +62,9 @@ async function begin(store: BackupStore, run: Run | undefined): Promise<Result<R
   const { number, open } = newest.value;
   const used = number === 0 ? ok(true) : await isInUse(store.db);
   if (!used.ok) return used;
-  if (!used.value) return ok({ state: "unrestored", number, vaults: 0, behind: 0, broken: 0 });
-  const { at = 0, snapshots = [] } = open?.manifest ?? {};
-  if (run && at >= run.began) return ok({ state: "done", number, vaults: snapshots.length, behind: 0, broken: 0 });
+  if (!used.value) return ok({ state: "unrestored", number, vaults: 0, behind: 0, broken: 0, findings: [] });
+  const { at = 0, snapshots = [], broken: findings = [] } = open?.manifest ?? {};
+  if (run && at >= run.began) return ok({ state: "done", number, vaults: snapshots.length, behind: 0, broken: 0, findings });
   const began = Math.max(store.now, run?.began ?? 0);
   const found = { after: "", snapshots: [], rootKeys: [], bytes: 0, behind: 0, broken: 0 };
   return ok({ began, number: number + 1, predecessor: open?.sha256 ?? null, ...found, place: FIRST_PLACE, parts: [] });
@@ -100,16 +100,18 @@ async function readSlice(store: BackupStore, running: RunningRegistry, place: Pl
   const part = { replaces: [], tables: [rows] };
   const written = await writePart(store.backups, owner, part);
   if (!written.ok) return written;
-  const broken = running.broken + (await findBrokenInRegistry(store, running.number, part)).length;
+  const found = await findBrokenInRegistry(store, running.number, part);
+  const broken = running.broken + found.length;
+  const findings = [...(running.findings ?? []), ...found].slice(0, BROKEN_ROWS_MAX);
   const rootKeys = withKeys(running.rootKeys, keysOfRows(rows));
-  return ok({ ...running, broken, rootKeys, place: next, parts: [...running.parts, written.value] });
+  return ok({ ...running, broken, findings, rootKeys, place: next, parts: [...running.parts, written.value] });
 }
 
 async function writeRegistry(store: BackupStore, running: RunningRegistry): Promise<Result<RunningRegistry | "busy">> {
   const [deployment, proven] = [await loadDeployment(store), await loadProven(store)];
   if (!deployment.ok) return deployment;
   if (!proven.ok) return proven;
-  const { number, predecessor, parts, snapshots } = running;
+  const { number, predecessor, parts, snapshots, findings = [] } = running;
   const rootKeys = running.rootKeys.filter((id) => proven.value.has(id));
   const manifest: Manifest = {
     format: BACKUP_FORMAT,
@@ -123,6 +125,7 @@ async function writeRegistry(store: BackupStore, running: RunningRegistry): Prom
     base: parts.length,
     snapshots,
     rootKeys,
+    ...(findings.length > 0 && { broken: findings }),
   };
   const written = await writeManifest(store.backups, store.keyring, manifest);
   if (!written.ok) return written;

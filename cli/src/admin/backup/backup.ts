@@ -29,12 +29,16 @@ export async function backup({ io, options, admin: connect }: Call<typeof BACKUP
   }
   const steps = await backUpVaults(io, client, vault, { full: options.full, dryRun: options["dry-run"] });
   await report(io, steps, options["dry-run"]);
+  let lost = 0;
   if (vault === undefined && !options["dry-run"]) {
-    const { number, vaults } = await backUpRegistry(client);
+    const { number, vaults, findings = [] } = await backUpRegistry(client);
     await tell(io, `Backup ${number} has ${plural(vaults, "vault")}`);
+    for (const finding of findings) await tell(io, printable(lineOf(finding)));
+    if (findings.length > 0) await tell(io, OF_NO_VAULT);
+    lost = findings.length;
   }
   if (options.to !== undefined) await mirror(io, client, options.to, options["dry-run"]);
-  return steps.some(({ findings = [] }) => findings.length > 0) ? EXIT.found : EXIT.ok;
+  return lost > 0 || steps.some(({ findings = [] }) => findings.length > 0) ? EXIT.found : EXIT.ok;
 }
 
 const AGAIN = { exit: "unavailable", hint: "Run the command again: the others are backed up." } as const;
@@ -119,6 +123,9 @@ async function report(io: Io, steps: readonly VaultStep[], dryRun = false): Prom
   if (sum("missing") > 0)
     await tell(io, `Missing in the bucket FILES: ${plural(sum("missing"), "content")} of Files. Run "item-vault admin verify"`);
 }
+
+const OF_NO_VAULT =
+  "What is named above belongs to no vault, and the backup has it as it is. A token that does not open is refused: revoke it, and issue another.";
 
 const DID_NOT_OPEN =
   "The rows named above did not open when the backup read them. Restore them from an older snapshot: " +

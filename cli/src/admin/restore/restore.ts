@@ -25,13 +25,15 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
   const vault = name === undefined ? undefined : await adminVaultIdOf(client, name);
   if (from !== undefined && !(await copyFolder({ io, client, folder: from }, { vault, ...snapshot, yes, dryRun })))
     return EXIT.ok;
-  const wanted =
-    vault === undefined
-      ? await planAll(io, client, snapshot)
-      : [{ vault, ...(item !== undefined && { item }), ...snapshot, overwrite }];
+  const registry = vault === undefined ? await planOf(client, snapshot, dryRun) : undefined;
+  if (registry instanceof ItemVaultError) throw registry;
+  const wanted = registry
+    ? await tellAll(io, registry)
+    : [{ vault, ...(item !== undefined && { item }), ...snapshot, overwrite }];
+  const ofNoVault = dryRun ? await tellFindings(io, registry?.findings) : 0;
   const { plans, refused, lost } = await showPlans(io, client, wanted, { whole: vault === undefined, dryRun });
   if (refused.length > 0 && plans.length === 0) throw nothingRestored(refused, dryRun);
-  if (dryRun) return refused.length + lost > 0 ? EXIT.found : EXIT.ok;
+  if (dryRun) return refused.length + lost + ofNoVault > 0 ? EXIT.found : EXIT.ok;
   await confirm(
     io,
     vault === undefined
@@ -86,8 +88,7 @@ function numberOf(text: string): number {
 }
 
 /** The vaults of the newest registry, or of the one with a number. */
-async function planAll(io: Io, client: Client, snapshot: RestoreBody): Promise<RestoreBody[]> {
-  const registry = await sendRestore(client, { ...snapshot, dryRun: true });
+async function tellAll(io: Io, registry: Restoration): Promise<RestoreBody[]> {
   for (const { snapshot: number, reason } of registry.skipped ?? []) await tell(io, describeSkipped(number, reason));
   await tell(io, `Backup ${registry.snapshot} of ${registry.takenAt} has ${plural(registry.vaults!.length, "vault")}`);
   return registry.vaults!.map((one) => ({ vault: one.id, snapshot: one.snapshot }));
