@@ -46,7 +46,7 @@ export const backupRows: readonly Row[] = [
     answers: {
       200: {
         description: "How far it is.",
-        content: json("RegistryStep", { state: "done", number: 7, vaults: 12, behind: 0, broken: 0 }),
+        content: json("RegistryStep", { state: "done", number: 7, vaults: 12, behind: 0, broken: 0, findings: [] }),
       },
     },
   },
