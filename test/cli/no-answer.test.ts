@@ -104,6 +104,17 @@ function startTransfer(body?: ReadableStream) {
   };
 }
 
+it("says that an answer ended early when the connection ends within it, however the answer is read", async () => {
+  const { response, begin, answer } = startTransfer();
+  begin();
+  const text = (await response).text();
+  void answer.abort(new TypeError("terminated"));
+  await expect(text).rejects.toMatchObject({
+    kind: "network",
+    message: "The answer of the service at http://127.0.0.1 ended early",
+  });
+});
+
 describe("a transfer that goes on for longer than the service may be silent", () => {
   it("is no silence while a download goes on, and is one when it stops", async () => {
     const { response, begin, answer, isAborted, passes } = startTransfer();

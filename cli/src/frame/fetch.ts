@@ -37,7 +37,7 @@ export function createFetch(timeout: number, { onlyItemVault = true, admin = fal
     }
     // A stream of events that goes on is silent between them; the client knows how long (client/src/events.ts).
     return response.body && !isFollowed(url, response)
-      ? withBody(response, readWith(response.body, silence.start, silence.stop))
+      ? withBody(response, readWith(response.body, silence.start, silence.stop, endedEarly(url)))
       : response;
   };
 }
@@ -74,8 +74,24 @@ function startSilence(timeout: number, { origin }: URL) {
   };
 }
 
-/** The same stream. `before` and `after`: run around each reading of a chunk, which something else has to deliver. */
-function readWith(stream: Stream, before: () => void, after: () => void): Stream {
+/** What an answer fails with whose connection ends within it; a failure with words of its own stays. */
+const endedEarly =
+  ({ origin }: URL) =>
+  (error: unknown): unknown =>
+    error instanceof ItemVaultError
+      ? error
+      : new ItemVaultError(`The answer of the service at ${origin} ended early`, { kind: "network", status: 0 });
+
+/**
+ * The same stream. `before` and `after`: run around each reading of a chunk, which something else has to deliver. `failureFor`: what
+ * it fails with.
+ */
+function readWith(
+  stream: Stream,
+  before: () => void,
+  after: () => void,
+  failureFor: (error: unknown) => unknown = (error) => error,
+): Stream {
   const reader = stream.getReader();
   const source = {
     async pull(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>) {
@@ -84,6 +100,8 @@ function readWith(stream: Stream, before: () => void, after: () => void): Stream
         const { done, value } = await reader.read();
         if (done) controller.close();
         else controller.enqueue(value);
+      } catch (error) {
+        throw failureFor(error);
       } finally {
         after();
       }
