@@ -5,9 +5,9 @@
  * demo. Each step keeps what an earlier start has created.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { build } from "./build.ts";
 import { createDemo, createSignInLink, type Demo, loadLogin } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
@@ -16,7 +16,7 @@ import { applyMigrations, LOCAL, WRANGLER } from "./wrangler.ts";
 const port = Number(process.env.PORT ?? 8787);
 /** Where `wrangler dev` keeps D1 and R2. */
 const STATE = ".wrangler/state";
-/** Is there while the data is that of a restore. */
+/** Is there while the data is that of a restore, so that `npm start` makes no demo. It has the path of the restored folder. */
 const RESTORED = ".wrangler/restored";
 /** A token belongs on a terminal, and not into a log. */
 const TOKEN_OF_FILE = `$(node -p 'require("./.wrangler/demo.json").token')`;
@@ -29,7 +29,7 @@ if (!Number.isInteger(port) || port < 1 || port > 65535) exit("PORT is not a por
 if (!(await isPortFree(port))) exit(`Port ${port} is in use. PORT=8788 npm start uses another one.`);
 const { adminToken, variables } = loadSecrets();
 const folder = restoreFolder();
-if (folder !== undefined) makeRoom();
+if (folder !== undefined) makeRoom(folder);
 await Promise.all([applyMigrations(), build()]).catch((error: Error) => exit(error.message));
 
 const options = [
@@ -77,9 +77,10 @@ function restoreFolder(): string | undefined {
   return path;
 }
 
-/** A deployment is restored into an empty one (contract 21.25). What is there is moved away, but for a restore that was interrupted. */
-function makeRoom(): void {
-  if (isRestored()) return;
+/** A deployment is restored into an empty one (contract 21.25). What is there is moved away, but for a restore of the same folder, which goes on. */
+function makeRoom(from: string): void {
+  const path = resolve(from);
+  if (isRestored() && readFileSync(RESTORED, "utf8") === path) return;
   if (existsSync(STATE)) {
     const kept = `.wrangler/before-${new Date().toISOString().replaceAll(":", "-")}`;
     mkdirSync(kept);
@@ -87,7 +88,7 @@ function makeRoom(): void {
     console.log(`The data of before was moved to ${kept}.`);
   }
   mkdirSync(".wrangler", { recursive: true });
-  writeFileSync(RESTORED, "The data in .wrangler/state is that of a restore, so `npm start` makes no demo.\n");
+  writeFileSync(RESTORED, path);
 }
 
 function isRestored(): boolean {

@@ -130,3 +130,20 @@ it("a deployment is restored without what its backup has damaged", async () => {
   const after = await runAdmin(folder, restored.url, "vault", "list", "--admin", "--format", "json");
   expect(idsOf(after)).toEqual(idsOf(vaults));
 });
+
+it("another folder is restored in place of the one that was restored before", async () => {
+  const folder = makeCheckout();
+  const first = await start(folder);
+  await runAdmin(folder, first.url, "admin", "backup", "--to", "one");
+  await end(first.child);
+  cpSync(join(folder, "one"), join(folder, "two"), { recursive: true });
+  for (const [from, isMoved] of [
+    ["one", true],
+    ["one", false],
+    ["two", true],
+  ] as const) {
+    const { child, output } = await start(folder, "--restore", from);
+    expect([from, output.includes("The data of before was moved to")]).toEqual([from, isMoved]);
+    await end(child);
+  }
+});
