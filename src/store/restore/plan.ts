@@ -16,8 +16,6 @@ export interface Planned {
   readonly findings: readonly Finding[];
   /** Where the next slice begins: the indexes of a part and of a File in it; absent at the end. */
   readonly next: string | undefined;
-  /** Parts that are opened. */
-  readonly parts: number;
 }
 
 /** In: `next` of the slice before. Errors: `backup_damaged`, `unavailable`. */
@@ -30,7 +28,7 @@ export async function planSlice(ports: RestorePorts, begun: Begun, budget: Budge
   const findings: Finding[] = row && cursor === "" ? await findBrokenVault(ports.store, manifest.row!) : [];
   let [index = 0, file = 0] = cursor.split(" ").map(Number);
   for (let first = true; index < manifest.parts.length; index++, file = 0, first = false) {
-    if (!first && budget.isSpent()) return ok({ findings, next: `${index} 0`, parts: index });
+    if (!first && budget.isSpent()) return ok({ findings, next: `${index} 0` });
     budget.spend(0, 1);
     const part = await loadPart(ports.backups, manifest, manifest.parts[index]!);
     if (!part.ok) return part;
@@ -42,7 +40,7 @@ export async function planSlice(ports: RestorePorts, begun: Begun, budget: Budge
     const contents = await copyContents(ports, slice, part.value, file, true);
     if (!contents.ok) return contents;
     findings.push(...contents.value.findings);
-    if (contents.value.next !== undefined) return ok({ findings, next: `${index} ${contents.value.next}`, parts: index });
+    if (contents.value.next !== undefined) return ok({ findings, next: `${index} ${contents.value.next}` });
   }
-  return ok({ findings, next: undefined, parts: index });
+  return ok({ findings, next: undefined });
 }
