@@ -107,6 +107,7 @@ export const backupRows: readonly Row[] = [
     access: ADMIN,
     parameters: ["ObjectsAfter"],
     answers: { 200: { description: "A page.", content: json("BackupObjects", page) } },
+    errors: ["invalid"],
   },
   {
     method: "get",

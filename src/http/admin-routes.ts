@@ -134,7 +134,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   row({ method: "GET", path: `${BACKUPS}/vaults`, ...BY_ADMIN_OF_BACKUP, ...listBackedUpVaults }),
   row({ method: "GET", path: VAULT_BACKUPS, ...BY_ADMIN_OF_BACKUP, parse, handle: listVaultBackups }),
   row({ method: "POST", path: VAULT_BACKUPS, ...BY_ADMIN_OF_BACKUP, json: true, ...backUpVault }),
-  row({ method: "GET", path: `${BACKUPS}/objects`, ...BY_ADMIN_OF_BACKUP, parse, handle: listBackupObjects }),
+  row({ method: "GET", path: `${BACKUPS}/objects`, ...BY_ADMIN_OF_BACKUP, ...listBackupObjects }),
   row({ method: "GET", path: `${BACKUPS}/object`, ...BY_ADMIN_OF_BACKUP, ...getBackupObject }),
   row({ method: "PUT", path: `${BACKUPS}/object`, ...BY_ADMIN_OF_BACKUP, ...putBackupObject }),
   row({ method: "POST", path: "/v1/admin/restores", ...BY_ADMIN_OF_BACKUP, json: true, ...restore }),

@@ -350,6 +350,14 @@ describe("an operator", () => {
     }
   });
 
+  it("is listed after a key of at most 1,024 bytes, as R2 has them (21.9)", async () => {
+    const statuses = [1_024, 1_025].map(async (bytes) => {
+      const { status } = await admin("GET", `/v1/admin/backups/objects?after=${"z".repeat(bytes)}`);
+      return status;
+    });
+    expect(await Promise.all(statuses)).toEqual([200, 400]);
+  });
+
   it("downloads the objects of backups and no others (21.9)", async () => {
     const { vault } = await freshFile();
     await backUp(vault);

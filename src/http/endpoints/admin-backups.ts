@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { REGISTRY } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
+import { fits } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { explain, optional } from "../../model/text.ts";
@@ -95,14 +96,22 @@ function presentVault({ id, newest, skipped }: BackedUpVault) {
   return { id, name, snapshot, createdAt: presentTime(at), items, skipped };
 }
 
+/** Bytes of a key in R2 (developers.cloudflare.com/r2/platform/limits), which fails for a longer one. */
+const keyBytesMax = 1_024;
+
 /** The objects of all backups. Each list is logged. */
-export async function listBackupObjects({ c, store, query }: Call): Promise<Result<Reply>> {
-  const buckets = withBuckets(store, c.env);
-  if (!buckets.ok) return buckets;
-  const after = query.rest.get("after") ?? "";
-  const page = await listObjects(buckets.value, after);
-  return page.ok ? ok({ response: c.json(page.value), action: "READ" }) : page;
-}
+export const listBackupObjects = {
+  parse({ query }: ParseCall): Result<string> {
+    const after = query.rest.get("after") ?? "";
+    return fits(after, keyBytesMax) ? ok(after) : invalid(`after: is longer than ${keyBytesMax} bytes`);
+  },
+  async handle({ c, store }: Call, after: string): Promise<Result<Reply>> {
+    const buckets = withBuckets(store, c.env);
+    if (!buckets.ok) return buckets;
+    const page = await listObjects(buckets.value, after);
+    return page.ok ? ok({ response: c.json(page.value), action: "READ" }) : page;
+  },
+};
 
 /** The minute in which this isolate has last logged that an object was read. */
 let loggedMinute = 0;

@@ -103,6 +103,7 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "changePerson 507": (given) => changed({ env: fullD1() })(given),
   "verify 400": changed({ body: { cursor: "-" } }),
   "listBackedUpVaults 400": changed({ query: "?after=x" }),
+  "listBackupObjects 400": changed({ query: `?after=${"x".repeat(1_025)}` }),
   "getBackupObject 400": changed({ query: "?key=../x" }),
   "restoreBackup 400": changed({ body: { snapshot: 0 } }),
   "restoreBackup 409": async (given) => {
