@@ -7,7 +7,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { basename, join, resolve } from "node:path";
+import * as paths from "node:path";
 import { build } from "./build.ts";
 import { createDemo, createSignInLink, type Demo, loadLogin } from "./demo.ts";
 import { ensureSecrets } from "./secrets.ts";
@@ -73,18 +73,19 @@ function restoreFolder(): string | undefined {
   if (option === undefined) return undefined;
   if (option !== "--restore" || path === undefined || more.length > 0)
     exit("Expected `npm start` or `npm start -- --restore DIR`");
-  if (!existsSync(join(path, "vaults"))) exit(`${path} has no backups: it is a folder of \`npm run backup -- --to DIR\``);
+  if (!existsSync(paths.join(path, "vaults"))) exit(`${path} has no backups: it is a folder of \`npm run backup -- --to DIR\``);
   return path;
 }
 
 /** A deployment is restored into an empty one (contract 21.25). What is there is moved away, but for a restore of the same folder, which goes on. */
 function makeRoom(from: string): void {
-  const path = resolve(from);
+  const path = paths.resolve(from);
   if (isRestored() && readFileSync(RESTORED, "utf8") === path) return;
   if (existsSync(STATE)) {
     const kept = `.wrangler/before-${new Date().toISOString().replaceAll(":", "-")}`;
     mkdirSync(kept);
-    for (const name of [STATE, ".wrangler/demo.json"]) if (existsSync(name)) renameSync(name, join(kept, basename(name)));
+    for (const name of [STATE, ".wrangler/demo.json"])
+      if (existsSync(name)) renameSync(name, paths.join(kept, paths.basename(name)));
     console.log(`The data of before was moved to ${kept}.`);
   }
   mkdirSync(".wrangler", { recursive: true });
