@@ -189,6 +189,13 @@ describe("a POST with the Item-Id of an Item of which rows are left", () => {
   });
 });
 
+it("a POST with the Item-Id of a lost Item of which only Files are left is a 409, also when the coordinator has the vault in its memory", async () => {
+  const { item, call, items } = await freshFile(pattern(300));
+  await run("DELETE FROM item_versions WHERE item_id = ?1", item);
+  await run("DELETE FROM items WHERE id = ?1", item);
+  expect(await call("POST", items, { body: LOGIN, headers: { "Item-Id": item } })).toMatchObject({ status: 409 });
+});
+
 /** Adds so many reads to the log of a vault, after its last entry. */
 const addReads = (vault: string, count: number) =>
   run(

@@ -14,9 +14,12 @@ import type { TokenHashes } from "./rows.ts";
  *
  * The look-up also requires that no token was revoked, that the tokens are those that were issued, and that the
  * Idempotency-Keys are unused, and that nothing is kept of an Item whose id a client has chosen for a new one: a deleted Item
- * has its versions. The primary key of the log refuses an operation that took effect before. A snapshot out of the cache assumes
+ * has its versions, and of one whose row was lost Files may be left (contract 10.23). The primary key of the log refuses an operation that took effect before. A snapshot out of the cache assumes
  * all of that.
  */
+const isFreeIn = (table: string): string =>
+  `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?9)))`;
+
 const FENCED_VAULT = `(
     SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND data_key_id = ?10
       AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (
@@ -24,7 +27,7 @@ const FENCED_VAULT = `(
       AND NOT EXISTS (
         SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?7)) AND replays.id >= ?8)
       AND NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?9)))
-      AND NOT EXISTS (SELECT 1 FROM item_versions WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?9)))
+      ${["item_versions", "files", "file_versions"].map(isFreeIn).join(" ")}
   )`;
 
 const FENCED_ENTRIES = `INSERT INTO activity (${ACTIVITY.columns}) SELECT ${FENCED_VAULT}, ${ACTIVITY.values} FROM json_each(?5)`;
