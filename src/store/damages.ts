@@ -4,6 +4,7 @@ import type { Failure } from "../model/failure.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { DAY, MINUTE } from "../model/time.ts";
 import { runBatch, type Store } from "./database.ts";
+import { type FileRow, FILES_OF_ITEM } from "./files.ts";
 import { type ItemRow, openItem } from "./items.ts";
 import { checkRootKeys } from "./root-keys.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys } from "./vault-rows.ts";
@@ -70,20 +71,22 @@ export async function recordDamage(store: Store, vault: string, items: readonly 
 }
 
 /**
- * As `recordDamage`, of an Item of which a row or content did not open: only its own row counts, not one of a version or File. One D1 call
- * more.
+ * As `recordDamage`, of an Item of which a row or content did not open: it counts when it cannot be read, by its own row or by that of one of
+ * its Files. A version or a content does not count. One D1 call more.
  */
 export async function recordItemDamage(store: Store, vault: string, item: string): Promise<void> {
-  const read = await runBatch<[KeyRow, ItemRow]>(
-    store.db,
-    store.db.prepare(SQL.keys).bind(vault),
-    store.db.prepare(SQL.item).bind(vault, item),
+  const { db } = store;
+  const read = await runBatch<[KeyRow, ItemRow, FileRow]>(
+    db,
+    db.prepare(SQL.keys).bind(vault),
+    db.prepare(SQL.item).bind(vault, item),
+    db.prepare(FILES_OF_ITEM).bind(vault, item),
   );
   if (!read.ok) return;
-  const [[keyRow], [row]] = read.value;
+  const [[keyRow], [row], files] = read.value;
   const keys = keyRow && (await openKeys(store, keyRow));
   if (!keys?.ok || !row) return;
-  if (!(await openItem(keys.value, vault, row, [])).ok) await recordDamage(store, vault, [item]);
+  if (!(await openItem(keys.value, vault, row, files)).ok) await recordDamage(store, vault, [item]);
 }
 
 const forgetStatement = (db: D1Database, now: number): D1PreparedStatement => db.prepare(SQL.forget).bind(now - DAY);

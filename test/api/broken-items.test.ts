@@ -4,6 +4,7 @@ import { recordedDamages } from "../support/damages.ts";
 import { writeId } from "../../src/model/dialect.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { admin, type Client, client, fetchRaw, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { flipped } from "../verify/support/vault.ts";
 
 /** Rows of Items that do not open cost lists nothing but themselves (contract 11.10, 14.2, 14.9). */
 
@@ -12,7 +13,7 @@ const sql = (query: string, ...values: unknown[]) =>
     .bind(...values)
     .run();
 
-const FLIPPED = "substr(overview, 1, 40) || CASE substr(overview, 41, 1) WHEN 'A' THEN 'B' ELSE 'A' END || substr(overview, 42)";
+const FLIPPED = flipped("overview");
 
 let vault: string;
 let items: string;
@@ -126,8 +127,17 @@ describe("a list in which an Item does not open", () => {
   });
 });
 
-describe("a version or a File that does not open", () => {
-  it("is no damaged Item in /health and /metrics", async () => {
+describe("a part of an Item that does not open", () => {
+  it("is a damaged Item in /health and /metrics when it is a File's row, without which the Item cannot be read", async () => {
+    const { id } = (await uuid("POST", items, { body: LOGIN })).body;
+    expect((await uuid("POST", `${items}/${id}/files?name=f`, { body: new Uint8Array([1]) })).status).toBe(200);
+    await sql(`UPDATE files SET sealed = ${flipped("sealed")} WHERE item_id = ?1`, id);
+    expect((await uuid("GET", `${items}/${id}`)).status).toBe(500);
+    await expect.poll(() => recordedDamages(id)).toHaveLength(1);
+    await sql("DELETE FROM items WHERE id = ?1", id);
+  });
+
+  it("is no damaged Item in /health and /metrics when it is a version", async () => {
     const make = async () => (await uuid("POST", items, { body: LOGIN })).body.id as string;
     const [sound, damaged] = [await make(), await make()];
     await uuid("PATCH", `${items}/${sound}`, { body: [{ op: "replace", path: "/title", value: "T" }] });
