@@ -73,11 +73,18 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
   if (wrongVaultColumns(row).length > 0) return fail("integrity");
-  const text = await openText(keys.value, place(row.id, row.attribute_version), row.sealed);
+  const texts = await openTexts(keys.value, row);
+  if (!texts.ok) return texts;
+  const counted = withCounts(row, COUNTED_COLUMNS);
+  return ok({ row: counted, keys: keys.value, vault: { ...plainVault(counted), ...texts.value } });
+}
+
+/** Opens the name and the description of a vault. Errors: `integrity`. */
+export async function openTexts(keys: VaultKeys, row: VaultRow): Promise<Result<Pick<Vault, "name" | "description">>> {
+  const text = await openText(keys, place(row.id, row.attribute_version), row.sealed);
   if (!text.ok) return text;
   const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
-  const counted = withCounts(row, COUNTED_COLUMNS);
-  return ok({ row: counted, keys: keys.value, vault: { ...plainVault(counted), name, description } });
+  return ok({ name, description });
 }
 
 /** Counts, of which an impossible one is read as 0, so that it costs no request. `verify --repair` mends those that the rows tell. */

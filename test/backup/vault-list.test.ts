@@ -50,6 +50,18 @@ it("lists each vault whose newest snapshot does not open by an older one, with w
   expect(vaults).toContainEqual(expect.objectContaining({ id: whole, name: "Whole", snapshot: 1, skipped: [] }));
 });
 
+it("lists a vault by a snapshot that has a damaged number or time, which a restore mends", async () => {
+  const vault = await backedUp("Mended");
+  for (const column of ["quota_items", "updated_at", "items"]) {
+    const { meta } = await env.DB.prepare(`UPDATE vaults SET ${column} = -1 WHERE id = ?`).bind(vault).run();
+    expect(meta.changes).toBe(1);
+  }
+  await backUp(vault, { full: true });
+  expect((await page()).vaults).toContainEqual(
+    expect.objectContaining({ id: vault, name: "Mended", snapshot: 2, items: 0, skipped: [] }),
+  );
+});
+
 it("lists a vault of which no snapshot opens by its id, with what is wrong with each", async () => {
   const [vault, other] = [await backedUp("Lost"), await backedUp("Other")];
   await damage(vault, 1);

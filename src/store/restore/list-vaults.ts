@@ -4,7 +4,7 @@ import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest } from "../backup/load.ts";
 import { type BackupStore, tryBucket } from "../backup/ports.ts";
-import { openVault } from "../vault-rows.ts";
+import { isCount, openKeys, openTexts } from "../vault-rows.ts";
 import { openSnapshot } from "./choose.ts";
 
 /** The vaults that the bucket of backups has, by name: what can be restored after a vault, or the database, is gone. */
@@ -66,15 +66,16 @@ async function findNamed(store: BackupStore, id: string): Promise<Result<BackedU
   return ok({ id, newest: undefined, skipped });
 }
 
-/** Errors: `backup_not_found`, `backup_damaged`, `unavailable`. */
+/** What a restore mends, a damaged number or time, keeps no snapshot out of the list. Errors: `backup_not_found`, `backup_damaged`, `unavailable`. */
 async function openNamed(store: BackupStore, vault: string, number: number): Promise<Result<NamedSnapshot>> {
   const found = await loadManifest(store.backups, store.keyring, { vault, number });
   if (!found.ok) return found;
   const { manifest } = found.value;
   const row = await openSnapshot(store, manifest);
   if (!row.ok) return row;
-  const opened = await openVault(store, row.value);
-  if (!opened.ok) return fail("backup_damaged", `snapshot ${number} of ${vault} has a row of its vault that does not open`);
-  const { name, items } = opened.value.vault;
-  return ok({ number, at: manifest.at, name, items });
+  const keys = await openKeys(store, row.value);
+  const texts = keys.ok ? await openTexts(keys.value, row.value) : keys;
+  if (!texts.ok) return fail("backup_damaged", `snapshot ${number} of ${vault} has a row of its vault that does not open`);
+  const { items } = row.value;
+  return ok({ number, at: manifest.at, name: texts.value.name, items: isCount(items) ? items : 0 });
 }
