@@ -184,14 +184,41 @@ describe("admin restore --from", () => {
     },
   );
 
-  it("ends when the service refuses another object of the folder", async () => {
+  it.each([
+    ["everything", [], VAULT, 1],
+    ["everything from an older backup", ["--snapshot", "1"], REGISTRY, 2],
+    ["a vault from an older snapshot", ["--vault", VAULT, "--snapshot", "1"], VAULT, 2],
+  ])("copies the other objects when the service refuses one, and names it: %s", async (_, args, id, number) => {
+    const { env, stored } = await serve([], undefined, (key) => key === nameOf(id, number));
+    const folder = folderOf([
+      [REGISTRY, 1, "k2"],
+      [REGISTRY, 2, "k2"],
+      [VAULT, 1, "k2"],
+      [VAULT, 2, "k2"],
+    ]);
+    const ran = await runHere(["admin", "restore", "--from", folder, "--yes", ...args], { env });
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/(Left out \S+|Skipped backup 2): .* is not authentic/)]);
+    expect(stored).toHaveLength(args.includes(VAULT) ? 1 : 3);
+  });
+
+  it("ends when the service refuses the snapshot from which is to be restored", async () => {
     const { env } = await serve([], undefined, (key) => key === nameOf(VAULT, 1));
     const folder = folderOf([
       [REGISTRY, 1, "k2"],
       [VAULT, 1, "k2"],
     ]);
-    const ran = await runHere(["admin", "restore", "--from", folder, "--yes"], { env });
+    const ran = await runHere(["admin", "restore", "--from", folder, "--yes", "--vault", VAULT], { env });
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("is not authentic")]);
+  });
+
+  it("finds the objects of a vault by its id in either form, and ends when the folder has none of it", async () => {
+    const { env, stored } = await serve();
+    const folder = folderOf([[VAULT, 1, "k2"]]);
+    const dry = ["admin", "restore", "--from", folder, "--yes", "--vault"];
+    await runHere([...dry, VAULT.toUpperCase()], { env });
+    expect(stored).toEqual([nameOf(VAULT, 1)]);
+    const ran = await runHere([...dry, "6f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09"], { env });
+    expect([ran.code, ran.stderr]).toEqual([4, expect.stringContaining("has no backup of the vault 6f2b6f0e")]);
   });
 
   it("tells with --dry-run what would be restored, although the bucket does not have it yet", async () => {

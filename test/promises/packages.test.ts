@@ -35,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   frame: [CLIENT, "node"],
   admin: [...COMMON, "api", "output", "smol-toml"],
   output: ["frame", "yaml"],
-  api: [CLIENT, "frame", "output"],
+  api: [CLIENT, "frame", "output", "src/model"],
   fallback: ["frame", "node"],
   files: [...COMMON, "api", "items", "output"],
   items: [...COMMON, "api", "files", "output"],

@@ -1,4 +1,5 @@
 import type { Client } from "@item-vault/client";
+import { parseId } from "../../../src/model/ids.ts";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 import { entriesOf, quotedInFilter, request } from "./answers.ts";
@@ -52,9 +53,9 @@ function exactly<T extends { readonly name?: string }>(found: readonly T[], name
   return equal.length > 0 ? equal : found;
 }
 
-/** The id of a vault by id or name, of all vaults. */
+/** The canonical id of a vault by id, in either form, or name, of all vaults. */
 export async function adminVaultIdOf(admin: Client, name: string): Promise<string> {
-  if (isId(name)) return name;
+  if (isId(name)) return parseId(name) ?? name;
   return vaultNamed(await request<Vault[]>(admin, "GET", "/v1/admin/vaults"), name).id;
 }
 

@@ -28,12 +28,14 @@ interface Wanted {
 
 /**
  * Copies what the bucket of backups lacks of a folder; of one vault, which may be of another deployment, only what belongs to it. Manifests
- * that need a root key which ROOT_KEYS does not have are left out: a folder keeps backups from before a key was removed. Out: whether the
- * service can plan the restore; with `dryRun` it cannot when the bucket lacks the manifest. Errors: throws a CliError when the manifest
- * from which would be restored is left out, or when the service refuses an object, unless that is a backup of everything that is skipped.
+ * that need a root key which ROOT_KEYS does not have are left out: a folder keeps backups from before a key was removed. So is what the
+ * service refuses as damaged. Out: whether the service can plan the restore; with `dryRun` it cannot when the bucket lacks the manifest.
+ * Errors: throws a CliError when the folder has nothing of the vault, and when the manifest from which would be restored is left out.
  */
 export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, ...wanted }: Wanted): Promise<boolean> {
   const all = (await listFolder(folder)).filter(({ key }) => wanted.vault === undefined || key.split("/")[1] === wanted.vault);
+  if (wanted.vault !== undefined && all.length === 0)
+    throw new CliError(`${folder} has no backup of the vault ${wanted.vault}`, { exit: "notFound" });
   const known = await listKnown(client);
   const isMissing = ({ key }: StoredObject) => !known.has(key);
   const manifests = await loadManifests(folder, all);
@@ -64,9 +66,12 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
   }
   if (objects.length === 0) return true;
   await confirm(io, `Copy ${words}?`, yes);
-  const skippable = new Map(wholeOf(wanted) ? manifests.filter(isRegistry).map(({ object, number }) => [object, number]) : []);
-  const refused = await uploadAll({ io, client, folder }, objects, skippable);
-  for (const { number, reason } of refused) await tell(io, describeSkipped(number, reason));
+  // Of a backup of everything the service takes another one then.
+  const needed = wholeOf(wanted) ? undefined : source?.object;
+  for (const { object, reason } of await uploadAll({ io, client, folder }, objects, needed)) {
+    const backup = manifests.find((one) => one.object === object && isRegistry(one));
+    await tell(io, backup ? describeSkipped(backup.number, reason) : `Left out ${object.key}: ${printable(reason)}`);
+  }
   await tell(io, `Copied ${words}`);
   return true;
 }
@@ -91,25 +96,31 @@ function describeLeftOut(leftOut: readonly FolderManifest[]): string {
 const describe = ({ number, vault, at, vaults }: FolderManifest): string =>
   `${vaults > 0 ? `backup ${number} with ${plural(vaults, "vault")}` : `snapshot ${number} of ${vault}`}, made ${new Date(at).toISOString()}`;
 
+/** An object that the service refused as damaged, and why. */
+interface RefusedObject {
+  readonly object: StoredObject;
+  readonly reason: string;
+}
+
 /**
- * Copies objects. In: the manifests that may be refused, with their numbers. Out: those that were refused as damaged, and why.
+ * Copies objects. One that the service refuses as damaged keeps no other one back: the restore names what lacks it. In: the manifest without
+ * which nothing can be restored. Errors: throws an ItemVaultError; of the status 422 for that manifest only.
  */
 async function uploadAll(
   { io, client, folder }: Source,
   objects: readonly StoredObject[],
-  skippable: ReadonlyMap<StoredObject, number>,
-): Promise<{ readonly number: number; readonly reason: string }[]> {
-  const refused: { number: number; reason: string }[] = [];
+  needed: StoredObject | undefined,
+): Promise<RefusedObject[]> {
+  const refused: RefusedObject[] = [];
   const bytes = objects.reduce((sum, { size }) => sum + size, 0);
   const progress = startProgress(io, "copied", bytes);
   try {
     for (const object of objects) {
-      const number = skippable.get(object);
       try {
         await uploadObject(client, folder, object);
       } catch (error) {
-        if (number === undefined || !(error instanceof ItemVaultError) || error.status !== 422) throw error;
-        refused.push({ number, reason: error.message });
+        if (object === needed || !(error instanceof ItemVaultError) || error.status !== 422) throw error;
+        refused.push({ object, reason: error.message });
       }
       progress.add(object.size);
     }
