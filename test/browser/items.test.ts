@@ -185,7 +185,8 @@ describe("one Item", () => {
     const page = await openPage({ token: seeded.token });
     for (const view of ["import", "activity", "deleted", "health", `items/${seeded.vault}/${seeded.items[0]}`]) {
       await page.goto(`/console/#/${view}`);
-      await page.locator("main h1").first().waitFor();
+      // A view that has opened has the focus on its title.
+      await expect.poll(() => page.evaluate("document.activeElement.localName"), { message: view }).toBe("h1");
       await page.keyboard.press("Control+k");
       await expect.poll(() => page.evaluate("document.activeElement.type"), { message: view }).toBe("search");
     }
