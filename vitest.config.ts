@@ -64,8 +64,8 @@ export default defineConfig({
     silent: "passed-only",
     // `npm run soak` and `npm run fuzz` set LONG_RUN.
     testTimeout: LONG_RUN === "1" ? 2 * 60 * 60 * 1000 : 60_000,
-    // Two more than the cores of a small machine, because some files wait most of their time.
-    maxWorkers: 4,
+    // One more than the cores of a small machine, because some files wait most of their time. Each worker compiles everything anew.
+    maxWorkers: 3,
     sequence: shuffled ? {} : { sequencer: SlowFirst },
     reporters: ["default", slowestFiles, ...(found === undefined ? [skippedBrowser] : [])],
     projects: [
