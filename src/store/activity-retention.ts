@@ -34,7 +34,7 @@ export const LEAVES = "NOT (action = 'DELETE' AND item_id IS NULL AND result = '
 export const expiredOf = (log: string): string => `${log} || '/expired'`;
 
 /** The log of a row in `logs`: a UUID, after which the name of a count may follow. */
-const LOG = "substr(logs.vault_id, 1, 36)";
+export const LOG = "substr(logs.vault_id, 1, 36)";
 
 const SQL = {
   // Log by log, because the key begins with the log: else SQLite would read every row.

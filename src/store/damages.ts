@@ -11,7 +11,8 @@ import { KEY_COLUMNS, type KeyRow, openKeys } from "./vault-rows.ts";
 
 /**
  * The rows that did not open when they were read, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps them, each
- * with the time when it was read last. Its name has what was read of the row, so that a row that was repaired, replaced or deleted counts no longer.
+ * with the time when it was read last. The name of a counter has the nonces of its row, so that a row that was repaired, replaced or
+ * deleted counts no longer.
  */
 
 const PREFIX = "damaged/";
@@ -71,8 +72,8 @@ export async function recordDamage(store: Store, vault: string, items: readonly 
 }
 
 /**
- * As `recordDamage`, of an Item of which a row or content did not open: it counts when it cannot be read, by its own row or by that of one of
- * its Files. A version or a content does not count. One D1 call more.
+ * As `recordDamage`, for an Item of which a row or content did not open. The Item counts when its own row or the row of one of its Files
+ * does not open, because it cannot be read then. A version or a content does not count. One D1 call more.
  */
 export async function recordItemDamage(store: Store, vault: string, item: string): Promise<void> {
   const { db } = store;

@@ -4,6 +4,7 @@ import type { Position } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import { openKeys, type VaultRow } from "../vault-rows.ts";
+import { replacedAfter } from "../verify/backup-heads.ts";
 import { bringContent } from "./contents.ts";
 import { finish } from "./finish-step.ts";
 import { fileRowsOf, openPartFiles, type PartFile } from "./files.ts";
@@ -106,15 +107,8 @@ async function restoreContent(
   budget.spend(0, 3);
   const found = await bringContent(ports, one, { dryRun });
   if (!found.ok || !found.value) return found;
-  const replaced = await isReplaced(ports.backups, manifest, position.part, one.place.item);
-  return ok(replaced ? undefined : { ...found.value, snapshot: manifest.number });
-}
-
-/** Whether a later part has other Files of the Item: then the snapshot does not need the content. */
-async function isReplaced(backups: R2Bucket, manifest: Manifest, part: number, item: string): Promise<boolean> {
-  for (const ref of manifest.parts.slice(part + 1)) {
-    const later = await loadPart(backups, manifest, ref);
-    if (later.ok && later.value.replaces.includes(item)) return true;
-  }
-  return false;
+  // Where a later part has other Files of the Item, the snapshot does not need the content.
+  const replaced = await replacedAfter(ports.backups, manifest, position.part);
+  if (!replaced.ok) return replaced;
+  return ok(replaced.value.has(one.place.item) ? undefined : { ...found.value, snapshot: manifest.number });
 }

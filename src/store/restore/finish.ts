@@ -1,5 +1,6 @@
 import { isTime } from "../../model/time.ts";
-import { expiredOf } from "../activity-retention.ts";
+import { droppedOf } from "../activity-insert.ts";
+import { expiredOf, LOG } from "../activity-retention.ts";
 import { ACTIVITY, sealActivity } from "../activity.ts";
 import { proofStatement } from "../root-keys.ts";
 import { isCount, type VaultRow } from "../vault-rows.ts";
@@ -11,14 +12,14 @@ import type { Step } from "./step.ts";
 
 const SQL = {
   /** The counts of the log begin anew (activity-insert.ts). */
-  forgetCounts: "DELETE FROM logs WHERE vault_id IN (?1, ?1 || '/dropped')",
+  forgetCounts: `DELETE FROM logs WHERE vault_id IN (?1, ${droppedOf("?1")})`,
   /** The log of a restored vault begins where that of the snapshot does. */
   expired: `
     INSERT INTO logs (vault_id, entries, trimmed)
     SELECT ${expiredOf("?1")}, coalesce(min(sequence) - 1, (SELECT content_version + attribute_version FROM vaults WHERE id = ?1)), ''
     FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL
     ON CONFLICT (vault_id) DO UPDATE SET entries = max(entries, excluded.entries)`,
-  forgetOtherCounts: "DELETE FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = substr(logs.vault_id, 1, 36))",
+  forgetOtherCounts: `DELETE FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ${LOG})`,
   /** The version is what is left of the number of the last write, which is the sum of both versions. */
   version: (name: string, other: string) => `
     UPDATE vaults SET ${name} = max(0, coalesce((

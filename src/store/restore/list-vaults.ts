@@ -66,7 +66,10 @@ async function findNamed(store: BackupStore, id: string): Promise<Result<BackedU
   return ok({ id, newest: undefined, skipped });
 }
 
-/** What a restore mends, a damaged number or time, keeps no snapshot out of the list. Errors: `backup_not_found`, `backup_damaged`, `unavailable`. */
+/**
+ * Opens the name of the vault in a snapshot. A damaged number or time keeps no snapshot out of the list, because a restore mends it.
+ * Errors: `backup_not_found`, `backup_damaged`, `unavailable`.
+ */
 async function openNamed(store: BackupStore, vault: string, number: number): Promise<Result<NamedSnapshot>> {
   const found = await loadManifest(store.backups, store.keyring, { vault, number });
   if (!found.ok) return found;

@@ -44,7 +44,11 @@ export async function readablePart(
   const tables = part.tables.map(({ table, columns, rows }) => {
     const kept = rows.filter((row) => isWritten(table, columns, row, broken.get(row) ?? true));
     rowsLeftOut += rows.length - kept.length;
-    return { table, columns, rows: kept.map((row) => (broken.has(row) ? mended(table, columns, row, manifest.at) : row)) };
+    return {
+      table,
+      columns,
+      rows: kept.map((row) => (broken.has(row) ? withPossibleCells(table, columns, row, manifest.at) : row)),
+    };
   });
   return ok({ part: { ...part, tables }, rowsLeftOut, findings });
 }
@@ -56,6 +60,11 @@ const isWritten = (table: string, columns: readonly string[], row: readonly Cell
 /** The first version with a File: NULL counts as 0, so a damaged one costs no File. Of one that replaced another, finish.ts sets it. */
 const isSince = (table: string, column: string): boolean => table === "files" && column === "since";
 
-/** The row with the time of the snapshot in place of what is no time: D1 and the presenters refuse it. In: Unix milliseconds. */
-const mended = (table: string, columns: readonly string[], row: readonly Cell[], at: number): Cell[] =>
-  row.map((value, index) => (isImpossible(columns[index]!, value) ? (isSince(table, columns[index]!) ? null : at) : value));
+/** A value, or what stands for one that no row can have: NULL for a first version, else the time of the snapshot, in Unix milliseconds. */
+const possibleCell = (table: string, column: string, value: Cell, at: number): Cell => {
+  if (!isImpossible(column, value)) return value;
+  return isSince(table, column) ? null : at;
+};
+
+const withPossibleCells = (table: string, columns: readonly string[], row: readonly Cell[], at: number): Cell[] =>
+  row.map((value, index) => possibleCell(table, columns[index]!, value, at));
