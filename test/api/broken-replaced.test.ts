@@ -4,16 +4,14 @@ import { backUp } from "../support/backup.ts";
 import { pattern } from "../support/files.ts";
 import { restore } from "../support/restores.ts";
 import { type Client, freshVault, LOGIN } from "../support/service.ts";
+import { flipped } from "../verify/support/vault.ts";
 
 /** An Item that does not open is replaced by a PUT, by one of its versions, and from a backup (contract 10.27, 14.6, 21.28). */
 
 const DAMAGES = ["details", "overview"] as const;
 
 const flip = (column: string, id: string) =>
-  env.DB.prepare(
-    `UPDATE items SET ${column} = substr(${column}, 1, 40) || CASE substr(${column}, 41, 1) WHEN 'A' THEN 'B' ELSE 'A' END
-      || substr(${column}, 42) WHERE id = ?1`,
-  )
+  env.DB.prepare(`UPDATE items SET ${column} = ${flipped(column)} WHERE id = ?1`)
     .bind(id)
     .run();
 
