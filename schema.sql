@@ -74,7 +74,7 @@ CREATE TABLE IF NOT EXISTS sessions (
 CREATE INDEX IF NOT EXISTS sessions_by_expiry ON sessions (expires_at);
 CREATE INDEX IF NOT EXISTS sessions_by_token ON sessions (token_id, expires_at);
 
--- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/write/fence.ts.
+-- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/commit/fence.ts.
 CREATE TABLE IF NOT EXISTS vaults (
   id                TEXT    NOT NULL PRIMARY KEY,
   root_key_id       TEXT    NOT NULL, -- the root key that wraps the two keys below

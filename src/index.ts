@@ -1,8 +1,8 @@
 import { app } from "./http/app.ts";
 import { type Job, runJob } from "./jobs.ts";
 import { cleanUp } from "./scheduled.ts";
-import { consumeActivity } from "./store/activity-consumer.ts";
-import type { ActivityMessage } from "./store/activity-queue.ts";
+import { consumeActivity } from "./store/activity/consumer.ts";
+import type { ActivityMessage } from "./store/activity/queue.ts";
 
 export { Secrets } from "./binding/secrets.ts";
 export { VaultCoordinator } from "./vault/coordinator.ts";

@@ -7,7 +7,7 @@ import type { Item } from "../../src/model/item.ts";
 import type { Change, Operation } from "../../src/model/operation.ts";
 import { parsePatch } from "../../src/model/patch-input.ts";
 import { NOTHING_STORED } from "../../src/model/stored.ts";
-import type { Snapshot } from "../../src/store/write/snapshot.ts";
+import type { Snapshot } from "../../src/store/commit/snapshot.ts";
 import { applyGroup } from "../../src/vault/apply.ts";
 import { largeItem, manyFields, manyOperations } from "../../test/support/worst/bodies.ts";
 

@@ -6,9 +6,9 @@ import { type Entry, readEntries, sendEntry } from "../requests/entries.ts";
 import { limitToken } from "../requests/rate-limit.ts";
 import { answerReferences, type Answered, entriesOf, parseReferences } from "../requests/references.ts";
 import { createRequestId } from "../requests/request-id.ts";
-import { readWithToken } from "../store/binding-tokens.ts";
-import { openStore, type Store } from "../store/database.ts";
-import { checkSchema } from "../store/schema.ts";
+import { readWithToken } from "../store/tokens/binding-tokens.ts";
+import { openStore, type Store } from "../store/d1/database.ts";
+import { checkSchema } from "../store/d1/schema.ts";
 
 /** A call of a service binding (contract 18): what `POST /resolve` does, for a token that the binding names by its id. */
 

@@ -1,9 +1,9 @@
 import { parseConsoleSecret } from "../crypto/console-secret.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import type { Store } from "../store/database.ts";
-import { checkSchema } from "../store/schema.ts";
-import { explainFailure } from "../store/root-keys.ts";
-import { type ConsoleSession, findSession, loadSession } from "../store/sessions.ts";
+import type { Store } from "../store/d1/database.ts";
+import { checkSchema } from "../store/d1/schema.ts";
+import { explainFailure } from "../store/keys/root-keys.ts";
+import { type ConsoleSession, findSession, loadSession } from "../store/tokens/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";
 import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { addressOf, type Context, isLocal } from "./context.ts";

@@ -2,11 +2,11 @@ import { isCurrent, type VerifiedClaims, verifyToken } from "../crypto/token.ts"
 import { ADMIN } from "../model/operation.ts";
 import { covers } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { openStore, type Store } from "../store/database.ts";
-import { checkRootKeys, explainFailure } from "../store/root-keys.ts";
-import { checkSchema } from "../store/schema.ts";
-import { actingToken } from "../store/session-rows.ts";
-import type { ConsoleSession } from "../store/sessions.ts";
+import { openStore, type Store } from "../store/d1/database.ts";
+import { checkRootKeys, explainFailure } from "../store/keys/root-keys.ts";
+import { checkSchema } from "../store/d1/schema.ts";
+import { actingToken } from "../store/tokens/session-rows.ts";
+import type { ConsoleSession } from "../store/tokens/sessions.ts";
 import { countFailure, limitToken } from "../requests/rate-limit.ts";
 import { sessionOf } from "./console-session.ts";
 import { addressOf, type Context } from "./context.ts";

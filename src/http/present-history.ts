@@ -1,6 +1,6 @@
 import { type Dialect, writeId } from "../model/dialect.ts";
 import type { BrokenItem, Deletion, Item, Summary } from "../model/item.ts";
-import type { ListedVersion } from "../store/version-list.ts";
+import type { ListedVersion } from "../store/items/version-list.ts";
 import { isTime } from "../model/time.ts";
 import { type ContentSource, presentBroken, presentItem, presentSummary, presentTime } from "./present.ts";
 

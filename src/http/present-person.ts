@@ -1,5 +1,5 @@
-import { addedAt } from "../store/people.ts";
-import type { ListedToken } from "../store/tokens.ts";
+import { addedAt } from "../store/tokens/people.ts";
+import type { ListedToken } from "../store/tokens/tokens.ts";
 import { presentTime } from "./present.ts";
 import { presentScope } from "./present-token.ts";
 

@@ -1,6 +1,6 @@
 import { DAY } from "../model/time.ts";
 import type { Settings } from "../settings.ts";
-import { actingToken, type Grants, type Lifetime } from "../store/session-rows.ts";
+import { actingToken, type Grants, type Lifetime } from "../store/tokens/session-rows.ts";
 import { presentTime } from "./present.ts";
 import { presentToken } from "./present-token.ts";
 

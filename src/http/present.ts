@@ -7,7 +7,7 @@ import type { AnsweredItem } from "../model/operation.ts";
 import { quotaOf, usageOf } from "../model/quota.ts";
 import { codeOfField } from "../model/totp.ts";
 import type { Vault } from "../model/vault.ts";
-import type { ListedVault } from "../store/vaults.ts";
+import type { ListedVault } from "../store/vaults/vaults.ts";
 
 /** From the model to the wire (contract 2), in the dialect of the token (contract 3). */
 

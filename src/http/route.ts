@@ -5,7 +5,7 @@ import type { Precondition } from "../model/precondition.ts";
 import type { Permission } from "../model/permission.ts";
 import type { Query } from "../model/query.ts";
 import { ok, type Result } from "../model/result.ts";
-import type { Store } from "../store/database.ts";
+import type { Store } from "../store/d1/database.ts";
 import type { Entry } from "../requests/entries.ts";
 import type { Context } from "./context.ts";
 

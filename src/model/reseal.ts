@@ -1,6 +1,6 @@
 /** The reseal of a vault: it gets new keys, and its rows are sealed again in slices (contract 20.20 and on, decision 0032). */
 
-/** The tables with sealed rows, in the order in which they are passed. Why this order: store/write/reseal-tables.ts. */
+/** The tables with sealed rows, in the order in which they are passed. Why this order: store/rotation/reseal-tables.ts. */
 export const RESEAL_STAGES = ["webhooks", "records", "items", "versions", "files", "file_versions"] as const;
 
 export type ResealStage = (typeof RESEAL_STAGES)[number];

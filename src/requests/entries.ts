@@ -1,8 +1,8 @@
 import type { Activity, Origin } from "../model/activity.ts";
 import { logFailure } from "../log.ts";
-import { sealActivity } from "../store/activity.ts";
-import { enqueueActivity } from "../store/activity-queue.ts";
-import type { Store } from "../store/database.ts";
+import { sealActivity } from "../store/activity/entries.ts";
+import { enqueueActivity } from "../store/activity/queue.ts";
+import type { Store } from "../store/d1/database.ts";
 import { isWorthLogging } from "./rate-limit.ts";
 import { createRequestId } from "./request-id.ts";
 

@@ -3,7 +3,7 @@ import { placeOf } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { loadContent } from "../store/contents/download.ts";
-import type { Store } from "../store/database.ts";
+import type { Store } from "../store/d1/database.ts";
 
 /** The contents of Files in the answer to references (contract 16.8). */
 

@@ -8,9 +8,9 @@ import { readableVaults } from "../model/permission.ts";
 import { parseReference, type Reference } from "../model/reference.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 import { explain, text } from "../model/text.ts";
-import type { Store } from "../store/database.ts";
-import { idIn, type Resolved } from "../store/resolve-search.ts";
-import { resolveReferences } from "../store/resolve.ts";
+import type { Store } from "../store/d1/database.ts";
+import { idIn, type Resolved } from "../store/references/search.ts";
+import { resolveReferences } from "../store/references/resolve.ts";
 import type { Entry } from "./entries.ts";
 import { createInliner, type InlineContent } from "./inline-contents.ts";
 

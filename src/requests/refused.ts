@@ -1,7 +1,7 @@
 import { createCache } from "../crypto/cache.ts";
 import { MINUTE } from "../model/time.ts";
-import type { Store } from "../store/database.ts";
-import type { TokenIdentity } from "../store/token-check.ts";
+import type { Store } from "../store/d1/database.ts";
+import type { TokenIdentity } from "../store/vaults/token-check.ts";
 
 /**
  * Sessions, tokens and one-time codes that D1 has refused: for a minute they are refused again without a D1 call, so that nobody causes

@@ -1,8 +1,8 @@
 import type { Answer, Operation } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
 import * as pending from "../store/contents/pending.ts";
-import { openStore } from "../store/database.ts";
-import type { RowCache } from "../store/write/cache.ts";
+import { openStore } from "../store/d1/database.ts";
+import type { RowCache } from "../store/commit/cache.ts";
 import { setAlarm, startRowDeletion } from "./alarm.ts";
 import { commitGroup } from "./group.ts";
 import { notifyListeners } from "./listeners.ts";

@@ -8,11 +8,11 @@ import type { ResealProgress } from "../model/reseal.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import type { Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
-import { migrateCoordinator } from "../store/coordinator-schema.ts";
-import { openStore, type Store } from "../store/database.ts";
+import { migrateCoordinator } from "../store/d1/coordinator-schema.ts";
+import { openStore, type Store } from "../store/d1/database.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
-import { createRowCache } from "../store/write/cache.ts";
-import { foldTitles } from "../store/write/folded-titles.ts";
+import { createRowCache } from "../store/commit/cache.ts";
+import { foldTitles } from "../store/commit/folded-titles.ts";
 import { type AlarmContext, runAlarm, setAlarm } from "./alarm.ts";
 import { commitOperations } from "./commit.ts";
 import { type Expired, type Expiry, expireItems } from "./expiry.ts";
@@ -39,7 +39,7 @@ const clock = () => Date.now();
  * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its durable
  * state is the list of pending contents and the progress of the webhooks; its cache only saves a D1 call. So a coordinator that
  * was restarted continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
- * store/write/fence.ts and docs/consistency.md.
+ * store/commit/fence.ts and docs/consistency.md.
  *
  * During a deployment, Workers of one release call coordinators of another: the names of the methods stay.
  */

@@ -3,7 +3,7 @@ import type { Precondition } from "../model/precondition.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { isTime } from "../model/time.ts";
 import type { StoredItem } from "../model/stored.ts";
-import { versionKey } from "../store/write/snapshot.ts";
+import { versionKey } from "../store/commit/snapshot.ts";
 import { measureWrite, putStored } from "./put-stored.ts";
 import { currentItem } from "./steps.ts";
 import { deleteCurrent, dropVersion, keepNewest } from "./versions.ts";

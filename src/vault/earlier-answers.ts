@@ -2,8 +2,8 @@ import type { Item } from "../model/item.ts";
 import { type Answer, type Change, type Operation, WITHOUT_TOKEN } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
-import type { Effect } from "../store/write/idempotency.ts";
-import { type Snapshot, versionKey } from "../store/write/snapshot.ts";
+import type { Effect } from "../store/commit/idempotency.ts";
+import { type Snapshot, versionKey } from "../store/commit/snapshot.ts";
 import type { WorkingVault } from "./working.ts";
 
 /** Answers to operations that are not applied: refused ones, and ones that took effect before. */

@@ -1,9 +1,9 @@
 import { operationId } from "../model/ids.ts";
 import { type Answer, formatOf, type Operation, SERVICE } from "../model/operation.ts";
 import { ok, type Refusal, type Result } from "../model/result.ts";
-import type { Store } from "../store/database.ts";
-import type { DueVault } from "../store/due-vaults.ts";
-import { loadDueItems, recordVersionsKept } from "../store/write/due-items.ts";
+import type { Store } from "../store/d1/database.ts";
+import type { DueVault } from "../store/vaults/due-vaults.ts";
+import { loadDueItems, recordVersionsKept } from "../store/commit/due-items.ts";
 import type { Random } from "./complete.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type { Answer, Operation } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
-import type { Commit } from "../store/write/commit.ts";
-import type { VersionRef } from "../store/write/kept-rows.ts";
-import type { RowRequest } from "../store/write/rows.ts";
-import type { Snapshot } from "../store/write/snapshot.ts";
+import type { Commit } from "../store/commit/commit.ts";
+import type { VersionRef } from "../store/commit/kept-rows.ts";
+import type { RowRequest } from "../store/commit/rows.ts";
+import type { Snapshot } from "../store/commit/snapshot.ts";
 import { PATIENCE, type PacedGroup, WRITES } from "./pacing.ts";
 
 /** The state of a group on its way through the commit loop (group.ts). */

@@ -1,9 +1,9 @@
 import type { FailureKind } from "../model/failure.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, type Result } from "../model/result.ts";
-import type { BatchOutcome } from "../store/database.ts";
-import type { Commit } from "../store/write/commit.ts";
-import type { Snapshot } from "../store/write/snapshot.ts";
+import type { BatchOutcome } from "../store/d1/database.ts";
+import type { Commit } from "../store/commit/commit.ts";
+import type { Snapshot } from "../store/commit/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
 import { GROWTH } from "./growth.ts";
 import { type Answers, answersOf, type Group, partOf, recordAttempt, settle, startGroup } from "./group-state.ts";

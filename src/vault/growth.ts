@@ -2,7 +2,7 @@ import { LIMITS } from "../model/limits.ts";
 import { checkQuota } from "../model/quota.ts";
 import { fail, type Refusal } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
-import type { DatabaseLevel } from "../store/database-size.ts";
+import type { DatabaseLevel } from "../store/d1/size.ts";
 
 /**
  * Whether an operation may make its vault larger (contract 12.6 and 12.7). `bounded`: up to the quotas. `refused`: not at

@@ -9,7 +9,7 @@ import {
   type StoredItem,
 } from "../model/stored.ts";
 import { type CountChange, countWrite, type Vault } from "../model/vault.ts";
-import type { FileChange } from "../store/write/file-rows.ts";
+import type { FileChange } from "../store/commit/file-rows.ts";
 import type { WorkingVault } from "./working.ts";
 
 /** Puts the rows of an Item after a write into the working copy: what they release, and which rows of Files change. */

@@ -2,7 +2,7 @@ import type { Operation } from "../model/operation.ts";
 import { type ResealPosition, type ResealProgress, START } from "../model/reseal.ts";
 import { ok, type Result } from "../model/result.ts";
 import { SECOND } from "../model/time.ts";
-import type { ResealState } from "../store/write/reseal.ts";
+import type { ResealState } from "../store/rotation/reseal.ts";
 
 /**
  * Gives a vault new keys and seals its rows again (contract 20.20 and on, decision 0032), some slices a call. The keys are replaced by

@@ -2,7 +2,7 @@ import type { Item } from "../model/item.ts";
 import { fulfils, type Precondition } from "../model/precondition.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { CountChange } from "../model/vault.ts";
-import { versionKey } from "../store/write/snapshot.ts";
+import { versionKey } from "../store/commit/snapshot.ts";
 import { putVersion } from "./put-item.ts";
 import { currentItem, isBroken, nextOfBroken, nextVersion } from "./steps.ts";
 import { restoreFiles } from "./versions.ts";

@@ -8,7 +8,7 @@ import { fulfils, type Precondition } from "../model/precondition.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { NOTHING_STORED, type StoredFile } from "../model/stored.ts";
 import type { Vault } from "../model/vault.ts";
-import { sealedFileSize } from "../store/files.ts";
+import { sealedFileSize } from "../store/items/files.ts";
 import { complete, type Random } from "./complete.ts";
 import type { FileEdit } from "./file-changes.ts";
 import { putItem } from "./put-item.ts";

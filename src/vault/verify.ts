@@ -1,9 +1,9 @@
 import { ok, type Result } from "../model/result.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import { listPending, pendingVault, recordReleased, UNKNOWN_ITEM } from "../store/contents/pending.ts";
-import type { Store } from "../store/database.ts";
-import type { RowCache } from "../store/write/cache.ts";
-import { recountVault } from "../store/write/repairs.ts";
+import type { Store } from "../store/d1/database.ts";
+import type { RowCache } from "../store/commit/cache.ts";
+import { recountVault } from "../store/commit/repairs.ts";
 import { setAlarm } from "./alarm.ts";
 import type { Turns } from "./queue.ts";
 

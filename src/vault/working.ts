@@ -7,9 +7,9 @@ import type { Result } from "../model/result.ts";
 import type { StoredItem } from "../model/stored.ts";
 import type { Vault } from "../model/vault.ts";
 import type { Settings } from "../settings.ts";
-import type { FileChange } from "../store/write/file-rows.ts";
-import type { IdempotencyRecord } from "../store/write/idempotency.ts";
-import type { Snapshot } from "../store/write/snapshot.ts";
+import type { FileChange } from "../store/commit/file-rows.ts";
+import type { IdempotencyRecord } from "../store/commit/idempotency.ts";
+import type { Snapshot } from "../store/commit/snapshot.ts";
 import type { Random } from "./complete.ts";
 import type { Growth } from "./growth.ts";
 

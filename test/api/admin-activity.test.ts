@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { ActivityRow } from "../../src/store/activity.ts";
+import type { ActivityRow } from "../../src/store/activity/entries.ts";
 import { deliver, drainQueue, recordingQueue } from "../support/activity.ts";
 import { sleep, UNLIMITED, wrapDatabase } from "../support/bindings.ts";
 import { admin, client, freshVault, makeToken, send } from "../support/service.ts";

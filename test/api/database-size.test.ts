@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { recordDatabaseSize } from "../../src/store/database-size.ts";
+import { recordDatabaseSize } from "../../src/store/d1/size.ts";
 import { KEEP_NOTHING, rebindCoordinator, setVariables, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
 import { freshFile, objectsOf, pattern } from "../support/files.ts";
 import { pendingRecordsOf } from "../support/faults.ts";

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { firstIdAt } from "../../src/model/ids.ts";
 import { open } from "../../src/crypto/seal.ts";
-import { deleteOldRecords, sealRecord } from "../../src/store/write/idempotency.ts";
+import { deleteOldRecords, sealRecord } from "../../src/store/commit/idempotency.ts";
 import { countingDatabase, renewCoordinator } from "../support/bindings.ts";
 import { changeRecords, keysOf, recordRows, unwrap } from "../support/records.ts";
 import { freshVault, LOGIN } from "../support/service.ts";

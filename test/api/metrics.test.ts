@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { CLEANED } from "../../src/store/counters.ts";
+import { CLEANED } from "../../src/store/health/counters.ts";
 import { countingDatabase, KEEP_NOTHING, setVariables, wrapDatabase } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
 import { freshItem } from "../support/files.ts";

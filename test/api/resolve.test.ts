@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
 import { base32, idBytes } from "../../src/model/ids.ts";
-import { type ItemRow, openItem, sealItem } from "../../src/store/items.ts";
-import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
+import { type ItemRow, openItem, sealItem } from "../../src/store/items/items.ts";
+import { type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 import { admin, type Client, client, makeToken, makeVault, type Reply } from "../support/service.ts";
 
 /** `POST /v1/resolve` (contract 16): many references in one request. */

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createConsoleSecret } from "../../src/crypto/console-secret.ts";
-import { sealGrants } from "../../src/store/session-rows.ts";
+import { sealGrants } from "../../src/store/tokens/session-rows.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { browser, CONSOLE, COOKIE, cookieOf, signIn } from "../support/console.ts";
 import { keyringOf } from "../support/root-keys.ts";

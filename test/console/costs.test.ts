@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { drainQueue } from "../support/activity.ts";
 import { createConsoleSecret } from "../../src/crypto/console-secret.ts";
 import { cleanUp } from "../../src/scheduled.ts";
-import { sealGrants } from "../../src/store/session-rows.ts";
+import { sealGrants } from "../../src/store/tokens/session-rows.ts";
 import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
 import { browser, signIn } from "../support/console.ts";
 import { keyringOf } from "../support/root-keys.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { openToken, sealToken, type TokenRow } from "../../src/store/token-rows.ts";
+import { openToken, sealToken, type TokenRow } from "../../src/store/vaults/token-rows.ts";
 import { addPerson, serveTeam } from "../support/access.ts";
 import { keyringOf, newStages, rewrapAll } from "../support/root-keys.ts";
 import { admin, makeToken, makeVault } from "../support/service.ts";

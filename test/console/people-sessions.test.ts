@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { signToken } from "../../src/crypto/token.ts";
-import { openToken, type TokenRow } from "../../src/store/token-rows.ts";
+import { openToken, type TokenRow } from "../../src/store/vaults/token-rows.ts";
 import { addPerson, serveTeam } from "../support/access.ts";
 import { readLog } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import type { ActivityRow } from "../../src/store/activity.ts";
+import type { ActivityRow } from "../../src/store/activity/entries.ts";
 import { limiterOf, UNLIMITED } from "../support/bindings.ts";
 import { addPerson, newKey, newTeam, serveTeams, signInByAccess, tokenOf } from "../support/access.ts";
 import { recordingQueue } from "../support/activity.ts";

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import { operationId, timeOf } from "../../src/model/ids.ts";
-import type { ActivityRow } from "../../src/store/activity.ts";
+import type { ActivityRow } from "../../src/store/activity/entries.ts";
 import { deliver } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";

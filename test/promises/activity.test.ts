@@ -2,7 +2,7 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
-import { type ActivityMessage, enqueueActivity } from "../../src/store/activity-queue.ts";
+import { type ActivityMessage, enqueueActivity } from "../../src/store/activity/queue.ts";
 import { deliver, fillLog, idOf, readLog, recordingQueue } from "../support/activity.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { DAY, advanceClock } from "../support/faults.ts";

@@ -12,7 +12,7 @@ declare global {
 interface Source {
   /** The path below src/. */
   readonly path: string;
-  /** The folder, with its parents: `store/write`; `.` is src/ itself. */
+  /** The folder, with its parents: `store/commit`; `.` is src/ itself. */
   readonly folder: string;
   readonly text: string;
 }
@@ -26,62 +26,56 @@ const sources = Object.entries(import.meta.glob("../../src/**/*.ts", { query: "?
 
 const code = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "");
 
-/** For each folder the folders and packages that its files may import, besides the folder itself. `.` is src/. */
+/**
+ * The folders of src/store/, the lowest first: a folder imports those before it, and never one after it. `crypto` and `model` lie below
+ * all of them.
+ */
+const STORE_FOLDERS = [
+  ["d1"],
+  ["keys"],
+  ["vaults"],
+  ["items"],
+  ["health"],
+  ["activity"],
+  ["tokens"],
+  ["events"],
+  ["references"],
+  ["contents"],
+  ["commit"],
+  ["rotation"],
+  ["backup", "verify"],
+  ["restore"],
+] as const;
+
+const STORE = STORE_FOLDERS.flat().map((name) => `store/${name}`);
+
+/** For each folder outside the store the folders and packages that its files may import, besides the folder itself. `.` is src/. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": ["model", "http", "binding", "vault", "store", "store/write", "store/contents", "store/backup", "zod"],
+  ".": ["model", "http", "binding", "vault", ...STORE, "zod"],
   model: ["zod", "otpauth"],
   crypto: ["model", "jose"],
-  store: [".", "model", "crypto"],
-  "store/write": ["model", "crypto", "store"],
-  "store/backup": [".", "model", "crypto", "store", "store/contents", "store/verify"],
-  "store/restore": [".", "model", "crypto", "store", "store/backup", "store/contents", "store/verify", "store/write"],
-  "store/contents": [".", "model", "crypto", "store"],
-  vault: [
-    ".",
-    "model",
-    "crypto",
-    "store",
-    "store/write",
-    "store/contents",
-    "store/restore",
-    "store/verify",
-    "vault/webhooks",
-    "cloudflare:workers",
-    "zod",
-  ],
-  "store/verify": [".", "model", "crypto", "store", "store/contents", "store/backup", "store/write"],
-  "vault/webhooks": [".", "model", "crypto", "store", "store/write"],
-  requests: [".", "model", "crypto", "store", "store/contents", "zod"],
-  binding: [".", "model", "store", "requests", "cloudflare:workers", "zod"],
-  http: [
-    ".",
-    "model",
-    "crypto",
-    "store",
-    "store/contents",
-    "store/restore",
-    "store/backup",
-    "requests",
-    "http/endpoints",
-    "hono",
-    "content-disposition",
-  ],
-  "http/events": [".", "model", "crypto", "store", "http"],
-  "http/endpoints": [
-    ".",
-    "model",
-    "crypto",
-    "store",
-    "store/verify",
-    "store/backup",
-    "store/contents",
-    "store/restore",
-    "requests",
-    "http",
-    "http/events",
-    "zod",
-    "package.json",
-  ],
+  vault: [".", "model", "crypto", ...STORE, "vault/webhooks", "cloudflare:workers", "zod"],
+  "vault/webhooks": [".", "model", "crypto", ...STORE],
+  requests: [".", "model", "crypto", ...STORE, "zod"],
+  binding: [".", "model", ...STORE, "requests", "cloudflare:workers", "zod"],
+  http: [".", "model", "crypto", ...STORE, "requests", "http/endpoints", "hono", "content-disposition"],
+  "http/events": [".", "model", "crypto", ...STORE, "http"],
+  "http/endpoints": [".", "model", "crypto", ...STORE, "requests", "http", "http/events", "zod", "package.json"],
+  ...Object.fromEntries(
+    STORE_FOLDERS.flatMap((layer, index) =>
+      layer.map((name) => [
+        `store/${name}`,
+        [
+          ".",
+          "model",
+          "crypto",
+          ...STORE_FOLDERS.slice(0, index + 1)
+            .flat()
+            .map((lower) => `store/${lower}`),
+        ],
+      ]),
+    ),
+  ),
 };
 
 const isFile = (name: string) => name.startsWith(".") && name.endsWith(".ts");
@@ -138,17 +132,13 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["responses", /\bResponse\b|\bc\.json\(/, /^(http\/|vault\/(coordinator|listeners)\.ts)/],
   ["SQL", /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/, /^store\//],
   ["D1 and R2 objects", /\b(D1Database|D1PreparedStatement|R2Bucket)\b/, /^store\//],
-  // rewrap-vaults.ts writes columns that no commit writes: see rewrap.ts.
+  // rotation/rewrap-vaults.ts writes columns that no commit writes: see rotation/rewrap.ts.
   [
     "writes to vaults, Items and Files",
     /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|files)\b/,
-    /^store\/(write\/|restore\/|rewrap-vaults\.ts)/,
+    /^store\/(commit|restore|rotation)\//,
   ],
-  [
-    "writes to the activity log",
-    /(INSERT INTO|UPDATE|DELETE FROM) activity\b/,
-    /^store\/(write\/|restore\/|activity-|admin-activity\.ts)/,
-  ],
+  ["writes to the activity log", /(INSERT INTO|UPDATE|DELETE FROM) activity\b/, /^store\/(commit|restore|activity)\//],
   ["the clock", /Date\.now\(/, /^(http\/|index\.ts|binding\/secrets\.ts|vault\/(coordinator|alarm)\.ts)/],
   ["randomness", /getRandomValues|randomUUID|Math\.random/, /^(http|requests|crypto)\/|^vault\/ports\.ts/],
   ["classes", /^export (default )?class\b|^class\b/m, /^(vault\/coordinator|binding\/secrets)\.ts/],

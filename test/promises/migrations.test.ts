@@ -1,7 +1,7 @@
 import type { D1Migration } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { OBJECTS } from "../../src/store/schema.ts";
+import { OBJECTS } from "../../src/store/d1/schema.ts";
 import { admin, fetchRaw } from "../support/service.ts";
 
 /** schema.sql describes the database that the files of migrations/ create. */

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
-import type { ActivityMessage } from "../../src/store/activity-queue.ts";
-import type { ActivityRow } from "../../src/store/activity.ts";
+import type { ActivityMessage } from "../../src/store/activity/queue.ts";
+import type { ActivityRow } from "../../src/store/activity/entries.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import { newKey, newTeam, serveTeams, tokenOf } from "../support/access.ts";
 import { countingBucket, countingDatabase, limiterOf } from "../support/bindings.ts";

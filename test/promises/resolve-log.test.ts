@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { base32, idBytes } from "../../src/model/ids.ts";
-import type { ActivityRow } from "../../src/store/activity.ts";
-import type { ActivityMessage } from "../../src/store/activity-queue.ts";
+import type { ActivityRow } from "../../src/store/activity/entries.ts";
+import type { ActivityMessage } from "../../src/store/activity/queue.ts";
 import { UNLIMITED } from "../support/bindings.ts";
 import { readLog, recordingQueue } from "../support/activity.ts";
 import { login, seedItems } from "../support/seed.ts";

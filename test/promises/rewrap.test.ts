@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
-import { openToken, type TokenRow } from "../../src/store/token-rows.ts";
-import { type KeyRow, wrappedKeys } from "../../src/store/vault-rows.ts";
+import { openToken, type TokenRow } from "../../src/store/vaults/token-rows.ts";
+import { type KeyRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { K1, keyringOf, listedKey, listKeys, newStages, rewrapAll, slice, type Stages } from "../support/root-keys.ts";
 import { runs } from "../support/runs.ts";
@@ -10,7 +10,7 @@ import { seedVaults, type Seeded } from "../support/seed-vaults.ts";
 import { callWith, makeBindingToken } from "../support/service-binding.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 
-/** The rotation of a root key loses nothing, whatever happens beside it (contract 20; src/store/rewrap.ts says why). */
+/** The rotation of a root key loses nothing, whatever happens beside it (contract 20; src/store/rotation/rewrap.ts says why). */
 
 const TABLES = ["vaults", "tokens", "ended_tokens", "root_keys", "root_key_uses"];
 

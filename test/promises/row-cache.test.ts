@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { ItemRow } from "../../src/store/items.ts";
-import type { VaultRow } from "../../src/store/vault-rows.ts";
+import type { ItemRow } from "../../src/store/items/items.ts";
+import type { VaultRow } from "../../src/store/vaults/rows.ts";
 import { countingDatabase, recordOperations, rebindCoordinator, renewCoordinator, sleep } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
 import { contested } from "../support/contested.ts";

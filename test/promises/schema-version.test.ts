@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
-import { forgetSchemaVersion, SCHEMA } from "../../src/store/schema.ts";
+import { forgetSchemaVersion, SCHEMA } from "../../src/store/d1/schema.ts";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshVault, LOGIN, send } from "../support/service.ts";
 

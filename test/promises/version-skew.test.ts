@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
-import { migrateCoordinator } from "../../src/store/coordinator-schema.ts";
+import { migrateCoordinator } from "../../src/store/d1/coordinator-schema.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 
 /** Two releases at the same time: a deployment replaces Workers and coordinators one after the other. */

@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { signWebhook } from "../../src/crypto/webhook-signature.ts";
-import type { Progress } from "../../src/store/webhook-progress.ts";
+import type { Progress } from "../../src/store/events/webhook-progress.ts";
 import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { canary, captureLog, dumpOfDatabase, found } from "../support/canary.ts";
 import { advanceClock, DAY, HOUR } from "../support/faults.ts";

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
 import { LIMITS } from "../../src/model/limits.ts";
-import type { ActivityMessage } from "../../src/store/activity-queue.ts";
+import type { ActivityMessage } from "../../src/store/activity/queue.ts";
 import { countingBucket, countingDatabase } from "../support/bindings.ts";
 import { runs, sample } from "../support/runs.ts";
 import { admin, send } from "../support/service.ts";

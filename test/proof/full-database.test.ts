@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { DatabaseLevel } from "../../src/store/database-size.ts";
+import type { DatabaseLevel } from "../../src/store/d1/size.ts";
 import { createPorts, kindsOf, writesTag } from "./exploration/group.ts";
 
 /** A database that becomes full while a group is written (the commit loop that ships, over a model of D1). */

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ok, type Result } from "../../src/model/result.ts";
-import { NEWEST, readBefore, readNewest, type ReadSlices } from "../../src/store/activity-merge.ts";
+import { NEWEST, readBefore, readNewest, type ReadSlices } from "../../src/store/activity/merge.ts";
 import { idOf, nestedLogs } from "../support/activity.ts";
 import { runs } from "../support/runs.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classify } from "../../src/store/d1-errors.ts";
+import { classify } from "../../src/store/d1/errors.ts";
 
 /** What D1's errors say (developers.cloudflare.com/d1/observability/debug-d1). */
 

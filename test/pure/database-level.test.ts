@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import { databaseLevel, recordDatabaseSize } from "../../src/store/database-size.ts";
+import { databaseLevel, recordDatabaseSize } from "../../src/store/d1/size.ts";
 
 afterEach(() => recordDatabaseSize(0));
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ItemRow } from "../../src/store/items.ts";
-import { createRowCache } from "../../src/store/write/cache.ts";
-import type { RowRequest } from "../../src/store/write/rows.ts";
-import type { VaultRow } from "../../src/store/vault-rows.ts";
+import type { ItemRow } from "../../src/store/items/items.ts";
+import { createRowCache } from "../../src/store/commit/cache.ts";
+import type { RowRequest } from "../../src/store/commit/rows.ts";
+import type { VaultRow } from "../../src/store/vaults/rows.ts";
 
 const vaultAt = (content_version: number) => ({ id: "v", content_version, attribute_version: 1 }) as VaultRow;
 const sealedItem = (id: string, version = 1): ItemRow => ({ id, version, overview: "x".repeat(50), details: "x".repeat(50) });
@@ -18,7 +18,7 @@ const requestFor = (...items: string[]): RowRequest => ({
 const filesOf = new Map();
 const kept = new Map();
 
-/** The cache of a coordinator (src/store/write/cache.ts). */
+/** The cache of a coordinator (src/store/commit/cache.ts). */
 describe("the row cache", () => {
   it("is empty at first, and does not return rows when one of the requested Items is not cached", () => {
     const cache = createRowCache(1000);

@@ -2,9 +2,9 @@ import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import worker from "../../src/index.ts";
 import type { Activity } from "../../src/model/activity.ts";
-import { ACTIVITY, type ActivityRow, sealActivity } from "../../src/store/activity.ts";
-import type { ActivityMessage } from "../../src/store/activity-queue.ts";
-import { openStore } from "../../src/store/database.ts";
+import { ACTIVITY, type ActivityRow, sealActivity } from "../../src/store/activity/entries.ts";
+import type { ActivityMessage } from "../../src/store/activity/queue.ts";
+import { openStore } from "../../src/store/d1/database.ts";
 import { admin, type Client, type Reply } from "./service.ts";
 import { QUEUED } from "./waits.ts";
 
@@ -77,7 +77,7 @@ export async function drainQueue(): Promise<void> {
 export const idOf = (place: number): string => `00000000-0000-7000-8000-${String(place).padStart(12, "0")}`;
 
 /**
- * The worst case for the newest 1,051 entries of 101 logs: each call of store/activity-merge.ts finds as many slices that
+ * The worst case for the newest 1,051 entries of 101 logs: each call of store/activity/merge.ts finds as many slices that
  * have to be doubled as those entries hold, 26 of 39 entries, then 13 of 78, and so on. Out: the ids of each log.
  */
 export function nestedLogs(): string[][] {

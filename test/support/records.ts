@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { unwrapVaultKeys, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { Result } from "../../src/model/result.ts";
-import { type IdempotencyRecord, openRecord, type RecordRow, sealRecord } from "../../src/store/write/idempotency.ts";
+import { type IdempotencyRecord, openRecord, type RecordRow, sealRecord } from "../../src/store/commit/idempotency.ts";
 
 /** The idempotency records of a vault, as they lie in D1 and opened. */
 

@@ -1,17 +1,17 @@
 /** Changes of the SQL that remove a mechanism, for tests that plant bugs. */
 
-/** Removes the fence of store/write/fence.ts from the SQL: its condition on the vault's versions always holds. */
+/** Removes the fence of store/commit/fence.ts from the SQL: its condition on the vault's versions always holds. */
 export const withoutFence = (sql: string): string =>
   sql.replace("content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4", "?2 >= 0 AND ?3 >= 0 AND ?4 >= 0");
 
-/** Lets no statement find an idempotency record (store/write/rows.ts, store/write/fence.ts). */
+/** Lets no statement find an idempotency record (store/commit/rows.ts, store/commit/fence.ts). */
 export const withoutRecords = (sql: string): string => sql.replace("FROM replays WHERE", "FROM replays WHERE 0 AND");
 
-/** Lets an operation that is in the log take effect again (store/write/rows.ts, store/write/fence.ts). */
+/** Lets an operation that is in the log take effect again (store/commit/rows.ts, store/commit/fence.ts). */
 export const withoutLog = (sql: string): string =>
   sql.replace("INSERT INTO activity", "INSERT OR REPLACE INTO activity").replace(/(sealed FROM activity\s+WHERE)/, "$1 0 AND");
 
-/** The version before a write is not kept (store/write/version-rows.ts). */
+/** The version before a write is not kept (store/commit/version-rows.ts). */
 export const withoutKeeping = (sql: string): string =>
   sql.replace(/(INSERT OR REPLACE INTO item_versions[^]*FROM items\s+WHERE)/, "$1 0 AND");
 
@@ -23,7 +23,7 @@ export const withoutTrim = (sql: string): string =>
 export const withoutDestruction = (sql: string): string =>
   sql.replace("DELETE FROM item_versions WHERE vault_id = ?1 AND item_id IN", "$& (SELECT 0) AND item_id IN");
 
-/** The row of a File belongs to one version too many (store/write/file-rows.ts). */
+/** The row of a File belongs to one version too many (store/commit/file-rows.ts). */
 export const withLateEnds = (sql: string): string =>
   sql.replace("SELECT vault_id, item_id, id, ?4, coalesce", "SELECT vault_id, item_id, id, ?4 + 1, coalesce");
 
@@ -31,13 +31,13 @@ export const withLateEnds = (sql: string): string =>
 export const withoutReturn = (sql: string): string =>
   sql.replace("DELETE FROM deleted_items WHERE vault_id = ?1 AND", "$& 0 AND");
 
-/** A write gets the number of the one before it (store/write/fence.ts). */
+/** A write gets the number of the one before it (store/commit/fence.ts). */
 export const withEarlyNumbers = (sql: string): string => sql.replace("value ->> 'sequence'", "(value ->> 'sequence') - 1");
 
-/** Events of the first write of an Item are left out (store/events.ts). */
+/** Events of the first write of an Item are left out (store/events/events.ts). */
 export const withoutFirstEvents = (sql: string): string =>
   sql.replace("FROM activity WHERE vault_id = starts.value ->> 0 AND", "$& version IS NOT 1 AND");
 
-/** The fence does not look for the Items whose ids clients have chosen (store/write/fence.ts). */
+/** The fence does not look for the Items whose ids clients have chosen (store/commit/fence.ts). */
 export const withoutChosenIds = (sql: string): string =>
   sql.replaceAll(/AND NOT EXISTS \(SELECT 1 FROM (items|item_versions) WHERE/g, "$& 0 AND");

@@ -3,11 +3,11 @@ import { openKeyring } from "../../src/crypto/keyring.ts";
 import { blindIndex, open } from "../../src/crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { VaultPlace } from "../../src/crypto/vault-texts.ts";
-import { filePlace } from "../../src/store/files.ts";
-import { itemPlace } from "../../src/store/items.ts";
-import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
-import { webhookPlace } from "../../src/store/webhook-rows.ts";
-import { recordPlace } from "../../src/store/write/idempotency.ts";
+import { filePlace } from "../../src/store/items/files.ts";
+import { itemPlace } from "../../src/store/items/items.ts";
+import { type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
+import { webhookPlace } from "../../src/store/events/webhook-rows.ts";
+import { recordPlace } from "../../src/store/commit/idempotency.ts";
 import { admin } from "./service.ts";
 import { unwrap } from "./versions.ts";
 

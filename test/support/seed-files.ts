@@ -1,7 +1,7 @@
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
-import { sealFile } from "../../src/store/files.ts";
-import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
+import { sealFile } from "../../src/store/items/files.ts";
+import { type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 
 /** Files written past the coordinator: what an earlier version accepted, or a thousand of them at once. */
 

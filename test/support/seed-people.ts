@@ -1,7 +1,7 @@
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import type { Claims } from "../../src/crypto/token.ts";
 import type { Permission } from "../../src/model/permission.ts";
-import { sealToken } from "../../src/store/token-rows.ts";
+import { sealToken } from "../../src/store/vaults/token-rows.ts";
 
 /** When they were added, in Unix seconds: before everybody else. */
 const ADDED_AT = 1;

@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { type Claims, hashToken, signToken } from "../../src/crypto/token.ts";
 import { createVaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { Vault } from "../../src/model/vault.ts";
-import { sealToken } from "../../src/store/token-rows.ts";
-import { sealVault, vaultRow } from "../../src/store/vault-rows.ts";
+import { sealToken } from "../../src/store/vaults/token-rows.ts";
+import { sealVault, vaultRow } from "../../src/store/vaults/rows.ts";
 import { keyringOf } from "./root-keys.ts";
 
 /** Inserts empty vaults, each with a token that reads and writes it, under k1, without requests: those would take minutes. */

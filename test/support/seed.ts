@@ -1,8 +1,8 @@
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { unwrapVaultKeys, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { Item } from "../../src/model/item.ts";
-import { sealItem } from "../../src/store/items.ts";
-import { type VaultRow, wrappedKeys } from "../../src/store/vault-rows.ts";
+import { sealItem } from "../../src/store/items/items.ts";
+import { type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 
 /**
  * Inserts Items without the coordinator, for tests and benchmarks of large vaults, because single requests would take minutes.

@@ -19,7 +19,7 @@ export async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-/** The deadline of a D1 call in ms (src/store/deadline.ts). Its timer keeps its real length. */
+/** The deadline of a D1 call in ms (src/store/d1/deadline.ts). Its timer keeps its real length. */
 const DEADLINE = 10_000;
 
 /**

@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { listProgress, nextDue, type Progress } from "../../src/store/webhook-progress.ts";
+import { listProgress, nextDue, type Progress } from "../../src/store/events/webhook-progress.ts";
 import { faultOf, schemaNamed } from "./documented.ts";
 import { admin, type Client, freshVault } from "./service.ts";
 import { advanceClock } from "./faults.ts";

@@ -5,7 +5,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
-import { type ExportFilter, loadExportPage } from "../../store/activity-export.ts";
+import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
 import { nextPage } from "../next-page.ts";
 import { presentExported } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";

@@ -1,8 +1,8 @@
 import { parseId } from "../../model/ids.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadNeededKeys } from "../../store/backup/needed-keys.ts";
-import { isRemovable, type KnownKey, loadKnownKeys } from "../../store/key-states.ts";
-import { FIRST_SLICE, isRewrappedTable, type RewrapCursor, rewrapSlice } from "../../store/rewrap.ts";
+import { isRemovable, type KnownKey, loadKnownKeys } from "../../store/keys/key-states.ts";
+import { FIRST_SLICE, isRewrappedTable, type RewrapCursor, rewrapSlice } from "../../store/rotation/rewrap.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
 /** /v1/admin/keys: the root keys, without key material, and their rotation (contract 20). */

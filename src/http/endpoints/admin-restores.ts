@@ -6,7 +6,7 @@ import type { Restoration, RestoreRequest } from "../../model/restore.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional } from "../../model/text.ts";
 import { type BackupStore, withBuckets } from "../../store/backup/ports.ts";
-import { isCount } from "../../store/vault-rows.ts";
+import { isCount } from "../../store/vaults/rows.ts";
 import type { RestorePorts } from "../../store/restore/ports.ts";
 import { restoreSlice } from "../../store/restore/run.ts";
 import { createRequestId } from "../../requests/request-id.ts";

@@ -4,7 +4,7 @@ import { LIMITS } from "../../model/limits.ts";
 import type { Change } from "../../model/operation.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { explain, optional, text } from "../../model/text.ts";
-import { loadAllVaults } from "../../store/vaults.ts";
+import { loadAllVaults } from "../../store/vaults/vaults.ts";
 import { sendChange, sendReseal } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
 import { presentAdminVault, presentListedVault } from "../present.ts";

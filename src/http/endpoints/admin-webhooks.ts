@@ -6,7 +6,7 @@ import { explain, optional } from "../../model/text.ts";
 import { DAY, SECOND } from "../../model/time.ts";
 import type { NewWebhook, WebhookChange } from "../../model/webhook.ts";
 import { webhookUrlFault } from "../../model/webhook-url.ts";
-import { requireRoom } from "../../store/room.ts";
+import { requireRoom } from "../../store/health/room.ts";
 import { sendWebhookRequest } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
 import { presentWebhook } from "../present-webhook.ts";

@@ -2,7 +2,7 @@ import type { After, Cursor } from "../../model/cursor.ts";
 import { formatCursors, parseCursors } from "../../model/cursors.ts";
 import { readableVaults } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { loadPages } from "../../store/events.ts";
+import { loadPages } from "../../store/events/events.ts";
 import { createSession, joinHub, type News } from "../events/session.ts";
 import { streamNews } from "../events/stream.ts";
 import { presentVaultEvent, presentVaultId } from "../present-event.ts";

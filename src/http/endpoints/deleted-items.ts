@@ -2,7 +2,7 @@ import { LIMITS } from "../../model/limits.ts";
 import type { Change } from "../../model/operation.ts";
 import { type Page, parsePage, writeCursor } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/deleted-items.ts";
+import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/items/deleted-items.ts";
 import { nextPage } from "../next-page.ts";
 import { presentItem } from "../present.ts";
 import { presentDeletedItem, presentDeletedSummary } from "../present-history.ts";

@@ -3,11 +3,11 @@ import { openKeyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
 import { probeBackups } from "../../store/backup/probe.ts";
-import { probeCapacity } from "../../store/capacity.ts";
-import { probeDamages } from "../../store/damages.ts";
-import { databaseSize } from "../../store/database-size.ts";
-import { probeRootKeys } from "../../store/key-states.ts";
-import { probeBucket, probeDatabase, probeSchema } from "../../store/probes.ts";
+import { probeCapacity } from "../../store/health/capacity.ts";
+import { probeDamages } from "../../store/health/damages.ts";
+import { databaseSize } from "../../store/d1/size.ts";
+import { probeRootKeys } from "../../store/keys/key-states.ts";
+import { probeBucket, probeDatabase, probeSchema } from "../../store/health/probes.ts";
 
 import type { Context } from "../context.ts";
 

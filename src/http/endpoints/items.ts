@@ -3,7 +3,7 @@ import type { Item } from "../../model/item.ts";
 import type { Change } from "../../model/operation.ts";
 import { parsePatch } from "../../model/patch-input.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { loadItem } from "../../store/items.ts";
+import { loadItem } from "../../store/items/items.ts";
 import { etagHeader, isCurrent } from "../conditions.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present.ts";

@@ -1,9 +1,9 @@
 import { ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
-import { CLEANED } from "../../store/counters.ts";
-import { DAMAGED } from "../../store/damages.ts";
-import { databaseSize } from "../../store/database-size.ts";
-import { loadMetrics, type Metrics } from "../../store/metrics.ts";
+import { CLEANED } from "../../store/health/counters.ts";
+import { DAMAGED } from "../../store/health/damages.ts";
+import { databaseSize } from "../../store/d1/size.ts";
+import { loadMetrics, type Metrics } from "../../store/health/metrics.ts";
 import type { Context } from "../context.ts";
 import { requireSecret } from "../secret.ts";
 

@@ -4,7 +4,7 @@ import { ADMIN } from "../../model/operation.ts";
 import type { Refusal } from "../../model/result.ts";
 import { sendEntry } from "../../requests/entries.ts";
 import { countFailure } from "../../requests/rate-limit.ts";
-import type { Store } from "../../store/database.ts";
+import type { Store } from "../../store/d1/database.ts";
 import { adminEntry } from "../audit.ts";
 import { addressOf, type Context } from "../context.ts";
 

@@ -5,10 +5,10 @@ import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
 import { limitToken } from "../../requests/rate-limit.ts";
-import type { Store } from "../../store/database.ts";
-import { checkSchema } from "../../store/schema.ts";
-import type { Grants } from "../../store/session-rows.ts";
-import { loadPersonByEmail } from "../../store/sign-in-person.ts";
+import type { Store } from "../../store/d1/database.ts";
+import { checkSchema } from "../../store/d1/schema.ts";
+import type { Grants } from "../../store/tokens/session-rows.ts";
+import { loadPersonByEmail } from "../../store/tokens/sign-in-person.ts";
 import type { Context } from "../context.ts";
 import { refuseSignIn } from "./refused-sign-in.ts";
 

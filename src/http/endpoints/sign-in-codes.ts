@@ -1,9 +1,9 @@
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { limitToken } from "../../requests/rate-limit.ts";
-import { loadForToken } from "../../store/authorized.ts";
-import type { Grants } from "../../store/session-rows.ts";
-import { insertCode } from "../../store/sessions.ts";
+import { loadForToken } from "../../store/vaults/authorized.ts";
+import type { Grants } from "../../store/tokens/session-rows.ts";
+import { insertCode } from "../../store/tokens/sessions.ts";
 import { adminFingerprint } from "../console-session.ts";
 import { presentTime } from "../present.ts";
 import type { Call, Reply } from "../route.ts";

@@ -1,5 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
-import { loadForToken } from "../../store/authorized.ts";
+import { loadForToken } from "../../store/vaults/authorized.ts";
 import { presentToken } from "../present-token.ts";
 import type { Call, Reply } from "../route.ts";
 

@@ -1,6 +1,6 @@
 import { type Cursor, isAt } from "../../model/cursor.ts";
 import type { VaultEvent } from "../../model/event.ts";
-import type { TokenIdentity } from "../../store/token-check.ts";
+import type { TokenIdentity } from "../../store/vaults/token-check.ts";
 
 /**
  * What an isolate knows of the events of one vault. It is plain data: the requests that wait for events share it, and none of

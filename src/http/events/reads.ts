@@ -1,10 +1,10 @@
 import { isAt, parseCursor } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { SECOND } from "../../model/time.ts";
-import type { Store } from "../../store/database.ts";
-import { loadEventState } from "../../store/event-state.ts";
-import { loadEvents } from "../../store/events.ts";
-import { holderOf } from "../../store/token-check.ts";
+import type { Store } from "../../store/d1/database.ts";
+import { loadEventState } from "../../store/events/state.ts";
+import { loadEvents } from "../../store/events/events.ts";
+import { holderOf } from "../../store/vaults/token-check.ts";
 import { append, type Channel, eventsAfter, type Listener, restart, wake, wakeAll, wakeOne } from "./channel.ts";
 import { channels, listeners, removeEnded } from "./hub.ts";
 

@@ -4,8 +4,8 @@ import { LIMITS } from "../../model/limits.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { SECOND } from "../../model/time.ts";
 import type { VerifiedClaims } from "../../crypto/token.ts";
-import type { Store } from "../../store/database.ts";
-import { loadEvents, loadPages } from "../../store/events.ts";
+import type { Store } from "../../store/d1/database.ts";
+import { loadEvents, loadPages } from "../../store/events/events.ts";
 import { type Channel, eventsAfter, type Listener, restart, wake } from "./channel.ts";
 import { channels, join, leave, leaveChannel, listeners } from "./hub.ts";
 

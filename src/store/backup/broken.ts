@@ -3,8 +3,8 @@ import type { Finding } from "../../model/finding.ts";
 import { checkNumbers, checkPart } from "../verify/backup-rows.ts";
 import { findingOf } from "../verify/stage.ts";
 import { checkVaultRow } from "../verify/vault.ts";
-import type { Store } from "../database.ts";
-import { openKeys, type VaultRow } from "../vault-rows.ts";
+import type { Store } from "../d1/database.ts";
+import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { BackupStore } from "./ports.ts";
 import type { Slice } from "./slice.ts";
 

@@ -1,6 +1,6 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { type BackupFigures, loadBackupFigures, recordCheck } from "../backup-figures.ts";
+import { type BackupFigures, loadBackupFigures, recordCheck } from "../health/backup-figures.ts";
 import { listSnapshots, loadManifest } from "./load.ts";
 import { keysOfRegistry } from "./needed-keys.ts";
 import { type BackupStore, openBackupStore } from "./ports.ts";

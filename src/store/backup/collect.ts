@@ -1,6 +1,6 @@
 import type { Cell } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../database.ts";
+import { runBatch } from "../d1/database.ts";
 import { findNewest, type Newest } from "./begin.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { withKeys } from "./needed-keys.ts";

@@ -1,6 +1,6 @@
 import { logFailure } from "../../log.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { openStore, type Store } from "../database.ts";
+import { openStore, type Store } from "../d1/database.ts";
 
 /** What the functions of backups work with. */
 export interface BackupStore extends Store {

@@ -1,8 +1,8 @@
 import { ok, type Result } from "../../model/result.ts";
 import { DAY, isTime } from "../../model/time.ts";
 import { REGISTRY } from "../../model/backup.ts";
-import { loadBackupFigures } from "../backup-figures.ts";
-import { isInUse } from "../deployment.ts";
+import { loadBackupFigures } from "../health/backup-figures.ts";
+import { isInUse } from "../d1/deployment.ts";
 import { NEWEST_FAULTS } from "./check-newest.ts";
 import { listSnapshots } from "./load.ts";
 

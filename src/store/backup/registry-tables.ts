@@ -1,6 +1,6 @@
 import type { Cell, TableRows } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../database.ts";
+import { runBatch } from "../d1/database.ts";
 
 /** The tables of the registry's snapshot: what belongs to no vault. Tokens are only names there: what authenticates them is left out. */
 

@@ -1,12 +1,12 @@
 import { BACKUP_FORMAT, type Manifest, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { runBatch } from "../database.ts";
-import { isInUse } from "../deployment.ts";
-import { type ProofRow, proofsStatement } from "../root-keys.ts";
-import { SCHEMA } from "../schema.ts";
+import { runBatch } from "../d1/database.ts";
+import { isInUse } from "../d1/deployment.ts";
+import { type ProofRow, proofsStatement } from "../keys/root-keys.ts";
+import { SCHEMA } from "../d1/schema.ts";
 import { findNewest } from "./begin.ts";
-import { recordBackup } from "../backup-figures.ts";
+import { recordBackup } from "../health/backup-figures.ts";
 import { BROKEN_ROWS_MAX, findBrokenInRegistry } from "./broken.ts";
 import { keysOfRows, withKeys } from "./needed-keys.ts";
 import type { BackupStore } from "./ports.ts";

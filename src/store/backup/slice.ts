@@ -3,7 +3,7 @@ import type { Cursor } from "../../model/cursor.ts";
 import { firstIdAt } from "../../model/ids.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
-import { runBatch } from "../database.ts";
+import { runBatch } from "../d1/database.ts";
 import { CHANGED_ITEMS, columnsOf, firstKey, type Key, SLICE, sliceOfAll, sliceOfChanged, sliceOfNumbered } from "./slice-sql.ts";
 import { VAULT_TABLES, type VaultTable } from "./tables.ts";
 

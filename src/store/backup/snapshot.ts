@@ -1,7 +1,7 @@
 import { BACKUP_FORMAT, type Manifest } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { SCHEMA } from "../schema.ts";
+import { SCHEMA } from "../d1/schema.ts";
 import { beginSnapshot, findNewest, isUnchanged, type Running } from "./begin.ts";
 import type { BackupStore } from "./ports.ts";
 import { advance } from "./advance.ts";

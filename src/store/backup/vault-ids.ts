@@ -1,5 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../database.ts";
+import { runBatch } from "../d1/database.ts";
 
 /** The ids of the next vaults, in their order. Errors: `unavailable`. */
 export async function listVaultIds(db: D1Database, after: string, limit: number): Promise<Result<string[]>> {

@@ -1,8 +1,8 @@
 import { ok, type Result } from "../../model/result.ts";
 import { DAY, HOUR } from "../../model/time.ts";
 import { logFailure } from "../../log.ts";
-import { recordCounts } from "../counters.ts";
-import { runBatch, type Store } from "../database.ts";
+import { recordCounts } from "../health/counters.ts";
+import { runBatch, type Store } from "../d1/database.ts";
 import { knownVaults } from "./known-vaults.ts";
 import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
 import { referencedStatement } from "./without-row.ts";

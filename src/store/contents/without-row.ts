@@ -1,5 +1,5 @@
 import { DAY } from "../../model/time.ts";
-import { runBatch } from "../database.ts";
+import { runBatch } from "../d1/database.ts";
 import { knownVaults } from "./known-vaults.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { type Existing, type Position, type Skipped, type RestoreRequest, START } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { isCount, type VaultRow } from "../vault-rows.ts";
+import { isCount, type VaultRow } from "../vaults/rows.ts";
 import { bytesOf } from "../backup/begin.ts";
-import { hasRoomInPlaceOf } from "../room.ts";
+import { hasRoomInPlaceOf } from "../health/room.ts";
 import { checkOrigin, chooseSnapshot, compareExisting, openSnapshot } from "./choose.ts";
 import type { RestorePorts } from "./ports.ts";
 import { beginRestore, type Known, loadKnown, type Restore } from "./progress.ts";

@@ -3,9 +3,9 @@ import type { Existing, Skipped } from "../../model/restore.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest, loadNewest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
-import type { Store } from "../database.ts";
-import { SCHEMA } from "../schema.ts";
-import { type KeyRow, openKeys, type VaultRow } from "../vault-rows.ts";
+import type { Store } from "../d1/database.ts";
+import { SCHEMA } from "../d1/schema.ts";
+import { type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { Known } from "./progress.ts";
 
 /** Which snapshot is restored, and whether it may be. */

@@ -1,7 +1,7 @@
 import { type ContentPlace, placeOf } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../database.ts";
-import { ROW_SLICES } from "../write/deleted-vaults.ts";
+import { runBatch } from "../d1/database.ts";
+import { ROW_SLICES } from "../commit/deleted-vaults.ts";
 import type { VaultState } from "./progress.ts";
 
 /** Removes what D1 has of a vault before the rows of a snapshot are written. */

@@ -3,7 +3,7 @@ import type { Finding } from "../../model/finding.ts";
 import type { Position } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
-import { openKeys, type VaultRow } from "../vault-rows.ts";
+import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import { replacedAfter } from "../verify/backup-heads.ts";
 import { bringContent } from "./contents.ts";
 import { finish } from "./finish-step.ts";

@@ -1,7 +1,7 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Part, TableRows } from "../../model/backup.ts";
 import { type ContentPlace, type KeyedFile, placeOf } from "../../model/file.ts";
-import { type FileRow, openFiles } from "../files.ts";
+import { type FileRow, openFiles } from "../items/files.ts";
 
 /** The Files of a part: the contents that its rows name, with their keys. */
 

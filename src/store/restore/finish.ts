@@ -1,17 +1,17 @@
 import { isTime } from "../../model/time.ts";
-import { droppedOf } from "../activity-insert.ts";
-import { expiredOf, LOG } from "../activity-retention.ts";
-import { ACTIVITY, sealActivity } from "../activity.ts";
-import { proofStatement } from "../root-keys.ts";
-import { isCount, type VaultRow } from "../vault-rows.ts";
+import { droppedOf } from "../activity/insert.ts";
+import { expiredOf, LOG } from "../activity/retention.ts";
+import { ACTIVITY, sealActivity } from "../activity/entries.ts";
+import { proofStatement } from "../keys/root-keys.ts";
+import { isCount, type VaultRow } from "../vaults/rows.ts";
 import { holdsTime } from "../verify/backup-rows.ts";
-import { recount } from "../write/repairs.ts";
+import { recount } from "../commit/repairs.ts";
 import type { RestorePorts } from "./ports.ts";
 import { endRestore } from "./progress.ts";
 import type { Step } from "./step.ts";
 
 const SQL = {
-  /** The counts of the log begin anew (activity-insert.ts). */
+  /** The counts of the log begin anew (activity/insert.ts). */
   forgetCounts: `DELETE FROM logs WHERE vault_id IN (?1, ${droppedOf("?1")})`,
   /** The log of a restored vault begins where that of the snapshot does. */
   expired: `

@@ -4,7 +4,7 @@ import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest } from "../backup/load.ts";
 import { type BackupStore, tryBucket } from "../backup/ports.ts";
-import { isCount, openKeys, openTexts } from "../vault-rows.ts";
+import { isCount, openKeys, openTexts } from "../vaults/rows.ts";
 import { openSnapshot } from "./choose.ts";
 
 /** The vaults that the bucket of backups has, by name: what can be restored after a vault, or the database, is gone. */

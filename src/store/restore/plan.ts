@@ -3,7 +3,7 @@ import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import { findBrokenVault } from "../backup/broken.ts";
-import { openKeys } from "../vault-rows.ts";
+import { openKeys } from "../vaults/rows.ts";
 import type { Begun } from "./begin.ts";
 import { checkParts } from "./check-parts.ts";
 import { copyContents } from "./contents-step.ts";

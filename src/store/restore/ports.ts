@@ -1,7 +1,7 @@
 import type { Activity } from "../../model/activity.ts";
 import type { ContentPlace } from "../../model/file.ts";
 import type { Result } from "../../model/result.ts";
-import type { Store } from "../database.ts";
+import type { Store } from "../d1/database.ts";
 
 /** What a restore works with, and how much one request may do. */
 

@@ -2,8 +2,8 @@ import type { Manifest } from "../../model/backup.ts";
 import { formatPosition, parsePosition, type Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { TIME_END } from "../../model/time.ts";
-import { runBatch, tryBatch } from "../database.ts";
-import { IN_USE } from "../deployment.ts";
+import { runBatch, tryBatch } from "../d1/database.ts";
+import { IN_USE } from "../d1/deployment.ts";
 
 /**
  * How far a restore is: a row of `restores`, which each step moves in the batch that has its effect. Two requests that do the same

@@ -3,7 +3,7 @@ import type { Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { findBrokenVault } from "../backup/broken.ts";
 import { loadPart } from "../backup/load.ts";
-import { openKeys } from "../vault-rows.ts";
+import { openKeys } from "../vaults/rows.ts";
 import { finish } from "./finish-step.ts";
 import type { RestorePorts } from "./ports.ts";
 import { moveRestore } from "./progress.ts";

@@ -2,7 +2,7 @@ import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadManifest } from "../backup/load.ts";
 import { knownVaults } from "../contents/known-vaults.ts";
-import { runBatch } from "../database.ts";
+import { runBatch } from "../d1/database.ts";
 import type { RestorePorts } from "./ports.ts";
 import type { Known } from "./progress.ts";
 

@@ -1,11 +1,11 @@
 import { logFailure } from "../../log.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { openArchive } from "../activity-archive.ts";
+import { openArchive } from "../activity/archive.ts";
 import { checkOrigins } from "./logs.ts";
 import { listing } from "./objects.ts";
 import { type Fault, fault, type Position, type Slice, type Stage, type VerifyPorts } from "./stage.ts";
 
-/** The stages `archives` and `sealed-archives`: each object of the archive of the log opens (activity-archive.ts), and each entry in it. */
+/** The stages `archives` and `sealed-archives`: each object of the archive of the log opens (activity/archive.ts), and each entry in it. */
 
 /** Objects of a slice: each has up to 640 entries. */
 const PAGE = 25;

@@ -4,8 +4,8 @@ import { listSnapshots, loadManifest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import { partKey } from "../backup/place.ts";
 import { tryBucket } from "../backup/ports.ts";
-import type { Store } from "../database.ts";
-import { loadKnownKeys } from "../key-states.ts";
+import type { Store } from "../d1/database.ts";
+import { loadKnownKeys } from "../keys/key-states.ts";
 import { type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Manifest } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadNewest, loadPart } from "../backup/load.ts";
-import { openKeys, type VaultRow } from "../vault-rows.ts";
+import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import { namedSnapshot } from "./backup-chain.ts";
 import { checkCopies } from "./backup-copies.ts";
 import { replacedAfter } from "./backup-heads.ts";

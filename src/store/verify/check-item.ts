@@ -1,9 +1,9 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { blindIndex } from "../../crypto/seal.ts";
-import { type DeletionColumns, wrongDeletionColumns } from "../deleted-items.ts";
-import type { FileRow } from "../files.ts";
-import { foldedIndex } from "../folded-index.ts";
-import { type ItemRow, openItem, openSummary } from "../items.ts";
+import { type DeletionColumns, wrongDeletionColumns } from "../items/deleted-items.ts";
+import type { FileRow } from "../items/files.ts";
+import { foldedIndex } from "../items/folded-index.ts";
+import { type ItemRow, openItem, openSummary } from "../items/items.ts";
 import { checkFile, checkRanges, type EndedRow } from "./check-file.ts";
 import { type Fault, fault } from "./stage.ts";
 

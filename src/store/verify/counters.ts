@@ -1,8 +1,8 @@
-import { type Counted, missesRows } from "../counted-rows.ts";
-import type { VaultRow } from "../vault-rows.ts";
+import { type Counted, missesRows } from "../vaults/counted-rows.ts";
+import type { VaultRow } from "../vaults/rows.ts";
 import { type Fault, fault, type Repair } from "./stage.ts";
 
-/** Compares the counters in the row of a vault with its rows, both at one moment. write/repairs.ts counts them again. */
+/** Compares the counters in the row of a vault with its rows, both at one moment. commit/repairs.ts counts them again. */
 
 type Counters = Pick<VaultRow, "items" | "deleted" | "created" | "files" | "file_bytes" | "sealed_bytes"> & {
   readonly versions_kept?: number;

@@ -1,8 +1,8 @@
 import { ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../database.ts";
-import { FILE_COLUMNS, type FileRow } from "../files.ts";
-import type { ItemRow } from "../items.ts";
-import { repairIndexes } from "../write/repairs.ts";
+import { runBatch } from "../d1/database.ts";
+import { FILE_COLUMNS, type FileRow } from "../items/files.ts";
+import type { ItemRow } from "../items/items.ts";
+import { repairIndexes } from "../commit/repairs.ts";
 import type { EndedRow } from "./check-file.ts";
 import { checkItem, type DeletedRow, type IndexedRow, type ItemFault, type ItemRows } from "./check-item.ts";
 import { DONE, type Fault, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";

@@ -1,8 +1,8 @@
 import { ok, type Result } from "../../model/result.ts";
-import { type ActivityRow, openActivity } from "../activity.ts";
-import { countersIn } from "../activity-insert.ts";
-import { runBatch } from "../database.ts";
-import { openRecord, type RecordRow } from "../write/idempotency.ts";
+import { type ActivityRow, openActivity } from "../activity/entries.ts";
+import { countersIn } from "../activity/insert.ts";
+import { runBatch } from "../d1/database.ts";
+import { openRecord, type RecordRow } from "../commit/idempotency.ts";
 import { checkNamedItems, lostVersions, type NamedItem, namedItems } from "./lost-items.ts";
 import { DONE, type Fault, fault, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { type CountedLog, checkLog, countedEntries } from "./vault.ts";

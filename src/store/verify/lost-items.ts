@@ -1,4 +1,4 @@
-import { missesRowsSql } from "../counted-rows.ts";
+import { missesRowsSql } from "../vaults/counted-rows.ts";
 import { RESTORE } from "./check-item.ts";
 import { type Fault, fault } from "./stage.ts";
 

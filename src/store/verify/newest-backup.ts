@@ -1,6 +1,6 @@
 import { ok } from "../../model/result.ts";
 import { findNewestFault, NEWEST_FAULTS } from "../backup/check-newest.ts";
-import { loadBackupFigures } from "../backup-figures.ts";
+import { loadBackupFigures } from "../health/backup-figures.ts";
 import { DONE, fault, type Stage } from "./stage.ts";
 
 /** The stage that looks for the newest backup at once, as the hourly run does. */

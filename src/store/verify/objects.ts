@@ -1,7 +1,7 @@
 import { logFailure } from "../../log.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isId } from "../../model/ids.ts";
-import { runBatch } from "../database.ts";
+import { runBatch } from "../d1/database.ts";
 import { DONE, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 /**
@@ -71,7 +71,7 @@ async function confirmOrphans(
   return ok(again.value.filter((key) => existing.has(key)));
 }
 
-/** The folders of the bucket that have the form of a vault's id. The others are archives (activity-archive.ts). */
+/** The folders of the bucket that have the form of a vault's id. The others are archives (activity/archive.ts). */
 export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
   const { files, store, coordinators } = ports;
   const page = await listing(() =>

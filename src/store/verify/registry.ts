@@ -3,11 +3,11 @@ import type { Claims } from "../../crypto/token.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { isTime } from "../../model/time.ts";
-import { runBatch } from "../database.ts";
-import { openProof } from "../root-keys.ts";
-import { openToken, signAgain, type TokenRow } from "../token-rows.ts";
-import { CREATE_AGAIN, loadSchema } from "../schema.ts";
-import { recountUses } from "../write/repairs.ts";
+import { runBatch } from "../d1/database.ts";
+import { openProof } from "../keys/root-keys.ts";
+import { openToken, signAgain, type TokenRow } from "../vaults/token-rows.ts";
+import { CREATE_AGAIN, loadSchema } from "../d1/schema.ts";
+import { recountUses } from "../commit/repairs.ts";
 import { type Fault, fault, keyAfter, type Position, REQUEST, type Slice, type VerifyPorts } from "./stage.ts";
 
 /** The stages of what belongs to no vault: `keys`, `tokens` and `ended`. */

@@ -1,4 +1,4 @@
-import { expiredOf } from "../activity-retention.ts";
+import { expiredOf } from "../activity/retention.ts";
 import { type Fault, fault } from "./stage.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Checked, Finding, FindingKind, Named } from "../../model/finding.ts";
 import { isVersion } from "../../model/item.ts";
 import type { Result } from "../../model/result.ts";
-import type { Store } from "../database.ts";
+import type { Store } from "../d1/database.ts";
 
 /** A stage of `verify` looks at one kind of stored data in slices. stages.ts lists the stages. */
 

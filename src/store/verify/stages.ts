@@ -2,7 +2,7 @@ import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listSnapshots } from "../backup/load.ts";
 import { tryBucket } from "../backup/ports.ts";
-import { runBatch } from "../database.ts";
+import { runBatch } from "../d1/database.ts";
 import { checkArchives } from "./archives.ts";
 import { checkChain } from "./backup-chain.ts";
 import { checkParts } from "./backup-parts.ts";

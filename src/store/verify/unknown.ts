@@ -1,10 +1,10 @@
 import { ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../database.ts";
-import { relistDeletion } from "../write/repairs.ts";
+import { runBatch } from "../d1/database.ts";
+import { relistDeletion } from "../commit/repairs.ts";
 import { type Fault, fault, type Slice, type VerifyPorts } from "./stage.ts";
 
 /**
- * The stage `unknown`: rows of vaults that have no row and are not being deleted (write/deleted-vaults.ts). Those of a vault that is
+ * The stage `unknown`: rows of vaults that have no row and are not being deleted (commit/deleted-vaults.ts). Those of a vault that is
  * being restored are named, and never repaired: the repair deletes rows. One D1 call.
  */
 

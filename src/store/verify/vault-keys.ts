@@ -1,7 +1,7 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../database.ts";
-import { openKeys, type VaultRow } from "../vault-rows.ts";
+import { runBatch } from "../d1/database.ts";
+import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { VerifyPorts } from "./stage.ts";
 
 export type ListsOf<Rows extends unknown[]> = { readonly [K in keyof Rows]: readonly Rows[K][] };

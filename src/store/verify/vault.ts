@@ -1,11 +1,11 @@
 import { ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
-import { counterOf, IS_COUNTED } from "../activity-insert.ts";
-import { COUNTED, type Counted } from "../counted-rows.ts";
-import { runBatch } from "../database.ts";
-import { openKeys, openVault, type VaultRow, wrongVaultColumns } from "../vault-rows.ts";
-import { openWebhook, type WebhookRow } from "../webhook-rows.ts";
-import { recountLog } from "../write/repairs.ts";
+import { counterOf, IS_COUNTED } from "../activity/insert.ts";
+import { COUNTED, type Counted } from "../vaults/counted-rows.ts";
+import { runBatch } from "../d1/database.ts";
+import { openKeys, openVault, type VaultRow, wrongVaultColumns } from "../vaults/rows.ts";
+import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
+import { recountLog } from "../commit/repairs.ts";
 import { checkCounters } from "./counters.ts";
 import { checkSequence, FIRST_GAPS, type Gap, LAST_NUMBER, type LastNumber } from "./sequence.ts";
 import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";

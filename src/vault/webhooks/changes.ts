@@ -2,8 +2,8 @@ import { createWebhookSecret } from "../../crypto/webhook-signature.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import { SECOND } from "../../model/time.ts";
 import type { Webhook, WebhookChange } from "../../model/webhook.ts";
-import type { Progress } from "../../store/webhook-progress.ts";
-import type { WebhookDefinition } from "../../store/webhook-rows.ts";
+import type { Progress } from "../../store/events/webhook-progress.ts";
+import type { WebhookDefinition } from "../../store/events/webhook-rows.ts";
 
 /** What a change by the admin makes of a webhook. Pure but for the new secret; times are Unix milliseconds. */
 

@@ -1,7 +1,13 @@
 import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
-import { deleteProgress, findProgress, listProgress, type Progress, replaceProgress } from "../../store/webhook-progress.ts";
-import { type DeletionNotice, loadWebhooks, openDeletionNotice, sealDeletionNotice } from "../../store/webhook-rows.ts";
+import {
+  deleteProgress,
+  findProgress,
+  listProgress,
+  type Progress,
+  replaceProgress,
+} from "../../store/events/webhook-progress.ts";
+import { type DeletionNotice, loadWebhooks, openDeletionNotice, sealDeletionNotice } from "../../store/events/webhook-rows.ts";
 import { deletionMessage } from "./message.ts";
 import { inParallel } from "./parallel.ts";
 import type { WebhookPorts } from "./ports.ts";

@@ -1,10 +1,10 @@
 import { type Cursor, isAt } from "../../model/cursor.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
-import { type EventPage } from "../../store/event-page.ts";
-import { loadEvents } from "../../store/events.ts";
-import { type Progress, replaceProgress } from "../../store/webhook-progress.ts";
-import type { StoredWebhook } from "../../store/webhook-rows.ts";
+import { type EventPage } from "../../store/events/page.ts";
+import { loadEvents } from "../../store/events/events.ts";
+import { type Progress, replaceProgress } from "../../store/events/webhook-progress.ts";
+import type { StoredWebhook } from "../../store/events/webhook-rows.ts";
 import { eventMessage, type Message, resetMessage } from "./message.ts";
 import type { WebhookPorts } from "./ports.ts";
 import { delivered, failed, idle, postponed } from "./schedule.ts";

@@ -2,7 +2,7 @@ import { fingerprint } from "../../crypto/seal.ts";
 import { type Cursor, formatCursor } from "../../model/cursor.ts";
 import type { VaultEvent } from "../../model/event.ts";
 import { base32 } from "../../model/ids.ts";
-import type { Progress } from "../../store/webhook-progress.ts";
+import type { Progress } from "../../store/events/webhook-progress.ts";
 
 /** The messages that receivers get (contract 17.7): ids, versions and times, never a value of an Item. */
 

@@ -1,4 +1,4 @@
-import type { Store } from "../../store/database.ts";
+import type { Store } from "../../store/d1/database.ts";
 
 /** What the functions of webhooks work with. */
 export interface WebhookPorts {

@@ -1,7 +1,7 @@
 import type { Cursor } from "../../model/cursor.ts";
 import type { DeliveryError } from "../../model/webhook.ts";
 import { DAY, HOUR, MINUTE, SECOND } from "../../model/time.ts";
-import type { Progress } from "../../store/webhook-progress.ts";
+import type { Progress } from "../../store/events/webhook-progress.ts";
 
 /** When a webhook is tried again, and when it is given up (contract 17.8 and 17.9). Pure functions; times are Unix milliseconds. */
 

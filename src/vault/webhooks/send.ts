@@ -2,7 +2,7 @@ import { signWebhook } from "../../crypto/webhook-signature.ts";
 import { SECOND } from "../../model/time.ts";
 import type { DeliveryError } from "../../model/webhook.ts";
 import { webhookUrlFault } from "../../model/webhook-url.ts";
-import type { DeletionNotice } from "../../store/webhook-rows.ts";
+import type { DeletionNotice } from "../../store/events/webhook-rows.ts";
 import type { Message } from "./message.ts";
 import type { WebhookPorts } from "./ports.ts";
 

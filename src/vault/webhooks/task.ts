@@ -8,8 +8,8 @@ import {
   listProgress,
   type Progress,
   replaceProgress,
-} from "../../store/webhook-progress.ts";
-import { loadWebhooks, type StoredWebhook, type VaultWebhooks } from "../../store/webhook-rows.ts";
+} from "../../store/events/webhook-progress.ts";
+import { loadWebhooks, type StoredWebhook, type VaultWebhooks } from "../../store/events/webhook-rows.ts";
 import { deliverEvents, pageLoader, RUN } from "./deliver.ts";
 import { sendDeletionNotices } from "./deletion-notice.ts";
 import { inParallel } from "./parallel.ts";

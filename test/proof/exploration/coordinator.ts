@@ -1,8 +1,8 @@
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import { fail, ok, type Result } from "../../../src/model/result.ts";
-import type { OpenVault } from "../../../src/store/vault-rows.ts";
-import type { Commit } from "../../../src/store/write/commit.ts";
-import type { Snapshot } from "../../../src/store/write/snapshot.ts";
+import type { OpenVault } from "../../../src/store/vaults/rows.ts";
+import type { Commit } from "../../../src/store/commit/commit.ts";
+import type { Snapshot } from "../../../src/store/commit/snapshot.ts";
 import { commitGroup } from "../../../src/vault/group.ts";
 import type { CommitPorts } from "../../../src/vault/ports.ts";
 import { committedContents } from "../../../src/vault/ports.ts";

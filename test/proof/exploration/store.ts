@@ -4,15 +4,15 @@ import { DEFAULT_QUOTA } from "../../../src/model/quota.ts";
 import { ok, type Result } from "../../../src/model/result.ts";
 import { NOTHING_STORED, type StoredItem } from "../../../src/model/stored.ts";
 import type { Vault } from "../../../src/model/vault.ts";
-import type { OpenVault } from "../../../src/store/vault-rows.ts";
-import type { Commit } from "../../../src/store/write/commit.ts";
-import type { IdempotencyRecord } from "../../../src/store/write/idempotency.ts";
-import type { AppliedOperation } from "../../../src/store/write/rows.ts";
-import { type Snapshot, versionKey } from "../../../src/store/write/snapshot.ts";
+import type { OpenVault } from "../../../src/store/vaults/rows.ts";
+import type { Commit } from "../../../src/store/commit/commit.ts";
+import type { IdempotencyRecord } from "../../../src/store/commit/idempotency.ts";
+import type { AppliedOperation } from "../../../src/store/commit/rows.ts";
+import { type Snapshot, versionKey } from "../../../src/store/commit/snapshot.ts";
 import type { Retention } from "../../../src/vault/working.ts";
 
 /**
- * A model of what survives a crash: D1 with its fence (store/write/fence.ts), R2, and the pending records in the
+ * A model of what survives a crash: D1 with its fence (store/commit/fence.ts), R2, and the pending records in the
  * coordinator's own storage. It holds one vault with one Item.
  */
 

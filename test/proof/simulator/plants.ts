@@ -1,7 +1,7 @@
-import type { FileRow } from "../../../src/store/files.ts";
-import type { ItemRow } from "../../../src/store/items.ts";
-import type { RowCache } from "../../../src/store/write/cache.ts";
-import type { KeptRows } from "../../../src/store/write/kept-rows.ts";
+import type { FileRow } from "../../../src/store/items/files.ts";
+import type { ItemRow } from "../../../src/store/items/items.ts";
+import type { RowCache } from "../../../src/store/commit/cache.ts";
+import type { KeptRows } from "../../../src/store/commit/kept-rows.ts";
 import type { createQueue } from "../../../src/vault/queue.ts";
 import * as rewrites from "../../support/rewrites.ts";
 

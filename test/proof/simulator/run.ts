@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installGlobals } from "./globals.ts";
-import { recordDatabaseSize } from "../../../src/store/database-size.ts";
-import { forgetSchemaVersion } from "../../../src/store/schema.ts";
+import { recordDatabaseSize } from "../../../src/store/d1/size.ts";
+import { forgetSchemaVersion } from "../../../src/store/d1/schema.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
 import { type Admin, runClient, sendCall, type Vault } from "./clients.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type * as cache from "../../../src/store/write/cache.ts";
+import type * as cache from "../../../src/store/commit/cache.ts";
 import type * as queue from "../../../src/vault/queue.ts";
 import { every } from "../../support/sample.ts";
 import { planted, PLANTS } from "./plants.ts";
@@ -11,7 +11,7 @@ import { type Run, runSeed } from "./run.ts";
  */
 
 // The coordinators make their cache and their queue themselves: a planted bug changes them here.
-vi.mock("../../../src/store/write/cache.ts", async (original) => {
+vi.mock("../../../src/store/commit/cache.ts", async (original) => {
   const real = await original<typeof cache>();
   return { ...real, createRowCache: (limit: number) => planted.plant.cache(real.createRowCache(limit)) };
 });

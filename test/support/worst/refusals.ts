@@ -1,8 +1,8 @@
 import { parseConsoleSecret } from "../../../src/crypto/console-secret.ts";
 import { signToken, verifyToken } from "../../../src/crypto/token.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
-import { openStore, type Store } from "../../../src/store/database.ts";
-import { deleteSession, insertSession } from "../../../src/store/sessions.ts";
+import { openStore, type Store } from "../../../src/store/d1/database.ts";
+import { deleteSession, insertSession } from "../../../src/store/tokens/sessions.ts";
 import { times } from "./bodies.ts";
 import type { Sent } from "./requests.ts";
 import { ADMIN_TOKENS, type World } from "./world.ts";

@@ -1,8 +1,8 @@
 import { NOWHERE } from "../../../src/crypto/seal.ts";
 import { verifyToken } from "../../../src/crypto/token.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
-import { openStore } from "../../../src/store/database.ts";
-import { insertSession } from "../../../src/store/sessions.ts";
+import { openStore } from "../../../src/store/d1/database.ts";
+import { insertSession } from "../../../src/store/tokens/sessions.ts";
 import { seedFiles } from "../seed-files.ts";
 import { seedPeople } from "../seed-people.ts";
 import { login, seedItems } from "../seed.ts";

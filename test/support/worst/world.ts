@@ -1,5 +1,5 @@
-import { sealActivity } from "../../../src/store/activity.ts";
-import { openStore } from "../../../src/store/database.ts";
+import { sealActivity } from "../../../src/store/activity/entries.ts";
+import { openStore } from "../../../src/store/d1/database.ts";
 import { operationId } from "../../../src/model/ids.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { seedFiles } from "../seed-files.ts";

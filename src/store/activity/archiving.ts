@@ -1,0 +1,87 @@
+import type { Take } from "../d1/calls.ts";
+import { timeOf, timePrefix } from "../../model/ids.ts";
+import { DAY } from "../../model/time.ts";
+import { archiveNumbered, dayOf } from "./archive.ts";
+import { ALL_LOGS, deleteEntries, HAS_DAY, LEAVES, requireBatch, SLICES } from "./retention.ts";
+import type { ActivityRow } from "./entries.ts";
+
+/**
+ * Moves entries past their retention from D1 to the archive in R2, in slices. A slice is an object of its day, with the next
+ * number. `archived_days` says how many objects of a day are complete; the batch that deletes the entries of an object from D1
+ * raises it. An object is written once: a run that finds the next number taken deletes the entries of that object from D1, and
+ * not those that it has read itself. So no entry is in two objects, and none is deleted that is in no object, whenever a run
+ * ends, however many run at once, and also after D1 was restored: then `archived_days` is of the same minute as the entries.
+ */
+
+/** The most entries of a slice, and about the most bytes of their sealed texts. */
+const SLICE = { entries: 5_000, bytes: 4 * 1024 * 1024 };
+
+/** The columns of a row, as `ActivityRow` names them. */
+export const ROW_COLUMNS = `
+  vault_id AS log, id, action, result, actor, item_id AS item, version, root_key_id, sealed, resource, sequence, at, event`;
+
+const SQL = {
+  // The first entry of each log: the key begins with the log.
+  oldest: `
+    ${ALL_LOGS}
+    SELECT min((SELECT id FROM activity WHERE vault_id = log AND id < ?1 AND ${HAS_DAY} AND ${LEAVES} ORDER BY id LIMIT 1)) AS id
+    FROM logs`,
+  objects: "SELECT objects FROM archived_days WHERE day = ?1",
+  slice: `
+    ${ALL_LOGS}, entries AS (
+      SELECT ${ROW_COLUMNS} FROM logs CROSS JOIN activity ON vault_id = log AND id >= ?1 AND id < ?2
+      WHERE ${LEAVES} LIMIT ${SLICE.entries})
+    SELECT log, id, action, result, actor, item, version, root_key_id, sealed, resource, sequence, at, event FROM (
+      SELECT *, sum(length(sealed)) OVER (ORDER BY log, id ROWS UNBOUNDED PRECEDING) - length(sealed) AS earlier FROM entries)
+    WHERE earlier < ${SLICE.bytes}`,
+  /** Only from the number that was read: meanwhile D1 may have been restored. */
+  complete: `
+    INSERT INTO archived_days (day, objects)
+    SELECT ?1, ?2 + 1 WHERE coalesce((SELECT objects FROM archived_days WHERE day = ?1), 0) = ?2
+    ON CONFLICT (day) DO UPDATE SET objects = excluded.objects`,
+  forget: "DELETE FROM archived_days WHERE day < ?1",
+};
+
+/**
+ * Archives the entries before a time (Unix milliseconds), the oldest day first; the next run continues after eight slices. In: what
+ * gives the calls of a slice; the first call is not one of them. Out: how many entries have left D1. For the cron trigger: throws when
+ * D1 or R2 fails. Then nothing is deleted that is not archived.
+ */
+export async function archiveOldActivity(db: D1Database, bucket: R2Bucket, before: number, take: Take): Promise<number> {
+  let deleted = 0;
+  let day = await oldestDay(db, before);
+  for (let slice = 0; slice < SLICES && day !== undefined && take(3); slice++) {
+    const { number, rows } = await readSlice(db, day, before);
+    if (rows.length > 0) deleted += await completeObject(db, day, number, await archiveNumbered(bucket, day, number, rows));
+    if (rows.length < SLICE.entries) day = await oldestDay(db, before);
+  }
+  return deleted;
+}
+
+async function oldestDay(db: D1Database, before: number): Promise<string | undefined> {
+  const [[row]] = await requireBatch<[{ id: string | null }]>(db, db.prepare(SQL.oldest).bind(timePrefix(before)));
+  return row?.id ? dayOf(timeOf(row.id)) : undefined;
+}
+
+async function readSlice(
+  db: D1Database,
+  day: string,
+  before: number,
+): Promise<{ readonly number: number; readonly rows: readonly ActivityRow[] }> {
+  const start = Date.parse(day);
+  const bounds = [timePrefix(start), timePrefix(Math.min(start + DAY, before))];
+  const [objects, rows] = await requireBatch<[{ objects: number }, ActivityRow]>(
+    db,
+    db.prepare(SQL.objects).bind(day),
+    db.prepare(SQL.slice).bind(...bounds),
+  );
+  return { number: objects[0]?.objects ?? 0, rows };
+}
+
+/** Deletes the entries of an object from D1, and records that the object is complete. Out: how many were still in D1. */
+export const completeObject = (db: D1Database, day: string, number: number, rows: readonly ActivityRow[]): Promise<number> =>
+  deleteEntries(db, rows, db.prepare(SQL.complete).bind(day, number));
+
+/** Deletes the records of the days before that of a time, whose objects were deleted. Throws when D1 fails. */
+export const forgetDays = async (db: D1Database, before: number): Promise<void> =>
+  void (await requireBatch(db, db.prepare(SQL.forget).bind(dayOf(before))));

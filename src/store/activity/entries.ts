@@ -1,0 +1,87 @@
+import { dayKey } from "../../crypto/day-keys.ts";
+import type { Keyring, RootKey } from "../../crypto/keyring.ts";
+import { isSealedByDay, open, type Place, seal } from "../../crypto/seal.ts";
+import {
+  ACTIONS,
+  type Activity,
+  ADMIN_RESOURCES,
+  type ListedActivity,
+  type Origin,
+  RESULTS,
+  UNKNOWN_ORIGIN,
+} from "../../model/activity.ts";
+import { isId, timeOf } from "../../model/ids.ts";
+import { isVersion } from "../../model/item.ts";
+import { WITHOUT_TOKEN } from "../../model/operation.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { isTime } from "../../model/time.ts";
+import type { Store } from "../d1/database.ts";
+
+/**
+ * The rows of the activity log. A commit inserts the entries of its writes (commit/fence.ts); a queue inserts reads and
+ * denials (activity/insert.ts). The origin of a request, and the ids of several Items, are sealed under a key that
+ * the root key derives, because they are shown after the vault was deleted.
+ */
+
+/** A row on its way through the queue: plain data, sealed where a user typed it. */
+export interface ActivityRow extends Omit<Activity, "origin" | "items"> {
+  readonly root_key_id: string;
+  readonly sealed: string;
+}
+
+/** Makes the row of a request. Release 0.1.0 does not open a row that is sealed under the key of its day. */
+export async function sealActivity(
+  { keyring, settings }: Pick<Store, "keyring" | "settings">,
+  { origin, items, ...activity }: Activity,
+): Promise<ActivityRow> {
+  const root = keyring.active;
+  const { key, place } = await keyOf(root, activity, settings.activityDayKeys);
+  return { ...activity, root_key_id: root.id, sealed: await seal(key, place, JSON.stringify({ ...origin, items })) };
+}
+
+/** Opens a row. The origin of one whose root key is missing is unknown, and so are the ids of several Items. Errors: `integrity`. */
+export async function openActivity(
+  { keys }: Keyring,
+  { root_key_id, sealed, ...activity }: ActivityRow,
+): Promise<Result<Activity>> {
+  if (!isEntry(activity)) return fail("integrity");
+  const root = keys.get(root_key_id);
+  if (!root) return ok({ ...activity, origin: UNKNOWN_ORIGIN });
+  const { key, place } = await keyOf(root, activity, isSealedByDay(sealed));
+  const text = await open(key, place, sealed);
+  if (!text.ok) return text;
+  const { items, ...origin } = JSON.parse(text.value) as Origin & Pick<Activity, "items">;
+  return ok({ ...activity, items, origin });
+}
+
+/** As `openActivity`, for a list: an entry that does not open is a broken one. */
+export async function listActivity(keyring: Keyring, row: ActivityRow): Promise<ListedActivity> {
+  const opened = await openActivity(keyring, row);
+  return opened.ok ? opened.value : { id: row.id, log: row.log, broken: "integrity" };
+}
+
+/** Whether the columns in the clear are those of an entry. Nothing seals them, so another entry's values pass. */
+function isEntry({ id, action, result, actor, item, version, resource, at }: Omit<Activity, "origin" | "items">): boolean {
+  const known = ACTIONS.includes(action) && RESULTS.includes(result) && (resource == null || ADMIN_RESOURCES.includes(resource));
+  const named = isId(id) && (WITHOUT_TOKEN.has(actor) || isId(actor)) && (item === null || isId(item));
+  return known && named && (version === null || isVersion(version)) && (at == null || isTime(at));
+}
+
+/** The key of an entry, and its place. In: whether the key is that of the entry's day. */
+async function keyOf(
+  root: RootKey,
+  { log, id }: Pick<Activity, "log" | "id">,
+  daily: boolean,
+): Promise<{ key: CryptoKey; place: Place }> {
+  const kind = daily ? "activityOfDay" : "activity";
+  const key = daily ? await dayKey(root, timeOf(id)) : root.registry;
+  return { key, place: { kind, vault: log, record: id, version: 0, key: root.id } };
+}
+
+/** The columns, and the expressions that read them from a JSON object called `value`. */
+export const ACTIVITY = {
+  columns: "vault_id, id, action, result, actor, item_id, version, root_key_id, sealed, resource, sequence, at, event",
+  values: ["id", "action", "result", "actor", "item", "version", "root_key_id", "sealed", "resource", "sequence", "at", "event"]
+    .map((name) => `value ->> '${name}'`)
+    .join(", "),
+};

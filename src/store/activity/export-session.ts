@@ -1,0 +1,80 @@
+import type { ExportPosition } from "../../model/export-position.ts";
+import { ARCHIVE, SEALED_ARCHIVE } from "./archive.ts";
+import type { ActivityRow } from "./entries.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+
+/** What the steps of one page of an export share (export.ts). */
+
+export interface ExportSession {
+  readonly store: Store;
+  readonly bucket: R2Bucket;
+  readonly vault: string | undefined;
+  readonly matches: (row: ActivityRow) => boolean;
+  /** No later day is exported. */
+  readonly lastDay: string;
+  /** How many numbered objects of a day are complete, as far as it is known; an object beyond is completed again, without effect. */
+  readonly complete: Map<string, number>;
+  /** The days that have objects in the archive, by the prefix of their keys. */
+  days: ReadonlyMap<string, readonly string[]>;
+  /** There may be later days than those. */
+  more: boolean;
+  /** Calls of D1 and R2 until now. */
+  calls: number;
+}
+
+/** What a step gives. `next` is where the next one begins; absent at the end of the export. */
+export interface Step {
+  readonly rows: readonly ActivityRow[];
+  readonly next: ExportPosition | undefined;
+}
+
+/** So many days are read ahead. */
+const DAYS = 60;
+
+const COMPLETE = `SELECT day, objects FROM archived_days WHERE day >= ?1 ORDER BY day LIMIT ${DAYS}`;
+
+/** Opens a session that begins with a day. Throws when D1 or R2 fails. */
+export async function openSession(
+  store: Store,
+  bucket: R2Bucket,
+  filter: Pick<ExportSession, "vault" | "matches" | "lastDay">,
+  from: string,
+): Promise<ExportSession> {
+  const read = await runBatch<[{ day: string; objects: number }]>(store.db, store.db.prepare(COMPLETE).bind(from));
+  if (!read.ok) throw new Error("the archived days could not be read");
+  const complete = new Map(read.value[0].map(({ day, objects }) => [day, objects]));
+  const session: ExportSession = { store, bucket, ...filter, complete, days: new Map(), more: true, calls: 1 };
+  await loadArchivedDays(session, from);
+  return session;
+}
+
+/** Out: the first day from one on that has objects in the archive. Throws when R2 fails. */
+export async function loadArchivedDays(session: ExportSession, from: string): Promise<string | undefined> {
+  const first = () => [...session.days.values()].flatMap((days) => days.find((day) => day >= from) ?? []).toSorted()[0];
+  if (!session.more || first() !== undefined) return first();
+  const lists = await Promise.all([ARCHIVE, SEALED_ARCHIVE].map((prefix) => listDays(session.bucket, prefix, from)));
+  session.calls += lists.length;
+  const ends = lists.filter(({ truncated }) => truncated).map(({ days }) => days.at(-1)!);
+  const end = ends.toSorted()[0];
+  session.days = new Map(lists.map(({ prefix, days }) => [prefix, end === undefined ? days : days.filter((day) => day <= end)]));
+  session.more = end !== undefined;
+  return first();
+}
+
+async function listDays(bucket: R2Bucket, prefix: string, from: string) {
+  const { delimitedPrefixes, truncated } = await bucket.list({ prefix, delimiter: "/", startAfter: prefix + from });
+  return { prefix, truncated, days: delimitedPrefixes.map((day) => day.slice(prefix.length, -1)).toSorted() };
+}
+
+/** Takes the rows that match, from an index on, as many as there is room for. Out: also where to go on, unless all were looked at. */
+export function take(
+  rows: readonly ActivityRow[],
+  from: number,
+  room: number,
+  matches: (row: ActivityRow) => boolean,
+): { readonly rows: readonly ActivityRow[]; readonly index: number; readonly done: boolean } {
+  const taken: ActivityRow[] = [];
+  let index = from;
+  for (; index < rows.length && taken.length < room; index++) if (matches(rows[index]!)) taken.push(rows[index]!);
+  return { rows: taken, index, done: index >= rows.length };
+}

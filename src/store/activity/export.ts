@@ -1,0 +1,132 @@
+import { logFailure } from "../../log.ts";
+import type { ListedActivity } from "../../model/activity.ts";
+import { type ExportPosition, startOf } from "../../model/export-position.ts";
+import { timePrefix } from "../../model/ids.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
+import { dayOf, loadNumbered } from "./archive.ts";
+import { completeObject } from "./archiving.ts";
+import { readObjects } from "./export-objects.ts";
+import { isAfter, loadDayRows, loadNextDay } from "./export-rows.ts";
+import { type ExportSession, loadArchivedDays, openSession, type Step, take } from "./export-session.ts";
+import { type ActivityRow, listActivity } from "./entries.ts";
+import type { Store } from "../d1/database.ts";
+
+/**
+ * Exports the log, day by day (UTC), the oldest first: first what the archive has of a day, then what is still in D1, log by log. Each
+ * entry is shown once, also while the cron trigger moves entries from D1 to the archive: the position tells which numbered objects
+ * were shown, and how far the entries of D1 were, so what has moved since is told apart.
+ */
+
+export interface ExportFilter {
+  /** The only log that is exported; absent: all logs. */
+  readonly vault: string | undefined;
+  /** Unix milliseconds: from `since` on, and before `until`. */
+  readonly since: number;
+  readonly until: number;
+}
+
+export interface ExportPage {
+  readonly activities: readonly ListedActivity[];
+  /** Absent on the last page. A page may be short, or empty, although there is a next one. */
+  readonly next: ExportPosition | undefined;
+}
+
+/** Calls of D1 and R2 for a page: on the free plan a request makes at most 50. A step makes two at most without looking. */
+const CALLS = 40;
+
+/**
+ * Loads a page of at most `limit` entries. In: where it begins; absent: at the beginning.
+ * Errors: `unavailable`, `integrity`, `misconfigured` (a root key is missing).
+ */
+export async function loadExportPage(
+  store: Store,
+  bucket: R2Bucket,
+  { vault, since, until }: ExportFilter,
+  from: ExportPosition | undefined,
+  limit: number,
+): Promise<Result<ExportPage>> {
+  try {
+    const [first, end] = [timePrefix(since), timePrefix(until)];
+    const matches = ({ log, id }: ActivityRow) => id > first && id < end && (vault === undefined || log === vault);
+    const session = await openSession(store, bucket, { vault, matches, lastDay: dayOf(until + DAY) }, from?.day ?? dayOf(since));
+    const rows: ActivityRow[] = [];
+    let position = from ?? (await nextDay(session, dayOf(since)));
+    while (position !== undefined && rows.length < limit && session.calls < CALLS) {
+      const step: Result<Step> = await STAGES[position.stage](session, position, limit - rows.length);
+      if (!step.ok) return step;
+      rows.push(...step.value.rows);
+      position = step.value.next;
+    }
+    return await openPage(store, rows, position);
+  } catch (error) {
+    logFailure("An export of the log", error);
+    return fail("unavailable");
+  }
+}
+
+async function openPage({ keyring }: Store, rows: readonly ActivityRow[], next: ExportPage["next"]): Promise<Result<ExportPage>> {
+  const activities: ListedActivity[] = [];
+  for (const row of rows) activities.push(await listActivity(keyring, row));
+  return ok({ activities, next });
+}
+
+type Stage = (session: ExportSession, position: ExportPosition, room: number) => Promise<Result<Step>>;
+
+const STAGES: Readonly<Record<ExportPosition["stage"], Stage>> = {
+  numbers: (session, position, room) => readNumbered(session, position, room, "messages"),
+  messages: (session, position, room) => readObjects(session, position, room, "sealed", CALLS),
+  sealed: (session, position, room) => readObjects(session, position, room, "rows", CALLS),
+  rows: readRows,
+  moved: (session, position, room) => readNumbered(session, position, room, "rows"),
+};
+
+/** Shows entries of a numbered object. Those that were shown from D1, before they were moved, come before the floor. */
+async function readNumbered(
+  session: ExportSession,
+  position: ExportPosition,
+  room: number,
+  following: ExportPosition["stage"],
+): Promise<Result<Step>> {
+  const { store, bucket } = session;
+  const { day, number, floor } = position;
+  session.calls++;
+  const rows = await loadNumbered(bucket, day, number);
+  const complete = session.complete.get(day) ?? 0;
+  if (!rows && number >= complete) return ok({ rows: [], next: { ...position, stage: following } });
+  // A run of the cron trigger has ended before it deleted these entries from D1, or D1 was restored.
+  if (rows && number >= complete) {
+    session.calls++;
+    await completeObject(store.db, day, number, rows);
+    session.complete.set(day, number + 1);
+  }
+  const taken = take(rows ?? [], position.index, room, (row) => session.matches(row) && isAfter(row, floor));
+  const next = taken.done ? { number: number + 1, index: 0 } : { index: taken.index };
+  return ok({ rows: taken.rows, next: { ...position, ...next } });
+}
+
+/** Shows entries that are in D1, and goes on with the next day after the last one. */
+async function readRows(session: ExportSession, position: ExportPosition, room: number): Promise<Result<Step>> {
+  const { day, number, floor } = position;
+  session.calls++;
+  const read = await loadDayRows(session.store.db, day, floor, room, session.vault);
+  if (!read.ok) return read;
+  if (read.value.objects > number) {
+    session.complete.set(day, read.value.objects);
+    return ok({ rows: [], next: { ...position, stage: "moved", index: 0 } });
+  }
+  const last = read.value.rows.at(-1);
+  const rows = read.value.rows.filter(session.matches);
+  if (last && read.value.rows.length === room) return ok({ rows, next: { ...position, floor: [last.log, last.id] } });
+  return ok({ rows, next: await nextDay(session, dayOf(Date.parse(day) + DAY)) });
+}
+
+/** The first day from one on that may have entries. Throws when D1 or R2 fails. */
+async function nextDay(session: ExportSession, from: string): Promise<ExportPosition | undefined> {
+  session.calls++;
+  const found = await loadNextDay(session.store.db, from, session.lastDay, session.vault);
+  if (!found.ok) throw new Error("the days of the log could not be read");
+  const archived = await loadArchivedDays(session, from);
+  const day = [found.value ?? "~", archived ?? "~"].toSorted()[0]!;
+  return day > session.lastDay ? undefined : startOf(day);
+}

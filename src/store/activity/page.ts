@@ -1,0 +1,109 @@
+import type { ActivityFilter, ListedActivity } from "../../model/activity.ts";
+import { timeOf } from "../../model/ids.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { type ActivityRow, listActivity } from "./entries.ts";
+import { readBefore, readNewest, type Start } from "./merge.ts";
+import { COLUMNS, type Entry, type Reader, readSlices } from "./slices.ts";
+import type { Store } from "../d1/database.ts";
+
+/** Pages of the activity log, newest entry first. A page reads at most 10,000 rows, whatever the logs hold. */
+
+export interface ActivityPage {
+  readonly activities: readonly ListedActivity[];
+  /** The `before` of the next page; absent on the last page. */
+  readonly next: string | undefined;
+  /** The id of the newest entry that a log has dropped because it had too many; absent: none, or one past the retention. */
+  readonly dropped?: string | undefined;
+}
+
+/** A page by its offset. */
+export interface CountedPage extends ActivityPage {
+  /** The number of entries; absent when there are more than are counted. */
+  readonly total: number | undefined;
+}
+
+/** A page of filtered logs takes so many D1 calls at most. */
+const FILTERED_CALLS = 5;
+
+/**
+ * Loads the entries before an id: of all entries in one D1 call, of those that match a filter in at most five. The page may be shorter
+ * than `limit`, or empty, although there are more entries. Errors: `unauthorized` (revoked).
+ */
+export async function loadPageBefore(
+  store: Store,
+  reader: Reader,
+  before: string,
+  limit: number,
+  filter?: ActivityFilter,
+): Promise<Result<ActivityPage>> {
+  let dropped: string | undefined;
+  let told: readonly string[] = reader.logs;
+  const read = async (starts: readonly Start[], size: number) => {
+    const answer = await readSlices(store, reader, starts, size, { filter, told });
+    if (!answer.ok) return answer;
+    dropped ??= answer.value.dropped;
+    told = [];
+    return ok(answer.value.slices);
+  };
+  // A filter of an Item is applied when the entries are open: most of those that were read may not name it.
+  const opened = filter?.item === undefined ? limit : LIMITS.page;
+  const page = await readBefore(read, reader.logs, before, opened, filter ? FILTERED_CALLS : 1);
+  if (!page.ok) return page;
+  const full = await openPage(store, page.value.entries, page.value.next, { limit, item: filter?.item });
+  return full.ok ? ok({ ...full.value, dropped: withinRetention(store, dropped) }) : full;
+}
+
+/** A log has no entry that is past the retention, so one of those that was dropped is none that a page could show. */
+const withinRetention = ({ now, settings }: Store, id: string | undefined): string | undefined =>
+  id !== undefined && timeOf(id) > now - settings.activityRetention ? id : undefined;
+
+/**
+ * Loads the entries from an offset on, up to `LIMITS.activityDepth`. One D1 call, unless many logs with many entries meet a
+ * deep page. Errors: as `loadPageBefore`.
+ */
+export async function loadPageAt(store: Store, reader: Reader, offset: number, limit: number): Promise<Result<CountedPage>> {
+  const end = Math.min(offset + limit, LIMITS.activityDepth);
+  let total: number | undefined;
+  let dropped: string | undefined;
+  const read = async (starts: readonly Start[], size: number) => {
+    const first = total === undefined ? reader.logs : [];
+    const answer = await readSlices(store, reader, starts, size, { counted: first, told: first });
+    if (!answer.ok) return answer;
+    total ??= answer.value.total;
+    dropped ??= answer.value.dropped;
+    return ok(answer.value.slices);
+  };
+  // One more entry shows whether there is a next page.
+  const newest = await readNewest(read, reader.logs, end + 1);
+  if (!newest.ok) return newest;
+  const entries = newest.value.slice(offset, end);
+  const page = await openPage(store, entries, newest.value.length > end ? entries.at(-1)?.id : undefined, { limit });
+  if (!page.ok) return page;
+  const counted = total! > LIMITS.countedActivity ? undefined : total;
+  return ok({ ...page.value, total: counted, dropped: withinRetention(store, dropped) });
+}
+
+/**
+ * Opens entries until the page is full. In: the `before` of the page after all of them, and the Item that entries have to name: the ids of
+ * several Items are sealed, so SQL does not compare them.
+ */
+async function openPage(
+  { keyring }: Store,
+  entries: readonly Entry[],
+  next: string | undefined,
+  { limit, item: wanted }: { readonly limit: number; readonly item?: string | undefined },
+): Promise<Result<ActivityPage>> {
+  const activities: ListedActivity[] = [];
+  for (const [place, { log, values }] of entries.entries()) {
+    const { item_id: item, ...columns } = Object.fromEntries(COLUMNS.map((name, index) => [name, values[index]]));
+    const activity = await listActivity(keyring, { ...columns, log, item } as ActivityRow);
+    if (wanted === undefined || names(activity, wanted)) activities.push(activity);
+    if (activities.length === limit && place + 1 < entries.length) return ok({ activities, next: activity.id });
+  }
+  return ok({ activities, next });
+}
+
+/** What a broken entry names is not known. */
+const names = (activity: ListedActivity, wanted: string): boolean =>
+  "broken" in activity || activity.item === wanted || activity.items?.includes(wanted) === true;

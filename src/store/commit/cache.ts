@@ -1,0 +1,129 @@
+import type { FileRow } from "../items/files.ts";
+import type { ItemRow } from "../items/items.ts";
+import type { VaultRow } from "../vaults/rows.ts";
+import { type KeptRows, NOTHING_KEPT } from "./kept-rows.ts";
+import type { RowRequest, Rows } from "./rows.ts";
+
+/**
+ * The cache of a coordinator: sealed rows of its vault, as they were last read or written. A write whose rows are all
+ * cached costs one D1 call. The cache has no authority: when another coordinator has written since, the fence of the
+ * commit refuses the batch, and the rows are read (docs/decisions, docs/consistency.md).
+ */
+export interface RowCache {
+  /**
+   * The requested rows; `undefined` when one of them is not cached, as texts of earlier versions never are. An Item that is to be created
+   * is assumed to be new.
+   */
+  get(request: RowRequest): Rows | undefined;
+  /** Adds rows that were read. */
+  put(rows: Pick<Rows, "vault" | "items" | "filesOf" | "kept">): void;
+  /** Applies what a commit wrote. `undefined` empties the cache: the vault was deleted, or the outcome is unknown. */
+  update(written: WrittenRows | undefined): void;
+}
+
+/** What a commit did to the rows of its vault. */
+export interface WrittenRows {
+  readonly vault: VaultRow;
+  /** The Items as they are stored now. */
+  readonly items: readonly ItemRow[];
+  /** What is kept of Items besides, by their ids. */
+  readonly kept: ReadonlyMap<string, KeptRows>;
+  /** The ids of those Items that are new, and so have no Files. */
+  readonly created: readonly string[];
+  /** The ids of deleted Items, and of Items whose Files or only earlier versions changed: the next write reads them. */
+  readonly unknown: readonly string[];
+}
+
+/** The columns that identify a state of a vault (fence.ts), and the keys under which its rows open. */
+const FENCED = ["content_version", "attribute_version", "updated_at", "data_key_id", "previous_data_key_id"] as const;
+
+interface Entry {
+  readonly item: ItemRow;
+  readonly files: readonly FileRow[];
+  readonly kept: KeptRows;
+}
+
+/** In: how many characters of sealed text the cache holds at most, about. */
+export function createRowCache(limit: number): RowCache {
+  let vault: VaultRow | undefined;
+  const items = new Map<string, Entry>();
+  let size = 0;
+
+  function remove(id: string): void {
+    const entry = items.get(id);
+    if (entry) size -= sizeOf(entry);
+    items.delete(id);
+  }
+
+  function insert(entry: Entry): void {
+    remove(entry.item.id);
+    items.set(entry.item.id, entry);
+    size += sizeOf(entry);
+    // A Map keeps the order of insertion: the least recently read or written entries come first.
+    for (const id of items.keys()) {
+      if (size <= limit) break;
+      remove(id);
+    }
+  }
+
+  function replaceVault(row: VaultRow | undefined): void {
+    if (!row || !vault || FENCED.some((column) => row[column] !== vault![column])) {
+      items.clear();
+      size = 0;
+    }
+    vault = row;
+  }
+
+  return {
+    get(request) {
+      if (!vault || request.texts.length > 0) return undefined;
+      const entries: Entry[] = [];
+      for (const id of request.items) {
+        const entry = items.get(id);
+        if (!entry) return undefined;
+        entries.push(entry);
+      }
+      return {
+        vault,
+        everExisted: true,
+        tokens: new Map([...request.tokens].map(([id, hash]) => [id, hash ?? null])),
+        items: entries.map(({ item }) => item),
+        filesOf: new Map(entries.map(({ item, files }) => [item.id, files])),
+        kept: new Map(entries.map(({ item, kept }) => [item.id, kept])),
+        deleted: new Map(),
+        texts: [],
+        applied: [],
+        records: [],
+      };
+    },
+
+    put(rows) {
+      replaceVault(rows.vault);
+      if (!rows.vault) return;
+      for (const item of rows.items) {
+        insert({ item, files: rows.filesOf.get(item.id) ?? [], kept: rows.kept.get(item.id) ?? NOTHING_KEPT });
+      }
+    },
+
+    update(written) {
+      if (!written) return replaceVault(undefined);
+      vault = written.vault;
+      const created = new Set(written.created);
+      for (const item of written.items) {
+        // An Item that was evicted meanwhile stays out of the cache: it may have Files.
+        const files = created.has(item.id) ? [] : items.get(item.id)?.files;
+        if (files) insert({ item, files, kept: written.kept.get(item.id) ?? NOTHING_KEPT });
+      }
+      for (const id of written.unknown) remove(id);
+    },
+  };
+}
+
+/** Characters of the row of an ended File, about. */
+const ENDED = 100;
+
+const sizeOf = ({ item, files, kept }: Entry): number =>
+  item.overview.length +
+  item.details.length +
+  files.reduce((sum, { sealed }) => sum + sealed.length, 0) +
+  kept.ended.length * ENDED;

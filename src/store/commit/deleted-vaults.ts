@@ -1,0 +1,109 @@
+import type { Take } from "../d1/calls.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch } from "../d1/database.ts";
+import { rangeOf } from "../vaults/due-vaults.ts";
+
+/**
+ * Deletes the rows of deleted vaults, in slices. The commit of a deletion deletes the row of the vault with its keys and
+ * records the vault in `deleted_vaults`: from then on no other row of it is served or can be opened. A slice deletes
+ * nothing where the vault has a row, as it has in a database that was restored to a minute before the deletion.
+ */
+
+/** The most rows of each table, and about the most bytes of sealed text of each table, that one D1 call deletes. */
+export const SLICE = { rows: 100, bytes: 8 * 1024 * 1024 };
+
+/** The most D1 calls per vault and run. */
+const CALLS = 10;
+
+/** Vaults per run of the cron trigger. */
+const VAULTS = 2;
+
+const IS_DELETED = "NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND EXISTS (SELECT 1 FROM deleted_vaults WHERE id = ?1)";
+
+/** A table, the rest of its primary key, and the bytes of the texts of a row. */
+const TABLES = [
+  ["items", "id", "octet_length(overview) + octet_length(details)"],
+  ["files", "item_id, id", "octet_length(sealed)"],
+  ["item_versions", "item_id, version", "octet_length(overview) + octet_length(details)"],
+  ["file_versions", "item_id, id, until", "octet_length(sealed)"],
+  ["deleted_items", "id", "0"],
+  ["replays", "key", "octet_length(sealed)"],
+  ["webhooks", "id", "octet_length(sealed)"],
+] as const;
+
+/** By the key, because rows without texts have the sum of the row before them. */
+const descending = (columns: readonly string[]): string => columns.map((column) => `${column} DESC`).join(", ");
+
+/**
+ * The first row is deleted however large it is. A range of keys instead of a list, because in a table WITHOUT ROWID SQLite
+ * reads about a dozen whole rows to find one by its key.
+ */
+const sliceOf =
+  (condition: string) =>
+  ([table, key, bytes]: (typeof TABLES)[number]): string =>
+    `
+    DELETE FROM ${table} WHERE ${condition} AND vault_id = ?1 AND (${key}) <= (
+      SELECT ${key} FROM (
+        SELECT ${key}, sum(bytes) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - bytes AS earlier
+        FROM (SELECT ${key}, ${bytes} AS bytes FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.rows}))
+      WHERE earlier < ${SLICE.bytes} ORDER BY ${descending(key.split(", "))} LIMIT 1)`;
+
+/** Delete a slice of each table but those of Files, for a restore: it first records the contents of Files. ?1: a vault without a row. */
+export const ROW_SLICES: readonly string[] = TABLES.filter(([table]) => !table.startsWith("file")).map(sliceOf("true"));
+
+const SQL = {
+  slices: TABLES.map(sliceOf(IS_DELETED)),
+  finish: `
+    DELETE FROM deleted_vaults
+    WHERE id = ?1 ${TABLES.map(([table]) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1)`).join(" ")}`,
+  unfinished: `SELECT 1 FROM deleted_vaults WHERE ${IS_DELETED}`,
+  /**
+   * Rows of a vault that is not listed and whose deletion is in the log: release 0.2.0 does not know their tables. Not those that a
+   * restore is writing.
+   */
+  relist: `
+    INSERT INTO deleted_vaults (id, deleted_at)
+    SELECT vault_id, ?3 FROM (
+      SELECT vault_id FROM item_versions WHERE vault_id >= ?1 AND vault_id < ?2 UNION SELECT vault_id FROM webhooks) AS kept
+    WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = kept.vault_id)
+      AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = kept.vault_id)
+      AND EXISTS (
+        SELECT 1 FROM activity
+        WHERE vault_id = kept.vault_id AND action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS')
+    ON CONFLICT (id) DO NOTHING`,
+  deleted: `
+    SELECT id FROM deleted_vaults WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE vaults.id = deleted_vaults.id)
+    ORDER BY deleted_at LIMIT ${VAULTS}`,
+};
+
+/** The statement that records the deletion of a vault, for the batch that deletes its row. In: Unix milliseconds. */
+export const recordDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
+  db.prepare("INSERT INTO deleted_vaults (id, deleted_at) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING").bind(vault, now);
+
+/**
+ * Deletes rows of a deleted vault, slice by slice. In: what gives a call for each slice. Out: whether rows are left. It does nothing for
+ * any other vault. Errors: `unavailable`.
+ */
+export async function deleteRows(db: D1Database, vault: string, take: Take): Promise<Result<boolean>> {
+  const statements = [...SQL.slices, SQL.finish, SQL.unfinished];
+  for (let call = 0; call < CALLS && take(1); call++) {
+    const done = await runBatch<unknown[]>(db, ...statements.map((sql) => db.prepare(sql).bind(vault)));
+    if (!done.ok) return done;
+    if (done.value.at(-1)!.length === 0) return ok(false);
+  }
+  return ok(true);
+}
+
+/**
+ * Continues the deletions that no coordinator has finished, and finds those that release 0.2.0 has ended too early. In: Unix
+ * milliseconds, and what gives the calls after the first one. For the cron trigger: throws when D1 fails.
+ */
+export async function deleteRowsOfDeletedVaults(db: D1Database, now: number, take: Take): Promise<void> {
+  const relist = db.prepare(SQL.relist).bind(...rangeOf(now), now);
+  const deleted = await runBatch<[never, { id: string }]>(db, relist, db.prepare(SQL.deleted));
+  if (!deleted.ok) throw new Error("the deleted vaults could not be read");
+  for (const { id } of deleted.value[1]) {
+    const done = await deleteRows(db, id, take);
+    if (!done.ok) throw new Error("the rows of a deleted vault could not be deleted");
+  }
+}

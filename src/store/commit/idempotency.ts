@@ -1,0 +1,78 @@
+import type { Take } from "../d1/calls.ts";
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import type { Answer, Change, Idempotency } from "../../model/operation.ts";
+import { firstIdAt } from "../../model/ids.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
+import { deleteExpired } from "../d1/expiry.ts";
+
+/**
+ * Idempotency records: what the writes with an Idempotency-Key did. For a day they answer repeated requests. A record has at
+ * most 1 KiB, whatever the size of the Item: the answer is built again from the current rows (docs/decisions, 0012).
+ */
+
+export interface IdempotencyRecord extends Idempotency {
+  /** The operation's id: a UUIDv7, which contains the time. */
+  readonly id: string;
+  /** Absent in a record of release 0.1.0, which holds the answer instead. */
+  readonly effect?: Effect | undefined;
+  /** The whole answer, in a record of release 0.1.0. */
+  readonly answer?: Answer | undefined;
+}
+
+/** What a write did. */
+export interface Effect {
+  readonly kind: Change["kind"];
+  /** The Item that was written, and its version then; `null` for a vault. A deleted Item has no version. */
+  readonly item: string | null;
+  readonly version: number | null;
+  /** The nonce of that version: an Item that was destroyed may exist again. Absent in a record of release 0.2.0. */
+  readonly nonce?: string | undefined;
+  /** The File of the Item that was written. */
+  readonly file?: string | undefined;
+}
+
+export interface RecordRow {
+  key: string;
+  id: string;
+  sealed: string;
+}
+
+/** The first operation id of a day ago. Older records are ignored, and deleted by the cron trigger. */
+export const oldestRecord = (now: number): string => firstIdAt(now - DAY);
+
+/** The place of the text of a record. In: the operation's id. */
+export const recordPlace = (vault: string, id: string): VaultPlace => ({
+  kind: "idempotencyRecord",
+  vault,
+  record: id,
+  version: 0,
+});
+
+/**
+ * Seals a record: the effect, the hash of the request and the key. The empty answer is for a Worker of release 0.1.0 after a
+ * rollback: it reads `answer.item` of each record, and so answers without an Item instead of applying the write again.
+ */
+export const sealRecord = (keys: VaultKeys, vault: string, record: IdempotencyRecord): Promise<string> => {
+  const { id, key, request, effect, answer = {} } = record;
+  return sealText(keys, recordPlace(vault, id), JSON.stringify({ key, request, effect, answer }));
+};
+
+/** Errors: `integrity`. */
+export async function openRecord(keys: VaultKeys, vault: string, row: RecordRow): Promise<Result<IdempotencyRecord>> {
+  const text = await openText(keys, recordPlace(vault, row.id), row.sealed);
+  if (!text.ok) return text;
+  const record = { ...(JSON.parse(text.value) as Omit<IdempotencyRecord, "id">), id: row.id };
+  // The key covers the token: an answer must not move to the record of another token.
+  return record.key === row.key ? ok(record) : fail("integrity");
+}
+
+const DELETE_OLD = `
+  DELETE FROM replays
+  WHERE (vault_id, key) IN (SELECT vault_id, key FROM replays WHERE id < ?1 LIMIT 1000)
+  RETURNING id`;
+
+/** Deletes the records that are older than a day, as `deleteExpired`. Out: how many. */
+export const deleteOldRecords = (db: D1Database, now: number, take: Take): Promise<number> =>
+  deleteExpired(db, DELETE_OLD, oldestRecord(now), take);

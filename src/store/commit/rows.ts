@@ -1,0 +1,99 @@
+import type { Action } from "../../model/activity.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { FILE_COLUMNS, type FileRow } from "../items/files.ts";
+import type { ItemRow } from "../items/items.ts";
+import type { TokenRow } from "../vaults/token-rows.ts";
+import type { VaultRow } from "../vaults/rows.ts";
+import { groupKept, type Kept, type KeptAnswer, keptStatements, type VersionRef } from "./kept-rows.ts";
+import { oldestRecord, type RecordRow } from "./idempotency.ts";
+
+/** The sealed rows that a group of writes to one vault needs. */
+
+export interface RowRequest {
+  readonly vault: string;
+  /** The actors, with the hashes of their tokens where the operations have them. */
+  readonly tokens: ReadonlyMap<string, string | undefined>;
+  /** The ids of the Items that the writes name, and of those that they create. */
+  readonly items: readonly string[];
+  readonly created: readonly string[];
+  /** The versions whose texts the writes need. */
+  readonly texts: readonly VersionRef[];
+  readonly operations: readonly string[];
+  /** The keys of idempotency records. */
+  readonly records: readonly string[];
+}
+
+/** Hashes of tokens (crypto/token.ts) by id; null is unknown: of a row of schema 1, or of an operation without a hash. */
+export type TokenHashes = ReadonlyMap<string, string | null>;
+
+export interface Rows extends Kept {
+  /** Absent when the vault does not exist. */
+  readonly vault: VaultRow | undefined;
+  /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
+  readonly everExisted: boolean;
+  /** The tokens that are not revoked, with the hashes in their rows. */
+  readonly tokens: TokenHashes;
+  readonly items: readonly ItemRow[];
+  /** By the ids of their Items. */
+  readonly filesOf: ReadonlyMap<string, readonly FileRow[]>;
+  readonly applied: readonly AppliedOperation[];
+  /** The idempotency records of the last day. */
+  readonly records: readonly RecordRow[];
+}
+
+/** The log entry of an operation that took effect. */
+export interface AppliedOperation {
+  readonly id: string;
+  readonly action: Action;
+  readonly item: string | null;
+  readonly version: number | null;
+  /** Sealed with a new nonce in each attempt, so it identifies the attempt that took effect. */
+  readonly sealed: string;
+}
+
+const SQL = {
+  // Gives one row in any case: the columns of a vault that does not exist are NULL.
+  vault: `
+    SELECT EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1) AS everExisted, vaults.*
+    FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?1`,
+  tokens: "SELECT id, claims FROM tokens WHERE id IN (SELECT value FROM json_each(?1))",
+  items: "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+  files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2)) ORDER BY id`,
+  applied: `
+    SELECT id, action, item_id AS item, version, sealed FROM activity
+    WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND result = 'SUCCESS' AND action <> 'READ'`,
+  records: "SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?2)) AND id >= ?3",
+};
+
+type VaultColumns = Partial<Omit<VaultRow, "id">> & { id: string | null; everExisted: number };
+
+/** Loads the rows at one moment, in one D1 call. Errors: `unavailable`. */
+export async function loadRows({ db, now }: Store, request: RowRequest): Promise<Result<Rows>> {
+  const inVault = (sql: string, ids: readonly string[]) => db.prepare(sql).bind(request.vault, JSON.stringify(ids));
+  const ids = [...request.items, ...request.created];
+  type Answer = [VaultColumns, Pick<TokenRow, "id" | "claims">, ItemRow, FileRow, AppliedOperation, RecordRow, ...KeptAnswer];
+  const answer = await runBatch<Answer>(
+    db,
+    db.prepare(SQL.vault).bind(request.vault),
+    db.prepare(SQL.tokens).bind(JSON.stringify([...request.tokens.keys()])),
+    inVault(SQL.items, ids),
+    inVault(SQL.files, ids),
+    inVault(SQL.applied, request.operations),
+    db.prepare(SQL.records).bind(request.vault, JSON.stringify(request.records), oldestRecord(now)),
+    ...keptStatements(db, request.vault, ids, request.texts),
+  );
+  if (!answer.ok) return answer;
+  const [[found], tokens, items, files, applied, records, ...kept] = answer.value;
+  const { everExisted, ...vault } = found!;
+  return ok({
+    vault: vault.id === null ? undefined : (vault as VaultRow),
+    everExisted: everExisted === 1,
+    tokens: new Map(tokens.map(({ id, claims }) => [id, claims])),
+    items,
+    filesOf: Map.groupBy(files, (row) => row.item_id),
+    applied,
+    records,
+    ...groupKept(kept),
+  });
+}

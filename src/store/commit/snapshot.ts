@@ -1,0 +1,154 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import type { File } from "../../model/file.ts";
+import type { Item } from "../../model/item.ts";
+import { ok, type Result } from "../../model/result.ts";
+import type { StoredItem } from "../../model/stored.ts";
+import type { Store } from "../d1/database.ts";
+import { type FileRow, openFiles } from "../items/files.ts";
+import { openItem } from "../items/items.ts";
+import { checkRootKeys } from "../keys/root-keys.ts";
+import { addHashes } from "../vaults/token-check.ts";
+import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vaults/rows.ts";
+import type { RowCache } from "./cache.ts";
+import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
+import type { VersionRef } from "./kept-rows.ts";
+import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
+import { fileRowsOfVersion, storedItems } from "./stored-rows.ts";
+
+/** The state of a vault that a group of writes needs, opened. */
+export interface Snapshot {
+  /** Absent when the vault does not exist, or does not open. */
+  readonly opened: OpenVault | undefined;
+  /** The vault when it does not open: it can be deleted, and every other operation gets the refusal. */
+  readonly broken?: BrokenVault | undefined;
+  /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
+  readonly everExisted: boolean;
+  /** The tokens that are not revoked, with the hashes in their rows. */
+  readonly tokens: TokenHashes;
+  /** A record that does not open fails only the operations on it. */
+  readonly items: ReadonlyMap<string, Result<Item>>;
+  /** Of each Item that does not open, or whose row is lost, the Files whose rows open. */
+  readonly filesOfBroken: ReadonlyMap<string, readonly File[]>;
+  /** The earlier versions whose texts were requested, by `versionKey`. */
+  readonly versions: ReadonlyMap<string, Result<Item>>;
+  /** What D1 holds of each Item that has rows, also of a deleted one, and of one that does not open. */
+  readonly stored: ReadonlyMap<string, StoredItem>;
+  /** The operations of the group that took effect already, by their ids. */
+  readonly applied: ReadonlyMap<string, AppliedOperation>;
+  /** The idempotency records of the last day, by their keys. */
+  readonly records: ReadonlyMap<string, Result<IdempotencyRecord>>;
+}
+
+/** The key of a version in a map. */
+export const versionKey = (item: string, version: number): string => `${item}/${version}`;
+
+/**
+ * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache. A second call loads it again when an
+ * operation of the group has taken effect before, and its answer needs other rows: those of an Item that was not requested (each
+ * POST has a new Item id, and its repetition another one), or the texts of the version that it wrote, which is not current any more.
+ * Errors: `unavailable`; `misconfigured`, when the root keys are not those of the database.
+ */
+export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
+  const rows = await loadRows(store, request);
+  if (!rows.ok) return rows;
+  cache.put(rows.value);
+  const tokens = await withHashes(store, rows.value.tokens);
+  if (!tokens.ok) return tokens;
+  const snapshot = await openRows(store, { ...rows.value, tokens: tokens.value });
+  if (!snapshot.ok) return snapshot;
+  const missing = writtenVersions(snapshot.value).filter(isUnknown(request, snapshot.value));
+  if (missing.length === 0) return snapshot;
+  const items = [...new Set([...request.items, ...missing.map(([id]) => id)])];
+  return loadSnapshot(store, cache, { ...request, items, texts: [...request.texts, ...missing] });
+}
+
+/** Gives the rows of schema 1 among the tokens their hashes, which costs further D1 calls once. Errors: `unavailable`. */
+async function withHashes(store: Store, tokens: TokenHashes): Promise<Result<TokenHashes>> {
+  const missing = [...tokens].flatMap(([id, hash]) => (hash === null ? [id] : []));
+  if (missing.length === 0) return ok(tokens);
+  const added = await addHashes(store, missing);
+  return added.ok ? ok(new Map([...tokens, ...added.value])) : added;
+}
+
+/** The versions that earlier operations of the group have written, which their answers need. */
+function writtenVersions({ records, applied }: Snapshot): VersionRef[] {
+  const effects = [...records.values()].flatMap((record) => (record.ok && record.value.effect) || []);
+  return [...effects, ...applied.values()].flatMap(({ item, version }) => (item === null ? [] : [[item, version ?? 0] as const]));
+}
+
+/**
+ * Whether the rows of the Item are not loaded, or the version is a kept one whose texts are not. Without keys, in a vault that does
+ * not open, no text is opened, and none is loaded for that.
+ */
+const isUnknown =
+  ({ items, created }: RowRequest, { opened, stored, versions }: Snapshot) =>
+  ([item, version]: VersionRef): boolean => {
+    if (!items.includes(item) && !created.includes(item)) return true;
+    const isKept = stored.get(item)?.versions.some((row) => row.version === version);
+    return opened !== undefined && isKept === true && !versions.has(versionKey(item, version!));
+  };
+
+/**
+ * A snapshot out of the cache, without a D1 call; `undefined` when a row is missing there. It may be out of date, and it
+ * assumes that no token was revoked and that no operation took effect before. The fence of the commit checks all of that.
+ */
+export async function cachedSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot> | undefined> {
+  const rows = cache.get(request);
+  return rows && openRows(store, rows);
+}
+
+async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
+  const { vault, filesOf } = rows;
+  const opened = vault && (await openVault(store, vault));
+  const broken = vault && opened && !opened.ok ? brokenVault(vault, opened) : undefined;
+  // With wrong root keys no vault opens, and none is broken: it must not be deleted as such.
+  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  if (!checked.ok) return checked;
+  const keys = opened?.ok ? opened.value.keys : undefined;
+  const items = await openEach(
+    // Without the vault's row there are no keys, and its other rows are being deleted. Nor does a row that does not open give keys.
+    keys ? rows.items : [],
+    (row) => row.id,
+    (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
+  );
+  const closed = [...items].flatMap(([id, item]) => (item.ok ? [] : [id]));
+  const lost = keys ? [...filesOf.keys()].filter((id) => !items.has(id) && !rows.deleted.has(id)) : [];
+  return ok({
+    opened: opened?.ok ? opened.value : undefined,
+    broken,
+    everExisted: rows.everExisted,
+    tokens: rows.tokens,
+    items,
+    filesOfBroken: await openEach(
+      [...closed, ...lost],
+      (id) => id,
+      (id) => openThose(keys!, vault!.id, filesOf.get(id) ?? []),
+    ),
+    versions: await openEach(
+      keys ? rows.texts : [],
+      ({ row }) => versionKey(row.id, row.version),
+      ({ row, ended }) => openItem(keys!, vault!.id, row, fileRowsOfVersion(row, ended, filesOf)),
+    ),
+    stored: storedItems(rows),
+    applied: new Map(rows.applied.map((row) => [row.id, row])),
+    records: await openEach(
+      keys ? rows.records : [],
+      (row) => row.key,
+      (row) => openRecord(keys!, vault!.id, row),
+    ),
+  });
+}
+
+/** The Files of these rows that open. */
+async function openThose(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<File[]> {
+  const opened = await Promise.all(rows.map((row) => openFiles(keys, vault, [row])));
+  return opened.flatMap((files) => (files.ok ? files.value.map(({ key: _key, ...file }) => file) : []));
+}
+
+async function openEach<Row, V>(
+  rows: readonly Row[],
+  name: (row: Row) => string,
+  open: (row: Row) => Promise<V>,
+): Promise<Map<string, V>> {
+  return new Map(await Promise.all(rows.map(async (row) => [name(row), await open(row)] as const)));
+}

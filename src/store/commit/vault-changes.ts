@@ -1,0 +1,55 @@
+import { FOLD_VERSION } from "../../model/fold.ts";
+import type { VaultRow } from "../vaults/rows.ts";
+
+/** The statements that write the row of a vault. Only commit.ts runs them, behind the fence. */
+
+/** An impossible number counts as 0, as when it is read (vaults/rows.ts). NULL stays: not yet counted. */
+const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} THEN 0 ELSE sealed_bytes END`;
+
+const SQL = {
+  insertVault: `
+    INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
+                        quota_items, quota_bytes, quota_file_bytes, deleted, restored, destroyed, sealed_bytes, versions_kept,
+                        created_at, root_key_id, data_key_id, data_key, index_key, fold)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ${FOLD_VERSION})`,
+  // Neither the sealed bytes nor `versions_kept` are part of the fence: other statements may have changed them since the row was
+  // read (sealed-bytes.ts). Sealed bytes that are not counted stay NULL.
+  updateVault: `
+    UPDATE vaults SET sealed = ?2, attribute_version = ?3, content_version = ?4, items = ?5, created = ?6,
+      files = ?7, file_bytes = ?8, updated_at = ?9, quota_items = ?10, quota_bytes = ?11, quota_file_bytes = ?12,
+      deleted = ?13, restored = ?14, destroyed = ?15, sealed_bytes = ${POSSIBLE_BYTES} + ?16, versions_kept = max(versions_kept, ?17)
+    WHERE id = ?1`,
+};
+
+/** The old keys and the new ones, and that no row is sealed again yet. */
+const REPLACE_KEYS = `
+  UPDATE vaults SET root_key_id = ?2, data_key_id = ?3, data_key = ?4, index_key = ?5, previous_data_key_id = ?6,
+    previous_data_key = ?7, previous_index_key = ?8, resealed = ?9
+  WHERE id = ?1`;
+
+const stateOf = (row: VaultRow): unknown[] => {
+  const versions = [row.attribute_version, row.content_version];
+  const counts = [row.items, row.created, row.files, row.file_bytes];
+  const quotas = [row.quota_items, row.quota_bytes, row.quota_file_bytes];
+  return [row.id, row.sealed, ...versions, ...counts, row.updated_at, ...quotas, row.deleted, row.restored, row.destroyed];
+};
+
+/** In: the row of a new vault, the bytes of its sealed texts, and the most earlier versions that one of its Items keeps. */
+export function insertVault(db: D1Database, row: VaultRow, sealedBytes: number, kept: number): D1PreparedStatement {
+  const keys = [row.root_key_id, row.data_key_id, row.data_key, row.index_key];
+  return db.prepare(SQL.insertVault).bind(...stateOf(row), sealedBytes, kept, row.created_at, ...keys);
+}
+
+/**
+ * In: the row after the commit, by how many bytes its sealed texts grow, and the most earlier versions that one of the written
+ * Items keeps.
+ */
+export const updateVault = (db: D1Database, row: VaultRow, sealedGrowth: number, kept: number): D1PreparedStatement =>
+  db.prepare(SQL.updateVault).bind(...stateOf(row), sealedGrowth, kept);
+
+/** Gives a vault new keys, in a commit that increments `attribute_version`. In: the row after the commit. */
+export function replaceKeys(db: D1Database, row: VaultRow): D1PreparedStatement {
+  const current = [row.root_key_id, row.data_key_id, row.data_key, row.index_key];
+  const previous = [row.previous_data_key_id, row.previous_data_key, row.previous_index_key];
+  return db.prepare(REPLACE_KEYS).bind(row.id, ...current, ...previous, row.resealed);
+}

@@ -1,0 +1,94 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import type { Item } from "../../model/item.ts";
+import { NOTHING_STORED, type StoredItem } from "../../model/stored.ts";
+import { sealItem } from "../items/items.ts";
+
+/**
+ * The statements that keep, trim and destroy versions. A version that lies in D1 moves as it is sealed. Each statement serves
+ * all Items of the group, so their number does not grow with the group; only a version that the group itself has made and
+ * replaced is sealed in a statement of its own.
+ */
+
+/** What a group does to the rows of an Item. */
+export interface VersionChange {
+  readonly id: string;
+  /** The rows before and after; absent where there are none. */
+  readonly stored: { readonly before: StoredItem | undefined; readonly after: StoredItem | undefined };
+  /** The kept versions that the group has made and replaced. */
+  readonly made: readonly Item[];
+  /** Whether rows in `file_versions` belong to no kept version any more. */
+  readonly filesUnused: boolean;
+}
+
+/**
+ * A row that is in the way is replaced: after a restore of some tables by hand it is of a version that was lost, and must not
+ * hinder writes.
+ */
+const SQL = {
+  move: `
+    INSERT OR REPLACE INTO item_versions (vault_id, item_id, version, overview, details)
+    SELECT vault_id, id, version, overview, details FROM items
+    WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))`,
+  insert: "INSERT OR REPLACE INTO item_versions (vault_id, item_id, version, overview, details) VALUES (?1, ?2, ?3, ?4, ?5)",
+  // Row by row with the whole key: D1 reads no other version of the Item.
+  trim: `
+    DELETE FROM item_versions WHERE vault_id = ?1
+      AND (item_id, version) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2))`,
+  trimFiles: `
+    DELETE FROM file_versions WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2))
+      AND NOT EXISTS (
+        SELECT 1 FROM item_versions AS kept
+        WHERE kept.vault_id = ?1 AND kept.item_id = file_versions.item_id
+          AND kept.version >= file_versions.since AND kept.version < file_versions.until)`,
+  insertDeleted: `
+    INSERT OR REPLACE INTO deleted_items (vault_id, id, version, deleted_at, deleted_by)
+    SELECT ?1, value ->> 'id', value ->> 'version', value ->> 'at', value ->> 'by' FROM json_each(?2)`,
+  deleteDeleted: "DELETE FROM deleted_items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
+  destroy: ["item_versions", "file_versions", "files"].map(
+    (table) => `DELETE FROM ${table} WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2))`,
+  ),
+};
+
+/**
+ * Out: the statements that run before the rows of Items and those that run after all other changes. The former follow the
+ * changes of Files.
+ */
+export async function versionStatements(
+  db: D1Database,
+  vault: string,
+  keys: VaultKeys,
+  changes: readonly VersionChange[],
+): Promise<{ readonly first: D1PreparedStatement[]; readonly last: D1PreparedStatement[] }> {
+  const run = (sql: string, rows: readonly unknown[]) =>
+    rows.length > 0 ? [db.prepare(sql).bind(vault, JSON.stringify(rows))] : [];
+  const kept = changes.filter(({ stored }) => stored.after);
+  const destroyed = idsOf(changes.filter(({ stored }) => !stored.after));
+  const deleted = kept.flatMap(({ id, stored }) => (stored.after!.deleted ? [{ id, ...stored.after!.deleted }] : []));
+  const restored = changes.filter(({ stored }) => stored.before?.deleted && !stored.after?.deleted);
+  const made = await Promise.all(changes.flatMap((change) => change.made.map((item) => sealItem(keys, item))));
+  return {
+    first: [
+      ...run(SQL.move, idsOf(kept.filter(moves))),
+      ...made.map(({ id, version, overview, details }) => db.prepare(SQL.insert).bind(vault, id, version, overview, details)),
+      ...run(SQL.trim, kept.flatMap(trimmedOf)),
+    ],
+    last: [
+      ...run(SQL.trimFiles, idsOf(kept.filter(({ filesUnused }) => filesUnused))),
+      ...run(SQL.insertDeleted, deleted),
+      ...run(SQL.deleteDeleted, idsOf(restored)),
+      ...SQL.destroy.flatMap((sql) => run(sql, destroyed)),
+    ],
+  };
+}
+
+const idsOf = (changes: readonly VersionChange[]): string[] => changes.map(({ id }) => id);
+
+/** Whether the version that lies in `items` is kept as an earlier one. */
+const moves = ({ stored: { before, after } }: VersionChange): boolean =>
+  before?.current !== undefined && after!.versions.some(({ version }) => version === before.current!.version);
+
+/** The versions that were kept and are not any more. */
+function trimmedOf({ id, stored: { before = NOTHING_STORED, after } }: VersionChange): (readonly [string, number])[] {
+  const left = new Set(after!.versions.map(({ version }) => version));
+  return before.versions.filter(({ version }) => !left.has(version)).map(({ version }) => [id, version] as const);
+}

@@ -1,0 +1,104 @@
+import type { After, Cursor } from "../../model/cursor.ts";
+import { EVENT_TYPES, eventType, type SpecialEvent, type VaultEvent } from "../../model/event.ts";
+import { isId } from "../../model/ids.ts";
+import { isVersion } from "../../model/item.ts";
+import { SERVICE, WITHOUT_TOKEN } from "../../model/operation.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { loadForToken } from "../vaults/authorized.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { type EventPage, pageOf } from "./page.ts";
+import { possibleTime } from "../../model/time.ts";
+import type { TokenIdentity } from "../vaults/token-check.ts";
+import { HEAD_COLUMNS } from "../vaults/rows.ts";
+
+/** Loads events: the numbered entries of the activity log. They are ids and numbers in the clear, so nothing is opened. */
+
+/** From the oldest entry on, so many entries of all vaults are read at once to find gaps among them. */
+const OLDEST = 1_000;
+
+/** No number of a write: nothing is read. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+// One row a vault, with its entries as JSON. The index activity_by_sequence gives them in order.
+const SQL = `
+  SELECT ${HEAD_COLUMNS}, (
+    SELECT json_group_array(json_array(sequence, at, action, item_id, event, version, actor)) FROM (
+      SELECT * FROM activity WHERE vault_id = starts.value ->> 0 AND sequence >= starts.value ->> 1 ORDER BY sequence LIMIT ?2)
+  ) AS entries
+  FROM json_each(?1) AS starts LEFT JOIN vaults ON vaults.id = starts.value ->> 0 ORDER BY starts.key`;
+
+type Row = (Cursor | { readonly sequence: null; readonly at: null }) & { readonly entries: string };
+
+type Entry = readonly [
+  sequence: number,
+  at: number,
+  action: "CREATE" | "UPDATE" | "DELETE",
+  item: string | null,
+  event: SpecialEvent | null,
+  version: number | null,
+  actor: string,
+];
+
+/**
+ * Loads at most `limit` events of a vault in one D1 call. In: the token of the reader; absent when the service itself reads.
+ * Errors: `unauthorized` (revoked), `vault_not_found`, `cursor_gone`, `unavailable`.
+ */
+export async function loadEvents(
+  store: Store,
+  vault: string,
+  after: After,
+  limit: number,
+  token?: TokenIdentity,
+): Promise<Result<EventPage>> {
+  const pages = await loadPages(store, [[vault, after]], limit, token);
+  return pages.ok ? pages.value.get(vault)! : pages;
+}
+
+/**
+ * Loads at most `limit` events of each vault in one D1 call. Out: by vault id, the page or its failure: `vault_not_found` or
+ * `cursor_gone`. Errors: `unauthorized` (revoked), `unavailable`.
+ */
+export async function loadPages(
+  store: Store,
+  starts: readonly (readonly [vault: string, after: After])[],
+  limit: number,
+  token?: TokenIdentity,
+): Promise<Result<ReadonlyMap<string, Result<EventPage>>>> {
+  const oldest = starts.some(([, after]) => after === "oldest");
+  const most = 1 + (oldest ? Math.max(limit, Math.floor(OLDEST / starts.length)) : limit); // the entry of a cursor is read too
+  const numbers = JSON.stringify(starts.map(([vault, after]) => [vault, numberOf(after)]));
+  const statement = store.db.prepare(SQL).bind(numbers, most);
+  const read = await (token ? loadForToken<[Row]>(store, token, statement) : runBatch<[Row]>(store.db, statement));
+  if (!read.ok) return read;
+  const [rows] = read.value;
+  return ok(new Map(starts.map(([vault, after], index) => [vault, pageOfRow(after, rows[index]!, limit, most)])));
+}
+
+function numberOf(after: After): number {
+  if (after === "latest") return NEVER;
+  return after === "oldest" ? 0 : after.sequence;
+}
+
+function pageOfRow(after: After, row: Row, limit: number, most: number): Result<EventPage> {
+  if (row.sequence === null) return fail("vault_not_found");
+  // SQLite does not promise the order of what an aggregate function collects.
+  const listed = (JSON.parse(row.entries) as Entry[]).map(eventOf).toSorted((a, b) => a.sequence - b.sequence);
+  const last = row.sequence;
+  // The number of a damaged entry may be beyond the newest write.
+  const entries = listed.filter(({ sequence }) => sequence <= last);
+  const head = { sequence: row.sequence, at: row.at };
+  return pageOf(after, { head, entries, complete: listed.length < most }, limit);
+}
+
+/**
+ * The event of an entry. Columns of a damaged entry that hold what none has are left out, and the type is an update then: who follows the
+ * events reads the Item, or the vault, again.
+ */
+function eventOf([sequence, at, action, named, event, number, writer]: Entry): VaultEvent {
+  const item = named !== null && isId(named) ? named : null;
+  const version = number !== null && isVersion(number) ? number : null;
+  const actor = isId(writer) || WITHOUT_TOKEN.has(writer) ? writer : SERVICE;
+  const type = eventType({ action, item, event });
+  const known = EVENT_TYPES.some((one) => one === type);
+  return { sequence, at: possibleTime(at), type: known ? type : eventType({ action: "UPDATE", item }), item, version, actor };
+}

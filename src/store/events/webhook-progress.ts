@@ -1,0 +1,127 @@
+import type { DeliveryError, WebhookState } from "../../model/webhook.ts";
+
+/**
+ * How far the deliveries of each webhook are: rows of the coordinator's own storage. A webhook exists when it has a row in D1;
+ * its row here is written before that one.
+ */
+
+/** Times are Unix milliseconds. */
+export interface Progress {
+  readonly id: string;
+  readonly vault: string;
+  /** `DELETED`: kept for a day, so that a repeated request does not make the webhook again. */
+  readonly state: WebhookState | "DELETED";
+  /** The position after the last event that was delivered or skipped: see cursor.ts. */
+  readonly sequence: number;
+  readonly at: number;
+  /** When there is something to do next. */
+  readonly due: number;
+  readonly createdAt: number;
+  /** +1 with each change by the admin, and before the deletion of the vault: a delivery that began before it is not recorded. */
+  readonly revision: number;
+  /** Attempts that failed since the last delivery, and when the first of them failed. */
+  readonly failures: number;
+  readonly failingSince: number | null;
+  readonly lastDelivery: number | null;
+  readonly lastError: DeliveryError | null;
+  /** The URL and secrets for the event `vault.deleted`, sealed (webhook-rows.ts), and when the vault was about to be deleted. */
+  readonly deletionNotice: string | null;
+  readonly deletionNoticeAt: number | null;
+}
+
+type Row = {
+  id: string;
+  vault: string;
+  state: Progress["state"];
+  sequence: number;
+  at: number;
+  due: number;
+  created_at: number;
+  revision: number;
+  failures: number;
+  failing_since: number | null;
+  last_delivery: number | null;
+  last_error: string | null;
+  deletion_notice: string | null;
+  deletion_notice_at: number | null;
+};
+
+const COLUMNS =
+  "id, vault, state, sequence, at, due, created_at, revision, failures, failing_since, " +
+  "last_delivery, last_error, deletion_notice, deletion_notice_at";
+
+/** All of them. A coordinator has those of one vault. */
+export const listProgress = (sql: SqlStorage): readonly Progress[] =>
+  sql.exec<Row>(`SELECT ${COLUMNS} FROM webhooks`).toArray().map(progressOf);
+
+export const findProgress = (sql: SqlStorage, id: string): Progress | undefined =>
+  sql.exec<Row>(`SELECT ${COLUMNS} FROM webhooks WHERE id = ?1`, id).toArray().map(progressOf)[0];
+
+const progressOf = (row: Row): Progress => ({
+  id: row.id,
+  vault: row.vault,
+  state: row.state,
+  sequence: row.sequence,
+  at: row.at,
+  due: row.due,
+  createdAt: row.created_at,
+  revision: row.revision,
+  failures: row.failures,
+  failingSince: row.failing_since,
+  lastDelivery: row.last_delivery,
+  lastError: row.last_error === null ? null : (JSON.parse(row.last_error) as DeliveryError),
+  deletionNotice: row.deletion_notice,
+  deletionNoticeAt: row.deletion_notice_at,
+});
+
+/** Inserts the row of a new webhook. One that exists stays as it is. */
+export function insertProgress(sql: SqlStorage, row: Progress): void {
+  sql.exec(`INSERT INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS}) ON CONFLICT (id) DO NOTHING`, ...valuesOf(row));
+}
+
+/** Replaces a row that was read. Out: whether it was replaced; not when its `revision` has changed since. */
+export function replaceProgress(sql: SqlStorage, read: Progress, next: Progress): boolean {
+  const current = sql.exec<{ revision: number }>("SELECT revision FROM webhooks WHERE id = ?1", read.id).toArray()[0];
+  if (current?.revision !== read.revision) return false;
+  sql.exec(`INSERT OR REPLACE INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS})`, ...valuesOf(next));
+  return true;
+}
+
+const PARAMETERS = COLUMNS.split(", ")
+  .map((_, index) => `?${index + 1}`)
+  .join(", ");
+
+const valuesOf = (row: Progress): (string | number | null)[] => [
+  row.id,
+  row.vault,
+  row.state,
+  row.sequence,
+  row.at,
+  row.due,
+  row.createdAt,
+  row.revision,
+  row.failures,
+  row.failingSince,
+  row.lastDelivery,
+  row.lastError === null ? null : JSON.stringify(row.lastError),
+  row.deletionNotice,
+  row.deletionNoticeAt,
+];
+
+export const deleteProgress = (sql: SqlStorage, id: string): void => void sql.exec("DELETE FROM webhooks WHERE id = ?1", id);
+
+/** Whether a webhook waits for events. */
+export const hasActive = (sql: SqlStorage): boolean =>
+  sql.exec("SELECT 1 FROM webhooks WHERE state = 'ACTIVE' LIMIT 1").toArray().length > 0;
+
+/** The rows for which the alarm has something to do at their time: a delivery, the end of a record, or a deletion notice. */
+const TIMED = "(state IN ('ACTIVE', 'DELETED') OR deletion_notice_at IS NOT NULL)";
+
+/** When there is something to do next: Unix milliseconds. */
+export const nextDue = (sql: SqlStorage): number | undefined =>
+  sql.exec<{ next: number | null }>(`SELECT min(due) AS next FROM webhooks WHERE ${TIMED}`).one().next ?? undefined;
+
+/** Whether the alarm has something to do: an active webhook without failures may have new events at any time. */
+export const isDue = (sql: SqlStorage, now: number): boolean =>
+  sql.exec(`SELECT 1 FROM webhooks WHERE (${TIMED} AND due <= ?1) OR (state = 'ACTIVE' AND failures = 0) LIMIT 1`, now).toArray()
+    .length > 0;

@@ -1,0 +1,119 @@
+import { open, type Place, seal } from "../../crypto/seal.ts";
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import type { Cursor } from "../../model/cursor.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { isTime, possibleTime } from "../../model/time.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { HEAD_COLUMNS, KEY_COLUMNS, type KeyRow, openKeys } from "../vaults/rows.ts";
+
+/** The rows of webhooks: what the admin has defined, sealed under the key of the vault. commit/webhooks.ts writes them. */
+
+/** What a row contains. */
+export interface WebhookDefinition {
+  readonly url: string;
+  /** The secret that signs (crypto/webhook-signature.ts). */
+  readonly secret: string;
+  /** The one before it, which also signs until then: Unix milliseconds. */
+  readonly previous?: { readonly secret: string; readonly until: number } | undefined;
+  /** A hash of the request that made the webhook, so that a repeated one finds it. */
+  readonly request: string;
+  /** The request that made the secret. */
+  readonly rotation?: string | undefined;
+}
+
+/** A row that was read. */
+export interface StoredWebhook {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  /** Absent when the row does not open. */
+  readonly definition: WebhookDefinition | undefined;
+  /** The text of the row. */
+  readonly sealed: string;
+}
+
+/** The webhooks of a vault at one moment. */
+export interface VaultWebhooks {
+  readonly keys: VaultKeys;
+  /** The id of the keys, as the row of the vault has it. */
+  readonly dataKeyId: string;
+  /** The position after the newest write of the vault: see event.ts. */
+  readonly head: Cursor;
+  /** Oldest first. */
+  readonly webhooks: readonly StoredWebhook[];
+}
+
+const SQL = {
+  vault: `SELECT ${KEY_COLUMNS}, ${HEAD_COLUMNS} FROM vaults WHERE id = ?1`,
+  webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1 ORDER BY created_at, id",
+};
+
+export interface WebhookRow {
+  readonly id: string;
+  readonly sealed: string;
+  readonly created_at: number;
+}
+
+/** Loads the webhooks of a vault, in one D1 call. Errors: `vault_not_found`, `unavailable`, those of opening the vault's keys. */
+export async function loadWebhooks(store: Store, vault: string): Promise<Result<VaultWebhooks>> {
+  const { db } = store;
+  const read = await runBatch<[KeyRow & Cursor, WebhookRow]>(
+    db,
+    db.prepare(SQL.vault).bind(vault),
+    db.prepare(SQL.webhooks).bind(vault),
+  );
+  if (!read.ok) return read;
+  const [[found], rows] = read.value;
+  if (!found) return fail("vault_not_found");
+  const keys = await openKeys(store, found);
+  if (!keys.ok) return keys;
+  const { sequence, at } = found;
+  const webhooks = await Promise.all(rows.map((row) => openWebhook(keys.value, vault, row)));
+  return ok({ keys: keys.value, dataKeyId: found.data_key_id, head: { sequence, at }, webhooks });
+}
+
+/** The place of the text of a webhook. */
+export const webhookPlace = (vault: string, id: string): VaultPlace => ({ kind: "webhook", vault, record: id, version: 1 });
+
+/** That of a deletion notice, under a root key. */
+const noticePlace = (vault: string, id: string, key: string): Place => ({ ...webhookPlace(vault, id), key });
+
+/** Opens a row. Without a definition in it, the row does not open. */
+export async function openWebhook(
+  keys: VaultKeys,
+  vault: string,
+  { id, sealed, created_at }: WebhookRow,
+): Promise<StoredWebhook> {
+  const text = await openText(keys, webhookPlace(vault, id), sealed);
+  const definition = text.ok && isTime(created_at) ? (JSON.parse(text.value) as WebhookDefinition) : undefined;
+  return { id, createdAt: possibleTime(created_at), definition, sealed };
+}
+
+/** Seals a definition for its row. */
+export const sealWebhook = (keys: VaultKeys, vault: string, id: string, definition: WebhookDefinition): Promise<string> =>
+  sealText(keys, webhookPlace(vault, id), JSON.stringify(definition));
+
+/** Where the last message to a webhook goes, and what signs it. */
+export type DeletionNotice = Pick<WebhookDefinition, "url" | "secret" | "previous">;
+
+/** Seals a deletion notice under the active root key, because the deletion of a vault deletes its keys. */
+export async function sealDeletionNotice({ keyring }: Store, vault: string, id: string, notice: DeletionNotice): Promise<string> {
+  const root = keyring.active;
+  const { url, secret, previous } = notice;
+  return `${root.id} ${await seal(root.registry, noticePlace(vault, id, root.id), JSON.stringify({ url, secret, previous }))}`;
+}
+
+/** Errors: `misconfigured` (the root key is missing), `integrity`. */
+export async function openDeletionNotice(
+  { keyring }: Store,
+  vault: string,
+  id: string,
+  text: string,
+): Promise<Result<DeletionNotice>> {
+  const [key = "", sealed = ""] = text.split(" ");
+  const root = keyring.keys.get(key);
+  if (!root) return fail("misconfigured", "a root key is missing");
+  const opened = await open(root.registry, noticePlace(vault, id, key), sealed);
+  return opened.ok ? ok(JSON.parse(opened.value) as DeletionNotice) : opened;
+}

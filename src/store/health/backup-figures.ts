@@ -1,0 +1,106 @@
+import { ok, type Result } from "../../model/result.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+
+/** What the last backup of everything was: rows of the table `counters`, for /health and /metrics. */
+
+export interface BackupFigures {
+  /** When its registry was written: Unix milliseconds; absent without a backup. */
+  readonly at: number | undefined;
+  /** Its vaults, and the bytes of the parts of their snapshots. */
+  readonly vaults: number;
+  readonly bytes: number;
+  /** Vaults that had changed and had no snapshot of the run. */
+  readonly behind: number;
+  /** Rows that did not open when they were read. */
+  readonly broken: number;
+  /** The number of its registry. */
+  readonly number: number | undefined;
+  /** When the hourly run last looked for it: Unix milliseconds; and what it found (backup/check-newest.ts). */
+  readonly checkedAt: number | undefined;
+  readonly fault: number;
+  /** When the oldest vault was created; absent without vaults. Only where there is no backup. */
+  readonly oldestVault?: number | undefined;
+}
+
+const NAMES = {
+  at: "backup_at",
+  vaults: "backup_vaults",
+  bytes: "backup_bytes",
+  behind: "backup_behind",
+  broken: "backup_broken",
+  number: "backup_number",
+  checkedAt: "backup_checked_at",
+  fault: "backup_fault",
+} as const;
+
+const SQL = {
+  record: `
+    INSERT INTO counters (name, value) SELECT key, value FROM json_each(?1) WHERE true
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+  load: `SELECT name, value FROM counters WHERE name IN (${Object.values(NAMES)
+    .map((name) => `'${name}'`)
+    .join(", ")})`,
+  oldest: `SELECT min(created_at) AS at FROM vaults WHERE NOT EXISTS (SELECT 1 FROM counters WHERE name = '${NAMES.at}')`,
+};
+
+type Recorded = Pick<BackupFigures, "vaults" | "bytes" | "behind" | "broken"> & { readonly number: number };
+
+/** Records a backup whose registry was just written. A full database does not fail the backup. Errors: `unavailable`. */
+export async function recordBackup(
+  { db, now }: Store,
+  { vaults, bytes, behind, broken, number }: Recorded,
+): Promise<Result<undefined>> {
+  const values = {
+    [NAMES.at]: now,
+    [NAMES.vaults]: vaults,
+    [NAMES.bytes]: bytes,
+    [NAMES.behind]: behind,
+    [NAMES.broken]: broken,
+    [NAMES.number]: number,
+    [NAMES.checkedAt]: now,
+    [NAMES.fault]: 0,
+  };
+  return record(db, values);
+}
+
+/** Records what the hourly run found of the newest backup. Errors: `unavailable`. */
+export const recordCheck = ({ db, now }: Store, fault: number): Promise<Result<undefined>> =>
+  record(db, { [NAMES.checkedAt]: now, [NAMES.fault]: fault });
+
+async function record(db: D1Database, values: Readonly<Record<string, number>>): Promise<Result<undefined>> {
+  const written = await runBatch(db, db.prepare(SQL.record).bind(JSON.stringify(values)));
+  return written.ok || written.failure.kind === "database_full" ? ok(undefined) : written;
+}
+
+export interface FigureRow {
+  readonly name: string;
+  readonly value: number;
+}
+
+/** The statement that reads the figures, without `oldestVault`. */
+export const figuresStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.load);
+
+/** In: the rows of the statement. */
+export function figuresOf(rows: readonly FigureRow[]): BackupFigures {
+  const values = new Map(rows.map(({ name, value }) => [name, value]));
+  const count = (name: string) => values.get(name) ?? 0;
+  const { at, vaults, bytes, behind, broken, number, checkedAt, fault } = NAMES;
+  return {
+    at: values.get(at),
+    vaults: count(vaults),
+    bytes: count(bytes),
+    behind: count(behind),
+    broken: count(broken),
+    number: values.get(number),
+    checkedAt: values.get(checkedAt),
+    fault: count(fault),
+  };
+}
+
+/** Loads the figures in one D1 call. Errors: `unavailable`. */
+export async function loadBackupFigures(db: D1Database): Promise<Result<BackupFigures>> {
+  const read = await runBatch<[FigureRow, { at: number | null }]>(db, figuresStatement(db), db.prepare(SQL.oldest));
+  if (!read.ok) return read;
+  const [rows, [oldest]] = read.value;
+  return ok({ ...figuresOf(rows), oldestVault: oldest?.at ?? undefined });
+}

@@ -1,0 +1,48 @@
+import { runBatch } from "../d1/database.ts";
+
+/** Counts of the clean-up, for /metrics (contract 23.9). The table `counters` keeps them, because no process lives long enough. */
+
+/** What the clean-up deletes, or moves: tokens to `ended_tokens`, entries of the log to the archive. */
+export const CLEANED = [
+  "token",
+  "item",
+  "version",
+  "content",
+  "idempotency_record",
+  "log_entry",
+  "log_entry_archived",
+  "archive_object",
+  "content_without_row",
+  "session",
+] as const;
+
+export type Counts = Partial<Readonly<Record<(typeof CLEANED)[number], number>>>;
+
+const PREFIX = "cleaned/";
+
+const SQL = {
+  add: `
+    INSERT INTO counters (name, value) SELECT value ->> 0, value ->> 1 FROM json_each(?1) WHERE true
+    ON CONFLICT (name) DO UPDATE SET value = value + excluded.value`,
+  read: `SELECT substr(name, ${PREFIX.length + 1}) AS kind, value FROM counters WHERE name >= '${PREFIX}' AND name < 'cleaned0'`,
+};
+
+/**
+ * Adds counts in one D1 call, with one row written for each kind; without a count no call. The caller adds them after the work, so
+ * a run that is killed in between is not counted, and none is counted twice. Throws when D1 fails.
+ */
+export async function recordCounts(db: D1Database, counts: Counts): Promise<void> {
+  const added = Object.entries(counts).filter(([, count]) => count > 0);
+  if (added.length === 0) return;
+  const rows = JSON.stringify(added.map(([kind, count]) => [PREFIX + kind, count]));
+  const done = await runBatch(db, db.prepare(SQL.add).bind(rows));
+  if (!done.ok) throw new Error("the clean-up could not be counted");
+}
+
+export interface CountRow {
+  readonly kind: string;
+  readonly value: number;
+}
+
+/** The statement that reads the counts: one `CountRow` for each kind that has one. */
+export const countsStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.read);

@@ -1,0 +1,134 @@
+import { createCache } from "../../crypto/cache.ts";
+import { KEYS_DO_NOT_OPEN } from "../../crypto/vault-keys.ts";
+import type { Failure } from "../../model/failure.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { DAY, MINUTE } from "../../model/time.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { type FileRow, FILES_OF_ITEM } from "../items/files.ts";
+import { type ItemRow, openItem } from "../items/items.ts";
+import { checkRootKeys } from "../keys/root-keys.ts";
+import { KEY_COLUMNS, type KeyRow, openKeys } from "../vaults/rows.ts";
+
+/**
+ * The rows that did not open when they were read, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps them, each
+ * with the time when it was read last. The name of a counter has the nonces of its row, so that a row that was repaired, replaced or
+ * deleted counts no longer.
+ */
+
+const PREFIX = "damaged/";
+
+/** The most rows that are kept: more say nothing else to an operator. */
+const ROWS_MAX = 1_000;
+
+const KEPT = `name >= '${PREFIX}' AND name < 'damaged0'`;
+
+/** SQL: the header and nonce of a sealed text (crypto/seal.ts): each text has its own, and they open nothing. */
+const nonceOf = (column: string) => `substr(${column}, 1, 18)`;
+
+/** A name outlives its row, so it has nothing of what is sealed: without its keys a deleted vault cannot be decrypted (contract 13.13). */
+const NAME_OF = {
+  item: `json_array(vault_id, id, version, ${nonceOf("overview")} || ${nonceOf("details")})`,
+  vault: `json_array(id, NULL, ${["data_key", "index_key", "sealed"].map(nonceOf).join(" || ")})`,
+};
+
+const insert = (rows: string) => `
+  INSERT INTO counters (name, value) SELECT '${PREFIX}' || ${rows}
+  LIMIT max(0, ${ROWS_MAX} - (SELECT count(*) FROM counters WHERE ${KEPT}))
+  ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+
+const SQL = {
+  keys: `SELECT ${KEY_COLUMNS} FROM vaults WHERE id = ?1`,
+  item: "SELECT id, version, overview, details FROM items WHERE vault_id = ?1 AND id = ?2",
+  items: insert(
+    `${NAME_OF.item}, ?3 FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))`, // JSON, because there may be many
+  ),
+  vault: insert(`${NAME_OF.vault}, ?3 FROM vaults WHERE id = ?1 AND ?2 = '[]'`),
+  forget: `DELETE FROM counters WHERE ${KEPT} AND value <= ?1`,
+  count: `
+    SELECT count(*) AS found, CASE WHEN item IS NULL THEN 'vault' ELSE 'item' END AS kind
+    FROM (SELECT substr(name, ${PREFIX.length + 1}) AS place, substr(name, ${PREFIX.length + 1}) ->> 0 AS vault,
+      substr(name, ${PREFIX.length + 1}) ->> 1 AS item FROM counters WHERE ${KEPT} AND value > ?1)
+    WHERE place IN (SELECT ${NAME_OF.item} FROM items WHERE vault_id = vault AND id = item
+      UNION ALL SELECT ${NAME_OF.vault} FROM vaults WHERE id = vault)
+    GROUP BY kind`,
+};
+
+/** What was recorded by this isolate in the last minute: a list that is read again and again writes once. */
+const recorded = createCache<true>(256, MINUTE);
+
+/**
+ * Records rows of a vault that did not open: Items by their ids, or without ids the row of the vault. One D1 call, and for a vault one
+ * before it, because with wrong root keys no vault is damaged. It never fails: what is not recorded is met again.
+ */
+export async function recordDamage(store: Store, vault: string, items: readonly string[]): Promise<void> {
+  const { db, now } = store;
+  const ids = JSON.stringify(items);
+  const name = vault + ids;
+  if (recorded.get(name, now)) return;
+  recorded.set(name, true, now);
+  if (items.length === 0 && !(await checkRootKeys(db, store.keyring)).ok) return;
+  const add = db.prepare(items.length > 0 ? SQL.items : SQL.vault).bind(vault, ids, now);
+  await runBatch(db, add, forgetStatement(db, now));
+}
+
+/**
+ * As `recordDamage`, for an Item of which a row or content did not open. The Item counts when its own row or the row of one of its Files
+ * does not open, because it cannot be read then. A version or a content does not count. One D1 call more.
+ */
+export async function recordItemDamage(store: Store, vault: string, item: string): Promise<void> {
+  const { db } = store;
+  const read = await runBatch<[KeyRow, ItemRow, FileRow]>(
+    db,
+    db.prepare(SQL.keys).bind(vault),
+    db.prepare(SQL.item).bind(vault, item),
+    db.prepare(FILES_OF_ITEM).bind(vault, item),
+  );
+  if (!read.ok) return;
+  const [[keyRow], [row], files] = read.value;
+  const keys = keyRow && (await openKeys(store, keyRow));
+  if (!keys?.ok || !row) return;
+  if (!(await openItem(keys.value, vault, row, files)).ok) await recordDamage(store, vault, [item]);
+}
+
+const forgetStatement = (db: D1Database, now: number): D1PreparedStatement => db.prepare(SQL.forget).bind(now - DAY);
+
+/** Deletes the records of what was not read in the last day. In: Unix milliseconds. Throws when D1 fails. */
+export const forgetDamages = async (db: D1Database, now: number): Promise<void> => {
+  await forgetStatement(db, now).run();
+};
+
+/** Whether a failure of a request shows a damaged row. */
+export const showsDamage = ({ kind, detail }: Failure): boolean =>
+  kind === "integrity" || (kind === "misconfigured" && detail === KEYS_DO_NOT_OPEN);
+
+export const DAMAGED = ["item", "vault"] as const;
+
+/** How many damaged rows were read in the last day and are still as they were; kinds without one are absent. */
+export type Damages = ReadonlyMap<string, number>;
+
+export interface DamageRow {
+  readonly kind: (typeof DAMAGED)[number];
+  readonly found: number;
+}
+
+/** The statement that counts them. In: Unix milliseconds. */
+export const damagesStatement = (db: D1Database, now: number): D1PreparedStatement => db.prepare(SQL.count).bind(now - DAY);
+
+export const damagesOf = (rows: readonly DamageRow[]): Damages => new Map(rows.map(({ kind, found }) => [kind, found]));
+
+/** For /health. Out: a warning where damaged rows were read. In: Unix milliseconds. */
+export async function probeDamages(db: D1Database, now: number): Promise<Result<string | undefined>> {
+  const read = await runBatch<[DamageRow]>(db, damagesStatement(db, now));
+  if (!read.ok) return fail("unavailable", "The database does not answer");
+  const damages = damagesOf(read.value[0]);
+  const found = DAMAGED.flatMap((kind) => {
+    const count = damages.get(kind) ?? 0;
+    const word = kind === "item" ? "Item" : kind;
+    return count > 0 ? [`${count} ${word}${count === 1 ? "" : "s"}`] : [];
+  });
+  return ok(
+    found.length > 0
+      ? `${found.join(" and ")} did not open when read in the last day: \`item-vault admin verify\` names them`
+      : undefined,
+  );
+}

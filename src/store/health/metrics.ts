@@ -1,0 +1,110 @@
+import { FOLD_VERSION } from "../../model/fold.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
+import { type Vault, writesOf } from "../../model/vault.ts";
+import { type BackupFigures, type FigureRow, figuresOf, figuresStatement } from "./backup-figures.ts";
+import { type CountRow, countsStatement } from "./counters.ts";
+import { type DamageRow, type Damages, damagesOf, damagesStatement } from "./damages.ts";
+import { runBatch } from "../d1/database.ts";
+
+/** The figures of /metrics. D1 counts them, because no process of a Worker lives long enough. */
+
+export interface Metrics {
+  readonly vaults: number;
+  readonly items: number;
+  /** Deleted Items that are kept. */
+  readonly deleted: number;
+  readonly files: number;
+  /** Bytes of the contents, before sealing. */
+  readonly fileBytes: number;
+  /** Vaults whose sealed bytes are not counted yet. */
+  readonly uncounted: number;
+  /** Vaults whose titles are not all indexed for references yet. */
+  readonly unindexed: number;
+  /** Deleted vaults that still have rows. */
+  readonly deleting: number;
+  /** Neither revoked nor expired. */
+  readonly tokens: number;
+  /** How many of them expire within 1, 7 and 30 days. */
+  readonly expiring: readonly (readonly [days: number, count: number])[];
+  /** When the first of them expires, in Unix seconds; absent without tokens. */
+  readonly nextExpiry: number | undefined;
+  /** Writes to Items since the service was set up, by action. */
+  readonly writes: Readonly<Record<string, number>>;
+  readonly backups: BackupFigures;
+  /** What the clean-up has deleted or moved, by kind (counters.ts); kinds without one are absent. */
+  readonly cleaned: ReadonlyMap<string, number>;
+  /** Rows that did not open when they were read in the last day, by kind. */
+  readonly damages: Damages;
+}
+
+type Counted = Pick<Vault, "items" | "created" | "deleted" | "restored" | "destroyed" | "contentVersion" | "files" | "fileBytes">;
+
+/** Each vault's row holds its counts, so that no row of an Item or a File is read. */
+const SQL = {
+  vaults: `
+    SELECT count(*) AS vaults, total(items) AS items, total(created) AS created, total(content_version) AS contentVersion,
+      total(deleted) AS deleted, total(restored) AS restored, total(destroyed) AS destroyed,
+      total(files) AS files, total(file_bytes) AS fileBytes, count(*) - count(sealed_bytes) AS uncounted,
+      total(fold <> ${FOLD_VERSION}) AS unindexed,
+      (SELECT count(*) FROM deleted_vaults) AS deleting
+    FROM vaults`,
+  // The clean-up moves expired tokens, so their number does not add to the rows that this reads.
+  tokens: `
+    SELECT count(*) AS tokens, min(expires_at) AS next,
+      total(expires_at <= ?2) AS soon, total(expires_at <= ?3) AS later, total(expires_at <= ?4) AS latest
+    FROM tokens WHERE expires_at > ?1 AND person IS NULL`,
+  past: "SELECT action, writes FROM past_writes",
+};
+
+const DAYS = [1, 7, 30] as const;
+
+interface TokenCounts {
+  readonly tokens: number;
+  readonly next: number | null;
+  readonly soon: number;
+  readonly later: number;
+  readonly latest: number;
+}
+
+/** Loads the figures in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
+export async function loadMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
+  const read = await runBatch<
+    [
+      Counted & { vaults: number; uncounted: number; unindexed: number; deleting: number },
+      TokenCounts,
+      { action: string; writes: number },
+      FigureRow,
+      CountRow,
+      DamageRow,
+    ]
+  >(
+    db,
+    db.prepare(SQL.vaults),
+    db.prepare(SQL.tokens).bind(now, ...DAYS.map((days) => now + days * DAY)),
+    db.prepare(SQL.past),
+    figuresStatement(db),
+    countsStatement(db),
+    damagesStatement(db, now),
+  );
+  if (!read.ok) return read;
+  const [[counted], [row], past, figures, counts, damages] = read.value;
+  const cleaned = new Map(counts.map(({ kind, value }) => [kind, value]));
+  const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
+  const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
+  const { vaults, items, deleted, files, fileBytes, uncounted, unindexed, deleting } = counted!;
+  const { tokens, next, soon, later, latest } = row!;
+  const expiring = [soon, later, latest].map((count, index) => [DAYS[index]!, count] as const);
+  const nextExpiry = next === null ? undefined : next / 1000;
+  const ofVaults = { vaults, items, deleted, files, fileBytes, uncounted, unindexed, deleting };
+  return ok({
+    ...ofVaults,
+    tokens,
+    expiring,
+    nextExpiry,
+    writes: Object.fromEntries(writes) as Metrics["writes"],
+    backups: figuresOf(figures),
+    cleaned,
+    damages: damagesOf(damages),
+  });
+}

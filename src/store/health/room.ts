@@ -1,0 +1,76 @@
+import { LIMITS } from "../../model/limits.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
+import { COUNTED, type Counted } from "../vaults/counted-rows.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { type DatabaseLevel, reachesLevel } from "../d1/size.ts";
+import { probeDatabase } from "./probes.ts";
+
+/** Refusals of writes that grow, before their cost arises. The commit loop decides: see vault/growth.ts. */
+
+/**
+ * Whether the database has reached a level. When the last known size has, D1 is asked for the current one, because this isolate
+ * may have made no D1 call since. Errors: `unavailable`, when D1 does not answer.
+ */
+export async function confirmLevel(
+  { db, settings }: Pick<Store, "db" | "settings">,
+  level: DatabaseLevel,
+): Promise<Result<boolean>> {
+  if (!reachesLevel(settings, level)) return ok(false);
+  const asked = await probeDatabase(db);
+  return asked.ok ? ok(reachesLevel(settings, level)) : asked;
+}
+
+/** Errors: `database_full`, `unavailable`. */
+export async function requireRoom(store: Store): Promise<Result<undefined>> {
+  const refuses = await confirmLevel(store, "refuse");
+  if (!refuses.ok) return refuses;
+  return refuses.value ? fail("database_full") : ok(undefined);
+}
+
+/**
+ * Whether so many sealed bytes fit in place of those that the database has of a vault. The rows are counted only when they would not fit
+ * beside each other; the counter of the vault may be damaged. Errors: `unavailable`.
+ */
+export async function hasRoomInPlaceOf({ db, settings }: Store, vault: string, bytes: number): Promise<Result<boolean>> {
+  if (!reachesLevel(settings, "refuse", bytes)) return ok(true);
+  const read = await runBatch<[Counted]>(db, db.prepare(COUNTED).bind(vault));
+  if (!read.ok) return read;
+  const growth = bytes - read.value[0][0]!.sealed_bytes;
+  return ok(growth <= 0 || !reachesLevel(settings, "refuse", growth));
+}
+
+interface Usage {
+  readonly item: string | null;
+  readonly file_bytes: number;
+  readonly quota_file_bytes: number | null;
+  /** The bytes of the contents that only earlier versions of the Item have. */
+  readonly ended: number;
+}
+
+/** These contents go first when there is no room for the new one. */
+const ENDED_BYTES = `
+  (SELECT coalesce(sum(size), 0) FROM (
+    SELECT id, generation, size FROM file_versions WHERE vault_id = vaults.id AND item_id = items.id
+    EXCEPT SELECT id, generation, size FROM files WHERE vault_id = vaults.id AND item_id = items.id)) AS ended`;
+
+/**
+ * Checks before an upload that the Item exists and that a content of so many bytes fits. A content of unknown length counts
+ * as 1 byte. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `database_full`, `quota`.
+ */
+export async function requireRoomForFile(
+  store: Store,
+  access: VaultAccess,
+  item: string,
+  length: number | undefined,
+): Promise<Result<undefined>> {
+  const columns = `items.id AS item, vaults.file_bytes, vaults.quota_file_bytes, ${ENDED_BYTES}`;
+  const read = await loadFromVault<Usage, []>(store, access, joinedItem(item, columns));
+  if (!read.ok) return read;
+  const { item: found, file_bytes, quota_file_bytes, ended } = read.value.joined;
+  if (found === null) return fail("item_not_found");
+  if (reachesLevel(store.settings, "refuse")) return fail("database_full");
+  const quota = quota_file_bytes ?? LIMITS.vaultFileBytes;
+  // An empty File does not grow.
+  return file_bytes - ended + (length ?? 1) > quota && length !== 0 ? fail("quota", `${quota} bytes of Files`) : ok(undefined);
+}

@@ -1,0 +1,124 @@
+import type { KeyedFile } from "../../model/file.ts";
+import { isId } from "../../model/ids.ts";
+import type { BrokenItem, Deletion, Item, Summary } from "../../model/item.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { isTime } from "../../model/time.ts";
+import { type Joined, loadFromVault, NOTHING, type VaultAccess } from "../vaults/authorized.ts";
+import type { Store } from "../d1/database.ts";
+import { type FileRow, openFiles } from "./files.ts";
+import { fileOfVersion, filesOfVersion } from "./file-versions.ts";
+import { fitting, largePage } from "./list.ts";
+import { brokenItem, type ItemRow, openItem, openSummary } from "./items.ts";
+
+/** Loads deleted Items: the row in `deleted_items`, and the last version of the Item, which is in `item_versions`. */
+
+export interface DeletedPage {
+  /** In the order of their ids. */
+  readonly items: readonly ((Summary | BrokenItem) & Deletion)[];
+  /** The id after which the next page begins; absent when this is the last page. */
+  readonly next: string | undefined;
+}
+
+/** The columns that tell of the deletion. Nothing seals them. */
+export interface DeletionColumns {
+  readonly deleted_at: number;
+  readonly deleted_by: string;
+}
+
+/** The last versions of the deleted Items of the vault ?1. */
+const LISTED = `
+  FROM (
+    SELECT deleted.id, deleted.version, overview, deleted_at, deleted_by FROM deleted_items AS deleted
+    JOIN item_versions AS last
+    ON last.vault_id = deleted.vault_id AND last.item_id = deleted.id AND last.version = deleted.version
+    WHERE deleted.vault_id = ?1)
+  WHERE true`;
+
+const SQL = {
+  page: largePage(LISTED, "id, version, overview, deleted_at, deleted_by"),
+  /** The last version of the Item ?2. */
+  version: "(SELECT version FROM deleted_items WHERE vault_id = ?1 AND id = ?2)",
+};
+
+/** What is wrong with the columns, in words. */
+export const wrongDeletionColumns = ({ deleted_at, deleted_by }: DeletionColumns): string[] => [
+  ...(isTime(deleted_at) ? [] : ["deleted_at is no time"]),
+  ...(isId(deleted_by) ? [] : ["deleted_by is no id of a token"]),
+];
+
+const isDeletion = (row: DeletionColumns): boolean => wrongDeletionColumns(row).length === 0;
+
+const deletionOf = ({ deleted_at, deleted_by }: DeletionColumns): Deletion => ({ deletedAt: deleted_at, deletedBy: deleted_by });
+
+/**
+ * A page of the deleted Items of a vault, in one D1 call; it ends with the one by which it exceeds 4 MiB sealed. In: the id
+ * before the first (the empty text for the first page), and how many there are at most.
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`.
+ */
+export async function loadDeletedItems(
+  store: Store,
+  access: VaultAccess,
+  after: string,
+  limit: number,
+): Promise<Result<DeletedPage>> {
+  const statement = store.db.prepare(SQL.page).bind(access.vault, "", after, limit);
+  const read = await loadFromVault<unknown, [Omit<ItemRow, "details"> & DeletionColumns]>(store, access, NOTHING, statement);
+  if (!read.ok) return read;
+  const found = read.value.rows[0];
+  const rows = found.slice(0, fitting(found, limit));
+  const items: ((Summary | BrokenItem) & Deletion)[] = [];
+  for (const row of rows) {
+    const opened = isDeletion(row) ? await openSummary(read.value.keys, access.vault, row) : fail("integrity");
+    items.push({ ...(opened.ok ? opened.value : brokenItem(access.vault, row)), ...deletionOf(row) });
+  }
+  return ok({ items, next: rows.length < found.length ? rows.at(-1)!.id : undefined });
+}
+
+/** Joins a deleted Item, with columns of its row `deleted` and of its last version `last`. */
+const joinedDeleted = (item: string, columns: string): Joined => ({
+  columns,
+  tables: `
+    LEFT JOIN deleted_items AS deleted ON deleted.vault_id = vaults.id AND deleted.id = ?3
+    LEFT JOIN item_versions AS last
+    ON last.vault_id = deleted.vault_id AND last.item_id = deleted.id AND last.version = deleted.version`,
+  values: [item],
+});
+
+/**
+ * One deleted Item, with its Files, in one D1 call.
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`.
+ */
+export async function loadDeletedItem(store: Store, access: VaultAccess, item: string): Promise<Result<Item & Deletion>> {
+  type Row = Omit<ItemRow, "id"> & DeletionColumns;
+  const read = await loadFromVault<Row | { version: null }, [FileRow]>(
+    store,
+    access,
+    joinedDeleted(item, "last.version, last.overview, last.details, deleted_at, deleted_by"),
+    store.db.prepare(filesOfVersion(SQL.version)).bind(access.vault, item),
+  );
+  if (!read.ok) return read;
+  const { keys, joined, rows } = read.value;
+  if (joined.version === null) return fail("item_not_found");
+  if (!isDeletion(joined)) return fail("integrity");
+  const opened = await openItem(keys, access.vault, { ...joined, id: item }, rows[0]);
+  return opened.ok ? ok({ ...opened.value, ...deletionOf(joined) }) : opened;
+}
+
+/** Checks that a deleted Item exists, without opening it. Errors: as `loadDeletedItem`. */
+export async function requireDeletedItem(store: Store, access: VaultAccess, item: string): Promise<Result<undefined>> {
+  const read = await loadFromVault<{ item: string | null }, []>(store, access, joinedDeleted(item, "deleted.id AS item"));
+  if (!read.ok) return read;
+  return read.value.joined.item === null ? fail("item_not_found") : ok(undefined);
+}
+
+/** One File of a deleted Item, with its key, in one D1 call. Errors: as `loadDeletedItem`, with `file_not_found` before `integrity`. */
+export async function loadDeletedFile(store: Store, access: VaultAccess, item: string, file: string): Promise<Result<KeyedFile>> {
+  const rows = store.db.prepare(fileOfVersion(SQL.version)).bind(access.vault, item, "", file);
+  const joined = joinedDeleted(item, "deleted.id AS item");
+  const read = await loadFromVault<{ item: string | null }, [FileRow]>(store, access, joined, rows);
+  if (!read.ok) return read;
+  if (read.value.joined.item === null) return fail("item_not_found");
+  const files = await openFiles(read.value.keys, access.vault, read.value.rows[0]);
+  if (!files.ok) return files;
+  return files.value[0] ? ok(files.value[0]) : fail("file_not_found");
+}

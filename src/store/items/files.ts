@@ -1,0 +1,100 @@
+import { sealedLength } from "../../crypto/seal.ts";
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import type { File, KeyedFile } from "../../model/file.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import type { Store } from "../d1/database.ts";
+import { joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
+
+/** The rows of Files: name, size and the key of the content. The contents are in contents/. */
+
+export interface FileRow {
+  item_id: string;
+  id: string;
+  generation: string;
+  size: number;
+  sealed: string;
+  /** The Item's first version with this row; null counts as 0. */
+  since: number | null;
+}
+
+export const FILE_COLUMNS = "item_id, id, generation, size, sealed, since";
+
+/** The place of the text of a File. */
+export const filePlace = (vault: string, id: string): VaultPlace => ({ kind: "file", vault, record: id, version: 0 });
+
+type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"> & { item: string };
+
+/**
+ * Seals the name, the section and the key of a File, and the plain columns of its row: a row whose columns were changed
+ * does not open.
+ */
+export function sealFile(keys: VaultKeys, vault: string, item: string, file: KeyedFile): Promise<string> {
+  return sealText(keys, filePlace(vault, file.id), textOf(item, file));
+}
+
+const textOf = (item: string, { name, section, key, generation, size }: Omit<KeyedFile, "id">): string =>
+  JSON.stringify({ name, section, key, generation, size, item } satisfies Sealed);
+
+/** 32 bytes in base64, as every key of a content. */
+const ANY_KEY = "A".repeat(44);
+
+/** The bytes of the sealed text of a File, computed without its key; 0 without a File. */
+export const sealedFileSize = (item: string, file: File | undefined): number =>
+  file ? sealedLength(textOf(item, { ...file, key: ANY_KEY })) : 0;
+
+/** Opens a row. Errors: `integrity`. */
+async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {
+  const text = await openText(keys, filePlace(vault, row.id), row.sealed);
+  if (!text.ok) return text;
+  const { item, ...file } = JSON.parse(text.value) as Sealed;
+  const same = item === row.item_id && file.generation === row.generation && file.size === row.size;
+  return same ? ok({ ...file, id: row.id }) : fail("integrity");
+}
+
+/** Opens rows in their order. Errors: `integrity`, of the first that does not open. */
+export async function openFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<Result<KeyedFile[]>> {
+  const files: KeyedFile[] = [];
+  for (const row of rows) {
+    const file = await openFile(keys, vault, row);
+    if (!file.ok) return file;
+    files.push(file.value);
+  }
+  return ok(files);
+}
+
+const FILE = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3`;
+export const FILES_OF_ITEM = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 ORDER BY id`;
+
+/**
+ * The Files of an Item, with their keys, in one D1 call.
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`.
+ */
+export function loadFiles(store: Store, access: VaultAccess, item: string): Promise<Result<KeyedFile[]>> {
+  return loadFileRows(store, access, item, store.db.prepare(FILES_OF_ITEM).bind(access.vault, item));
+}
+
+/** One File of an Item. Errors: as `loadFiles`, and then `file_not_found`. */
+export async function loadFile(store: Store, access: VaultAccess, item: string, file: string): Promise<Result<KeyedFile>> {
+  const files = await loadFileRows(store, access, item, store.db.prepare(FILE).bind(access.vault, item, file));
+  if (!files.ok) return files;
+  const [found] = files.value;
+  return found ? ok(found) : fail("file_not_found");
+}
+
+async function loadFileRows(
+  store: Store,
+  access: VaultAccess,
+  item: string,
+  statement: D1PreparedStatement,
+): Promise<Result<KeyedFile[]>> {
+  const read = await loadFromVault<{ item: string | null }, [FileRow]>(
+    store,
+    access,
+    joinedItem(item, "items.id AS item"),
+    statement,
+  );
+  if (!read.ok) return read;
+  const { keys, joined, rows } = read.value;
+  return joined.item === null ? fail("item_not_found") : openFiles(keys, access.vault, rows[0]);
+}

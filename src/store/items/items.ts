@@ -1,0 +1,129 @@
+import { blindIndex, noncePrefix, sealedLength } from "../../crypto/seal.ts";
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import type { BrokenItem, Item, Summary } from "../../model/item.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import type { Store } from "../d1/database.ts";
+import { foldedIndex } from "./folded-index.ts";
+import { type FileRow, FILES_OF_ITEM, openFiles } from "./files.ts";
+import { joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
+
+/** The rows of Items, two sealed texts each, and how they are loaded. commit/commit.ts writes them. */
+
+export interface ItemRow {
+  id: string;
+  version: number;
+  overview: string;
+  details: string;
+}
+
+export type SealedItem = ItemRow & { title_index: string; folded_index: string };
+
+type ItemVersion = Pick<Summary, "id" | "vault" | "version">;
+
+/** The place of a text of a version of an Item. */
+export const itemPlace = (kind: "overview" | "details", { vault, id, version }: ItemVersion): VaultPlace => ({
+  kind,
+  vault,
+  record: id,
+  version,
+});
+
+/** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */
+export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem> {
+  const [summary, secrets] = textsOf(item);
+  const [overview, details, title_index, folded] = await Promise.all([
+    sealText(keys, itemPlace("overview", item), summary),
+    sealText(keys, itemPlace("details", item), secrets, Uint8Array.fromHex(item.nonce)),
+    blindIndex(keys.index, item.title),
+    foldedIndex(keys, item.title),
+  ]);
+  return { id: item.id, version: item.version, overview, details, title_index, folded_index: folded + title_index };
+}
+
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + sealedLength(text), 0);
+
+/** The bytes of both sealed texts of an Item, as its row has them, computed without sealing them. */
+export const sealedTexts = (item: Item): number => lengthOf(textsOf(item));
+
+/**
+ * The bytes of the names and sections of the Files of an Item, as if they were a third sealed text. They count towards the
+ * Item's size (contract 12.1). The row of a File has about 400 bytes more; the number of Files bounds these.
+ */
+export const sealedNames = (item: Item): number => lengthOf(namesOf(item));
+
+const namesOf = ({ files }: Item): string[] =>
+  files.length === 0 ? [] : [JSON.stringify(files.map(({ name, section }) => ({ name, section })))];
+
+const textsOf = ({ id: _id, vault: _vault, version: _version, nonce: _nonce, files: _files, ...item }: Item) => {
+  const { sections, fields, ...attributes } = item;
+  const summary = { ...attributes, username: usernameOf(fields) };
+  return [JSON.stringify(summary), JSON.stringify({ sections, fields })] as const;
+};
+
+const usernameOf = (fields: Item["fields"]): string | undefined =>
+  fields.find(({ purpose }) => purpose === "USERNAME")?.value || undefined;
+
+/** Opens the summary of a row of this vault. Errors: `integrity`. */
+export async function openSummary(keys: VaultKeys, vault: string, row: Omit<ItemRow, "details">): Promise<Result<Summary>> {
+  const { id, version } = row;
+  const text = await openText(keys, itemPlace("overview", { id, vault, version }), row.overview);
+  return text.ok ? ok({ ...(JSON.parse(text.value) as Summary), id, vault, version }) : text;
+}
+
+/** What a list has for a row of this vault that does not open. */
+export const brokenItem = (vault: string, { id, version }: Pick<ItemRow, "id" | "version">): BrokenItem => ({
+  id,
+  vault,
+  version,
+  broken: "integrity",
+});
+
+/** Opens a row and the rows of its Files. Errors: `integrity`. */
+export async function openItem(
+  keys: VaultKeys,
+  vault: string,
+  row: ItemRow,
+  fileRows: readonly FileRow[],
+): Promise<Result<Item>> {
+  const { id, version } = row;
+  const [summary, text, keyed] = await Promise.all([
+    openSummary(keys, vault, row),
+    openText(keys, itemPlace("details", { id, vault, version }), row.details),
+    openFiles(keys, vault, fileRows),
+  ]);
+  if (!summary.ok) return summary;
+  if (!keyed.ok) return keyed;
+  const files = keyed.value.map(({ key: _key, ...file }) => file);
+  if (!text.ok) return text;
+  const details = JSON.parse(text.value) as Pick<Item, "sections" | "fields">;
+  const { username: _username, ...attributes } = summary.value;
+  return ok({ ...attributes, ...details, files, nonce: noncePrefix(row.details).toHex() });
+}
+
+type JoinedItem = Omit<ItemRow, "id"> | { version: null };
+
+/** One Item. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`. */
+export async function loadItem(store: Store, access: VaultAccess, item: string): Promise<Result<Item>> {
+  const row = joinedItem(item, "version, overview, details");
+  const read = await loadFromVault<JoinedItem, [FileRow]>(
+    store,
+    access,
+    row,
+    store.db.prepare(FILES_OF_ITEM).bind(access.vault, item),
+  );
+  if (!read.ok) return read;
+  const { keys, joined, rows } = read.value;
+  if (joined.version === null) return fail("item_not_found");
+  return openItem(keys, access.vault, { ...joined, id: item }, rows[0]);
+}
+
+/**
+ * Checks that an Item exists, without opening it.
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`.
+ */
+export async function requireItem(store: Store, access: VaultAccess, item: string): Promise<Result<undefined>> {
+  const read = await loadFromVault<{ item: string | null }, []>(store, access, joinedItem(item, "items.id AS item"));
+  if (!read.ok) return read;
+  return read.value.joined.item === null ? fail("item_not_found") : ok(undefined);
+}

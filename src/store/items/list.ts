@@ -1,0 +1,127 @@
+import { blindIndex } from "../../crypto/seal.ts";
+import { cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
+import { type Filter, itemPasses, titleOf } from "../../model/filter.ts";
+import type { BrokenItem, Summary } from "../../model/item.ts";
+import { ok, type Result } from "../../model/result.ts";
+import type { Store } from "../d1/database.ts";
+import { NOTHING, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
+import { brokenItem, type ItemRow, openSummary } from "./items.ts";
+
+/** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
+
+/** A slice holds at most 2,000 rows. */
+export const ROWS = 2_000;
+/** A slice ends with the row by which its sealed summaries exceed 4 MiB. One may have half a MiB. */
+export const OCTETS = 4 * 1024 * 1024;
+/** So few rows stay within the bound whatever they hold: they are not measured. */
+const FEW = 8;
+
+/** Part of a list. */
+export interface Slice {
+  /** Those that pass, and the rows that do not open, in the order of their ids. */
+  readonly items: readonly (Summary | BrokenItem)[];
+  /** The number of Items that were looked at. */
+  readonly rows: number;
+  /** The id after which the next slice begins; absent when this is the last. */
+  readonly next: string | undefined;
+}
+
+/** All Items, or those of one title. Without the hint SQLite takes the primary key and reads every Item. */
+const ALL = "FROM items WHERE vault_id = ?1";
+const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
+/** While the vault gets new keys: a row has the blind index under the new or under the previous one. */
+const TITLED_UNDER_BOTH = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index IN (?2, ?5)";
+
+/** The rows after an id, and one more, which shows only that this slice is not the last. */
+const smallPage = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
+
+/**
+ * The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound.
+ * In: `FROM` and `WHERE`, and the columns.
+ */
+export function largePage(listed: string, columns = "id, version, overview"): string {
+  const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
+  return `
+    SELECT ${columns} ${listed} AND id > ?3 ORDER BY id LIMIT CASE
+      WHEN (SELECT sum(octets) FROM (SELECT octet_length(overview) AS octets ${rows})) <= ${OCTETS} THEN ?4 + 1
+      ELSE 2 + (SELECT count(*) FROM (
+        SELECT sum(octets) OVER (ORDER BY id) AS total FROM (SELECT id, octet_length(overview) AS octets ${rows})
+      ) WHERE total <= ${OCTETS}) END`;
+}
+
+type Row = Omit<ItemRow, "details">;
+
+/**
+ * The summaries of a vault after an id, in one D1 call; a slice may hold less than there is.
+ * In: the readings of a filter, which differ in no title; the id (the empty text for the first slice); how many rows to look at at
+ * most; whether archived Items pass (contract 14.15).
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`; `integrity`, when a row with the title that the filter asks for does
+ * not open: a client that gets an empty list would create the Item again. Without a title such a row is in the list as broken.
+ */
+export async function loadSlice(
+  store: Store,
+  access: VaultAccess,
+  readings: readonly Filter[],
+  after: string,
+  most: number = ROWS,
+  archived = false,
+): Promise<Result<Slice>> {
+  const title = titleOf(readings[0]!);
+  // The first slice of a title is expected to hold few Items.
+  const limit = title !== undefined && after === "" ? FEW : most;
+  const found = await (title === undefined
+    ? load(store, access, [], after, limit)
+    : loadTitled(store, access, title, after, limit));
+  if (!found.ok) return found;
+  const { keys, rows: tables } = found.value;
+  const rows = tables[0].slice(0, fitting(tables[0], limit));
+  const opening = await Promise.all(rows.map((row) => openSummary(keys, access.vault, row)));
+  const items: (Summary | BrokenItem)[] = [];
+  for (const [index, summary] of opening.entries()) {
+    if (!summary.ok && title !== undefined) return summary;
+    if (!summary.ok) items.push(brokenItem(access.vault, rows[index]!));
+    else if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(readings, summary.value)) items.push(summary.value);
+  }
+  return ok({ items, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
+}
+
+/** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
+export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): number {
+  let octets = 0;
+  const end = rows.findIndex(({ overview }) => (octets += overview.length) > OCTETS);
+  return Math.min(limit, end < 0 ? rows.length : end + 1);
+}
+
+/** In: the blind indexes of a title, one or two, or none for all Items. */
+function load(store: Store, access: VaultAccess, indexes: readonly string[], after: string, most: number) {
+  const listed = [ALL, TITLED, TITLED_UNDER_BOTH][indexes.length]!;
+  const [index = "", ...previous] = indexes;
+  const sql = (most > FEW ? largePage : smallPage)(listed);
+  const rows = store.db.prepare(sql).bind(access.vault, index, after, most, ...previous);
+  return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
+}
+
+/**
+ * The rows whose blind index is that of the title. The key of the index is in the vault's row, wrapped, so an isolate
+ * without the key in its cache makes one D1 call for the key before the one for the rows.
+ */
+async function loadTitled(
+  store: Store,
+  access: VaultAccess,
+  title: string,
+  after: string,
+  most: number,
+): ReturnType<typeof load> {
+  let keys = cachedVaultKeys(store.keyring, access.vault, store.now);
+  for (;;) {
+    const indexes = keys ? await titleIndexes(keys, title) : [""];
+    const found = await load(store, access, indexes, after, most);
+    if (!found.ok || hasSameKeys(found.value.keys, keys)) return found;
+    keys = found.value.keys;
+  }
+}
+
+const titleIndexes = (keys: VaultKeys, title: string): Promise<string[]> =>
+  Promise.all([keys, ...(keys.previous ? [keys.previous] : [])].map(({ index }) => blindIndex(index, title)));
+
+const hasSameKeys = (a: VaultKeys, b: VaultKeys | undefined): boolean => a.id === b?.id && a.previous?.id === b.previous?.id;

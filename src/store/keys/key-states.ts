@@ -1,0 +1,114 @@
+import type { Keyring } from "../../crypto/keyring.ts";
+import { KEY_STATES, type KeyState } from "../../model/key-state.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { checkRootKeys, type ProofRow, proofsStatement, recordRootKeys } from "./root-keys.ts";
+
+/**
+ * The states of root keys (contract 20.1). They are derived from `ROOT_KEYS` and from what the database holds, and are stored nowhere, so
+ * that they cannot contradict the secret.
+ */
+
+/** How many rows are sealed under a key. Triggers count them (schema.sql), so that nothing is scanned. */
+interface Uses {
+  readonly id: string;
+  readonly vaults: number;
+  readonly tokens: number;
+  readonly ended_tokens: number;
+}
+
+/** A root key of `ROOT_KEYS` or of the database. */
+export interface KnownKey extends Omit<Uses, "ended_tokens"> {
+  readonly state: KeyState;
+  readonly endedTokens: number;
+  readonly fingerprint: string | undefined;
+  /** 32 bytes in base64; absent when `ROOT_KEYS` has no part of the key. */
+  readonly publicKey: string | undefined;
+  /** Whether tokens that it signed are accepted. */
+  readonly verifies: boolean;
+}
+
+const USES = "SELECT id, vaults, tokens, ended_tokens FROM root_key_uses";
+const NONE = { vaults: 0, tokens: 0, ended_tokens: 0 };
+
+const rowsOf = ({ vaults, tokens, ended_tokens }: Omit<Uses, "id">): number => vaults + tokens + ended_tokens;
+
+const possible = (count: number): number => Math.min(Math.max(count, 0), Number.MAX_SAFE_INTEGER);
+
+/** `verify` counts damaged counts again. */
+const possibleUses = ({ id, vaults, tokens, ended_tokens }: Uses): Uses => ({
+  id,
+  vaults: possible(vaults),
+  tokens: possible(tokens),
+  ended_tokens: possible(ended_tokens),
+});
+
+/** Whether nothing needs the key, and `ROOT_KEYS` may lose it. In: whether the newest backup needs it. */
+export const isRemovable = ({ state, vaults, tokens, endedTokens }: KnownKey, backup: boolean): boolean =>
+  !backup && (state === "staged" || state === "retired") && vaults + tokens + endedTokens === 0;
+
+/** All root keys, in the order of their states and then of their ids. Errors: those of `recordRootKeys`. */
+export async function loadKnownKeys(store: Store): Promise<Result<readonly KnownKey[]>> {
+  const recorded = await recordRootKeys(store);
+  if (!recorded.ok) return recorded;
+  const { db, keyring } = store;
+  const read = await runBatch<[ProofRow, Uses]>(db, proofsStatement(db), db.prepare(USES));
+  if (!read.ok) return read;
+  const [proofs, uses] = read.value;
+  const used = new Map(
+    uses
+      .map(possibleUses)
+      .filter((row) => rowsOf(row) > 0)
+      .map((row) => [row.id, row]),
+  );
+  const proven = new Map(proofs.map((row) => [row.id, row]));
+  const ids = new Set([...keyring.verifying.keys(), ...proven.keys(), ...used.keys()]);
+  const known = [...ids].map((id): KnownKey => {
+    const { vaults, tokens, ended_tokens: endedTokens } = used.get(id) ?? NONE;
+    const key = keyring.verifying.get(id);
+    return {
+      id,
+      // Release 0.2.0 issues tokens without a proof.
+      state: stateOf(keyring, id, proven.has(id) || used.has(id), used.has(id)),
+      fingerprint: key?.fingerprint ?? fingerprintOf(proven.get(id)),
+      publicKey: key?.publicKey,
+      verifies: key !== undefined,
+      vaults,
+      tokens,
+      endedTokens,
+    };
+  });
+  const order = ({ state }: KnownKey) => KEY_STATES.indexOf(state);
+  return ok(known.toSorted((one, other) => order(one) - order(other) || (one.id < other.id ? -1 : 1)));
+}
+
+/** A damaged one names no key. */
+const fingerprintOf = (row: ProofRow | undefined): string | undefined =>
+  /^[0-9a-f]{16}$/.test(row?.fingerprint ?? "") ? (row?.fingerprint ?? undefined) : undefined;
+
+/** In: whether the database has seen the key, and whether rows need it. */
+function stateOf({ active, keys }: Keyring, id: string, seen: boolean, needed: boolean): KeyState {
+  if (id === active.id) return "active";
+  if (keys.has(id)) return seen ? "retired" : "staged";
+  return needed ? "missing" : "removed";
+}
+
+/**
+ * For /health: whether `ROOT_KEYS` has the keys of this database. Errors: `misconfigured`, also for a key that is missing while vaults or
+ * tokens in use need it; `unavailable`.
+ */
+export async function probeRootKeys(db: D1Database, keyring: Keyring): Promise<Result<undefined>> {
+  const checked = await checkRootKeys(db, keyring);
+  if (!checked.ok) return checked;
+  const read = await runBatch<[ProofRow, Uses]>(db, proofsStatement(db), db.prepare(USES));
+  // An older schema does not have the counts. The report of the schema says so.
+  if (!read.ok) return checked;
+  const [proofs, uses] = read.value;
+  const lacking = uses.filter(({ id, vaults, tokens }) => vaults + tokens > 0 && !keyring.keys.has(id));
+  if (lacking.length === 0) return ok(undefined);
+  const named = lacking.map(({ id, vaults, tokens }) => {
+    const fingerprint = proofs.find((row) => row.id === id)?.fingerprint ?? "unknown";
+    return `the root key ${id} (fingerprint ${fingerprint}), which ${vaults} vaults and ${tokens} tokens need`;
+  });
+  return fail("misconfigured", `ROOT_KEYS lacks ${named.join("; and ")}`);
+}

@@ -1,0 +1,122 @@
+import { createCache } from "../../crypto/cache.ts";
+import type { Keyring, RootKey } from "../../crypto/keyring.ts";
+import { NOWHERE, open, type Place, seal } from "../../crypto/seal.ts";
+import { echo } from "../../model/failure.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { MINUTE, SECOND } from "../../model/time.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+
+/** Proofs of the root keys: a known text, sealed under each root key that this database was sealed with. */
+
+const KNOWN = "item-vault";
+
+const SQL = {
+  insert: "INSERT INTO root_keys (id, proof, fingerprint) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
+  proofs: "SELECT id, proof, fingerprint FROM root_keys",
+  /** Also of a schema that is too old to be served: the root keys are checked before the schema. */
+  oldProofs: "SELECT id, proof FROM root_keys",
+  /** Release 0.2.0 stores proofs without fingerprints. */
+  addFingerprint: "UPDATE root_keys SET fingerprint = ?2 WHERE id = ?1 AND fingerprint IS NULL",
+  fingerprint: "SELECT fingerprint FROM root_keys WHERE id = ?1",
+};
+
+/** A row of `root_keys`. */
+export interface ProofRow {
+  readonly id: string;
+  readonly proof: string;
+  readonly fingerprint: string | null;
+}
+
+type Proof = Pick<ProofRow, "id" | "proof">;
+
+const place = (key: string): Place => ({ kind: "proof", vault: NOWHERE, record: NOWHERE, version: 1, key });
+
+/** The statement that stores the proof of a root key, for each batch that may be the first to use the key for a vault or token. */
+export async function proofStatement(db: D1Database, root: RootKey): Promise<D1PreparedStatement> {
+  return db.prepare(SQL.insert).bind(root.id, await seal(root.registry, place(root.id), KNOWN), root.fingerprint);
+}
+
+/** The statement that reads the proofs. */
+export const proofsStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.proofs);
+
+/** Whether a proof was sealed under this root key. */
+export async function openProof(root: RootKey, proof: string): Promise<boolean> {
+  const text = await open(root.registry, place(root.id), proof);
+  return text.ok && text.value === KNOWN;
+}
+
+/**
+ * Compares the keyring with the proofs. A database without proofs is new and accepts any keys.
+ * Errors: `misconfigured`, with a detail that names key ids alone; `unavailable`.
+ */
+export async function checkRootKeys(db: D1Database, keyring: Keyring): Promise<Result<undefined>> {
+  const read = await runBatch<[Proof]>(db, db.prepare(SQL.oldProofs));
+  return read.ok ? compareProofs(keyring, read.value[0]) : read;
+}
+
+/** Errors: `misconfigured`, as above. */
+async function compareProofs({ keys }: Keyring, proofs: readonly Proof[]): Promise<Result<undefined>> {
+  const known = proofs.filter((row) => keys.has(row.id));
+  if (proofs.length > 0 && known.length === 0) return fail("misconfigured", "ROOT_KEYS has none of the keys of this database");
+  for (const { id, proof } of known) {
+    if (!(await openProof(keys.get(id)!, proof)))
+      return fail("misconfigured", `the root key ${id} is not the one of this database`);
+  }
+  return ok(undefined);
+}
+
+/**
+ * Stores what is missing of the proofs: fingerprints, and the proof of the active key, which so far may have sealed nothing but origins
+ * in the log. A database without proofs stays so. One D1 call, and a second one when something is missing. Errors: those of
+ * `checkRootKeys`.
+ */
+export async function recordRootKeys({ db, keyring }: Pick<Store, "db" | "keyring">): Promise<Result<undefined>> {
+  const read = await runBatch<[ProofRow]>(db, proofsStatement(db));
+  if (!read.ok) return read;
+  const [proofs] = read.value;
+  const checked = await compareProofs(keyring, proofs);
+  if (!checked.ok || proofs.length === 0) return checked;
+  const { active, keys } = keyring;
+  const unnamed = proofs.filter(({ id, fingerprint }) => fingerprint === null && keys.has(id));
+  const statements = unnamed.map(({ id }) => db.prepare(SQL.addFingerprint).bind(id, keys.get(id)!.fingerprint));
+  if (!proofs.some(({ id }) => id === active.id)) statements.push(await proofStatement(db, active));
+  const written: Result<unknown> = statements.length > 0 ? await runBatch(db, ...statements) : ok(undefined);
+  return written.ok ? ok(undefined) : written;
+}
+
+/** Refusals that name a missing key, by keyring and id of the key. */
+const missing = createCache<Refusal>(64, MINUTE);
+
+/**
+ * The refusal of a row whose root key is not in `ROOT_KEYS`: it names the key, so that the right one is put back. Its fingerprint is
+ * looked up once a minute per isolate.
+ */
+export async function refuseMissingKey({ db, keyring, now }: Store, id: string): Promise<Refusal> {
+  const name = `${keyring.id}.${id}`;
+  const known = missing.get(name, now);
+  if (known) return known;
+  const refuse = (fingerprint: string) => fail("misconfigured", `the root key ${echo(id)}${fingerprint} is not in ROOT_KEYS`);
+  // Stored before the await, so that concurrent requests do not look it up as well.
+  missing.set(name, refuse(""), now);
+  const read = await runBatch<[Pick<ProofRow, "fingerprint">]>(db, db.prepare(SQL.fingerprint).bind(id));
+  const fingerprint = read.ok ? read.value[0][0]?.fingerprint : undefined;
+  const refusal = refuse(fingerprint ? ` (fingerprint ${echo(fingerprint)})` : "");
+  missing.set(name, refusal, now);
+  return refusal;
+}
+
+let lastCheck: { keyring: Store["keyring"]; until: number; refusal: Refusal } | undefined;
+
+/**
+ * A token does not verify when it is invalid, or when the root keys are wrong: then no token verifies, and the answer is a
+ * 503. The root keys are compared with D1 once a minute per isolate, so that invalid tokens cannot cause load.
+ */
+export async function explainFailure(store: Store): Promise<Refusal> {
+  if (lastCheck?.keyring === store.keyring && store.now < lastCheck.until) return lastCheck.refusal;
+  // Assigned before the await, so that concurrent requests do not check as well.
+  const check = (lastCheck = { keyring: store.keyring, until: store.now + MINUTE, refusal: fail("unauthorized") });
+  const checked = await checkRootKeys(store.db, store.keyring);
+  if (!checked.ok && checked.failure.kind === "misconfigured") check.refusal = checked;
+  if (!checked.ok && checked.failure.kind !== "misconfigured") check.until = store.now + SECOND;
+  return check.refusal;
+}

@@ -1,0 +1,146 @@
+import { LIMITS } from "../../model/limits.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { loadForToken } from "../vaults/authorized.ts";
+import type { Store } from "../d1/database.ts";
+import { BY_FOLDED_TITLE, FOLDED } from "../items/folded-index.ts";
+import type { TokenIdentity } from "../vaults/token-check.ts";
+import type { VaultRow } from "../vaults/rows.ts";
+
+/** The rows that references need, loaded in as few D1 calls as possible. Each call checks the token too. */
+
+/** Who reads. `vaults` are the ids of the vaults that the token reads. */
+export interface Reader {
+  readonly token: TokenIdentity;
+  readonly vaults: readonly string[];
+  readonly keysInUse?: KeysInUse | undefined;
+}
+
+/**
+ * The keys of the vaults, as the first call found them. A vault may get new keys before a further call: then a blind index under the
+ * old ones finds nothing, and a row under the new ones does not open, so the request begins again.
+ */
+export interface KeysInUse {
+  /** By the ids of the vaults. */
+  readonly ids: Map<string, string>;
+  replaced: boolean;
+}
+
+/** An Item that is looked for: by its id, by the blind index of its folded title, or by both. */
+export interface Wanted {
+  readonly vault: string;
+  readonly item: string | null;
+  readonly folded: string | null;
+}
+
+/** A row that was found. The texts are absent when those before it are as large as one call may load. */
+export interface FoundRow {
+  readonly vault_id: string;
+  readonly id: string;
+  readonly version: number;
+  /** The blind index of its folded title; null when the title is not indexed. */
+  readonly folded: string | null;
+  readonly overview: string | null;
+  readonly details: string | null;
+}
+
+/** A vault, and whether it has titles that are not indexed. */
+export type ListedRow = VaultRow & { unindexed: number };
+
+/** The most characters of sealed texts that one call loads. */
+const CHARACTERS = 4 * 1024 * 1024;
+
+/**
+ * So many Items are loaded by one call at most. What 100 references name is fewer than the first, except with many vaults. The second
+ * one has room for all that they may name: for each an id, three Items of its title, or six while the vault gets new keys, and two
+ * more whose titles are not indexed.
+ */
+export const MOST_ITEMS = { guessed: 200, wanted: 9 * LIMITS.references };
+
+/** So many Items of one title are looked at: a live one, an archived one, and one that makes the title ambiguous. */
+export const SAME_TITLE = 3;
+
+const SQL = {
+  vaults: `
+    SELECT vaults.*, EXISTS (SELECT 1 FROM ${BY_FOLDED_TITLE} WHERE vault_id = vaults.id AND ${FOLDED} IS NULL) AS unindexed
+    FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
+  // The sizes are added up apart from the texts, which SQLite would copy.
+  items: `
+    WITH wanted AS MATERIALIZED (
+      SELECT value ->> 0 AS vault, value ->> 1 AS item, value ->> 2 AS folded FROM json_each(?1)),
+    found AS MATERIALIZED (
+      SELECT vault, item AS id FROM wanted WHERE item IS NOT NULL
+      UNION ALL
+      SELECT vault, ids.value FROM wanted CROSS JOIN json_each((
+        SELECT json_group_array(id) FROM (
+          SELECT id FROM ${BY_FOLDED_TITLE} WHERE vault_id = vault AND ${FOLDED} = folded LIMIT ${SAME_TITLE}))) AS ids
+      WHERE folded IS NOT NULL
+      LIMIT ?2),
+    sized AS MATERIALIZED (
+      SELECT vault_id, items.id, sum(octet_length(overview) + octet_length(details)) OVER (ROWS UNBOUNDED PRECEDING) AS total
+      FROM found CROSS JOIN items ON vault_id = vault AND items.id = found.id)
+    SELECT items.vault_id, items.id, version, ${FOLDED} AS folded,
+      CASE WHEN total <= ${CHARACTERS} THEN overview END AS overview,
+      CASE WHEN total <= ${CHARACTERS} THEN details END AS details
+    FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
+};
+
+/** The columns of a row whose texts are small enough that `MOST_ITEMS.guessed` of them fit into one call. */
+const GUESSED = `
+  items.vault_id, items.id, version, ${FOLDED} AS folded,
+  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / MOST_ITEMS.guessed}, overview, NULL) AS overview,
+  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / MOST_ITEMS.guessed}, details, NULL) AS details`;
+
+/** A quarter of the time of `SQL.items`, which also loads large Items. The texts of the lists begin with the id of a vault. */
+const GUESSES = `
+  SELECT ${GUESSED} FROM json_each(?1) AS ids
+  CROSS JOIN items ON items.vault_id = substr(ids.value, 1, 36) AND items.id = substr(ids.value, 37)
+  UNION ALL
+  SELECT ${GUESSED} FROM json_each(?2) AS titles
+  CROSS JOIN ${BY_FOLDED_TITLE} ON items.vault_id = substr(titles.value, 1, 36) AND ${FOLDED} = substr(titles.value, 37)
+  LIMIT ${MOST_ITEMS.guessed}`;
+
+const KEYS = "SELECT id, data_key_id FROM vaults WHERE id IN (SELECT value FROM json_each(?1))";
+
+/** A further call: it also checks that the vaults of the rows have the keys that the request uses. Errors: as `loadForToken`. */
+export async function loadMore<Row>(
+  store: Store,
+  { token, keysInUse }: Reader,
+  vaults: readonly string[],
+  statement: D1PreparedStatement,
+): Promise<Result<Row[]>> {
+  const keys = store.db.prepare(KEYS).bind(JSON.stringify([...new Set(vaults)]));
+  const read = await loadForToken<[Row, { id: string; data_key_id: string }]>(store, token, statement, keys);
+  if (!read.ok) return read;
+  const [rows, found] = read.value;
+  if (keysInUse && found.some(({ id, data_key_id }) => keysInUse.ids.get(id) !== data_key_id)) keysInUse.replaced = true;
+  return ok(rows);
+}
+
+const listOf = (wanted: readonly Wanted[]): string =>
+  JSON.stringify(wanted.map(({ vault, item, folded }) => [vault, item, folded]));
+
+/** Loads vaults of the token, and some Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
+export async function loadVaultsAndItems(
+  store: Store,
+  { token }: Reader,
+  vaults: readonly string[],
+  wanted: readonly Wanted[],
+): Promise<Result<[ListedRow[], FoundRow[]]>> {
+  return loadForToken<[ListedRow, FoundRow]>(
+    store,
+    token,
+    store.db.prepare(SQL.vaults).bind(JSON.stringify(vaults)),
+    store.db
+      .prepare(GUESSES)
+      .bind(
+        JSON.stringify(wanted.flatMap(({ vault, item }) => (item === null ? [] : [vault + item]))),
+        JSON.stringify(wanted.flatMap(({ vault, folded }) => (folded === null ? [] : [vault + folded]))),
+      ),
+  );
+}
+
+/** Loads Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
+export async function loadWanted(store: Store, reader: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
+  const vaults = wanted.map(({ vault }) => vault);
+  return loadMore<FoundRow>(store, reader, vaults, store.db.prepare(SQL.items).bind(listOf(wanted), MOST_ITEMS.wanted));
+}

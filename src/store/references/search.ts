@@ -1,0 +1,107 @@
+import type { KeyedFile } from "../../model/file.ts";
+import { fold } from "../../model/fold.ts";
+import { isId, parseId } from "../../model/ids.ts";
+import type { Item } from "../../model/item.ts";
+import { fieldFinder, type FoundField } from "../../model/named.ts";
+import { attributeOf, type ReferenceContext } from "../../model/reference-attributes.ts";
+import { namesNone, namesSeveral, type Reference } from "../../model/reference.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { openItem } from "../items/items.ts";
+import { type FoundRow, SAME_TITLE, type Wanted } from "./rows.ts";
+import type { ReferencedVault } from "./vaults.ts";
+
+/** Which Item a reference names (contract 16.5), and what it says of the field. */
+
+/** The Item of a reference, at the version that was read. */
+export type ItemState = Pick<Item, "id" | "vault" | "version" | "nonce">;
+
+/** What a reference stands for. */
+export interface Resolved extends ItemState {
+  /** A text, or the File whose content it is. */
+  readonly value: string | KeyedFile;
+}
+
+/** An Item that a reference may name: its answer, or where its Files have to be looked at. */
+export type Hit = Result<Resolved> | { readonly ok: "file"; readonly item: ItemState; readonly within: FoundField["within"] };
+
+/** A reference on its way. */
+export interface Search {
+  readonly reference: Reference;
+  readonly vault: ReferencedVault;
+  /** The id that the reference names, if it has the form of one. */
+  readonly item: string | undefined;
+  /** The name, folded, and its blind indexes in the vault: two while the vault gets new keys. */
+  readonly title: string;
+  readonly folded: readonly string[];
+  byId: Hit | undefined;
+  readonly byTitle: Hit[];
+  /** Whether not all titles could be looked at. */
+  incomplete: boolean;
+}
+
+/** The id in a part of a reference, in either form; `undefined` when it has no such form or can name nothing. */
+export function idIn(part: string): string | undefined {
+  const id = parseId(part);
+  return id !== undefined && isId(id) ? id : undefined;
+}
+
+export const startSearch = (reference: Reference, vault: ReferencedVault, folded: readonly string[]): Search => ({
+  reference,
+  vault,
+  item: idIn(reference.item),
+  title: fold(reference.item),
+  folded,
+  byId: undefined,
+  byTitle: [],
+  incomplete: false,
+});
+
+export const wantedBy = ({ vault, item, folded }: Search): Wanted[] => wantedIn(vault.id, item, folded);
+
+/** What is looked for. In: the id that is named, if any, and the blind indexes of the name. */
+export const wantedIn = (vault: string, item: string | undefined, indexes: readonly string[]): Wanted[] =>
+  indexes.map((folded, place) => ({ vault, item: (place === 0 && item) || null, folded }));
+
+/** A row with its texts. */
+type LoadedRow = FoundRow & { readonly overview: string; readonly details: string };
+
+/** The searches that a row may answer. In: the searches in the vault of the row. */
+export const searchesFor = (row: FoundRow, searches: readonly Search[]): Search[] =>
+  searches.filter(({ item, folded }) => item === row.id || row.folded === null || folded.includes(row.folded));
+
+/** Opens an Item once, and tells each of the searches what it says. */
+export async function readItem(row: LoadedRow, searches: readonly Search[], context: ReferenceContext): Promise<void> {
+  const { vault } = searches[0]!;
+  const opened = await openItem(vault.keys, vault.id, row, []);
+  const lookUp = opened.ok ? createLookUp(opened.value, context) : () => opened;
+  for (const search of searches) {
+    // The index is never trusted alone.
+    const named = opened.ok
+      ? opened.value.state !== "ARCHIVED" && fold(opened.value.title) === search.title
+      : row.folded !== null && search.folded.includes(row.folded);
+    if (search.item === row.id) search.byId = lookUp(search.reference);
+    else if (named) search.byTitle.push(lookUp(search.reference));
+  }
+}
+
+function createLookUp(item: Item, context: ReferenceContext): (reference: Reference) => Hit {
+  const { id, vault, version, nonce } = item;
+  const state = { id, vault, version, nonce };
+  const find = fieldFinder(item.sections, item.fields);
+  return (reference) => {
+    const found = find(reference);
+    if (!found.ok) return found;
+    const { field, within } = found.value;
+    if (!field) return { ok: "file", item: state, within };
+    const value = attributeOf(field, reference, context);
+    return value.ok ? ok({ ...state, value: value.value }) : value;
+  };
+}
+
+/** The end of a search. In: how many Items have the indexed title. */
+export function concludeSearch({ byId, byTitle, incomplete }: Search, titled: number): Hit {
+  if (byId) return byId;
+  if (titled >= SAME_TITLE || byTitle.length > 1) return namesSeveral("Items of the vault");
+  if (incomplete) return fail("unindexed");
+  return byTitle[0] ?? namesNone("Item of the vault");
+}

@@ -1,0 +1,52 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { fold } from "../../model/fold.ts";
+import { parseId } from "../../model/ids.ts";
+import { namesNone, namesSeveral } from "../../model/reference.ts";
+import { ok, type Refusal, type Result } from "../../model/result.ts";
+import type { Store } from "../d1/database.ts";
+import type { ListedRow } from "./rows.ts";
+import { openVault } from "../vaults/rows.ts";
+
+/** Which vault a reference names (contract 16.4). No name is cached: the rows are loaded with each request. */
+
+export interface ReferencedVault {
+  readonly id: string;
+  /** Its name, folded. */
+  readonly name: string;
+  readonly keys: VaultKeys;
+  /** Whether it has titles that are not indexed. */
+  readonly unindexed: boolean;
+}
+
+/** The vaults that references may name, by their ids. */
+export type ReferencedVaults = ReadonlyMap<string, Result<ReferencedVault>>;
+
+/** Opens vaults. One that does not open refuses only the references that may name it. */
+export async function openVaults(store: Store, rows: readonly ListedRow[]): Promise<ReferencedVaults> {
+  return new Map(
+    await Promise.all(
+      rows.map(async (row): Promise<[string, Result<ReferencedVault>]> => {
+        const { id, unindexed } = row;
+        const opened = await openVault(store, row);
+        if (!opened.ok) return [id, opened];
+        const { keys, vault } = opened.value;
+        return [id, ok({ id, name: fold(vault.name), keys, unindexed: unindexed === 1 })];
+      }),
+    ),
+  );
+}
+
+/**
+ * The vault of this id or name. In: the vaults that the token reads, so that a reference to another one is refused like one to
+ * a vault that does not exist. Errors: `reference_not_found`, `ambiguous`; those of vaults that do not open.
+ */
+export function findVault(vaults: ReferencedVaults, part: string): Result<ReferencedVault> {
+  const byId = vaults.get(parseId(part) ?? "");
+  if (byId) return byId;
+  const folded = fold(part);
+  const named = [...vaults.values()].filter((vault) => vault.ok && vault.value.name === folded);
+  if (named.length > 1) return namesSeveral("vaults");
+  // It may be one that does not open.
+  const broken = [...vaults.values()].find((vault): vault is Refusal => !vault.ok);
+  return named[0] ?? broken ?? namesNone("vault that the token reads");
+}

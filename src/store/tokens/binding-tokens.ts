@@ -1,0 +1,67 @@
+import { createCache } from "../../crypto/cache.ts";
+import { isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { MINUTE } from "../../model/time.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { explainFailure, refuseMissingKey } from "../keys/root-keys.ts";
+import { signAgain, type TokenRow } from "../vaults/token-rows.ts";
+
+/**
+ * The tokens of service bindings (contract 18), which are named by their ids. Their claims come from their rows, so the rows are
+ * authenticated: the token is signed again, and its hash has to be the one that was stored when it was issued (decision 0025).
+ */
+
+/** By keyring and token id. */
+const verified = createCache<VerifiedClaims>(1024, MINUTE);
+
+const SQL = "SELECT * FROM tokens WHERE id = ?1";
+
+/** A read begins again so often at most: the row changes with a revocation, and with each rotation of root keys. */
+const ATTEMPTS = 3;
+
+/**
+ * Reads with the claims of a token. They are loaded with one D1 call and cached for a minute per isolate; `read` compares their hash
+ * with the row in the D1 call that it makes, as for any token. If that refuses the claims, they are loaded again, because the row may be
+ * another one now: a rewrap signs the token again (rewrap-tokens.ts), also between the load and the read. Errors: those of `read`;
+ * `unauthorized`, whatever the fault of the token; `misconfigured`, `unavailable`.
+ */
+export async function readWithToken<T>(
+  store: Store,
+  id: string,
+  read: (claims: VerifiedClaims) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const name = `${store.keyring.id}.${id}`;
+  let claims = verified.get(name, store.now);
+  for (let refused: VerifiedClaims | undefined, attempt = 0; ; attempt++) {
+    if (!claims) {
+      const loaded = await load(store, id);
+      if (!loaded.ok) return loaded;
+      if (refused?.hash === loaded.value.hash) return fail("unauthorized");
+      claims = loaded.value;
+      verified.set(name, claims, store.now);
+    }
+    const done = await readIfCurrent(store, claims, read);
+    if (done.ok || done.failure.kind !== "unauthorized" || attempt === ATTEMPTS) return done;
+    refused = claims;
+    claims = undefined;
+  }
+}
+
+const readIfCurrent = async <T>(
+  { now, settings }: Store,
+  claims: VerifiedClaims,
+  read: (claims: VerifiedClaims) => Promise<Result<T>>,
+): Promise<Result<T>> => (isCurrent(claims, now, settings.tokensNotBefore) ? read(claims) : fail("unauthorized"));
+
+/** A row without a hash is refused too: one that has lost it cannot be told from one that was altered. */
+async function load(store: Store, id: string): Promise<Result<VerifiedClaims>> {
+  const loaded = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL).bind(id));
+  if (!loaded.ok) return loaded;
+  const [row] = loaded.value[0];
+  if (!row) return fail("unauthorized");
+  if (!store.keyring.keys.has(row.root_key_id)) return refuseMissingKey(store, row.root_key_id);
+  const signed = await signAgain(store.keyring, row);
+  if (!signed.ok) return explainFailure(store);
+  const { claims, hash } = signed.value;
+  return claims.binding && row.claims === hash ? ok({ ...claims, hash }) : fail("unauthorized");
+}

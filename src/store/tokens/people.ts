@@ -1,0 +1,167 @@
+import { emailIndex, emailIndexes } from "../../crypto/email-index.ts";
+import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
+import type { Activity } from "../../model/activity.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { adminEntryStatement } from "../activity/admin-entry.ts";
+import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
+import { endToken } from "./end-token.ts";
+import { proofStatement } from "../keys/root-keys.ts";
+import { openToken, sealToken, type TokenRow } from "../vaults/token-rows.ts";
+import { listTokens, type ListedToken } from "./tokens.ts";
+
+/**
+ * People, for the admin routes (contract 25). A person is a row of `tokens` whose token nobody has the text of, so all that checks,
+ * seals again, backs up and names tokens holds for people too. The email is the name of the token.
+ */
+
+const SQL = {
+  /** One statement, so that of two requests for one email, or for the last place, D1 lets one insert its row. */
+  insert: `
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, person) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+    WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
+      AND NOT EXISTS (SELECT 1 FROM tokens WHERE person IN (SELECT value FROM json_each(?8)))
+      AND (SELECT count(*) FROM tokens WHERE person IS NOT NULL) < ${LIMITS.people}
+    ON CONFLICT (id) DO NOTHING RETURNING id`,
+  one: "SELECT * FROM tokens WHERE id = ?1 AND person IS NOT NULL",
+  ended: "SELECT * FROM ended_tokens WHERE id = ?1",
+  same: "SELECT id FROM tokens WHERE person IN (SELECT value FROM json_each(?1))",
+  ids: "SELECT id FROM tokens WHERE person IS NOT NULL",
+  slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND person IS NOT NULL",
+  /** Only the row that was read: a rewrap or another change may have written it meanwhile. */
+  update: `
+    UPDATE tokens SET root_key_id = ?2, sealed = ?3, created_at = ?4, claims = ?5, person = ?6, signed_by = NULL
+    WHERE id = ?1 AND sealed = ?7 RETURNING id`,
+};
+
+type Id = Pick<TokenRow, "id">;
+
+/** What a person's row holds, under the active root key. */
+async function rowOf({ keyring: { active } }: Store, claims: Claims) {
+  const [sealed, token, index] = await Promise.all([
+    sealToken(active, claims),
+    signToken({ active }, claims),
+    emailIndex(active, claims.name),
+  ]);
+  return { sealed, hash: await hashToken(token), index, key: active.id, createdAt: claims.issuedAt * 1000 };
+}
+
+/**
+ * Adds a person, under the id of the claims. Out: the claims; when the id is in use for a person with the same email and vaults, those
+ * of that person. In: the entry of the admin's log. Errors: `person_exists`, `quota`; `idempotency`, when the id is in use otherwise;
+ * those of `refusalOfWrite`.
+ */
+export async function insertPerson(store: Store, claims: Claims, entry: Activity): Promise<Result<Claims>> {
+  const { db, keyring } = store;
+  const { id, name, expiresAt } = claims;
+  const { key, sealed, createdAt, hash, index } = await rowOf(store, claims);
+  const indexes = JSON.stringify(await emailIndexes(keyring, name));
+  const done = await runBatch<[Id, TokenRow, TokenRow, Id, never, never]>(
+    db,
+    db.prepare(SQL.insert).bind(id, key, sealed, createdAt, expiresAt * 1000, hash, index, indexes),
+    db.prepare(SQL.one).bind(id),
+    db.prepare(SQL.ended).bind(id),
+    db.prepare(SQL.same).bind(indexes),
+    await adminEntryStatement(store, entry, { id, hash }),
+    await proofStatement(db, keyring.active),
+  );
+  if (!done.ok) return refusalOfWrite(done);
+  const [inserted, [row], ended, same] = done.value;
+  if (inserted.length > 0) return ok(claims);
+  if (row) return repeated(store, claims, row);
+  if (ended.length > 0) return fail("idempotency");
+  return same.length > 0 ? fail("person_exists") : fail("quota", `${LIMITS.people} people`);
+}
+
+/** The person of a request that was repeated. Errors: `idempotency`, `misconfigured`, `integrity`. */
+async function repeated({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<Claims>> {
+  const opened = await openToken(keyring, row);
+  if (!opened.ok) return opened;
+  return requestOf(opened.value) === requestOf(wanted) ? opened : fail("idempotency");
+}
+
+const requestOf = ({ name, vaults }: Claims): string =>
+  JSON.stringify([name, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+
+/** A row has up to 7 KiB. Of all rows at once D1's answer and what is made of it took 74 MiB. */
+const sliceRowsMax = 50;
+
+/**
+ * All people, oldest first, each as `present` makes it. The rows are read in slices. Errors: those of `listTokens`;
+ * `unavailable`.
+ */
+export async function loadPeople<T>(store: Store, present: (person: ListedToken) => T): Promise<Result<T[]>> {
+  const { db } = store;
+  const found = await runBatch<[Id]>(db, db.prepare(SQL.ids));
+  if (!found.ok) return found;
+  const ids = found.value[0].map(({ id }) => id);
+  const people: { readonly at: number; readonly id: string; readonly presented: T }[] = [];
+  for (let from = 0; from < ids.length; from += sliceRowsMax) {
+    const slice = JSON.stringify(ids.slice(from, from + sliceRowsMax));
+    const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.slice).bind(slice));
+    const listed = read.ok ? await listTokens(store, read.value[0]) : read;
+    if (!listed.ok) return listed;
+    for (const person of listed.value) people.push({ at: addedAt(person), id: person.id, presented: present(person) });
+  }
+  const sorted = people.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
+  return ok(sorted.map(({ presented }) => presented));
+}
+
+/** When a person was added, in Unix seconds. */
+export const addedAt = (person: ListedToken): number =>
+  "broken" in person ? person.issuedAt : (person.since ?? person.issuedAt);
+
+/** Errors: `person_not_found`, those of `listTokens`; `unavailable`. */
+export async function loadPerson(store: Store, id: string): Promise<Result<ListedToken>> {
+  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.one).bind(id));
+  if (!read.ok) return read;
+  if (read.value[0].length === 0) return fail("person_not_found");
+  const listed = await listTokens(store, read.value[0]);
+  return listed.ok ? ok(listed.value[0]!) : listed;
+}
+
+/** A change that finds another row than it read is tried again so many times. */
+const TRIES = 3;
+
+/**
+ * Replaces the vaults of a person, and grants them anew: the time of issue changes, and with it the hash of the row, so the person's
+ * sessions end. In: the entry of the admin's log. Errors: `person_not_found`, `busy`, `misconfigured`, `integrity`, those of
+ * `refusalOfWrite`.
+ */
+export async function updatePerson(store: Store, id: string, vaults: Claims["vaults"], entry: Activity): Promise<Result<Claims>> {
+  const { db, keyring, now } = store;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.one).bind(id));
+    if (!read.ok) return read;
+    const [row] = read.value[0];
+    if (!row) return fail("person_not_found");
+    const opened = await openToken(keyring, row);
+    if (!opened.ok) return opened;
+    const { issuedAt, since = issuedAt } = opened.value;
+    // Later than before also within one second: else a change back would bring earlier sessions back.
+    const claims = { ...opened.value, vaults, since, issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1) };
+    const { key, sealed, createdAt, hash, index } = await rowOf(store, claims);
+    const done = await runBatch<[Id, never, never]>(
+      db,
+      db.prepare(SQL.update).bind(id, key, sealed, createdAt, hash, index, row.sealed),
+      await adminEntryStatement(store, entry, { id, hash }),
+      await proofStatement(db, keyring.active),
+    );
+    if (!done.ok) return refusalOfWrite(done);
+    if (done.value[0].length > 0) return ok(claims);
+  }
+  return fail("busy");
+}
+
+/** Removes a person. One who was removed before stays so. Errors: `person_not_found`, those of `refusalOfWrite`. */
+export async function deletePerson(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
+  const { db, keyring } = store;
+  const read = await runBatch<[Id, TokenRow]>(db, db.prepare(SQL.one).bind(id), db.prepare(SQL.ended).bind(id));
+  if (!read.ok) return read;
+  const [[live], [ended]] = read.value;
+  // Whose a row is that does not open is unknown, and what has ended stays as it is.
+  const opened = ended && (await openToken(keyring, ended));
+  if (!live && (!opened || (opened.ok && !opened.value.person))) return fail("person_not_found");
+  const done = await endToken(store, id, entry);
+  return !done.ok && done.failure.kind === "token_not_found" ? fail("person_not_found") : done;
+}

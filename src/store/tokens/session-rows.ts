@@ -1,0 +1,84 @@
+import { type Keyring, type RootKey } from "../../crypto/keyring.ts";
+import { open, type Place, seal } from "../../crypto/seal.ts";
+import { isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
+import type { Permission } from "../../model/permission.ts";
+import type { Store } from "../d1/database.ts";
+
+/**
+ * The rows of sessions and of one-time codes. What a row grants is sealed and bound to the row's id, so whoever writes to D1 can
+ * neither make a session nor widen one, and a code does not open as a session.
+ */
+
+export interface SessionRow {
+  /** The SHA-256 of the cookie or code, in hexadecimal. */
+  readonly id: string;
+  readonly root_key_id: string;
+  readonly sealed: string;
+  /** The hash in the row of the token, which the query adds; NULL without that row. */
+  readonly hash: string | null;
+}
+
+/** What a session may do, and a code gives. */
+export interface Grants {
+  /** As the admin: the fingerprint of ADMIN_TOKEN, so that the grant ends when the secret changes. */
+  readonly admin?: string | undefined;
+  /** As a token, or as a person: the claims when the session was made. The grant ends when the token's row has another hash. */
+  readonly token?: VerifiedClaims | undefined;
+  /** What the admin has opened to the token for this session besides its own vaults (contract 24.12). It ends with the grant `admin`. */
+  readonly opened?: Readonly<Record<string, Permission>> | undefined;
+}
+
+/** The claims of the token that a session acts as, with what the admin has opened to it. */
+export const actingToken = ({ token, opened }: Grants): VerifiedClaims | undefined =>
+  token && opened ? { ...token, vaults: { ...token.vaults, ...opened } } : token;
+
+/** Unix milliseconds. */
+export interface Lifetime {
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+type Kind = "session" | "signInCode";
+
+/** The id has the length of two UUIDs. */
+const place = (kind: Kind, id: string, key: string): Place => ({
+  kind,
+  vault: uuid(id.slice(0, 32)),
+  record: uuid(id.slice(32)),
+  version: 1,
+  key,
+});
+
+const uuid = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+
+/** Seals what a row grants. In: its kind and its id. */
+export const sealGrants = (root: RootKey, kind: Kind, id: string, grants: Grants & Lifetime): Promise<string> =>
+  seal(root.registry, place(kind, id, root.id), JSON.stringify(grants));
+
+/** Opens a row. Out: `undefined` for a row that does not open, whatever the fault: then there is no session. */
+async function openGrants({ keys }: Keyring, kind: Kind, row: SessionRow): Promise<(Grants & Lifetime) | undefined> {
+  const root = keys.get(row.root_key_id);
+  const text = root && (await open(root.registry, place(kind, row.id, root.id), row.sealed));
+  return text?.ok ? (JSON.parse(text.value) as Grants & Lifetime) : undefined;
+}
+
+/**
+ * Opens a row and leaves out the grants that have ended. In: the fingerprint of ADMIN_TOKEN, if the service has one. Out: `undefined`
+ * for a row that does not open, has expired or grants nothing any more.
+ */
+export async function openLiveGrants(
+  { keyring, settings, now }: Store,
+  kind: Kind,
+  row: SessionRow,
+  admin: string | undefined,
+): Promise<(Grants & Lifetime) | undefined> {
+  const opened = await openGrants(keyring, kind, row);
+  if (!opened || opened.expiresAt <= now || opened.createdAt < settings.tokensNotBefore * 1000) return undefined;
+  const { createdAt, expiresAt, token } = opened;
+  const live = {
+    admin: opened.admin === admin ? admin : undefined,
+    token: token && token.hash === row.hash && isCurrent(token, now, settings.tokensNotBefore) ? token : undefined,
+  };
+  if (live.admin === undefined && live.token === undefined) return undefined;
+  return { createdAt, expiresAt, ...live, opened: live.admin === undefined || !live.token ? undefined : opened.opened };
+}

@@ -1,0 +1,129 @@
+import type { Take } from "../d1/calls.ts";
+import { createCache } from "../../crypto/cache.ts";
+import { createConsoleSecret } from "../../crypto/console-secret.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { MINUTE, SECOND } from "../../model/time.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { type Grants, type Lifetime, openLiveGrants, sealGrants, type SessionRow } from "./session-rows.ts";
+
+/** Sessions of the console, and the one-time codes that begin them (contract 24). */
+
+const COLUMNS = "id, root_key_id, sealed, (SELECT claims FROM tokens WHERE tokens.id = token_id) AS hash";
+
+const SQL = {
+  load: `SELECT ${COLUMNS} FROM sessions WHERE id = ?1`,
+  take: `DELETE FROM sessions WHERE id = ?1 RETURNING ${COLUMNS}`,
+  delete: "DELETE FROM sessions WHERE id = ?1",
+  /** Leaves room for one row: those that expire last stay. */
+  trim: `
+    DELETE FROM sessions WHERE id IN (
+      SELECT id FROM sessions WHERE token_id IS ?1 ORDER BY expires_at DESC LIMIT -1 OFFSET ${LIMITS.sessions - 1})`,
+  insert: "INSERT INTO sessions (id, token_id, expires_at, root_key_id, sealed) VALUES (?1, ?2, ?3, ?4, ?5)",
+  /** A slice of 1,000. */
+  clean: "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= ?1 LIMIT 1000) RETURNING id",
+};
+
+/** A session that has not ended, with the grants that have not. */
+export interface ConsoleSession extends Grants, Lifetime {
+  readonly id: string;
+}
+
+/** By keyring and id. */
+const opened = createCache<ConsoleSession>(1024, MINUTE);
+
+/**
+ * Loads a session in one D1 call. In: its id, and the fingerprint of ADMIN_TOKEN, if the service has one.
+ * Errors: `unauthorized`, whatever ended the session; `unavailable`.
+ */
+export async function loadSession(store: Store, id: string, admin: string | undefined): Promise<Result<ConsoleSession>> {
+  const { db, keyring, now } = store;
+  const read = await runBatch<[SessionRow]>(db, db.prepare(SQL.load).bind(id));
+  if (!read.ok) return read;
+  const [row] = read.value[0];
+  const live = row && (await openLiveGrants(store, "session", row, admin));
+  if (!live) return fail("unauthorized");
+  const session = { id, ...live };
+  opened.set(`${keyring.id}.${id}`, session, now);
+  return ok(session);
+}
+
+/**
+ * As `loadSession`, out of the memory of the isolate where a request has loaded the session in the last minute. Only for a caller whose
+ * next D1 call compares the grant of the token with D1 (token-check.ts).
+ */
+export async function findSession(store: Store, id: string, admin: string | undefined): Promise<Result<ConsoleSession>> {
+  const known = opened.get(`${store.keyring.id}.${id}`, store.now);
+  // What the admin has opened ends with the grant of the admin, which no other call compares.
+  const isLive = known && known.expiresAt > store.now && (known.opened === undefined || known.admin === admin);
+  return isLive ? ok(known) : loadSession(store, id, admin);
+}
+
+/** A session or code that was made: the text that its holder sends. */
+export interface Made extends Lifetime {
+  readonly text: string;
+}
+
+/**
+ * Makes a session, in one D1 call. In: what it grants, from when until when, and the id of the session that it replaces, if there is one.
+ * Errors: `unavailable`, `database_full`.
+ */
+export const insertSession = (store: Store, grants: Grants, lifetime: Lifetime, replaced?: string): Promise<Result<Made>> =>
+  insert(store, "session", grants, lifetime, replaced);
+
+/** Makes a one-time code, in one D1 call. Errors: as `insertSession`. */
+export const insertCode = (store: Store, grants: Grants): Promise<Result<Made>> =>
+  insert(store, "signInCode", grants, { createdAt: store.now, expiresAt: store.now + LIMITS.signInCode * SECOND });
+
+async function insert(
+  store: Store,
+  kind: "session" | "signInCode",
+  grants: Grants,
+  lifetime: Lifetime,
+  replaced?: string,
+): Promise<Result<Made>> {
+  const { db, keyring } = store;
+  const { id, text } = await createConsoleSecret(keyring, kind === "session" ? "session" : "sign-in-code");
+  const sealed = await sealGrants(keyring.active, kind, id, { ...lifetime, ...grants });
+  const token = grants.token?.id ?? null;
+  const statements = [
+    db.prepare(SQL.trim).bind(token),
+    db.prepare(SQL.insert).bind(id, token, lifetime.expiresAt, keyring.active.id, sealed),
+  ];
+  if (replaced !== undefined) statements.unshift(db.prepare(SQL.delete).bind(replaced));
+  const done = await runBatch(db, ...statements);
+  return done.ok ? ok({ text, ...lifetime }) : done;
+}
+
+/**
+ * Uses a one-time code: its row is deleted in the D1 call that reads it, so one of several requests gets the grants.
+ * Errors: `unauthorized` (used, expired, or its token was revoked), `unavailable`.
+ */
+export async function takeCode(store: Store, id: string, admin: string | undefined): Promise<Result<Grants>> {
+  const taken = await runBatch<[SessionRow]>(store.db, store.db.prepare(SQL.take).bind(id));
+  if (!taken.ok) return taken;
+  const [row] = taken.value[0];
+  const live = row && (await openLiveGrants(store, "signInCode", row, admin));
+  return live ? ok({ admin: live.admin, token: live.token }) : fail("unauthorized");
+}
+
+/** Ends a session at once. Errors: `unavailable`. */
+export async function deleteSession({ db }: Store, id: string): Promise<Result<undefined>> {
+  const done = await runBatch(db, db.prepare(SQL.delete).bind(id));
+  return done.ok ? ok(undefined) : done;
+}
+
+/**
+ * Deletes the rows of expired sessions and codes. In: Unix milliseconds, and what gives a call for each slice of 1,000. Out: how many.
+ * Throws when D1 fails.
+ */
+export async function deleteExpiredSessions(db: D1Database, now: number, take: Take): Promise<number> {
+  let count = 0;
+  while (take(1)) {
+    const deleted = await runBatch<[{ id: string }]>(db, db.prepare(SQL.clean).bind(now));
+    if (!deleted.ok) throw new Error("expired sessions could not be deleted");
+    count += deleted.value[0].length;
+    if (deleted.value[0].length < 1000) break;
+  }
+  return count;
+}

@@ -1,0 +1,78 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { authorizeToken, HASH_OF_TOKEN, holderOf, type TokenIdentity } from "./token-check.ts";
+import { KEY_COLUMNS, type KeyRow, openKeys } from "./rows.ts";
+
+/** Reads that check in the same D1 call that the token was issued, is not revoked, and that the vault exists. */
+
+/** Who reads, and in which vault. */
+export interface VaultAccess {
+  readonly token: TokenIdentity;
+  /** A canonical UUID, or a text that names nothing. */
+  readonly vault: string;
+}
+
+/** A table that is joined to the row of the vault, which saves a statement. Its columns are NULL when it has no row. */
+export interface Joined {
+  readonly columns: string;
+  readonly tables: string;
+  readonly values: readonly (string | number)[];
+}
+
+export const NOTHING: Joined = { columns: "1", tables: "", values: [] };
+
+/** Joins an Item of the vault. In: its id, and the columns that are wanted. */
+export const joinedItem = (item: string, columns: string): Joined => ({
+  columns,
+  tables: "LEFT JOIN items ON items.vault_id = vaults.id AND items.id = ?3",
+  values: [item],
+});
+
+/** Gives one row in any case: the columns of a vault that does not exist are NULL. */
+const authorizing = ({ columns, tables }: Joined): string => `
+  SELECT ${HASH_OF_TOKEN} AS token, ${KEY_COLUMNS}, ${columns}
+  FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?2 ${tables}`;
+
+type AuthorizingRow = (KeyRow | { id: null }) & { token: string | null };
+
+/**
+ * Loads rows of a vault in one D1 call. Out: the vault's keys, the joined columns, and the rows of each statement.
+ * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, those of unwrapping the keys.
+ */
+export async function loadFromVault<Row, Rows extends unknown[]>(
+  store: Store,
+  access: VaultAccess,
+  joined: Joined,
+  ...statements: { [K in keyof Rows]: D1PreparedStatement }
+): Promise<Result<{ keys: VaultKeys; joined: Row; rows: { [K in keyof Rows]: Rows[K][] } }>> {
+  const statement = store.db.prepare(authorizing(joined)).bind(holderOf(access.token), access.vault, ...joined.values);
+  const answer = await runBatch<[AuthorizingRow & Row, ...Rows]>(store.db, statement, ...statements);
+  if (!answer.ok) return answer;
+  const [[row], ...rows] = answer.value;
+  const authorized = await authorizeToken(store, access.token, row!.token);
+  if (!authorized.ok) return authorized;
+  if (row!.id === null) return fail("vault_not_found");
+  const keys = await openKeys(store, row!);
+  return keys.ok ? ok({ keys: keys.value, joined: row!, rows }) : keys;
+}
+
+/**
+ * Loads rows that belong to no single vault, in one D1 call. Out: the rows of each statement.
+ * Errors: `unauthorized` (revoked).
+ */
+export async function loadForToken<Rows extends unknown[]>(
+  store: Store,
+  token: TokenIdentity,
+  ...statements: { [K in keyof Rows]: D1PreparedStatement }
+): Promise<Result<{ [K in keyof Rows]: Rows[K][] }>> {
+  const answer = await runBatch<[{ token: string | null }, ...Rows]>(
+    store.db,
+    store.db.prepare(`SELECT ${HASH_OF_TOKEN} AS token`).bind(holderOf(token)),
+    ...statements,
+  );
+  if (!answer.ok) return answer;
+  const [[row], ...rows] = answer.value;
+  const authorized = await authorizeToken(store, token, row!.token);
+  return authorized.ok ? ok(rows) : authorized;
+}

@@ -1,0 +1,71 @@
+import { DAY, HOUR } from "../../model/time.ts";
+import type { Settings } from "../../settings.ts";
+import { runBatch } from "../d1/database.ts";
+
+/** Finds the vaults that keep more than the settings say. Their coordinators delete it, because only they write rows of a vault. */
+
+/** What a run of the cron trigger sends to a coordinator. Plain data, because it crosses Durable Object RPC. */
+export interface DueVault {
+  readonly vault: string;
+  /** Whether earlier versions have to be looked through, besides the deleted Items. */
+  readonly versions: boolean;
+}
+
+/**
+ * Vaults per run: those with expired Items, as many as a run calls, and those of each other kind, which are found only after a
+ * change of the settings or of the release. They are drawn at random, so that one whose coordinator fails does not hold up the
+ * others.
+ */
+const VAULTS = { expired: 20, others: 5 };
+
+/** The expired Items that are looked at to find their vaults. */
+const EXPIRED = 5_000;
+
+const EXISTS = "EXISTS (SELECT 1 FROM vaults WHERE id = due.vault_id)";
+
+const SQL = {
+  expired: `
+    SELECT DISTINCT vault_id AS vault FROM (
+      SELECT vault_id FROM deleted_items AS due WHERE deleted_at > 0 AND deleted_at <= ?1 AND ${EXISTS} ORDER BY deleted_at LIMIT ${EXPIRED})
+    ORDER BY random() LIMIT ${VAULTS.expired}`,
+  surplus: `SELECT id AS vault FROM vaults WHERE versions_kept > ?1 ORDER BY random() LIMIT ${VAULTS.others}`,
+};
+
+/** Out: the vaults of which something is due, each once. In: Unix milliseconds. Throws when D1 fails. */
+export async function findDueVaults(db: D1Database, settings: Settings, now: number): Promise<DueVault[]> {
+  const found = await runBatch<[Vault, Vault]>(
+    db,
+    db.prepare(SQL.expired).bind(now - settings.deletedRetention),
+    db.prepare(SQL.surplus).bind(settings.versionsKept),
+  );
+  if (!found.ok) throw new Error("the vaults with something to expire could not be read");
+  const [expired, surplus] = found.value;
+  const versions = new Set(surplus.map(({ vault }) => vault));
+  const others = new Set(expired.map(({ vault }) => vault)).difference(versions);
+  return [
+    ...Array.from(versions, (vault) => ({ vault, versions: true })),
+    ...Array.from(others, (vault) => ({ vault, versions: false })),
+  ];
+}
+
+interface Vault {
+  readonly vault: string;
+}
+
+/** The hours of a week. */
+const RUNS = (7 * DAY) / HOUR;
+
+/**
+ * The vault ids that this hour's run looks through for what release 0.2.0 left: from the first to before the second. The ids are
+ * random, so each run of a week takes an equal part of the vaults. In: Unix milliseconds.
+ */
+export function rangeOf(now: number): [first: string, end: string] {
+  const run = Math.floor(now / HOUR) % RUNS;
+  const bound = (part: number) =>
+    part === RUNS
+      ? "g"
+      : Math.ceil((part * 2 ** 32) / RUNS)
+          .toString(16)
+          .padStart(8, "0");
+  return [bound(run), bound(run + 1)];
+}

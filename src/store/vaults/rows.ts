@@ -1,0 +1,188 @@
+import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../../crypto/vault-keys.ts";
+import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import { parsePosition } from "../../model/reseal.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { isTime, possibleTime } from "../../model/time.ts";
+import type { Vault } from "../../model/vault.ts";
+import type { Store } from "../d1/database.ts";
+import { refuseMissingKey } from "../keys/root-keys.ts";
+
+/** The rows of vaults: their columns, and how a row is opened and sealed. commit/commit.ts writes them. */
+
+export const KEY_COLUMNS =
+  "vaults.id, root_key_id, data_key_id, data_key, index_key, previous_data_key_id, previous_data_key, previous_index_key";
+
+/** The position after the newest write of a vault: a `Cursor`. */
+export const HEAD_COLUMNS = "vaults.content_version + vaults.attribute_version AS sequence, vaults.updated_at AS at";
+
+/** The wrapped keys of a vault. */
+export interface KeyRow {
+  id: string;
+  root_key_id: string;
+  data_key_id: string;
+  data_key: string;
+  index_key: string;
+  /** The keys before, while the rows are sealed again; else null. */
+  previous_data_key_id: string | null;
+  previous_data_key: string | null;
+  previous_index_key: string | null;
+}
+
+export interface VaultRow extends KeyRow {
+  /** How far that has come (model/reseal.ts); null: it is not under way. */
+  resealed: string | null;
+  sealed: string;
+  attribute_version: number;
+  content_version: number;
+  items: number;
+  created: number;
+  deleted: number;
+  restored: number;
+  destroyed: number;
+  files: number;
+  file_bytes: number;
+  created_at: number;
+  updated_at: number;
+  sealed_bytes: number | null;
+  quota_items: number | null;
+  quota_bytes: number | null;
+  quota_file_bytes: number | null;
+}
+
+/** A vault with its keys. */
+export interface OpenVault {
+  readonly vault: Vault;
+  readonly keys: VaultKeys;
+  readonly row: VaultRow;
+}
+
+const place = (vault: string, version: number): VaultPlace => ({ kind: "vault", vault, record: vault, version });
+
+/** Seals the name and the description of a vault. */
+export const sealVault = (keys: VaultKeys, { id, name, description, attributeVersion }: Vault): Promise<string> =>
+  sealText(keys, place(id, attributeVersion), JSON.stringify({ name, description }));
+
+/** The keys of a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
+export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> =>
+  store.keyring.keys.has(row.root_key_id)
+    ? unwrapVaultKeys(store.keyring, row.id, wrappedKeys(row), store.now)
+    : refuseMissingKey(store, row.root_key_id);
+
+/** Opens a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
+export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
+  const keys = await openKeys(store, row);
+  if (!keys.ok) return keys;
+  if (wrongVaultColumns(row).length > 0) return fail("integrity");
+  const texts = await openTexts(keys.value, row);
+  if (!texts.ok) return texts;
+  const counted = withCounts(row, COUNTED_COLUMNS);
+  return ok({ row: counted, keys: keys.value, vault: { ...plainVault(counted), ...texts.value } });
+}
+
+/** Opens the name and the description of a vault. Errors: `integrity`. */
+export async function openTexts(keys: VaultKeys, row: VaultRow): Promise<Result<Pick<Vault, "name" | "description">>> {
+  const text = await openText(keys, place(row.id, row.attribute_version), row.sealed);
+  if (!text.ok) return text;
+  const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
+  return ok({ name, description });
+}
+
+/** Counts, of which an impossible one is read as 0, so that it costs no request. `verify --repair` mends those that the rows tell. */
+const COUNTED_COLUMNS = ["items", "created", "deleted", "restored", "destroyed", "files", "file_bytes", "sealed_bytes"] as const;
+/** Numbers that nothing else tells: with an impossible one a vault does not open. */
+const OWN_NUMBERS = ["attribute_version", "content_version", "quota_items", "quota_bytes", "quota_file_bytes"] as const;
+
+/** Whether a column can hold the value: a number from 0 on that JavaScript does not round, or none. */
+export const isCount = (value: number | null): boolean => value === null || (Number.isSafeInteger(value) && value >= 0);
+
+/** What is wrong with the times and numbers in the clear, in words: with one that is impossible no write goes on. */
+export const wrongVaultColumns = (row: VaultRow): string[] => [
+  ...(["created_at", "updated_at"] as const).filter((name) => !isTime(row[name])).map((name) => `${name} is no time`),
+  ...OWN_NUMBERS.filter((name) => !isCount(row[name])).map((name) => `${name} is no number of the service`),
+];
+
+type CountName = (typeof COUNTED_COLUMNS | typeof OWN_NUMBERS)[number];
+
+const withCounts = (row: VaultRow, names: readonly CountName[]): VaultRow => ({
+  ...row,
+  ...Object.fromEntries(names.map((name) => [name, isCount(row[name]) ? row[name] : 0])),
+});
+
+/** The row with 0 for each impossible time and number, for what is told of a vault that does not open. */
+const possibleRow = (row: VaultRow): VaultRow => ({
+  ...withCounts(row, [...COUNTED_COLUMNS, ...OWN_NUMBERS]),
+  created_at: possibleTime(row.created_at),
+  updated_at: possibleTime(row.updated_at),
+});
+
+const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
+  id: row.id,
+  attributeVersion: row.attribute_version,
+  contentVersion: row.content_version,
+  items: row.items,
+  created: row.created,
+  deleted: row.deleted,
+  restored: row.restored,
+  destroyed: row.destroyed,
+  files: row.files,
+  fileBytes: row.file_bytes,
+  sealedBytes: row.sealed_bytes,
+  quota: { items: row.quota_items, bytes: row.quota_bytes, fileBytes: row.quota_file_bytes },
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  dataKeyId: row.data_key_id,
+  reseal: row.resealed === null ? undefined : { previous: row.previous_data_key_id ?? "", position: parsePosition(row.resealed) },
+});
+
+/** A vault whose row does not open: it can be listed and deleted, and nothing else. */
+export interface BrokenVault {
+  /** What the plaintext columns tell; name and description are empty. */
+  readonly vault: Vault;
+  /** Why the row does not open: `misconfigured` (a root key is missing or wrong) or `integrity`. */
+  readonly refusal: Refusal;
+}
+
+export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
+  vault: { ...plainVault(possibleRow(row)), name: "", description: "" },
+  refusal,
+});
+
+/** The row of a vault. In: its sealed name and description, its wrapped keys, and how far it is resealed. */
+export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys, resealed: string | null): VaultRow => ({
+  id: vault.id,
+  root_key_id: keys.rootKeyId,
+  data_key_id: keys.dataKeyId,
+  data_key: keys.dataKey,
+  index_key: keys.indexKey,
+  previous_data_key_id: keys.previous?.dataKeyId ?? null,
+  previous_data_key: keys.previous?.dataKey ?? null,
+  previous_index_key: keys.previous?.indexKey ?? null,
+  resealed,
+  sealed,
+  attribute_version: vault.attributeVersion,
+  content_version: vault.contentVersion,
+  items: vault.items,
+  created: vault.created,
+  deleted: vault.deleted,
+  restored: vault.restored,
+  destroyed: vault.destroyed,
+  files: vault.files,
+  file_bytes: vault.fileBytes,
+  created_at: vault.createdAt,
+  updated_at: vault.updatedAt,
+  sealed_bytes: vault.sealedBytes,
+  quota_items: vault.quota.items,
+  quota_bytes: vault.quota.bytes,
+  quota_file_bytes: vault.quota.fileBytes,
+});
+
+export const wrappedKeys = (row: KeyRow): WrappedKeys => ({
+  rootKeyId: row.root_key_id,
+  dataKeyId: row.data_key_id,
+  dataKey: row.data_key,
+  indexKey: row.index_key,
+  previous: previousKeys(row),
+});
+
+const previousKeys = ({ previous_data_key_id: dataKeyId, previous_data_key: dataKey, previous_index_key: indexKey }: KeyRow) =>
+  dataKeyId && dataKey && indexKey ? { dataKeyId, dataKey, indexKey } : undefined;

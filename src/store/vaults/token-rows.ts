@@ -1,0 +1,63 @@
+import type { Keyring, RootKey } from "../../crypto/keyring.ts";
+import { NOWHERE, open, type Place, seal } from "../../crypto/seal.ts";
+import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { isTime } from "../../model/time.ts";
+
+/**
+ * The rows of tokens. Names, dialects and scopes are sealed under the registry key of a root key: the one that signed the token, until
+ * the row is sealed again under another one (rewrap.ts).
+ */
+
+export interface TokenRow {
+  id: string;
+  root_key_id: string;
+  sealed: string;
+  /** Unix milliseconds. */
+  created_at: number;
+  expires_at: number;
+  /** The hash of the token; NULL in a row of schema 1 that was not used since. */
+  claims: string | null;
+  /** The root key that signed the token; NULL: `root_key_id`. */
+  signed_by: string | null;
+  /** The blind index of a person's email (crypto/email-index.ts); NULL in the row of a token. */
+  person: string | null;
+}
+
+const place = (id: string, key: string): Place => ({ kind: "token", vault: NOWHERE, record: id, version: 1, key });
+
+/** Seals what the row of a token holds besides its plaintext columns. */
+export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
+  const { id, name, dialect, vaults, binding, person, since } = claims;
+  return seal(root.registry, place(id, root.id), JSON.stringify({ name, dialect, vaults, binding, person, since }));
+};
+
+/** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */
+export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Result<Claims>> {
+  const root = keys.get(row.root_key_id);
+  if (!root) return fail("misconfigured", "a root key is missing");
+  const text = await open(root.registry, place(row.id, root.id), row.sealed);
+  if (!text.ok) return text;
+  if (!isTime(row.created_at) || !isTime(row.expires_at)) return fail("integrity");
+  const typed = JSON.parse(text.value) as Omit<Claims, "id" | "issuedAt" | "expiresAt">;
+  // A rewrap by release 0.2.0 seals the row of a person without that claim, and keeps column and hash. The hash covers the claim.
+  const person = typed.person ?? (row.person && !typed.binding ? true : undefined);
+  return ok({ id: row.id, ...typed, person, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
+}
+
+/** The token of a row: its claims, signed again as when it was issued. */
+export interface SignedToken {
+  readonly claims: Claims;
+  readonly token: string;
+  readonly hash: string;
+}
+
+/** Signs the token of a row again. Errors: those of opening the row; `signer_removed`, when the key that signed it is gone. */
+export async function signAgain(keyring: Keyring, row: TokenRow): Promise<Result<SignedToken>> {
+  const claims = await openToken(keyring, row);
+  if (!claims.ok) return claims;
+  const signer = keyring.keys.get(row.signed_by ?? row.root_key_id);
+  if (!signer) return fail("signer_removed");
+  const token = await signToken({ active: signer }, claims.value);
+  return ok({ claims: claims.value, token, hash: await hashToken(token) });
+}

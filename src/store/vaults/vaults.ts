@@ -1,0 +1,75 @@
+import { ok, type Refusal, type Result } from "../../model/result.ts";
+import type { Vault } from "../../model/vault.ts";
+import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { checkRootKeys } from "../keys/root-keys.ts";
+import type { TokenIdentity } from "./token-check.ts";
+import { brokenVault, openVault, type VaultRow } from "./rows.ts";
+
+/** Loads vaults. commit/commit.ts writes them. */
+
+/** One vault. Errors: `unauthorized` (revoked), `vault_not_found`. */
+export async function loadVault(store: Store, access: VaultAccess): Promise<Result<Vault>> {
+  const read = await loadFromVault<VaultRow, []>(store, access, { ...NOTHING, columns: "vaults.*" });
+  if (!read.ok) return read;
+  const opened = await openVault(store, read.value.joined);
+  return opened.ok ? ok(opened.value.vault) : opened;
+}
+
+/** The vaults of a token that open, and why the others do not. */
+export interface ReadableVaults {
+  readonly vaults: readonly Vault[];
+  readonly refusals: readonly Refusal[];
+}
+
+/**
+ * The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked); `misconfigured`, when the root keys
+ * are not those of the database.
+ */
+export async function loadVaults(store: Store, token: TokenIdentity, ids: readonly string[]): Promise<Result<ReadableVaults>> {
+  const read = await loadForToken<[VaultRow]>(
+    store,
+    token,
+    store.db.prepare("SELECT * FROM vaults WHERE id IN (SELECT value FROM json_each(?1))").bind(JSON.stringify(ids)),
+  );
+  if (!read.ok) return read;
+  const listed = await openListed(store, read.value[0]);
+  if (!listed.ok) return listed;
+  const vaults = listed.value.flatMap(({ vault, refusal }) => (refusal ? [] : [vault]));
+  return ok({ vaults, refusals: listed.value.flatMap(({ refusal }) => refusal ?? []) });
+}
+
+/** A vault of a list. */
+export interface ListedVault {
+  /** Without name and description when its row does not open. */
+  readonly vault: Vault;
+  /** Why its row does not open. */
+  readonly refusal?: Refusal;
+}
+
+/**
+ * Every vault, for the admin routes, also those whose rows do not open. Errors: `unavailable`; `misconfigured`, when the root keys
+ * are not those of the database.
+ */
+export async function loadAllVaults(store: Store): Promise<Result<readonly ListedVault[]>> {
+  const read = await runBatch<[VaultRow]>(store.db, store.db.prepare("SELECT * FROM vaults"));
+  return read.ok ? openListed(store, read.value[0]) : read;
+}
+
+async function openListed(store: Store, rows: readonly VaultRow[]): Promise<Result<readonly ListedVault[]>> {
+  const listed = await openAll(store, rows);
+  const broken = listed.some(({ refusal }) => refusal !== undefined);
+  // With wrong root keys no row opens, and no vault is broken.
+  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
+  return checked.ok ? ok(listed) : checked;
+}
+
+/** Out: the vaults, oldest first, so that a new vault does not change the order of the others. */
+async function openAll(store: Store, rows: readonly VaultRow[]): Promise<readonly ListedVault[]> {
+  const vaults: ListedVault[] = [];
+  for (const row of rows) {
+    const opened = await openVault(store, row);
+    vaults.push(opened.ok ? { vault: opened.value.vault } : brokenVault(row, opened));
+  }
+  return vaults.toSorted(({ vault: a }, { vault: b }) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+}
