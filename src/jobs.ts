@@ -1,4 +1,4 @@
-import { ok, type Result } from "./model/result.ts";
+import { must, ok, type Result } from "./model/result.ts";
 import { HOUR } from "./model/time.ts";
 import { parseSettings } from "./settings.ts";
 import { type BackupStore, openBackupStore } from "./store/backup/ports.ts";
@@ -30,19 +30,16 @@ interface Message {
 
 /** Begins the nightly backup when its hour has come. In: the time of the cron trigger, in Unix milliseconds. */
 export async function startBackups(env: Partial<Env>, now: number): Promise<void> {
-  const settings = parseSettings(env as Env);
-  if (!settings.ok) throw new Error(settings.failure.detail);
+  const { backupHour } = must("read the settings", parseSettings(env as Env));
   // The wrangler.toml of the release before has neither the bucket nor the queue.
-  if (!env.BACKUPS || !env.JOBS || new Date(now).getUTCHours() !== settings.value.backupHour) return;
+  if (!env.BACKUPS || !env.JOBS || new Date(now).getUTCHours() !== backupHour) return;
   await env.JOBS.send({ kind: "start", began: now, after: "" } satisfies Job);
 }
 
 /** Carries out one job. In: Unix milliseconds. Throws when storage fails or a setting is malformed: the queue delivers again. */
 export async function runJob(env: Env, job: Job, now: number): Promise<void> {
-  const store = await openBackupStore(env, now);
-  const next = store.ok ? await messagesAfter(store.value, job) : store;
-  if (!next.ok) throw new Error(`a step of a backup failed: ${next.failure.kind}`);
-  const [first, ...others] = next.value;
+  const store = must("open the buckets", await openBackupStore(env, now));
+  const [first, ...others] = must("make a step of a backup", await messagesAfter(store, job));
   if (first) await env.JOBS.sendBatch([first, ...others]);
 }
 

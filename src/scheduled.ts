@@ -1,7 +1,7 @@
 import { startBackups } from "./jobs.ts";
 import { logFailure } from "./log.ts";
 import { isMissingMethod } from "./model/missing-method.ts";
-import { fail, ok, type Result } from "./model/result.ts";
+import { fail, must, ok, type Result } from "./model/result.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
 import { archiveOldActivity, forgetDays } from "./store/activity/archiving.ts";
@@ -62,7 +62,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
 
 async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
   const { DB, FILES } = env;
-  const { activityRetention, activityArchive } = requireSettings(env);
+  const { activityRetention, activityArchive } = settingsOf(env);
   const before = now - activityRetention;
   const archives = activityArchive > activityRetention;
   const left = await (archives ? archiveOldActivity(DB, FILES, before, take) : deleteOldActivity(DB, before, take));
@@ -71,7 +71,7 @@ async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
 }
 
 async function cleanArchive(env: Env, now: number): Promise<Counts> {
-  const { activityRetention, activityArchive } = requireSettings(env);
+  const { activityRetention, activityArchive } = settingsOf(env);
   const before = now - Math.max(activityRetention, activityArchive);
   const deleted = await deleteOldArchives(env.FILES, before);
   if (deleted > 0) await forgetDays(env.DB, before);
@@ -80,9 +80,7 @@ async function cleanArchive(env: Env, now: number): Promise<Counts> {
 
 /** So that a key that goes missing later can be named, also by who has never listed the keys. */
 async function recordKeys(env: Env, now: number): Promise<void> {
-  const store = await openStore(env, now);
-  const recorded = store.ok ? await recordRootKeys(store.value) : store;
-  if (!recorded.ok) throw new Error(recorded.failure.detail ?? "the root keys could not be recorded");
+  must("record the root keys", await recordRootKeys(must("open the store", await openStore(env, now))));
 }
 
 /** Calls of coordinators per run: on the free plan an invocation makes at most 50 calls in all. */
@@ -94,7 +92,7 @@ const CALLS = 20;
  * Throws when D1 or one of the coordinators failed.
  */
 async function expireVaults(env: Env, now: number): Promise<Counts> {
-  const due = await findDueVaults(env.DB, requireSettings(env), now);
+  const due = await findDueVaults(env.DB, settingsOf(env), now);
   const waiting: Expiry[] = Array.from(due, (vault) => ({ ...vault, after: "" }));
   let failures = 0;
   const counts = { item: 0, version: 0 };
@@ -135,8 +133,4 @@ async function watchContents({ DB, FILES, COORDINATOR }: Env, now: number): Prom
 }
 
 /** Throws when a setting is malformed. */
-function requireSettings(env: Env): Settings {
-  const settings = parseSettings(env);
-  if (!settings.ok) throw new Error(settings.failure.detail);
-  return settings.value;
-}
+const settingsOf = (env: Env): Settings => must("read the settings", parseSettings(env));

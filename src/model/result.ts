@@ -16,5 +16,14 @@ export const fail = (kind: FailureKind, detail?: string): Refusal => ({
   failure: detail === undefined ? { kind } : { kind, detail },
 });
 
+/**
+ * The value of a result in work that no client waits for: a failure is thrown, so that the run shows as failed, or the queue delivers
+ * again. In: what was to be done, as in "delete expired rows", which the error names.
+ */
+export function must<T>(what: string, result: Result<T>): T {
+  if (result.ok) return result.value;
+  throw new Error(`could not ${what}: ${result.failure.detail ?? result.failure.kind}`);
+}
+
 /** A 400. In: the fault and its place, never a value of the client's. */
 export const invalid = (message: string): Refusal => fail("invalid", message);

@@ -1,3 +1,4 @@
+import { must } from "../../model/result.ts";
 import type { Take } from "./calls.ts";
 import { runBatch } from "./database.ts";
 
@@ -9,10 +10,9 @@ import { runBatch } from "./database.ts";
 export async function deleteExpired(db: D1Database, statement: string, oldest: string, take: Take): Promise<number> {
   let count = 0;
   while (take(1)) {
-    const deleted = await runBatch(db, db.prepare(statement).bind(oldest));
-    if (!deleted.ok) throw new Error("expired rows could not be deleted");
-    if (deleted.value[0].length === 0) break;
-    count += deleted.value[0].length;
+    const [deleted] = must("delete expired rows", await runBatch(db, db.prepare(statement).bind(oldest)));
+    if (deleted.length === 0) break;
+    count += deleted.length;
   }
   return count;
 }

@@ -1,3 +1,4 @@
+import { must } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 
 /** Counts of the clean-up, for /metrics (contract 23.9). The table `counters` keeps them, because no process lives long enough. */
@@ -35,8 +36,7 @@ export async function recordCounts(db: D1Database, counts: Counts): Promise<void
   const added = Object.entries(counts).filter(([, count]) => count > 0);
   if (added.length === 0) return;
   const rows = JSON.stringify(added.map(([kind, count]) => [PREFIX + kind, count]));
-  const done = await runBatch(db, db.prepare(SQL.add).bind(rows));
-  if (!done.ok) throw new Error("the clean-up could not be counted");
+  must("count the clean-up", await runBatch(db, db.prepare(SQL.add).bind(rows)));
 }
 
 export interface CountRow {

@@ -1,3 +1,4 @@
+import { must } from "../../model/result.ts";
 import type { Take } from "../d1/calls.ts";
 import { runBatch } from "../d1/database.ts";
 
@@ -25,8 +26,7 @@ export async function moveExpiredTokens(db: D1Database, now: number, take: Take)
       db,
       ...([SQL.end, SQL.remove].map((sql) => db.prepare(sql).bind(after, now)) as [D1PreparedStatement, D1PreparedStatement]),
     );
-    if (!moved.ok) throw new Error("expired tokens could not be moved");
-    const ids = moved.value[1].map(({ id }) => id);
+    const ids = must("move expired tokens", moved)[1].map(({ id }) => id);
     if (ids.length === 0) break;
     count += ids.length;
     after = ids.reduce((last, id) => (id > last ? id : last));

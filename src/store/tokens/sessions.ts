@@ -2,7 +2,7 @@ import type { Take } from "../d1/calls.ts";
 import { createCache } from "../../crypto/cache.ts";
 import { createConsoleSecret } from "../../crypto/console-secret.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, must, ok, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { type Grants, type Lifetime, openLiveGrants, sealGrants, type SessionRow } from "./session-rows.ts";
@@ -120,10 +120,9 @@ export async function deleteSession({ db }: Store, id: string): Promise<Result<u
 export async function deleteExpiredSessions(db: D1Database, now: number, take: Take): Promise<number> {
   let count = 0;
   while (take(1)) {
-    const deleted = await runBatch<[{ id: string }]>(db, db.prepare(SQL.clean).bind(now));
-    if (!deleted.ok) throw new Error("expired sessions could not be deleted");
-    count += deleted.value[0].length;
-    if (deleted.value[0].length < 1000) break;
+    const [deleted] = must("delete expired sessions", await runBatch<[{ id: string }]>(db, db.prepare(SQL.clean).bind(now)));
+    count += deleted.length;
+    if (deleted.length < 1000) break;
   }
   return count;
 }

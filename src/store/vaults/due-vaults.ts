@@ -1,3 +1,4 @@
+import { must } from "../../model/result.ts";
 import { DAY, HOUR } from "../../model/time.ts";
 import type { Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
@@ -38,8 +39,7 @@ export async function findDueVaults(db: D1Database, settings: Settings, now: num
     db.prepare(SQL.expired).bind(now - settings.deletedRetention),
     db.prepare(SQL.surplus).bind(settings.versionsKept),
   );
-  if (!found.ok) throw new Error("the vaults with something to expire could not be read");
-  const [expired, surplus] = found.value;
+  const [expired, surplus] = must("read the vaults with something to expire", found);
   const versions = new Set(surplus.map(({ vault }) => vault));
   const others = new Set(expired.map(({ vault }) => vault)).difference(versions);
   return [
