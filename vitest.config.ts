@@ -80,8 +80,6 @@ export default defineConfig({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
               bindings: { ...SECRETS, MIGRATIONS, LONG_RUN, SAMPLE, WEBHOOK_TEST_ORIGIN },
-              // A second database, which test/promises/migrations.test.ts creates from schema.sql.
-              d1Databases: { SCHEMA_DB: "schema" },
               // The queue with a shorter delay than in wrangler.toml.
               queueConsumers: { "item-vault-activity": { maxBatchSize: 10, maxBatchTimeout: 0.05 } },
             },

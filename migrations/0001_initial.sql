@@ -1,36 +1,119 @@
--- The schema of release 0.1.0. It changes nothing in a database that release 0.1.0 made.
--- schema.sql describes each table and column.
+-- The schema of D1. Every text that a user typed is sealed (src/crypto/seal.ts, docs/security.md); in the clear are ids, versions,
+-- times, key ids, the blind indexes of titles, and operation ids.
+-- Until release 1.0 this file is edited in place, and there is no other; from then on it stays as it is, and a change is a new file
+-- (docs/decisions, 0010). It can be run again: it then creates what was dropped, and changes nothing else.
 
+-- A row proves that the root key of this id is the right one: a known text, sealed under it.
 CREATE TABLE IF NOT EXISTS root_keys (
-  id    TEXT NOT NULL PRIMARY KEY,
-  proof TEXT NOT NULL
+  id          TEXT NOT NULL PRIMARY KEY,
+  proof       TEXT NOT NULL,
+  fingerprint TEXT           -- of its public signing key, to name a key that is missing; NULL: not yet known
 ) STRICT, WITHOUT ROWID;
 
+-- How many rows are sealed under each root key. The triggers below count, so that nothing is scanned.
+CREATE TABLE IF NOT EXISTS root_key_uses (
+  id           TEXT    NOT NULL PRIMARY KEY,
+  vaults       INTEGER NOT NULL DEFAULT 0,
+  tokens       INTEGER NOT NULL DEFAULT 0,
+  ended_tokens INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- The name of this database in backups: one row.
+CREATE TABLE IF NOT EXISTS deployment (
+  id TEXT NOT NULL PRIMARY KEY -- 32 random hexadecimal digits
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO deployment (id) SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM deployment);
+
+-- Counts and times of background work, for /metrics and /health.
+CREATE TABLE IF NOT EXISTS counters (
+  name  TEXT    NOT NULL PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Restores of vaults that have begun: how far each is (src/store/restore/progress.ts). That of the registry stays when it is done.
+CREATE TABLE IF NOT EXISTS restores (
+  vault_id TEXT    NOT NULL PRIMARY KEY,
+  number   INTEGER NOT NULL, -- of the snapshot
+  manifest TEXT    NOT NULL, -- its SHA-256
+  position TEXT    NOT NULL  -- the next step
+) STRICT, WITHOUT ROWID;
+
+-- The allow-list: a signed token without its row is refused.
 CREATE TABLE IF NOT EXISTS tokens (
   id          TEXT    NOT NULL PRIMARY KEY,
-  root_key_id TEXT    NOT NULL,
-  sealed      TEXT    NOT NULL,
-  created_at  INTEGER NOT NULL,
-  expires_at  INTEGER NOT NULL
+  root_key_id TEXT    NOT NULL, -- seals the row
+  sealed      TEXT    NOT NULL, -- name, dialect, vaults
+  created_at  INTEGER NOT NULL, -- Unix milliseconds
+  expires_at  INTEGER NOT NULL,
+  claims      TEXT,             -- a hash of the token, and so of its claims; NULL: a row of schema 1 that was not used since
+  signed_by   TEXT,             -- the root key that signed the token; NULL: root_key_id
+  person      TEXT              -- of a person, whose token has a text that nobody has: the blind index of the email under root_key_id
 ) STRICT, WITHOUT ROWID;
 
+CREATE UNIQUE INDEX IF NOT EXISTS tokens_of_people ON tokens (person) WHERE person IS NOT NULL;
+
+-- Tokens that were revoked or have expired: Items and the log may still name them.
+CREATE TABLE IF NOT EXISTS ended_tokens (
+  id          TEXT    NOT NULL PRIMARY KEY,
+  root_key_id TEXT    NOT NULL,
+  sealed      TEXT    NOT NULL, -- as in tokens
+  created_at  INTEGER NOT NULL,
+  expires_at  INTEGER NOT NULL,
+  ended_at    INTEGER NOT NULL,
+  signed_by   TEXT
+) STRICT, WITHOUT ROWID;
+
+-- Sessions of the console, and one-time codes that sign in. No rotation seals them again: they end with their root key.
+CREATE TABLE IF NOT EXISTS sessions (
+  id          TEXT    NOT NULL PRIMARY KEY, -- the SHA-256 of the cookie's 32 bytes, or of the code's, in hexadecimal
+  token_id    TEXT,                         -- the token that it acts as; NULL: it is of the admin alone
+  expires_at  INTEGER NOT NULL,             -- Unix milliseconds
+  root_key_id TEXT    NOT NULL,             -- seals the row
+  sealed      TEXT    NOT NULL              -- what it grants, and when it expires
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS sessions_by_expiry ON sessions (expires_at);
+CREATE INDEX IF NOT EXISTS sessions_by_token ON sessions (token_id, expires_at);
+
+-- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/commit/fence.ts.
 CREATE TABLE IF NOT EXISTS vaults (
   id                TEXT    NOT NULL PRIMARY KEY,
-  root_key_id       TEXT    NOT NULL,
+  root_key_id       TEXT    NOT NULL, -- the root key that wraps the two keys below
   data_key_id       TEXT    NOT NULL,
   data_key          TEXT    NOT NULL,
   index_key         TEXT    NOT NULL,
-  sealed            TEXT    NOT NULL,
+  sealed            TEXT    NOT NULL, -- name, description
   attribute_version INTEGER NOT NULL,
   content_version   INTEGER NOT NULL,
   items             INTEGER NOT NULL,
-  created           INTEGER NOT NULL,
+  created           INTEGER NOT NULL, -- Items that were ever created
   files             INTEGER NOT NULL,
-  file_bytes        INTEGER NOT NULL,
+  file_bytes        INTEGER NOT NULL, -- of their contents, before sealing
   created_at        INTEGER NOT NULL,
-  updated_at        INTEGER NOT NULL
+  updated_at        INTEGER NOT NULL,
+  sealed_bytes      INTEGER,          -- of the sealed columns of its Items and Files; NULL: not yet counted
+  quota_items       INTEGER,          -- the vault's own quotas; NULL: the default
+  quota_bytes       INTEGER,
+  quota_file_bytes  INTEGER,
+  deleted           INTEGER NOT NULL DEFAULT 0, -- deleted Items that are kept
+  restored          INTEGER NOT NULL DEFAULT 0, -- deleted Items that were ever restored
+  destroyed         INTEGER NOT NULL DEFAULT 0, -- writes that destroyed versions or deleted Items
+  versions_kept     INTEGER NOT NULL DEFAULT 0, -- no Item keeps more earlier versions
+  fold              INTEGER NOT NULL DEFAULT 0, -- all Items have a folded_index of this version of the fold; 0: not all have one
+  previous_data_key_id TEXT,  -- while the rows are sealed again under new keys: the keys before, wrapped by root_key_id
+  previous_data_key    TEXT,
+  previous_index_key   TEXT,
+  resealed             TEXT   -- how far that has come; NULL: it is not under way
 ) STRICT, WITHOUT ROWID;
 
+-- Deleted vaults whose rows are still being deleted, in slices.
+CREATE TABLE IF NOT EXISTS deleted_vaults (
+  id         TEXT    NOT NULL PRIMARY KEY,
+  deleted_at INTEGER NOT NULL -- Unix milliseconds
+) STRICT, WITHOUT ROWID;
+
+-- The writes to Items of vaults that were deleted, so that /metrics never counts backwards.
 CREATE TABLE IF NOT EXISTS past_writes (
   action TEXT    NOT NULL PRIMARY KEY,
   writes INTEGER NOT NULL
@@ -41,40 +124,158 @@ CREATE TABLE IF NOT EXISTS items (
   id          TEXT    NOT NULL,
   version     INTEGER NOT NULL,
   title_index TEXT    NOT NULL,
-  overview    TEXT    NOT NULL,
-  details     TEXT    NOT NULL,
+  overview    TEXT    NOT NULL, -- sealed: the summary
+  details     TEXT    NOT NULL, -- sealed: sections and fields
+  folded_index TEXT,            -- the blind index of the folded title, and title_index as it was then; NULL: not known
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS items_by_title ON items (vault_id, title_index);
+-- The expression is NULL while folded_index is missing or is that of an earlier title, so a release that does not know the
+-- column keeps the index right (docs/decisions, 0021).
+CREATE INDEX IF NOT EXISTS items_by_folded_title
+  ON items (vault_id, CASE WHEN substr(folded_index, 25) = title_index THEN substr(folded_index, 1, 24) END);
 
+-- The earlier versions of Items, and all versions of deleted Items, sealed as they were in items.
+CREATE TABLE IF NOT EXISTS item_versions (
+  vault_id TEXT    NOT NULL,
+  item_id  TEXT    NOT NULL,
+  version  INTEGER NOT NULL,
+  overview TEXT    NOT NULL,
+  details  TEXT    NOT NULL,
+  PRIMARY KEY (vault_id, item_id, version)
+) STRICT, WITHOUT ROWID;
+
+-- Deleted Items. Their content is their last version in item_versions.
+CREATE TABLE IF NOT EXISTS deleted_items (
+  vault_id   TEXT    NOT NULL,
+  id         TEXT    NOT NULL,
+  version    INTEGER NOT NULL, -- the last one
+  deleted_at INTEGER NOT NULL, -- Unix milliseconds
+  deleted_by TEXT    NOT NULL, -- a token's id
+  PRIMARY KEY (vault_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS deleted_items_by_time ON deleted_items (deleted_at);
+
+-- The content lies in R2 under <vault>/<id>/<generation>.
 CREATE TABLE IF NOT EXISTS files (
   vault_id   TEXT    NOT NULL,
   item_id    TEXT    NOT NULL,
   id         TEXT    NOT NULL,
   generation TEXT    NOT NULL,
-  size       INTEGER NOT NULL,
-  sealed     TEXT    NOT NULL,
+  size       INTEGER NOT NULL, -- bytes, before sealing
+  sealed     TEXT    NOT NULL, -- name, section, the content's key
+  since      INTEGER,          -- the Item's first version with this row; NULL: of a release before the column, counts as 0
   PRIMARY KEY (vault_id, item_id, id)
 ) STRICT, WITHOUT ROWID;
 
+-- The Files of earlier versions: a row belongs to each version n with since <= n < until. Several rows may share a content.
+CREATE TABLE IF NOT EXISTS file_versions (
+  vault_id   TEXT    NOT NULL,
+  item_id    TEXT    NOT NULL,
+  id         TEXT    NOT NULL,
+  until      INTEGER NOT NULL,
+  since      INTEGER NOT NULL,
+  generation TEXT    NOT NULL,
+  size       INTEGER NOT NULL,
+  sealed     TEXT    NOT NULL,
+  PRIMARY KEY (vault_id, item_id, id, until)
+) STRICT, WITHOUT ROWID;
+
+-- One row a request. A write's is inserted in the batch that has its effect; its id is the operation's UUIDv7, so one
+-- B-tree answers both "did this operation happen?" and "what happened last?". Reads and denials come from a queue.
 CREATE TABLE IF NOT EXISTS activity (
-  vault_id    TEXT NOT NULL,
+  vault_id    TEXT NOT NULL, -- of the list of vaults, which is in none: the token that asked for it
   id          TEXT NOT NULL,
-  action      TEXT NOT NULL,
-  result      TEXT NOT NULL,
-  actor       TEXT NOT NULL,
-  item_id     TEXT,
-  version     INTEGER,
+  action      TEXT NOT NULL, -- READ CREATE UPDATE DELETE
+  result      TEXT NOT NULL, -- SUCCESS DENY
+  actor       TEXT NOT NULL, -- a token's id, or "admin"
+  item_id     TEXT,          -- NULL: the vault itself
+  version     INTEGER,       -- the Item's: after the write, or as it was read
   root_key_id TEXT NOT NULL,
-  sealed      TEXT NOT NULL,
+  sealed      TEXT NOT NULL, -- the client's name and address
+  resource    TEXT,          -- what the entry is about, unless that is an Item or the vault
+  sequence    INTEGER,       -- of a write: content_version + attribute_version of the vault after it
+  at          INTEGER,       -- of a write: updated_at of the vault after it
+  event       TEXT,          -- the type of the event, where action and item_id do not tell it
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX IF NOT EXISTS activity_by_sequence ON activity (vault_id, sequence) WHERE sequence IS NOT NULL;
+
+-- How many reads and denials a log holds, which ACTIVITY_MAX_ROWS bounds; and how many were dropped, with the id of the newest.
+CREATE TABLE IF NOT EXISTS logs (
+  vault_id TEXT    NOT NULL PRIMARY KEY, -- the log; with /denials or /sign-ins those of the admin's log; with /dropped what was dropped; with /expired the number
+                                         -- of the last write of a vault that is past the retention
+  entries  INTEGER NOT NULL,
+  trimmed  TEXT    NOT NULL -- no read or denial has an id up to this one
+) STRICT, WITHOUT ROWID;
+
+-- The archive of the log in R2: so many objects of a day (UTC, 2026-11-21) are complete, and their entries deleted from here.
+CREATE TABLE IF NOT EXISTS archived_days (
+  day     TEXT    NOT NULL PRIMARY KEY,
+  objects INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. They are kept for a day.
 CREATE TABLE IF NOT EXISTS replays (
   vault_id TEXT NOT NULL,
-  key      TEXT NOT NULL,
-  id       TEXT NOT NULL,
-  sealed   TEXT NOT NULL,
+  key      TEXT NOT NULL, -- a hash of the token's id and the Idempotency-Key
+  id       TEXT NOT NULL, -- the operation's
+  sealed   TEXT NOT NULL, -- a hash of the request, and what was written
   PRIMARY KEY (vault_id, key)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX IF NOT EXISTS replays_by_id ON replays (id);
+
+-- The webhooks of a vault. The state and the cursor of each are in the coordinator's storage.
+CREATE TABLE IF NOT EXISTS webhooks (
+  vault_id   TEXT    NOT NULL,
+  id         TEXT    NOT NULL,
+  sealed     TEXT    NOT NULL, -- URL and signing secrets
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (vault_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The counts of root_key_uses.
+CREATE TRIGGER IF NOT EXISTS vaults_added AFTER INSERT ON vaults BEGIN
+  INSERT INTO root_key_uses (id, vaults) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET vaults = vaults + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS vaults_removed AFTER DELETE ON vaults BEGIN
+  UPDATE root_key_uses SET vaults = vaults - 1 WHERE id = old.root_key_id;
+END;
+
+CREATE TRIGGER IF NOT EXISTS vaults_rewrapped AFTER UPDATE OF root_key_id ON vaults BEGIN
+  UPDATE root_key_uses SET vaults = vaults - 1 WHERE id = old.root_key_id;
+  INSERT INTO root_key_uses (id, vaults) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET vaults = vaults + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS tokens_added AFTER INSERT ON tokens BEGIN
+  INSERT INTO root_key_uses (id, tokens) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET tokens = tokens + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS tokens_removed AFTER DELETE ON tokens BEGIN
+  UPDATE root_key_uses SET tokens = tokens - 1 WHERE id = old.root_key_id;
+END;
+
+CREATE TRIGGER IF NOT EXISTS tokens_rewrapped AFTER UPDATE OF root_key_id ON tokens BEGIN
+  UPDATE root_key_uses SET tokens = tokens - 1 WHERE id = old.root_key_id;
+  INSERT INTO root_key_uses (id, tokens) VALUES (new.root_key_id, 1) ON CONFLICT (id) DO UPDATE SET tokens = tokens + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS ended_tokens_added AFTER INSERT ON ended_tokens BEGIN
+  INSERT INTO root_key_uses (id, ended_tokens) VALUES (new.root_key_id, 1)
+  ON CONFLICT (id) DO UPDATE SET ended_tokens = ended_tokens + 1;
+END;
+
+CREATE TRIGGER IF NOT EXISTS ended_tokens_removed AFTER DELETE ON ended_tokens BEGIN
+  UPDATE root_key_uses SET ended_tokens = ended_tokens - 1 WHERE id = old.root_key_id;
+END;
+
+CREATE TRIGGER IF NOT EXISTS ended_tokens_rewrapped AFTER UPDATE OF root_key_id ON ended_tokens BEGIN
+  UPDATE root_key_uses SET ended_tokens = ended_tokens - 1 WHERE id = old.root_key_id;
+  INSERT INTO root_key_uses (id, ended_tokens) VALUES (new.root_key_id, 1)
+  ON CONFLICT (id) DO UPDATE SET ended_tokens = ended_tokens + 1;
+END;

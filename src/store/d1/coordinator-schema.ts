@@ -1,17 +1,13 @@
 /**
- * The schema of a coordinator's own storage. Its version is the number of entries of MIGRATIONS that were applied.
- * As with D1, a release only expands: an older release still works with the storage of a newer one.
+ * The schema of a coordinator's own storage. Its version is the number of entries of MIGRATIONS that were applied. As with D1, the first
+ * entry is edited in place until release 1.0; from then on a release only expands (docs/decisions, 0010).
  */
 const MIGRATIONS: readonly string[] = [
-  // Pending contents: see contents/pending.ts. Release 0.1.0 has created this table without a version.
-  `CREATE TABLE IF NOT EXISTS watched (
-    key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID`,
-  // The sweeps of a record. Both are NULL in the records of release 0.1.0.
-  `ALTER TABLE watched ADD COLUMN missing_since INTEGER;
-   ALTER TABLE watched ADD COLUMN next_sweep INTEGER`,
-  // How far the deliveries of the webhooks are: see webhook-progress.ts.
-  `CREATE TABLE webhooks (
+  // `watched` has the pending contents: see contents/pending.ts. `webhooks` tells how far deliveries are: see events/webhook-progress.ts.
+  `CREATE TABLE watched (
+    key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL, missing_since INTEGER, next_sweep INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE webhooks (
     id TEXT NOT NULL PRIMARY KEY, vault TEXT NOT NULL, state TEXT NOT NULL, sequence INTEGER NOT NULL, at INTEGER NOT NULL,
     due INTEGER NOT NULL, created_at INTEGER NOT NULL, revision INTEGER NOT NULL, failures INTEGER NOT NULL,
     failing_since INTEGER, last_delivery INTEGER, last_error TEXT, deletion_notice TEXT, deletion_notice_at INTEGER

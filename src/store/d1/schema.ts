@@ -9,10 +9,7 @@ import { withDeadline } from "./deadline.ts";
  */
 
 /** The oldest schema that this version of the service serves, and the newest that it knows. */
-export const SCHEMA = { oldest: 5, newest: 5 };
-
-/** Release 0.1.0 created its tables, which are those of migration 1, without wrangler's record. */
-const UNRECORDED = 1;
+export const SCHEMA = { oldest: 1, newest: 1 };
 
 /** What the migrations create. A test compares it with a database to which they were applied. */
 export const OBJECTS: Readonly<Record<"table" | "index" | "trigger", readonly string[]>> = {
@@ -36,41 +33,33 @@ export interface MissingObject {
 }
 
 /** What creates it again, without its rows. */
-export const CREATE_AGAIN = "`npx wrangler d1 execute DB --remote --file schema.sql` creates it, without rows";
+export const CREATE_AGAIN = "`npx wrangler d1 execute DB --remote --file migrations/0001_initial.sql` creates it, without rows";
 
 const SQL = {
   objects: "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'index', 'trigger')",
   recorded: "SELECT max(CAST(substr(name, 1, 4) AS INTEGER)) AS version FROM d1_migrations",
-  tables: "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('d1_migrations', 'vaults')",
 };
 
 /** The schema of a database. */
 export interface SchemaState {
-  /** 0 is a database without tables. */
+  /** 0: wrangler has applied no migration. */
   readonly version: number;
   /** The tables, indexes and triggers that were dropped. */
   readonly missing: readonly MissingObject[];
 }
 
-/** One D1 call, and one more for a database without wrangler's record. Errors: `unavailable`. */
-export async function loadSchema(db: D1Database): Promise<Result<SchemaState>> {
-  try {
-    return ok((await recordedSchema(db)) ?? { version: await unrecordedVersion(db), missing: [] });
-  } catch (error) {
-    logFailure("The query for the schema", error);
-    return fail("unavailable");
-  }
-}
+const WITHOUT_MIGRATIONS: SchemaState = { version: 0, missing: [] };
 
-/** Out: `undefined` without wrangler's record. */
-async function recordedSchema(db: D1Database): Promise<SchemaState | undefined> {
+/** One D1 call. Errors: `unavailable`. */
+export async function loadSchema(db: D1Database): Promise<Result<SchemaState>> {
   try {
     const [recorded, objects] = await query<[{ version: number | null }, MissingObject]>(db, SQL.recorded, SQL.objects);
     const version = recorded[0]?.version;
-    return version ? { version, missing: missingFrom(objects) } : undefined;
+    return ok(version ? { version, missing: missingFrom(objects) } : WITHOUT_MIGRATIONS);
   } catch (error) {
-    if (isSchemaError(error)) return undefined;
-    throw error;
+    if (isSchemaError(error)) return ok(WITHOUT_MIGRATIONS); // wrangler's table does not exist
+    logFailure("The query for the schema", error);
+    return fail("unavailable");
   }
 }
 
@@ -79,11 +68,6 @@ function missingFrom(present: readonly MissingObject[]): MissingObject[] {
   return Object.entries(OBJECTS)
     .flatMap(([type, all]) => all.map((name) => ({ type, name })))
     .filter(({ type, name }) => !names.has(`${type} ${name}`));
-}
-
-async function unrecordedVersion(db: D1Database): Promise<number> {
-  const [tables] = await query<[{ name: string }]>(db, SQL.tables);
-  return tables.some(({ name }) => name === "vaults") ? UNRECORDED : 0;
 }
 
 /** Not `runBatch` of database.ts, which reports schema errors to this file. Out: the rows of each statement. */

@@ -9,7 +9,7 @@ import { checkRootKeys, type ProofRow, proofsStatement, recordRootKeys } from ".
  * that they cannot contradict the secret.
  */
 
-/** How many rows are sealed under a key. Triggers count them (schema.sql), so that nothing is scanned. */
+/** How many rows are sealed under a key. Triggers count them (migrations/), so that nothing is scanned. */
 interface Uses {
   readonly id: string;
   readonly vaults: number;

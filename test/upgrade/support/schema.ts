@@ -46,10 +46,10 @@ export function migrateStored(state: string): void {
   database.close();
 }
 
-/** Removes from the one database in `state` the record of all migrations but the first, as if they had not been applied. */
+/** Removes from the one database in `state` the record of all migrations, as if they had not been applied. */
 export function forgetMigrations(state: string): void {
   const database = openStored(state, { readOnly: false });
-  database.exec("DELETE FROM d1_migrations WHERE name >= '0002'");
+  database.exec("DELETE FROM d1_migrations");
   database.close();
 }
 
