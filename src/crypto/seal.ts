@@ -5,9 +5,11 @@ import { fail, ok, type Result } from "../model/result.ts";
 /**
  * Sealed text: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce, bound to its place by associated data.
  *
- *     base64( version 1 | algorithm 1 | nonce 12 | ciphertext | tag 16 )
+ *     base64( version 1 | algorithm 1 | number of the key 1 | nonce 12 | ciphertext | tag 16 )
  *
- * The nonce is never derived from a version: a restored database repeats versions.
+ * The nonce is never derived from a version: a restored database repeats versions. Header and nonce are the first 4 and the next 16
+ * characters of the base64, so that SQL can compare them. The number says which of the keys of a vault opens the text; the id of that
+ * key is in the associated data, so that the text opens under no other.
  */
 
 /** The kinds of sealed texts. The number is part of the associated data: never reuse one. */
@@ -46,10 +48,15 @@ const FORMAT = 1;
 /** The second byte. `DAILY`: AES-256-GCM under the key of the record's day (day-keys.ts). */
 const AES_256_GCM = 1;
 const DAILY = 2;
+/** The number in texts under keys of the service: those derived from root keys. Keys of vaults have the numbers from 1 on. */
+const SERVICE_KEY = 0;
 const NONCE = 12;
 /** The bytes of a nonce that the caller of `seal` may draw. */
 export const NONCE_PREFIX = 8;
-const HEADER = 2;
+const HEADER = 3;
+/** The characters of a sealed text that are its header, and those that are its header and its nonce. */
+export const HEADER_LENGTH = 4;
+export const HEADER_AND_NONCE_LENGTH = 20;
 const TAG = 16;
 const KEY_ID = 32;
 
@@ -68,8 +75,23 @@ function associatedData(place: Place): Uint8Array {
 
 const algorithmOf = ({ kind }: Place): number => (kind === "activityOfDay" ? DAILY : AES_256_GCM);
 
+/** The header of the texts under a key, in base64. In: the number of the key of a vault. */
+export const headerOf = (number: number, algorithm: number = AES_256_GCM): string =>
+  Uint8Array.of(FORMAT, algorithm, number).toBase64();
+
+const SEALED_BY_DAY = headerOf(SERVICE_KEY, DAILY);
+
 /** Whether a text was sealed under the key of a day. */
-export const isSealedByDay = (sealed: string): boolean => /^AQ[I-L]/.test(sealed); // the bytes `FORMAT`, `DAILY` in base64
+export const isSealedByDay = (sealed: string): boolean => sealed.startsWith(SEALED_BY_DAY);
+
+/** The number of the key of a text; of a text that is none, any number or NaN. */
+export const keyNumberOf = (sealed: string): number => {
+  try {
+    return Uint8Array.fromBase64(sealed.slice(0, HEADER_LENGTH))[2] ?? NaN;
+  } catch {
+    return NaN;
+  }
+};
 
 /** The length of the sealed form of a text, in characters of base64. */
 export const sealedLength = (text: string): number => 4 * Math.ceil((HEADER + NONCE + encoder.encode(text).length + TAG) / 3);
@@ -81,35 +103,56 @@ const algorithm = (nonce: Uint8Array, place: Place) => ({
   tagLength: 8 * TAG,
 });
 
-/**
- * Seals a text (well-formed UTF-16) under an AES-256-GCM key. In: `prefix`, the first bytes of the nonce, for a caller that
- * has to know them before: `NONCE_PREFIX` random bytes, drawn for this one text (decision 0015). Out: base64.
- */
-export async function seal(key: CryptoKey, place: Place, text: string, prefix?: Uint8Array): Promise<string> {
-  return sealBytes(key, place, encoder.encode(text), prefix);
+/** What the caller of `seal` may choose. */
+export interface SealOptions {
+  /** The number of the key of a vault; absent for a key of the service. */
+  readonly number?: number | undefined;
+  /**
+   * The first bytes of the nonce, for a caller that has to know them before: `NONCE_PREFIX` random bytes, drawn for this one text
+   * (decision 0015).
+   */
+  readonly prefix?: Uint8Array | undefined;
 }
 
-export async function sealBytes(key: CryptoKey, place: Place, plain: Uint8Array, prefix?: Uint8Array): Promise<string> {
+/** Seals a text (well-formed UTF-16) under an AES-256-GCM key. Out: base64. */
+export async function seal(key: CryptoKey, place: Place, text: string, options?: SealOptions): Promise<string> {
+  return sealBytes(key, place, encoder.encode(text), options);
+}
+
+export async function sealBytes(
+  key: CryptoKey,
+  place: Place,
+  plain: Uint8Array,
+  { number = SERVICE_KEY, prefix }: SealOptions = {},
+): Promise<string> {
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE));
   if (prefix) nonce.set(prefix.subarray(0, NONCE_PREFIX));
   const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, place), key, plain));
-  return concat(Uint8Array.of(FORMAT, algorithmOf(place)), nonce, sealed).toBase64();
+  return concat(Uint8Array.of(FORMAT, algorithmOf(place), number), nonce, sealed).toBase64();
 }
 
 /** The first bytes of the nonce of a sealed text that opens. */
 export const noncePrefix = (sealed: string): Uint8Array =>
-  Uint8Array.fromBase64(sealed.slice(0, 16)).subarray(HEADER, HEADER + NONCE_PREFIX);
+  Uint8Array.fromBase64(sealed.slice(HEADER_LENGTH, HEADER_AND_NONCE_LENGTH)).subarray(0, NONCE_PREFIX);
 
-/** Opens a sealed text. Errors: `integrity`, for every fault; no part of the text is returned then. */
-export async function open(key: CryptoKey, place: Place, sealed: string): Promise<Result<string>> {
-  const opened = await openBytes(key, place, sealed);
+/**
+ * Opens a sealed text. In: the number of the key of a vault; absent for a key of the service. Errors: `integrity`, for every fault; no
+ * part of the text is returned then.
+ */
+export async function open(key: CryptoKey, place: Place, sealed: string, number?: number): Promise<Result<string>> {
+  const opened = await openBytes(key, place, sealed, number);
   return opened.ok ? ok(decoder.decode(opened.value)) : opened;
 }
 
-export async function openBytes(key: CryptoKey, place: Place, sealed: string): Promise<Result<Uint8Array>> {
+export async function openBytes(
+  key: CryptoKey,
+  place: Place,
+  sealed: string,
+  number: number = SERVICE_KEY,
+): Promise<Result<Uint8Array>> {
   try {
     const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
-    if (bytes[0] !== FORMAT || bytes[1] !== algorithmOf(place)) return fail("integrity");
+    if (bytes[0] !== FORMAT || bytes[1] !== algorithmOf(place) || bytes[2] !== number) return fail("integrity");
     const nonce = bytes.subarray(HEADER, HEADER + NONCE);
     return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, place), key, bytes.subarray(HEADER + NONCE))));
   } catch {

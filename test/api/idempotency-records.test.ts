@@ -22,7 +22,7 @@ async function keyedPost(fields: readonly unknown[] = []) {
 async function plaintextOf(vault: string): Promise<string> {
   const keys = await keysOf(vault);
   const { id, sealed } = (await recordRows(vault))[0]!;
-  return unwrap(await open(keys.data, { kind: "idempotencyRecord", vault, record: id, version: 0, key: keys.id }, sealed));
+  return unwrap(await open(keys.data, { kind: "idempotencyRecord", vault, record: id, version: 0, key: keys.id }, sealed, 1));
 }
 
 describe("an idempotency record", () => {

@@ -1,6 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  HEADER_LENGTH,
+  headerOf,
+  keyNumberOf,
   KINDS,
   NONCE_PREFIX,
   noncePrefix,
@@ -65,22 +68,31 @@ describe("a sealed text", () => {
     );
   });
 
-  it("begins with the bytes of its format: version 1, algorithm 1", async () => {
-    expect([...bytesOf(await seal(key, PLACE, TEXT)).subarray(0, 2)]).toEqual([1, 1]);
+  it("begins with the bytes of its format: version 1, algorithm 1, and the number of its key", async () => {
+    expect([...bytesOf(await seal(key, PLACE, TEXT)).subarray(0, 3)]).toEqual([1, 1, 0]);
+    expect([...bytesOf(await seal(key, PLACE, TEXT, { number: 255 })).subarray(0, 3)]).toEqual([1, 1, 255]);
+  });
+
+  it("has a header in its first 4 characters, from which SQL and keyNumberOf tell the number of its key", async () => {
+    for (const number of [0, 1, 2, 63, 64, 255]) {
+      const sealed = await seal(key, PLACE, TEXT, { number });
+      expect([sealed.slice(0, HEADER_LENGTH), keyNumberOf(sealed)]).toEqual([headerOf(number), number]);
+    }
+    for (const text of ["", "AQ", "AQE=", "!!!!"]) expect(keyNumberOf(text)).toBeNaN();
   });
 
   it("differs each time, in nonce and ciphertext, although text and place are the same", async () => {
     const sealed = await Promise.all(Array.from({ length: 50 }, () => seal(key, PLACE, TEXT)));
     expect(new Set(sealed).size).toBe(50);
-    expect(new Set(sealed.map((one) => bytesOf(one).slice(2, 14).toHex())).size).toBe(50);
-    expect(new Set(sealed.map((one) => bytesOf(one).slice(14, 20).toHex())).size).toBe(50);
+    expect(new Set(sealed.map((one) => bytesOf(one).slice(3, 15).toHex())).size).toBe(50);
+    expect(new Set(sealed.map((one) => bytesOf(one).slice(15, 21).toHex())).size).toBe(50);
   });
 
   it("has a nonce that begins with the given prefix, and differs each time all the same", async () => {
     const prefix = crypto.getRandomValues(new Uint8Array(NONCE_PREFIX));
-    const texts = await Promise.all(Array.from({ length: 50 }, () => seal(key, PLACE, TEXT, prefix)));
+    const texts = await Promise.all(Array.from({ length: 50 }, () => seal(key, PLACE, TEXT, { prefix })));
     expect(texts.map(noncePrefix)).toEqual(texts.map(() => prefix));
-    expect(new Set(texts.map((sealed) => bytesOf(sealed).subarray(2, 14).toHex())).size).toBe(50);
+    expect(new Set(texts.map((sealed) => bytesOf(sealed).subarray(3, 15).toHex())).size).toBe(50);
     expect(await open(key, PLACE, texts[0]!)).toEqual({ ok: true, value: TEXT });
   });
 
@@ -128,6 +140,12 @@ describe("open refuses a sealed text", () => {
       }),
       { numRuns: runs(100) },
     );
+  });
+
+  it("under another number of its key", async () => {
+    const sealed = await seal(key, PLACE, TEXT, { number: 2 });
+    expect(await open(key, PLACE, sealed, 2)).toEqual({ ok: true, value: TEXT });
+    for (const number of [undefined, 0, 1, 3, 258, NaN]) expect(await open(key, PLACE, sealed, number)).toEqual(INTEGRITY);
   });
 
   it("under another key", async () => {

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { openKeyring } from "../../src/crypto/keyring.ts";
-import { blindIndex, open } from "../../src/crypto/seal.ts";
+import { blindIndex, keyNumberOf, open } from "../../src/crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { VaultPlace } from "../../src/crypto/vault-texts.ts";
 import { filePlace } from "../../src/store/items/files.ts";
@@ -67,7 +67,9 @@ export async function sealedTexts(vault: string): Promise<SealedText[]> {
 
 /** The texts that open under these keys alone, without their previous ones. */
 export async function openUnder({ id, data }: VaultKeys, texts: readonly SealedText[]): Promise<string[]> {
-  const opened = await Promise.all(texts.map(async ({ place, sealed }) => (await open(data, { ...place, key: id }, sealed)).ok));
+  const opened = await Promise.all(
+    texts.map(async ({ place, sealed }) => (await open(data, { ...place, key: id }, sealed, keyNumberOf(sealed))).ok),
+  );
   return texts.filter((_, index) => opened[index]).map(({ where }) => where);
 }
 

@@ -1,4 +1,5 @@
 import { createCache } from "../../crypto/cache.ts";
+import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { KEYS_DO_NOT_OPEN } from "../../crypto/vault-keys.ts";
 import type { Failure } from "../../model/failure.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -23,7 +24,7 @@ const ROWS_MAX = 1_000;
 const KEPT = `name >= '${PREFIX}' AND name < 'damaged0'`;
 
 /** SQL: the header and nonce of a sealed text (crypto/seal.ts): each text has its own, and they open nothing. */
-const nonceOf = (column: string) => `substr(${column}, 1, 18)`;
+const nonceOf = (column: string) => `substr(${column}, 1, ${HEADER_AND_NONCE_LENGTH})`;
 
 /** A name outlives its row, so it has nothing of what is sealed: without its keys a deleted vault cannot be decrypted (contract 13.13). */
 const NAME_OF = {

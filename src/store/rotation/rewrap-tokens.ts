@@ -1,4 +1,5 @@
 import { emailIndex } from "../../crypto/email-index.ts";
+import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { type Claims, hashToken, isUnheld, signToken } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
@@ -8,9 +9,10 @@ import { openToken, sealToken, signAgain, type TokenRow } from "../vaults/token-
 
 /** The rows of tokens, and of tokens that have ended, for rewrap.ts. */
 
-/** The sealed text has a random nonce in its first 24 characters, so they tell whether it is the one that was read. */
+/** Each sealed text has its own random nonce, so header and nonce tell whether it is the one that was read. */
 const unchanged = (table: string): string => `
-  WHERE ${table}.id = new.value ->> 'id' AND root_key_id = new.value ->> 'root_key_id' AND substr(sealed, 1, 24) = new.value ->> 'nonce'`;
+  WHERE ${table}.id = new.value ->> 'id' AND root_key_id = new.value ->> 'root_key_id'
+    AND substr(sealed, 1, ${HEADER_AND_NONCE_LENGTH}) = new.value ->> 'nonce'`;
 
 export const REWRAPPED_TOKENS: Rewrapped = {
   table: "tokens",
@@ -50,7 +52,7 @@ const openRow = (store: Store, row: TokenRow): Promise<Result<Claims>> =>
 const sealAgain = async ({ keyring }: Store, { id, root_key_id, sealed }: TokenRow, claims: Claims): Promise<object> => ({
   id,
   root_key_id,
-  nonce: sealed.slice(0, 24),
+  nonce: sealed.slice(0, HEADER_AND_NONCE_LENGTH),
   sealed: await sealToken(keyring.active, claims),
 });
 
