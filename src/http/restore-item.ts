@@ -7,7 +7,7 @@ import type { Existing, RestoreRequest } from "../model/restore.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { BackupStore } from "../store/backup/ports.ts";
 import { checkOrigin, chooseSnapshot, openSnapshot } from "../store/restore/choose.ts";
-import { bringContent } from "../store/restore/contents.ts";
+import { bringContent } from "../store/restore/content.ts";
 import type { PartFile } from "../store/restore/files.ts";
 import { type CurrentItem, findItem, loadCurrentItem } from "../store/restore/item.ts";
 import { loadKnown } from "../store/restore/progress.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
-import { manifestKey } from "../../src/store/backup/place.ts";
+import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { backUp, backUpAll, snapshotsOf } from "../support/backup.ts";
 import { countingDatabase } from "../support/bindings.ts";

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
-import { manifestKey } from "../../src/store/backup/place.ts";
+import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { backUpAll, newestOf, runQueue, snapshotsOf, valueOf } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
 import { changeManifest, loseEverything, restore, restoreAll, restoreOnce } from "../support/restores.ts";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
-import { manifestKey } from "../../src/store/backup/place.ts";
+import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { backUp } from "../support/backup.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";

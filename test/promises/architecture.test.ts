@@ -43,7 +43,9 @@ const STORE_FOLDERS = [
   ["contents"],
   ["commit"],
   ["rotation"],
-  ["backup", "verify"],
+  ["checks"],
+  ["backup"],
+  ["verify"],
   ["restore"],
 ] as const;
 

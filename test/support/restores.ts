@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import type { Manifest } from "../../src/model/backup.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
-import { manifestKey } from "../../src/store/backup/place.ts";
+import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { backupStore, valueOf } from "./backup.ts";
 import { admin, type Reply } from "./service.ts";
 

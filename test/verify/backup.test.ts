@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { backupStep } from "../../src/store/backup/snapshot.ts";
 import { registryStep } from "../../src/store/backup/registry.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
-import { manifestKey, partKey } from "../../src/store/backup/place.ts";
+import { manifestKey, partKey } from "../../src/store/backup/object-keys.ts";
 import { backupStore, newestOf, valueOf } from "../support/backup.ts";
 import { copyStorage } from "./support/restore.ts";
 import { flipObject, type Planted, plantVault } from "./support/vault.ts";

@@ -6,7 +6,7 @@ import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { explain, optional } from "../../model/text.ts";
 import { listObjects, type ListedSnapshot, loadObject, loadSnapshots } from "../../store/backup/list.ts";
-import { isBackupKey } from "../../store/backup/place.ts";
+import { isBackupKey } from "../../store/backup/object-keys.ts";
 import { withBuckets } from "../../store/backup/ports.ts";
 import { registryStep } from "../../store/backup/registry.ts";
 import { backupStep, planSnapshot } from "../../store/backup/snapshot.ts";

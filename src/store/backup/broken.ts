@@ -1,8 +1,8 @@
 import { type Part, REGISTRY } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
-import { checkNumbers, checkPart } from "../verify/backup-rows.ts";
-import { findingOf } from "../verify/stage.ts";
-import { checkVaultRow } from "../verify/vault.ts";
+import { checkNumbers, checkPart } from "../checks/parts.ts";
+import { findingOf } from "../checks/fault.ts";
+import { checkVaultRow } from "../checks/vaults.ts";
 import type { Store } from "../d1/database.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { BackupStore } from "./ports.ts";
@@ -27,7 +27,7 @@ export async function findBroken(store: BackupStore, row: Slice["row"], number: 
 
 /** What is wrong with the row of a vault. */
 export async function findBrokenVault(store: Pick<BackupStore, keyof Store>, row: Slice["row"]): Promise<Finding[]> {
-  const faults = await checkVaultRow({ store }, row as unknown as VaultRow, []);
+  const faults = await checkVaultRow(store, row as unknown as VaultRow, []);
   const wrong = checkNumbers(String(row["id"]), "vaults", undefined, row);
   // A row with an impossible number does not open for that reason: one finding says which number it is.
   const others = wrong.length > 0 ? faults.filter(({ kind }) => kind !== "row_unreadable") : faults;

@@ -1,8 +1,8 @@
 import type { Part } from "../../model/backup.ts";
 import type { ContentPlace } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { contentKey } from "../contents/place.ts";
-import { backupContent } from "./place.ts";
+import { contentKey } from "../contents/object-keys.ts";
+import { backupContent } from "./object-keys.ts";
 import { type BackupStore, tryBucket } from "./ports.ts";
 
 /** Copies contents from FILES to BACKUPS as they lie there: sealed. An object is copied once, because it is never overwritten. */
@@ -33,7 +33,7 @@ export const namesContents = ({ tables }: Part): boolean => tables.some(({ table
  * Copies a content, unless BACKUPS has it. Out: the bytes that were copied, 0 when it was there; `undefined` when FILES does not
  * have it. Errors: `unavailable`.
  */
-export function copyContent({ backups, files }: BackupStore, key: string): Promise<Result<number | undefined>> {
+function copyContent({ backups, files }: BackupStore, key: string): Promise<Result<number | undefined>> {
   return tryBucket(async () => {
     if (await backups.head(backupContent(key))) return 0;
     const object = await files.get(key);
@@ -48,7 +48,7 @@ export function copyContent({ backups, files }: BackupStore, key: string): Promi
 /** What one call copies at most: contents, and about the bytes of them; and how many at once. */
 const COPY = { contents: 100, bytes: 64 * 1024 * 1024, atOnce: 4 };
 
-export interface Copied {
+interface Copied {
   /** How many of the contents are done. */
   readonly done: number;
   /** Those that FILES does not have. */

@@ -1,7 +1,7 @@
 import type { Manifest } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest } from "./load.ts";
-import { isBackupKey } from "./place.ts";
+import { isBackupKey } from "./object-keys.ts";
 import { type BackupStore, tryBucket } from "./ports.ts";
 
 /** Lists snapshots, and the objects of the bucket for a copy of it. */

@@ -4,7 +4,7 @@ import type { Manifest, Part, PartRef } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { type OpenManifest, parseManifest } from "./manifest.ts";
 import { parsePart, type PartOwner } from "./part.ts";
-import { manifestKey, manifestPrefix, partKey } from "./place.ts";
+import { manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
 
 /** Loads the objects of a backup from the bucket. Nothing that these functions return is unauthenticated. */
 

@@ -2,7 +2,7 @@ import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { listSnapshots, loadManifest, loadNewest } from "./load.ts";
-import { manifestKey, partKey, runningKey } from "./place.ts";
+import { manifestKey, partKey, runningKey } from "./object-keys.ts";
 import { type BackupStore, tryBucket } from "./ports.ts";
 
 /**

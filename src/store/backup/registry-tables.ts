@@ -26,7 +26,7 @@ const LOGS = `(
     SELECT log FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = log))
   CROSS JOIN activity ON vault_id = log WHERE true`;
 
-export const REGISTRY_TABLES: readonly RegistryTable[] = [
+const REGISTRY_TABLES: readonly RegistryTable[] = [
   { table: "root_keys", key: ["id"], columns: ["proof", "fingerprint"], source: "root_keys WHERE true" },
   { table: "tokens", key: ["id"], columns: TOKEN, source: "tokens WHERE true" },
   { table: "ended_tokens", key: ["id"], columns: [...TOKEN, "ended_at"], source: "ended_tokens WHERE true" },
@@ -49,18 +49,18 @@ const SQL = REGISTRY_TABLES.map(({ key, columns, source, table }) => {
 });
 
 /** Where the reading of the registry is: a table, and the key of the last row that was read. */
-export interface Place {
+export interface Position {
   readonly table: number;
   readonly key: readonly Cell[];
 }
 
-export const FIRST_PLACE: Place = { table: 0, key: [] };
+export const FIRST_POSITION: Position = { table: 0, key: [] };
 
-/** Reads a slice of one table. Out: the rows, and the next place; `undefined` after the last one. Errors: `unavailable`. */
+/** Reads a slice of one table. Out: the rows, and the next position; `undefined` after the last one. Errors: `unavailable`. */
 export async function readRegistry(
   db: D1Database,
-  { table, key }: Place,
-): Promise<Result<{ readonly rows: TableRows; readonly next: Place | undefined }>> {
+  { table, key }: Position,
+): Promise<Result<{ readonly rows: TableRows; readonly next: Position | undefined }>> {
   const { table: name, key: keys, columns: others } = REGISTRY_TABLES[table]!;
   const columns = [...keys, ...others];
   const read = await runBatch<[Record<string, Cell>]>(

@@ -1,29 +1,86 @@
-import { BACKUP_FORMAT, type Manifest, REGISTRY } from "../../model/backup.ts";
+import { BACKUP_FORMAT, type Cell, type Manifest, type PartRef, REGISTRY, type SnapshotRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
 import { isInUse } from "../d1/deployment.ts";
 import { type ProofRow, proofsStatement } from "../keys/root-keys.ts";
 import { SCHEMA } from "../d1/schema.ts";
-import { findNewest } from "./begin.ts";
+import { findNewest, type Newest } from "./begin.ts";
 import { recordBackup } from "../health/backup-figures.ts";
 import { BROKEN_ROWS_MAX, findBrokenInRegistry } from "./broken.ts";
 import { keysOfRows, withKeys } from "./needed-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import { prune } from "./prune.ts";
-import { collectSnapshots } from "./collect.ts";
-import { type RegistryReport, reportOf, type Run, type RunningRegistry } from "./registry-state.ts";
-import { FIRST_PLACE, type Place, readRegistry } from "./registry-tables.ts";
+import { FIRST_POSITION, type Position, readRegistry } from "./registry-tables.ts";
 import { deleteRunning, type Loaded, loadRunning, saveRunning } from "./running.ts";
 import { writeManifest, writePart } from "./write.ts";
+import type { Finding } from "../../model/finding.ts";
+import type { OpenManifest } from "./manifest.ts";
 
 /**
  * Makes the snapshot of the registry, in steps: finds the newest snapshot of each vault, reads what belongs to no vault, writes the
  * manifest, then deletes snapshots that are too old. The rows of its tables do not depend on one another, so they are not read again.
  */
 
+/** What a step answers. */
+export interface RegistryReport {
+  /**
+   * `waiting`: a vault has no snapshot, or none of this run; `busy`: another driver has continued; `unrestored`: the database was never
+   * used, and the bucket has the backups of one that was: they are to be restored, and nothing is written.
+   */
+  readonly state: "reading" | "waiting" | "pruning" | "done" | "busy" | "unrestored";
+  readonly number: number;
+  /** The vaults whose snapshots are found so far. */
+  readonly vaults: number;
+  /** Vaults without a snapshot of this run that are not waited for any more. */
+  readonly behind: number;
+  /** Rows of all snapshots of the backup that did not open when they were read. */
+  readonly broken: number;
+  /** Those of them that belong to no vault. */
+  readonly findings: readonly Finding[];
+  /** The vault that is waited for, and whether it has no snapshot at all. */
+  readonly waiting?: { readonly vault: string; readonly missing: boolean };
+}
+
+/** The state between two steps: plain data, stored as JSON (running.ts). */
+interface RunningRegistry {
+  /** When it began: Unix milliseconds. An earlier run is not continued, because its snapshots may be older ones. */
+  readonly began: number;
+  readonly number: number;
+  readonly predecessor: string | null;
+  /** The id of the last vault whose snapshot was looked for; `null`: all were. */
+  readonly after: string | null;
+  readonly snapshots: readonly SnapshotRef[];
+  /** The ids of the root keys that the snapshots and the rows of tokens need. */
+  readonly rootKeys: readonly string[];
+  readonly bytes: number;
+  readonly behind: number;
+  /** Rows of the snapshots and of the registry that did not open when they were read. */
+  readonly broken: number;
+  /** Those of the registry. */
+  readonly findings: readonly Finding[];
+  /** Absent when all rows are read. */
+  readonly position: Position | undefined;
+  readonly parts: readonly PartRef[];
+  /** The last folder that was looked through for old snapshots; absent before the manifest is written. */
+  readonly pruned?: string | undefined;
+}
+
+/** A nightly run. */
+export interface Run {
+  /** When it began: Unix milliseconds. */
+  readonly began: number;
+  /** Until when it waits for vaults. */
+  readonly until: number;
+}
+
 /** Groups of vaults, or slices of rows, of one step. */
-const ACTIONS = 8;
+const STEP_ACTIONS_MAX = 8;
+
+/** Vaults of a group: two calls of R2 for each. */
+const VAULTS_MAX = 20;
+
+const NEXT_VAULTS = `SELECT * FROM vaults WHERE id > ?1 ORDER BY id LIMIT ${VAULTS_MAX}`;
 
 /**
  * In: the run, which makes one registry however often its messages are delivered; absent: vaults that changed more than a day after
@@ -39,7 +96,7 @@ export async function registryStep(store: BackupStore, run?: Run): Promise<Resul
   if (!begun.ok) return begun;
   if ("state" in begun.value) return end(store, loaded.value, begun.value);
   let running = begun.value;
-  for (let action = 0; action < ACTIONS; action++) {
+  for (let action = 0; action < STEP_ACTIONS_MAX; action++) {
     const next = await advance(store, run ?? { began: now - DAY, until: Infinity }, running);
     if (!next.ok) return next;
     if (next.value === "busy" || next.value === "finished")
@@ -66,8 +123,8 @@ async function begin(store: BackupStore, run: Run | undefined): Promise<Result<R
   const { at = 0, snapshots = [], broken: findings = [] } = open?.manifest ?? {};
   if (run && at >= run.began) return ok({ state: "done", number, vaults: snapshots.length, behind: 0, broken: 0, findings });
   const began = Math.max(store.now, run?.began ?? 0);
-  const found = { after: "", snapshots: [], rootKeys: [], bytes: 0, behind: 0, broken: 0 };
-  return ok({ began, number: number + 1, predecessor: open?.sha256 ?? null, ...found, place: FIRST_PLACE, parts: [] });
+  const found = { after: "", snapshots: [], rootKeys: [], bytes: 0, behind: 0, broken: 0, findings: [] };
+  return ok({ began, number: number + 1, predecessor: open?.sha256 ?? null, ...found, position: FIRST_POSITION, parts: [] });
 }
 
 async function advance(store: BackupStore, run: Run, running: RunningRegistry): Promise<Result<Next | "busy" | "finished">> {
@@ -76,7 +133,7 @@ async function advance(store: BackupStore, run: Run, running: RunningRegistry): 
     const pruned = await prune(store, running.pruned);
     return pruned.ok ? ok(pruned.value === undefined ? "finished" : { ...running, pruned: pruned.value }) : pruned;
   }
-  return running.place ? readSlice(store, running, running.place) : writeRegistry(store, running);
+  return running.position ? readSlice(store, running, running.position) : writeRegistry(store, running);
 }
 
 /** The root keys that the database has proofs of, or ROOT_KEYS has: a damaged row may name one that never was. */
@@ -90,28 +147,28 @@ async function loadDeployment({ db }: BackupStore): Promise<Result<string>> {
   return read.ok ? ok(read.value[0][0]!.id) : read;
 }
 
-async function readSlice(store: BackupStore, running: RunningRegistry, place: Place): Promise<Result<RunningRegistry>> {
-  const [deployment, read] = [await loadDeployment(store), await readRegistry(store.db, place)];
+async function readSlice(store: BackupStore, running: RunningRegistry, position: Position): Promise<Result<RunningRegistry>> {
+  const [deployment, read] = [await loadDeployment(store), await readRegistry(store.db, position)];
   if (!deployment.ok) return deployment;
   if (!read.ok) return read;
   const { rows, next } = read.value;
-  if (rows.rows.length === 0) return ok({ ...running, place: next });
+  if (rows.rows.length === 0) return ok({ ...running, position: next });
   const owner = { deployment: deployment.value, vault: REGISTRY };
   const part = { replaces: [], tables: [rows] };
   const written = await writePart(store.backups, owner, part);
   if (!written.ok) return written;
   const found = await findBrokenInRegistry(store, running.number, part);
   const broken = running.broken + found.length;
-  const findings = [...(running.findings ?? []), ...found].slice(0, BROKEN_ROWS_MAX);
+  const findings = [...running.findings, ...found].slice(0, BROKEN_ROWS_MAX);
   const rootKeys = withKeys(running.rootKeys, keysOfRows(rows));
-  return ok({ ...running, broken, findings, rootKeys, place: next, parts: [...running.parts, written.value] });
+  return ok({ ...running, broken, findings, rootKeys, position: next, parts: [...running.parts, written.value] });
 }
 
 async function writeRegistry(store: BackupStore, running: RunningRegistry): Promise<Result<RunningRegistry | "busy">> {
   const [deployment, proven] = [await loadDeployment(store), await loadProven(store)];
   if (!deployment.ok) return deployment;
   if (!proven.ok) return proven;
-  const { number, predecessor, parts, snapshots, findings = [] } = running;
+  const { number, predecessor, parts, snapshots, findings } = running;
   const rootKeys = running.rootKeys.filter((id) => proven.value.has(id));
   const manifest: Manifest = {
     format: BACKUP_FORMAT,
@@ -147,4 +204,58 @@ async function save(
 async function end(store: BackupStore, loaded: Loaded<RunningRegistry>, answer: RegistryReport): Promise<Result<RegistryReport>> {
   const deleted = await deleteRunning(store.backups, REGISTRY, loaded);
   return deleted.ok ? ok(answer) : deleted;
+}
+
+const reportOf = (
+  state: RegistryReport["state"],
+  { number, snapshots, behind, broken, findings }: RunningRegistry,
+): RegistryReport => ({
+  state,
+  number,
+  vaults: snapshots.length,
+  behind,
+  broken,
+  findings,
+});
+
+type Row = Readonly<Record<string, Cell>>;
+
+/** Adds the newest snapshots of the next vaults, up to one that is waited for. Errors: `unavailable`. */
+async function collectSnapshots(store: BackupStore, run: Run, running: RunningRegistry): Promise<Result<Next>> {
+  const read = await runBatch<[Row]>(store.db, store.db.prepare(NEXT_VAULTS).bind(running.after));
+  if (!read.ok) return read;
+  const [rows] = read.value;
+  const newest = await Promise.all(rows.map((row) => findNewest(store, idOf(row))));
+  let next = running;
+  for (const [index, row] of rows.entries()) {
+    const found = newest[index]!;
+    if (!found.ok) return found;
+    const { open } = found.value;
+    const behind = isBehind(row, found.value, run);
+    if (behind && store.now < run.until) return ok({ ...next, waiting: { vault: idOf(row), missing: !open } });
+    next = add(next, idOf(row), open, behind);
+  }
+  return ok(rows.length < VAULTS_MAX ? { ...next, after: null } : next);
+}
+
+const idOf = (row: Row): string => String(row["id"]);
+
+/** Whether a vault has changed and has no snapshot of the run. */
+const isBehind = (row: Row, { open }: Newest, { began }: Run): boolean =>
+  !open || (open.manifest.at < began && JSON.stringify(open.manifest.row) !== JSON.stringify(row));
+
+function add(running: RunningRegistry, vault: string, open: OpenManifest | undefined, behind: boolean): RunningRegistry {
+  const { manifest } = open ?? {};
+  const bytes = manifest?.parts.reduce((sum, part) => sum + part.bytes, 0) ?? 0;
+  const snapshot = open ? [{ vault, number: open.manifest.number, sha256: open.sha256 }] : [];
+  const { snapshots, rootKeys } = running;
+  return {
+    ...running,
+    after: vault,
+    snapshots: [...snapshots, ...snapshot],
+    rootKeys: open ? withKeys(rootKeys, [open.rootKey, open.manifest.row?.["root_key_id"]]) : rootKeys,
+    bytes: running.bytes + bytes,
+    behind: running.behind + (behind ? 1 : 0),
+    broken: running.broken + (manifest?.broken?.length ?? 0),
+  };
 }

@@ -1,9 +1,8 @@
 import type { Keyring } from "../../crypto/keyring.ts";
 import { isMacOf, macOf } from "../../crypto/manifest-mac.ts";
-import type { Result } from "../../model/result.ts";
-import { ok } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { tryBucket } from "./ports.ts";
-import { runningKey } from "./place.ts";
+import { runningKey } from "./object-keys.ts";
 
 /**
  * The state of a backup between its slices: an object in BACKUPS, authenticated as manifests are, because a manifest is made from
@@ -19,7 +18,7 @@ export interface Loaded<State> {
 }
 
 /** Incremented when a release changes the state: the state of another release is not continued. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 const signed = (line: string): string => `running ${FORMAT} ${line}`;
 

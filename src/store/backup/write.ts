@@ -3,7 +3,7 @@ import type { Manifest, Part, PartRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { type PartOwner, presentPart } from "./part.ts";
 import { presentManifest } from "./manifest.ts";
-import { manifestKey, partKey } from "./place.ts";
+import { manifestKey, partKey } from "./object-keys.ts";
 import { tryBucket } from "./ports.ts";
 
 /** Writes the objects of a backup. */

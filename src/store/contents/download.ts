@@ -12,7 +12,7 @@ import { openStream, type Reader } from "../../crypto/pieces.ts";
 import { logFailure } from "../../log.ts";
 import type { ContentPlace, KeyedFile } from "../../model/file.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
-import { contentKey, contextOf } from "./place.ts";
+import { contentKey, contextOf } from "./object-keys.ts";
 
 /** Loads the contents of Files from R2: opened piece by piece, and refused when they do not match their row. */
 

@@ -1,6 +1,6 @@
 import type { ContentPlace } from "../../model/file.ts";
 import { DAY, MINUTE } from "../../model/time.ts";
-import { contentKey } from "./place.ts";
+import { contentKey } from "./object-keys.ts";
 
 /**
  * Pending contents: objects of R2 that may have no row in D1. The coordinator records a content in its own storage before

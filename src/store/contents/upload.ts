@@ -4,7 +4,7 @@ import { logFailure } from "../../log.ts";
 import type { ContentPlace } from "../../model/file.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { putPieces, type UploadPieces } from "./objects.ts";
-import { contentKey, contextOf } from "./place.ts";
+import { contentKey, contextOf } from "./object-keys.ts";
 
 /**
  * Seals a stream into R2, piece by piece, never whole in memory. In: the content's key, the stream's length where it is

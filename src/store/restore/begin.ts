@@ -1,5 +1,5 @@
 import { REGISTRY } from "../../model/backup.ts";
-import { type Existing, type Position, type Skipped, type RestoreRequest, START } from "../../model/restore.ts";
+import { type Existing, type Position, type RestoreRequest, type Skipped, START } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isCount, type VaultRow } from "../vaults/rows.ts";
 import { bytesOf } from "../backup/begin.ts";
@@ -7,7 +7,9 @@ import { hasRoomInPlaceOf } from "../health/room.ts";
 import { checkOrigin, chooseSnapshot, compareExisting, openSnapshot } from "./choose.ts";
 import type { RestorePorts } from "./ports.ts";
 import { beginRestore, type Known, loadKnown, type Restore } from "./progress.ts";
-import { unfinishedNumber } from "./unfinished.ts";
+import { loadManifest } from "../backup/load.ts";
+import { knownVaults } from "../contents/known-vaults.ts";
+import { runBatch } from "../d1/database.ts";
 
 /** The checks before the first step of a restore, which each request repeats. Nothing is written before all of them passed. */
 
@@ -70,4 +72,27 @@ function checkEmpty({ inUse, running }: Known, goesOn: boolean): Result<undefine
   return inUse && !interrupted
     ? fail("backup_newer", "the deployment has or had vaults or tokens; single vaults can be restored")
     : ok(undefined);
+}
+
+/**
+ * The number of the snapshot with which a restore goes on by default. That of the registry has not ended while a vault that it names
+ * is neither there nor deleted since: a nightly backup may have written a newer registry meanwhile, which lacks that vault. Errors:
+ * `unavailable`.
+ */
+async function unfinishedNumber(
+  { store, backups }: Pick<RestorePorts, "store" | "backups">,
+  vault: string,
+  running: Known["running"],
+): Promise<Result<number | undefined>> {
+  if (!running) return ok(undefined);
+  const { number } = running;
+  if (running.position.phase !== "done") return ok(number);
+  if (vault !== REGISTRY) return ok(undefined);
+  const registry = await loadManifest(backups, store.keyring, { vault, number });
+  if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(undefined);
+  const { manifest, sha256 } = registry.value;
+  const vaults = manifest.snapshots?.map((snapshot) => snapshot.vault) ?? [];
+  const read = await runBatch<[unknown]>(store.db, knownVaults(store.db, vaults));
+  if (!read.ok) return read;
+  return ok(sha256 === running.manifest && read.value[0].length < vaults.length ? number : undefined);
 }

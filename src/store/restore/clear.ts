@@ -2,7 +2,9 @@ import { type ContentPlace, placeOf } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { ROW_SLICES } from "../commit/deleted-vaults.ts";
-import type { VaultState } from "./progress.ts";
+import { moveRestore, type VaultState } from "./progress.ts";
+import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
+import type { Step, Stepped } from "./step.ts";
 
 /** Removes what D1 has of a vault before the rows of a snapshot are written. */
 
@@ -42,7 +44,7 @@ const SQL = {
 };
 
 /** What D1 has of a vault besides its row. */
-export interface Leftovers {
+interface Leftovers {
   /** Whether there is anything. */
   readonly any: boolean;
   /** The contents that the next slice of rows of Files names. */
@@ -50,7 +52,7 @@ export interface Leftovers {
 }
 
 /** Errors: `unavailable`. */
-export async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Leftovers>> {
+async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Leftovers>> {
   type File = { readonly item_id: string; readonly id: string; readonly generation: string };
   const [files, ended] = SQL.files as [string, string];
   const read = await runBatch<[unknown, File, File]>(
@@ -67,12 +69,34 @@ export async function loadLeftovers(db: D1Database, vault: string): Promise<Resu
 }
 
 /** The statements that remove the row of a vault, in the state that was read, and the record of its deletion. */
-export const removeVault = (db: D1Database, vault: string, state: VaultState | undefined): D1PreparedStatement[] => [
+const removeVault = (db: D1Database, vault: string, state: VaultState | undefined): D1PreparedStatement[] => [
   ...(state ? [db.prepare(SQL.deleteVault).bind(vault, state.sequence, state.updated_at, state.data_key_id)] : []),
   db.prepare(SQL.requireGone).bind(vault),
   db.prepare(SQL.deleteDeletion).bind(vault),
 ];
 
 /** The statements that delete a slice of what `loadLeftovers` has found. */
-export const deleteLeftovers = (db: D1Database, vault: string): D1PreparedStatement[] =>
+const deleteLeftovers = (db: D1Database, vault: string): D1PreparedStatement[] =>
   [...SQL.deleteFiles, ...ROW_SLICES, SQL.unnumber].map((sql) => db.prepare(sql).bind(vault));
+
+/**
+ * The second phase: the row of the vault is removed, if there is one, and then its other rows. The contents that they name stay in FILES
+ * for the retention, and for good where the snapshot names them too. Errors: those of `moveRestore`, `unavailable`.
+ */
+export async function clearStep({ store, prepare }: RestorePorts, step: Step): Promise<Result<Stepped>> {
+  const { manifest, position, known, budget } = step;
+  const { db } = store;
+  budget.spend(3, 0);
+  const found = position.index === 0 ? undefined : await loadLeftovers(db, manifest.vault);
+  if (found && !found.ok) return found;
+  const contents = found?.value.contents ?? [];
+  const prepared = await prepare({ ...NO_CONTENTS, released: contents });
+  if (!prepared.ok) return prepared;
+  const finished = found?.value.any === false;
+  const next = finished
+    ? ({ phase: "rows", part: 0, index: 0, rowsLeftOut: 0 } as const)
+    : { ...position, index: position.index + 1 };
+  const statements = !found ? removeVault(db, manifest.vault, known.vault) : finished ? [] : deleteLeftovers(db, manifest.vault);
+  const saved = await moveRestore(db, step, position, next, statements);
+  return saved.ok ? ok({ position: next, saved: next }) : saved;
+}

@@ -1,112 +1,114 @@
-import { HEADER, type ChunkCipher, recoverCipher, SEALED_CHUNK, sealedFileSize } from "../../crypto/chunked.ts";
-import { readPieces, type Reader } from "../../crypto/pieces.ts";
-import type { ContentPlace, KeyedFile } from "../../model/file.ts";
+import type { Manifest, Part } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
-import { logFailure } from "../../log.ts";
-import { backupContentKey } from "../backup/place.ts";
-import type { BackupStore } from "../backup/ports.ts";
-import { putPieces, type UploadPieces } from "../contents/objects.ts";
-import { contentKey, contextOf } from "../contents/place.ts";
-import { fault, findingOf } from "../verify/stage.ts";
-import type { PartFile } from "./files.ts";
+import type { Position } from "../../model/restore.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { loadPart } from "../backup/load.ts";
+import { openKeys, type VaultRow } from "../vaults/rows.ts";
+import { replacedAfter } from "../backup/part-heads.ts";
+import { bringContent } from "./content.ts";
+import { finish } from "./finish.ts";
+import { fileRowsOf, openPartFiles, type PartFile } from "./files.ts";
+import type { Budget, RestorePorts } from "./ports.ts";
+import { moveRestore } from "./progress.ts";
+import type { Step, Stepped } from "./step.ts";
 
-/** Copies contents from a backup to FILES. Every chunk is authenticated on the way, and nothing is stored when one does not open. */
+/**
+ * The first phase: every part is loaded and checked, and the contents that FILES does not have are copied. The vault is as it was. The last
+ * phase asks the bucket again, because a sweep that had begun before may have deleted some since.
+ */
 
-/** Sealed chunks that are read at once. */
-const CHUNKS = 64;
+/** Contents whose records the coordinator makes at once. */
+const RECORDED = 50;
 
-const keyOf = (file: KeyedFile): Uint8Array => Uint8Array.fromBase64(file.key);
-
-/** Whether FILES has the content: an object of its size, with the header that belongs to its key and place. Throws what R2 throws. */
-async function hasContent(files: R2Bucket, place: ContentPlace, file: KeyedFile): Promise<boolean> {
-  const object = await files.get(contentKey(place), { range: { offset: 0, length: HEADER } });
-  if (object?.size !== sealedFileSize(file.size)) {
-    await object?.body.cancel();
-    return false;
-  }
-  return (await recoverCipher(keyOf(file), contextOf(place), new Uint8Array(await object.arrayBuffer()))).ok;
+/** Checks one part, and copies its contents as far as the budget goes. Errors: `backup_damaged`, `unavailable`, those of `moveRestore`. */
+export async function contentsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
+  const { manifest, position, saved, budget } = step;
+  const ref = manifest.parts[position.part];
+  const isLast = position.phase === "bucket";
+  if (!ref) return isLast ? finish(ports, step) : save(ports, step, { phase: "clear", part: 0, index: 0, rowsLeftOut: 0 }, []);
+  budget.spend(0, 1);
+  const part = await loadPart(ports.backups, manifest, ref);
+  if (!part.ok) return part;
+  const copied = await copyContents(ports, { ...step, row: step.row! }, part.value, position.index, false);
+  if (!copied.ok) return copied;
+  const { next: index, findings: found } = copied.value;
+  // Named once: in the last phase.
+  const findings = isLast ? found : [];
+  const next: Position = index === undefined ? { ...position, part: position.part + 1, index: 0 } : { ...position, index };
+  return budget.isSpent() ? save(ports, step, next, findings) : ok({ position: next, saved, findings });
 }
 
-/** What is wrong with a content. */
-interface Damage {
-  readonly kind: "content_missing" | "content_damaged";
-  readonly detail: string;
+async function save({ store }: RestorePorts, step: Step, next: Position, findings: readonly Finding[]): Promise<Result<Stepped>> {
+  step.budget.spend(1, 0);
+  const moved = await moveRestore(store.db, step, step.saved, next, []);
+  return moved.ok ? ok({ position: next, saved: next, findings }) : moved;
+}
+
+/** What a slice of contents belongs to. */
+interface Slice {
+  readonly manifest: Manifest;
+  readonly row: VaultRow;
+  readonly position: Pick<Position, "part">;
+  readonly budget: Budget;
+}
+
+export interface CopiedContents {
+  /** The index of the next File; `undefined` when the part has no more. */
+  readonly next: number | undefined;
+  /** The contents that the backup does not have as they were. */
+  readonly findings: readonly Finding[];
 }
 
 /**
- * Reads a content and authenticates it. In: the bucket that has it, under which key; where it is copied to, if it is. Out: what is wrong
- * with it. Errors: `unavailable`.
+ * Copies the contents of a part that FILES does not have, from a File on. In: `dryRun` only authenticates them. A content that is missing
+ * or does not open is named, and keeps no other one back. Errors: `unavailable`, those of opening the keys.
  */
-async function readContent(
-  from: R2Bucket,
-  key: string,
-  to: R2Bucket | undefined,
-  { place, file }: PartFile,
-): Promise<Result<Damage | undefined>> {
-  const found = (kind: Damage["kind"], what: string) => ok({ kind, detail: `the content ${contentKey(place)} ${what}` });
-  try {
-    const object = await from.get(key);
-    if (!object) return found("content_missing", "is missing");
-    const reader = object.body.getReader({ mode: "byob" });
-    try {
-      if (object.size !== sealedFileSize(file.size)) return found("content_damaged", "has another size than its File");
-      const header = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
-      const cipher = await recoverCipher(keyOf(file), contextOf(place), header.value ?? new Uint8Array());
-      if (!cipher.ok) return found("content_damaged", "is not that of its File");
-      const pieces = authentic(cipher.value, reader);
-      const read = await (to ? putPieces(to, contentKey(place), pieces, object.size) : readAll(pieces));
-      return read.ok ? ok(undefined) : found("content_damaged", "is not that of its File");
-    } finally {
-      await reader.cancel().catch(() => undefined);
+export async function copyContents(
+  ports: RestorePorts,
+  slice: Slice,
+  part: Part,
+  from: number,
+  dryRun: boolean,
+): Promise<Result<CopiedContents>> {
+  const { manifest, row, budget } = slice;
+  const rows = fileRowsOf(part);
+  const findings: Finding[] = [];
+  const keys = await openKeys(ports.store, row);
+  if (!keys.ok) return keys;
+  for (let index = from; index < rows.length; index += RECORDED) {
+    if (index > from && budget.isSpent()) return ok({ next: index, findings });
+    const group = rows.slice(index, index + RECORDED);
+    if (!dryRun) {
+      budget.spend(1, 0);
+      const expected = (await openPartFiles(keys.value, manifest.vault, group)).map(({ place }) => place);
+      const prepared = await ports.prepare({ expected, released: [] });
+      if (!prepared.ok) return prepared;
     }
-  } catch (error) {
-    logFailure("The copy of a content", error);
-    return fail("unavailable");
+    for (const [offset, fileRow] of group.entries()) {
+      if (offset > 0 && budget.isSpent()) return ok({ next: index + offset, findings });
+      // A row that does not open is named with the other rows of the part.
+      for (const file of await openPartFiles(keys.value, manifest.vault, [fileRow])) {
+        const copied = await restoreContent(ports, slice, file, dryRun);
+        if (!copied.ok) return copied;
+        if (copied.value) findings.push(copied.value);
+      }
+    }
   }
+  return ok({ next: undefined, findings });
 }
 
-export interface ContentOptions {
-  /** The content is only authenticated, and not copied. */
-  readonly dryRun: boolean;
-  /** What FILES has is read wholly. */
-  readonly thorough?: boolean;
-}
-
-/** Copies a content that FILES does not have. Out: what is wrong with it in the backup. Errors: `unavailable`. */
-export async function bringContent(
-  { backups, files }: Pick<BackupStore, "backups" | "files">,
-  wanted: PartFile,
-  { dryRun, thorough = false }: ContentOptions,
+/** Out: what is wrong with the content in the backup, where FILES does not have it. */
+async function restoreContent(
+  ports: RestorePorts,
+  { manifest, position, budget }: Slice,
+  one: PartFile,
+  dryRun: boolean,
 ): Promise<Result<Finding | undefined>> {
-  const { place, file } = wanted;
-  const isThere = await hasContent(files, place, file).catch(() => false);
-  const there = isThere && thorough ? await readContent(files, contentKey(place), undefined, wanted) : ok(undefined);
-  if (isThere && there.ok && !there.value) return ok(undefined);
-  const copied = await readContent(backups, backupContentKey(place), dryRun ? undefined : files, wanted);
-  if (!copied.ok || !copied.value) return copied as Result<undefined>;
-  const { vault, item } = place;
-  return ok(findingOf(fault(copied.value.kind, { vault, item, file: file.id, id: contentKey(place) }, copied.value.detail)));
-}
-
-async function readAll(pieces: UploadPieces<undefined>): Promise<Result<undefined>> {
-  for (;;) {
-    const next = await pieces.next();
-    if (next.done) return next.value;
-  }
-}
-
-/** The sealed bytes of a content. Returns `integrity` at the first chunk that does not open. */
-async function* authentic(cipher: ChunkCipher, reader: Reader): UploadPieces<undefined> {
-  yield cipher.header;
-  let index = 0;
-  for await (const piece of readPieces(reader, CHUNKS * SEALED_CHUNK)) {
-    const copy = piece.slice(); // the buffer is used again for the next piece
-    for (let at = 0; at < copy.length; at += SEALED_CHUNK, index++) {
-      const opened = await cipher.open(copy.slice(at, at + SEALED_CHUNK), index).catch(() => undefined);
-      if (!opened) return fail("integrity");
-    }
-    if (copy.length > 0) yield copy;
-  }
-  return ok(undefined);
+  budget.spend(0, 3);
+  const found = await bringContent(ports, one, { dryRun });
+  if (!found.ok || !found.value) return found;
+  // Where a later part has other Files of the Item, the snapshot does not need the content.
+  const replaced = await replacedAfter(ports.backups, manifest, position.part);
+  if (!replaced.ok) return replaced;
+  return ok(replaced.value.has(one.place.item) ? undefined : { ...found.value, snapshot: manifest.number });
 }

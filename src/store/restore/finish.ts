@@ -4,11 +4,17 @@ import { expiredOf, LOG } from "../activity/retention.ts";
 import { ACTIVITY, sealActivity } from "../activity/entries.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { isCount, type VaultRow } from "../vaults/rows.ts";
-import { holdsTime } from "../verify/backup-rows.ts";
+import { holdsTime } from "../checks/parts.ts";
 import { recount } from "../commit/repairs.ts";
-import type { RestorePorts } from "./ports.ts";
-import { endRestore } from "./progress.ts";
-import type { Step } from "./step.ts";
+import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
+import { endRestore, moveRestore } from "./progress.ts";
+import type { Step, Stepped } from "./step.ts";
+import type { Position } from "../../model/restore.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { runningKey } from "../backup/object-keys.ts";
+import { tryBucket } from "../backup/ports.ts";
+
+/** The end of a restore: the row of the vault, by which it exists. */
 
 const SQL = {
   /** The counts of the log begin anew (activity/insert.ts). */
@@ -49,7 +55,7 @@ function mend(column: string, value: unknown, at: number): unknown {
  * The statements of the last step of a vault: its row, by which it exists, and the entry of its log. Of what no row can have a time becomes
  * that of the snapshot, a quota the default, a count that of the rows, and a version follows from the log.
  */
-export async function finishStatements(
+async function finishStatements(
   { store, entry }: RestorePorts,
   { manifest, position }: Step,
   damaged: VaultRow,
@@ -77,4 +83,19 @@ export async function finishStatements(
 }
 
 /** The statement of the last step of the registry: its rows include entries of the logs of the admin, of tokens and of deleted vaults. */
-export const finishRegistry = (db: D1Database): D1PreparedStatement => db.prepare(SQL.forgetOtherCounts);
+const finishRegistry = (db: D1Database): D1PreparedStatement => db.prepare(SQL.forgetOtherCounts);
+
+const DONE: Position = { phase: "done", part: 0, index: 0, rowsLeftOut: 0 };
+
+/** Errors: those of `moveRestore`, `unavailable`. */
+export async function finish(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
+  // What the coordinator has cached is not the vault of the snapshot.
+  const prepared = step.row ? await ports.prepare(NO_CONTENTS) : ok(undefined);
+  if (!prepared.ok) return prepared;
+  // A snapshot that was under way is of the vault as it was.
+  const forgotten = await tryBucket(() => ports.backups.delete(runningKey(step.manifest.vault)));
+  if (!forgotten.ok) return forgotten;
+  const statements = step.row ? await finishStatements(ports, step, step.row) : [finishRegistry(ports.store.db)];
+  const moved = await moveRestore(ports.store.db, step, step.saved, DONE, statements);
+  return moved.ok ? ok({ position: DONE, saved: DONE }) : moved;
+}

@@ -10,7 +10,7 @@ import { type FileRow, FILES_OF_ITEM } from "../items/files.ts";
 import { type ItemRow, openItem } from "../items/items.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
 import { COUNTED_AS } from "../verify/lost-items.ts";
-import { fault, findingOf } from "../verify/stage.ts";
+import { fault, findingOf } from "../checks/fault.ts";
 import { openPartFiles, type PartFile, rowsOf } from "./files.ts";
 
 /** One Item: as a snapshot has it, and as the database has it. */

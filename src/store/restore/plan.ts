@@ -1,14 +1,15 @@
-import { REGISTRY } from "../../model/backup.ts";
+import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import { findBrokenVault } from "../backup/broken.ts";
 import { openKeys } from "../vaults/rows.ts";
 import type { Begun } from "./begin.ts";
-import { checkParts } from "./check-parts.ts";
-import { copyContents } from "./contents-step.ts";
+import { copyContents } from "./contents.ts";
 import type { Budget, RestorePorts } from "./ports.ts";
 import { readablePart } from "./readable.ts";
+import { logFailure } from "../../log.ts";
+import { partKey } from "../backup/object-keys.ts";
 
 /** A restore without a change: opens what the restore would open, in slices. */
 
@@ -43,4 +44,26 @@ export async function planSlice(ports: RestorePorts, begun: Begun, budget: Budge
     if (contents.value.next !== undefined) return ok({ findings, next: `${index} ${contents.value.next}` });
   }
   return ok({ findings, next: undefined });
+}
+
+/** Checks that the backup has the parts of a snapshot with their sizes, without reading them. Errors: `backup_damaged`, `unavailable`. */
+async function checkParts(backups: R2Bucket, { vault, parts }: Manifest): Promise<Result<undefined>> {
+  const sizes = new Map<string, number>();
+  try {
+    for (let cursor: string | undefined; ;) {
+      const page = await backups.list({ prefix: partKey(vault, ""), ...(cursor !== undefined && { cursor }) });
+      for (const { key, size } of page.objects) sizes.set(key, size);
+      if (!page.truncated) break;
+      cursor = page.cursor;
+    }
+  } catch (error) {
+    logFailure("R2", error);
+    return fail("unavailable");
+  }
+  for (const { sha256, bytes } of parts) {
+    const size = sizes.get(partKey(vault, sha256));
+    if (size === undefined) return fail("backup_damaged", `part ${sha256} is missing`);
+    if (size !== bytes) return fail("backup_damaged", `part ${sha256} has ${size} bytes instead of ${bytes}`);
+  }
+  return ok(undefined);
 }

@@ -3,9 +3,9 @@ import type { Cell, Manifest, Part } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { BackupStore } from "../backup/ports.ts";
-import { replacedAfter } from "../verify/backup-heads.ts";
-import { checkPart, holdsTime, isImpossible } from "../verify/backup-rows.ts";
-import { findingOf } from "../verify/stage.ts";
+import { replacedAfter } from "../backup/part-heads.ts";
+import { checkPart, holdsTime, isImpossible } from "../checks/parts.ts";
+import { findingOf } from "../checks/fault.ts";
 
 /**
  * What a restore makes of a part with rows that do not open: one damaged row costs no other one (contract 21.24). A row of an Item or a

@@ -3,11 +3,11 @@ import type { Finding } from "../../model/finding.ts";
 import { PHASES, type Position, type Restoration, type RestoreRequest, stepsDone, stepsOf } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { begin } from "./begin.ts";
-import { clearStep } from "./clear-step.ts";
-import { contentsStep } from "./contents-step.ts";
+import { clearStep } from "./clear.ts";
+import { contentsStep } from "./contents.ts";
 import { planSlice } from "./plan.ts";
 import { newBudget, type RestorePorts } from "./ports.ts";
-import { rowsStep } from "./rows-step.ts";
+import { rowsStep } from "./rows.ts";
 import type { Step, Stepped } from "./step.ts";
 
 /**

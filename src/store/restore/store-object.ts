@@ -2,7 +2,7 @@ import { concat } from "../../crypto/bytes.ts";
 import { logFailure } from "../../log.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { parseManifest } from "../backup/manifest.ts";
-import { isBackupKey } from "../backup/place.ts";
+import { isBackupKey } from "../backup/object-keys.ts";
 import type { BackupStore } from "../backup/ports.ts";
 
 /** Stores an object of a backup that lies in a folder of the operator's. */

@@ -1,9 +1,10 @@
 import { logFailure } from "../../log.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { openArchive } from "../activity/archive.ts";
-import { checkOrigins } from "./logs.ts";
+import { checkOrigins } from "../checks/log-entries.ts";
 import { listing } from "./objects.ts";
-import { type Fault, fault, type Position, type Slice, type Stage, type VerifyPorts } from "./stage.ts";
+import { fault, type Fault } from "../checks/fault.ts";
+import type { Position, Slice, Stage, VerifyPorts } from "./stage.ts";
 
 /** The stages `archives` and `sealed-archives`: each object of the archive of the log opens (activity/archive.ts), and each entry in it. */
 

@@ -2,11 +2,12 @@ import { type Manifest, type PartRef, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
-import { partKey } from "../backup/place.ts";
+import { partKey } from "../backup/object-keys.ts";
 import { tryBucket } from "../backup/ports.ts";
 import type { Store } from "../d1/database.ts";
 import { loadKnownKeys } from "../keys/key-states.ts";
-import { type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { fault, type Fault } from "../checks/fault.ts";
+import type { Position, Slice, VerifyPorts } from "./stage.ts";
 
 /**
  * The stage `chain` of a backup: each manifest that is kept is authentic, follows the one before it, and the bucket has its parts. The

@@ -3,11 +3,16 @@ import { ok, type Result } from "../../model/result.ts";
 import { loadNewest, loadPart } from "../backup/load.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import { namedSnapshot } from "./backup-chain.ts";
-import { checkCopies } from "./backup-copies.ts";
-import { replacedAfter } from "./backup-heads.ts";
-import { checkPart } from "./backup-rows.ts";
-import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
-import { checkVaultRow } from "./vault.ts";
+import { replacedAfter } from "../backup/part-heads.ts";
+import { type CheckedRows, checkPart } from "../checks/parts.ts";
+import { fault, type Fault } from "../checks/fault.ts";
+import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { checkVaultRow } from "../checks/vaults.ts";
+import { sealedFileSize } from "../../crypto/chunked.ts";
+import { placeOf } from "../../model/file.ts";
+import { backupContent } from "../backup/object-keys.ts";
+import { contentKey } from "../contents/object-keys.ts";
+import { authenticateContent, CONTENT_SLICE, sizeFault } from "./content.ts";
 
 /**
  * The stage `parts` of a backup: every row of the newest snapshot that counts opens, under the keys in the row of its manifest, and every
@@ -44,7 +49,7 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
   const progress = progressOf(after);
   const named = namedSnapshot(vault, manifest.number);
   const faults: Fault[] = [];
-  if (after.length === 0) faults.push(...(await checkVaultRow(ports, row, [])).map((one) => Object.assign(one, named)));
+  if (after.length === 0) faults.push(...(await checkVaultRow(store, row, [])).map((one) => Object.assign(one, named)));
   const keys = await openKeys(store, row);
   const ref = manifest.parts[progress.part];
   if (!keys.ok || !ref) return ok({ ...DONE, faults: keys.ok ? [...faults, ...checkCounts(manifest, row, progress)] : faults });
@@ -85,4 +90,52 @@ function checkCounts({ vault, number }: Manifest, row: VaultRow, { items, delete
       const detail = `${name} is ${row[name]}, and the rows give ${counted[name]}`;
       return fault("counter_wrong", { ...namedSnapshot(vault, number), table: "vaults", id: name }, detail);
     });
+}
+
+/** A content of the part, by its number, and a chunk of it. */
+interface ContentPosition {
+  readonly content: number;
+  readonly chunk: number;
+}
+
+interface CheckedCopies {
+  readonly faults: readonly Fault[];
+  readonly checked: { readonly contents: number; readonly bytes: number };
+  /** Where the next slice begins; absent when all contents of the part are done. */
+  readonly next?: ContentPosition | undefined;
+}
+
+/** Checks some of the contents that the rows of a part name. In: the rows of a part; the first content, and its first chunk. Errors: `unavailable`. */
+async function checkCopies(
+  { backups, quick }: VerifyPorts,
+  { vault, number, missing = [] }: Manifest,
+  { files }: CheckedRows,
+  { content, chunk: first }: ContentPosition,
+): Promise<Result<CheckedCopies>> {
+  const faults: Fault[] = [];
+  let [bytes, contents, chunk] = [0, 0, first];
+  for (const [index, { item, file }] of files.entries()) {
+    if (index < content) continue;
+    const checked = { contents, bytes };
+    if (bytes >= CONTENT_SLICE.bytes || contents >= CONTENT_SLICE.contents)
+      return ok({ faults, checked, next: { content: index, chunk } });
+    const place = placeOf(vault, item, file);
+    const key = backupContent(contentKey(place));
+    const done = quick
+      ? await sizeFault(backups, key, sealedFileSize(file.size))
+      : await authenticateContent(backups, key, place, file, chunk, CONTENT_SLICE.bytes - bytes);
+    if (!done.ok) return done;
+    const result = done.value && "bytes" in done.value ? done.value : { bytes: 0, fault: done.value };
+    bytes += result.bytes;
+    if (result.fault) {
+      const known = missing.includes(contentKey(place)) ? "; it was missing already when the snapshot was made" : "";
+      const named = { ...namedSnapshot(vault, number), item, file: file.id, id: file.generation };
+      faults.push(fault(result.fault.kind, named, result.fault.detail + known));
+    }
+    if ("chunk" in result && result.chunk !== undefined)
+      return ok({ faults, checked: { contents, bytes }, next: { content: index, chunk: result.chunk } });
+    chunk = 0;
+    contents++;
+  }
+  return ok({ faults, checked: { contents, bytes } });
 }

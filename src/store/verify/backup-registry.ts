@@ -2,8 +2,9 @@ import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadManifest, loadNewest, loadPart } from "../backup/load.ts";
 import { namedSnapshot } from "./backup-chain.ts";
-import { checkPart } from "./backup-rows.ts";
-import { DONE, fault, type Fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { checkPart } from "../checks/parts.ts";
+import { type Fault, fault } from "../checks/fault.ts";
+import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 /** The stages `registry` and `snapshots` of a backup: what belongs to no vault, and the snapshots of vaults that the registry names. */
 

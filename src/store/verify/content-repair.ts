@@ -1,10 +1,11 @@
 import { sealedFileSize } from "../../crypto/chunked.ts";
 import type { ContentPlace, KeyedFile } from "../../model/file.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { backupContentKey } from "../backup/place.ts";
-import { contentKey } from "../contents/place.ts";
+import { backupContentKey } from "../backup/object-keys.ts";
+import { contentKey } from "../contents/object-keys.ts";
 import { authenticateContent } from "./content.ts";
-import type { Repair, VerifyPorts } from "./stage.ts";
+import type { Repair } from "../checks/fault.ts";
+import type { VerifyPorts } from "./stage.ts";
 
 /**
  * The repair of a content that is missing or damaged: the copy of a backup, when the bucket of backups has one that opens. Out:

@@ -4,7 +4,7 @@ import { logFailure } from "../../log.ts";
 import type { FindingKind } from "../../model/finding.ts";
 import type { ContentPlace, KeyedFile } from "../../model/file.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { contextOf } from "../contents/place.ts";
+import { contextOf } from "../contents/object-keys.ts";
 
 /** Authenticates a content as it lies in a bucket: that of Files, or that of backups. */
 

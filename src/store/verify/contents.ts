@@ -2,12 +2,13 @@ import { sealedFileSize } from "../../crypto/chunked.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { type ContentPlace, type KeyedFile, placeOf } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { contentKey } from "../contents/place.ts";
+import { contentKey } from "../contents/object-keys.ts";
 import { runBatch } from "../d1/database.ts";
 import { FILE_COLUMNS, type FileRow, openFiles } from "../items/files.ts";
 import { authenticateContent, type ContentFault, CONTENT_SLICE, sizeFault } from "./content.ts";
 import { repairContent } from "./content-repair.ts";
-import { DONE, type Fault, fault, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { fault, type Fault } from "../checks/fault.ts";
+import { DONE, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { loadMoment } from "./vault-keys.ts";
 
 /** The stage `contents`: each content that a row names exists, has its size, and every chunk of it opens. */

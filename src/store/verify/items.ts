@@ -3,9 +3,10 @@ import { runBatch } from "../d1/database.ts";
 import { FILE_COLUMNS, type FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import { repairIndexes } from "../commit/repairs.ts";
-import type { EndedRow } from "./check-file.ts";
-import { checkItem, type DeletedRow, type IndexedRow, type ItemFault, type ItemRows } from "./check-item.ts";
-import { DONE, type Fault, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import type { EndedRow } from "../checks/files.ts";
+import { checkItem, type DeletedRow, type IndexedRow, type ItemFault, type ItemRows } from "../checks/items.ts";
+import type { Fault } from "../checks/fault.ts";
+import { DONE, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { type ListsOf, loadMoment } from "./vault-keys.ts";
 
 /** The stage `items`: every row of Items, their versions and their Files, Item by Item. */
@@ -94,7 +95,7 @@ function endOf(sizes: readonly Size[]): string | undefined {
 }
 
 /** The rows by the ids of their Items, in the order of the ids. */
-export function groupItems([current, deleted, versions, files, ended]: ListsOf<Rows>): ItemRows[] {
+function groupItems([current, deleted, versions, files, ended]: ListsOf<Rows>): ItemRows[] {
   const byId = new Map(current.map((row) => [row.id, row]));
   const deletions = new Map(deleted.map((row) => [row.id, row]));
   const [versionsOf, filesOf, endedOf] = [

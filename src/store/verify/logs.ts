@@ -1,10 +1,12 @@
 import { ok, type Result } from "../../model/result.ts";
-import { type ActivityRow, openActivity } from "../activity/entries.ts";
+import type { ActivityRow } from "../activity/entries.ts";
 import { countersIn } from "../activity/insert.ts";
+import { checkOrigins } from "../checks/log-entries.ts";
 import { runBatch } from "../d1/database.ts";
 import { openRecord, type RecordRow } from "../commit/idempotency.ts";
 import { checkNamedItems, lostVersions, type NamedItem, namedItems } from "./lost-items.ts";
-import { DONE, type Fault, fault, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { fault } from "../checks/fault.ts";
+import { DONE, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { type CountedLog, checkLog, countedEntries } from "./vault.ts";
 import { loadMoment } from "./vault-keys.ts";
 
@@ -90,22 +92,6 @@ async function sliceOf(store: VerifyPorts["store"], rows: readonly ActivityRow[]
     calls: 1,
     after: rows.length === ROWS ? [keyAfter(rows.at(-1)!.id)] : undefined,
   };
-}
-
-/**
- * Opens the origins of entries. After the removal of a root key, the entries that it sealed stay, with an unknown origin: they are no
- * faults.
- */
-export async function checkOrigins(
-  { keyring }: Pick<VerifyPorts["store"], "keyring">,
-  rows: readonly ActivityRow[],
-): Promise<Fault[]> {
-  const opened = await Promise.all(rows.map(async (row) => ({ row, open: await openActivity(keyring, row) })));
-  return opened.flatMap(({ row: { log, id }, open }) =>
-    open.ok || open.failure.kind === "misconfigured"
-      ? []
-      : [fault("row_unreadable", { vault: log, table: "activity", id }, "the origin of the entry does not open")],
-  );
 }
 
 /** The logs that are not of a vault, one after the other. */

@@ -1,6 +1,6 @@
 import { missesRowsSql } from "../vaults/counted-rows.ts";
-import { RESTORE } from "./check-item.ts";
-import { type Fault, fault } from "./stage.ts";
+import { RESTORE } from "../checks/items.ts";
+import { fault, type Fault } from "../checks/fault.ts";
 
 /**
  * Items that the log has and the database has not: their rows were lost, or are those of an earlier version. The log tells it as long as it

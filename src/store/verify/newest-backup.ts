@@ -1,7 +1,8 @@
 import { ok } from "../../model/result.ts";
 import { findNewestFault, NEWEST_FAULTS } from "../backup/check-newest.ts";
 import { loadBackupFigures } from "../health/backup-figures.ts";
-import { DONE, fault, type Stage } from "./stage.ts";
+import { fault } from "../checks/fault.ts";
+import { DONE, type Stage } from "./stage.ts";
 
 /** The stage that looks for the newest backup at once, as the hourly run does. */
 export const checkNewest: Stage = async ({ store, backups }) => {

@@ -2,7 +2,8 @@ import { logFailure } from "../../log.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isId } from "../../model/ids.ts";
 import { runBatch } from "../d1/database.ts";
-import { DONE, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { fault } from "../checks/fault.ts";
+import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 /**
  * The stages `objects`, of a vault, and `prefixes`: objects of the bucket without rows. An object is created before its row and deleted

@@ -8,7 +8,8 @@ import { openProof } from "../keys/root-keys.ts";
 import { openToken, signAgain, type TokenRow } from "../vaults/token-rows.ts";
 import { CREATE_AGAIN, loadSchema } from "../d1/schema.ts";
 import { recountUses } from "../commit/repairs.ts";
-import { type Fault, fault, keyAfter, type Position, REQUEST, type Slice, type VerifyPorts } from "./stage.ts";
+import { fault, type Fault } from "../checks/fault.ts";
+import { keyAfter, type Position, REQUEST, type Slice, type VerifyPorts } from "./stage.ts";
 
 /** The stages of what belongs to no vault: `keys`, `tokens` and `ended`. */
 

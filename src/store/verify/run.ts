@@ -1,7 +1,8 @@
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
-import { type Fault, findingOf, type Position, REQUEST, type Stage, type VerifyPorts } from "./stage.ts";
+import { type Fault, findingOf } from "../checks/fault.ts";
+import { type Position, REQUEST, type Stage, type VerifyPorts } from "./stage.ts";
 
 /** Runs slices of stages from a position, as many as fit into one request, and repairs what they find when told to. */
 

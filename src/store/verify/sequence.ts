@@ -1,5 +1,5 @@
 import { expiredOf } from "../activity/retention.ts";
-import { type Fault, fault } from "./stage.ts";
+import { fault, type Fault } from "../checks/fault.ts";
 
 /**
  * The numbers of writes in the log of a vault (contract 15.3). Each write has the number after the one before it. Entries of a release

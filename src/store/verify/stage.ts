@@ -1,35 +1,9 @@
-import type { Checked, Finding, FindingKind, Named } from "../../model/finding.ts";
-import { isVersion } from "../../model/item.ts";
+import type { Checked } from "../../model/finding.ts";
 import type { Result } from "../../model/result.ts";
+import type { Fault } from "../checks/fault.ts";
 import type { Store } from "../d1/database.ts";
 
 /** A stage of `verify` looks at one kind of stored data in slices. stages.ts lists the stages. */
-
-/** How a fault is repaired. `Result` of a call: whether it took effect. */
-export type Repair =
-  /** Safe beside writes: it changes a row only while that is as it was read. */
-  | { readonly by: "statement"; readonly statement: D1PreparedStatement }
-  /** Equal keys of one slice are one call. */
-  | { readonly by: "call"; readonly key: string; readonly run: () => Promise<Result<unknown>> };
-
-export interface Fault extends Omit<Finding, "repairable" | "repaired"> {
-  readonly repair?: Repair | undefined;
-}
-
-export const fault = (kind: FindingKind, named: Named, detail: string, repair?: Repair): Fault => ({
-  kind,
-  ...named,
-  detail,
-  repair,
-});
-
-/** In: whether it was repaired, in an answer to a request that repairs. A damaged column may hold what is no version: it is left out. */
-export const findingOf = ({ repair, version, ...found }: Fault, repaired?: boolean): Finding => ({
-  ...found,
-  ...(version !== undefined && isVersion(version) && { version }),
-  repairable: repair !== undefined,
-  ...(repaired !== undefined && { repaired }),
-});
 
 /** What the stages ask the coordinator of a vault, which records the contents that may have no row (contents/pending.ts). */
 export interface Coordinators {

@@ -1,7 +1,8 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { relistDeletion } from "../commit/repairs.ts";
-import { type Fault, fault, type Slice, type VerifyPorts } from "./stage.ts";
+import { fault, type Fault } from "../checks/fault.ts";
+import type { Slice, VerifyPorts } from "./stage.ts";
 
 /**
  * The stage `unknown`: rows of vaults that have no row and are not being deleted (commit/deleted-vaults.ts). Those of a vault that is

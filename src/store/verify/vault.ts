@@ -1,14 +1,15 @@
 import { ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
 import { counterOf, IS_COUNTED } from "../activity/insert.ts";
-import { COUNTED, type Counted } from "../vaults/counted-rows.ts";
+import { COUNTED, type Counted, missesRows } from "../vaults/counted-rows.ts";
+import { checkVaultRow } from "../checks/vaults.ts";
 import { runBatch } from "../d1/database.ts";
-import { openKeys, openVault, type VaultRow, wrongVaultColumns } from "../vaults/rows.ts";
-import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
+import type { VaultRow } from "../vaults/rows.ts";
+import type { WebhookRow } from "../events/webhook-rows.ts";
 import { recountLog } from "../commit/repairs.ts";
-import { checkCounters } from "./counters.ts";
 import { checkSequence, FIRST_GAPS, type Gap, LAST_NUMBER, type LastNumber } from "./sequence.ts";
-import { DONE, type Fault, fault, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import { fault, type Fault, type Repair } from "../checks/fault.ts";
+import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 /** The stage `vault`: the row of a vault, its keys, its counters, its webhooks, and the numbers of its log. One D1 call. */
 
@@ -51,45 +52,12 @@ export async function checkVault(ports: VerifyPorts, { vault }: Position): Promi
   if (!row) return ok(DONE); // it was deleted meanwhile
   const recount = { by: "call", key: "recount", run: () => coordinators.recount(vault) } as const;
   const faults = [
-    ...(await checkVaultRow(ports, row, webhooks)),
-    ...checkCounters({ vault }, row, counted!, recount, acceptLoss ? recount : null),
+    ...(await checkVaultRow(store, row, webhooks)),
+    ...checkCounters(vault, row, counted!, recount, acceptLoss ? recount : null),
     ...checkLog(ports, vault, logs),
     ...checkSequence(vault, row, gaps, last, since),
   ];
   return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.sealed.length }, calls: 1 });
-}
-
-/** The row, its keys, also the previous ones, and its webhooks. */
-export async function checkVaultRow(
-  { store }: Pick<VerifyPorts, "store">,
-  row: VaultRow,
-  webhooks: readonly WebhookRow[],
-): Promise<Fault[]> {
-  const vault = row.id;
-  const keys = await openKeys(store, row);
-  const named = { vault, table: "vaults" };
-  if (!keys.ok) {
-    const missing = !store.keyring.keys.has(row.root_key_id);
-    const why = missing ? "ROOT_KEYS does not have the key that wraps them" : "they are damaged, or of another root key";
-    return [fault("vault_keys_wrong", { ...named, id: row.root_key_id }, why)];
-  }
-  const isLeft = row.resealed === null && row.previous_data_key_id !== null;
-  const opened = await openVault(store, row);
-  const closed = await Promise.all(
-    webhooks.map(async (webhook) => ({ id: webhook.id, open: (await openWebhook(keys.value, vault, webhook)).definition })),
-  );
-  return [
-    ...(isLeft ? [fault("vault_keys_wrong", named, "the row has previous keys, and no reseal is under way")] : []),
-    ...(opened.ok ? [] : whyClosed(row).map((why) => fault("row_unreadable", named, why))),
-    ...closed
-      .filter(({ open }) => open === undefined)
-      .map(({ id }) => fault("row_unreadable", { vault, table: "webhooks", id }, "the webhook does not open")),
-  ];
-}
-
-function whyClosed(row: VaultRow): readonly string[] {
-  const wrong = wrongVaultColumns(row);
-  return wrong.length > 0 ? wrong : ["name and description do not open"];
 }
 
 /** The counts of reads, denials and sign-ins in a log: one, and of the admin's log three (contract 13.10). */
@@ -102,3 +70,40 @@ export const checkLog = ({ store }: Pick<VerifyPorts, "store">, log: string, cou
       fault("counter_wrong", { vault: log, table: "logs", id }, `${id} is ${entries}, and the rows give ${counted}`, repair),
     ];
   });
+
+type Counters = Pick<VaultRow, "items" | "deleted" | "created" | "files" | "file_bytes" | "sealed_bytes"> & {
+  readonly versions_kept?: number;
+};
+
+const NAMED = "Those that the log names are findings of their own, the others cannot be named";
+
+/** Counters that are the number of their rows. `sealed_bytes` may be NULL: not counted yet. */
+const EXACT = ["items", "deleted", "files", "file_bytes", "sealed_bytes"] as const;
+
+/**
+ * Compares the counters in the row of a vault with its rows, both at one moment. In: what counts them again (commit/repairs.ts), and what
+ * repairs a count of Items that are missing, when their loss is accepted.
+ */
+function checkCounters(vault: string, row: Counters, counted: Counted, repair?: Repair, loss: Repair | null = null): Fault[] {
+  const wrong = (name: string, stored: number, found: string, by: Repair | null | undefined = repair) =>
+    fault(
+      "counter_wrong",
+      { vault, table: "vaults", id: name },
+      `${name} is ${stored}, and the rows give ${found}`,
+      by ?? undefined,
+    );
+  const exact = EXACT.filter((name) => row[name] !== null && row[name] !== counted[name]);
+  const missing = (name: (typeof EXACT)[number]): boolean =>
+    (name === "items" || name === "deleted") && missesRows(name, row, counted[name]);
+  const created = counted.items + counted.deleted;
+  const kept = row.versions_kept ?? Infinity;
+  return [
+    ...exact.map((name) =>
+      missing(name)
+        ? wrong(name, row[name]!, `${counted[name]}: ${row[name]! - counted[name]} rows are missing. ${NAMED}`, loss)
+        : wrong(name, row[name]!, String(counted[name])),
+    ),
+    ...(row.created < created ? [wrong("created", row.created, `at least ${created}`)] : []),
+    ...(kept < counted.versions_kept ? [wrong("versions_kept", kept, `at least ${counted.versions_kept}`)] : []),
+  ];
+}

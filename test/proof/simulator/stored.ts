@@ -1,4 +1,4 @@
-import { contentKey } from "../../../src/store/contents/place.ts";
+import { contentKey } from "../../../src/store/contents/object-keys.ts";
 import type { Coordinators } from "./coordinators.ts";
 import type { Reference, State } from "./reference.ts";
 import { violation, type Violation } from "./violations.ts";

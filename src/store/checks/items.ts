@@ -4,8 +4,8 @@ import { type DeletionColumns, wrongDeletionColumns } from "../items/deleted-ite
 import type { FileRow } from "../items/files.ts";
 import { foldedIndex } from "../items/folded-index.ts";
 import { type ItemRow, openItem, openSummary } from "../items/items.ts";
-import { checkFile, checkRanges, type EndedRow } from "./check-file.ts";
-import { type Fault, fault } from "./stage.ts";
+import { checkFile, checkRanges, type EndedRow } from "./files.ts";
+import { fault, type Fault } from "./fault.ts";
 
 /** Checks all rows of one Item against each other. The rows are those of one moment, of D1 or of a backup. */
 

@@ -6,13 +6,14 @@ import { isTime } from "../../model/time.ts";
 import type { ActivityRow } from "../activity/entries.ts";
 import type { FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
+import type { Store } from "../d1/database.ts";
 import { openProof } from "../keys/root-keys.ts";
 import { openToken, type TokenRow } from "../vaults/token-rows.ts";
 import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
-import { type EndedRow, openFileRow } from "./check-file.ts";
-import { checkCurrent, checkDeletedRow, checkText, type DeletedRow, type IndexedRow } from "./check-item.ts";
-import { checkOrigins } from "./logs.ts";
-import { type Fault, fault, type VerifyPorts } from "./stage.ts";
+import { type EndedRow, openFileRow } from "./files.ts";
+import { checkCurrent, checkDeletedRow, checkText, type DeletedRow, type IndexedRow } from "./items.ts";
+import { checkOrigins } from "./log-entries.ts";
+import { fault, type Fault } from "./fault.ts";
 
 /** Checks the rows of a part of a backup, table by table, as they would be in D1. */
 
@@ -33,7 +34,7 @@ export interface CheckedRows {
 }
 
 interface Context {
-  readonly store: VerifyPorts["store"];
+  readonly store: Store;
   readonly vault: string;
   /** Absent in the registry. */
   readonly keys: VaultKeys | undefined;

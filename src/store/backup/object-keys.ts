@@ -1,4 +1,4 @@
-import { contentKey } from "../contents/place.ts";
+import { contentKey } from "../contents/object-keys.ts";
 import type { ContentPlace } from "../../model/file.ts";
 
 /** The keys of the objects of a backup, in the bucket and as paths of a folder. They consist of ids, numbers and hashes. */

@@ -1,7 +1,7 @@
 import type { Manifest, PartRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { partKey } from "../backup/place.ts";
-import { tryBucket } from "../backup/ports.ts";
+import { partKey } from "./object-keys.ts";
+import { tryBucket } from "./ports.ts";
 
 /** The heads of parts, which tell which rows of earlier parts do not count. */
 

@@ -1,7 +1,7 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { KeyedFile } from "../../model/file.ts";
 import { type FileRow, openFiles } from "../items/files.ts";
-import { type Fault, fault } from "./stage.ts";
+import { fault, type Fault } from "./fault.ts";
 
 /** Checks rows of Files, of D1 or of a backup. */
 

@@ -1,0 +1,30 @@
+import type { Finding, FindingKind, Named } from "../../model/finding.ts";
+import { isVersion } from "../../model/item.ts";
+import type { Result } from "../../model/result.ts";
+/** What a check finds wrong, with what repairs it. `verify`, backups and restores share the checks of this folder. */
+
+/** How a fault is repaired. `Result` of a call: whether it took effect. */
+export type Repair =
+  /** Safe beside writes: it changes a row only while that is as it was read. */
+  | { readonly by: "statement"; readonly statement: D1PreparedStatement }
+  /** Equal keys of one slice are one call. */
+  | { readonly by: "call"; readonly key: string; readonly run: () => Promise<Result<unknown>> };
+
+export interface Fault extends Omit<Finding, "repairable" | "repaired"> {
+  readonly repair?: Repair | undefined;
+}
+
+export const fault = (kind: FindingKind, named: Named, detail: string, repair?: Repair): Fault => ({
+  kind,
+  ...named,
+  detail,
+  repair,
+});
+
+/** In: whether it was repaired, in an answer to a request that repairs. A damaged column may hold what is no version: it is left out. */
+export const findingOf = ({ repair, version, ...found }: Fault, repaired?: boolean): Finding => ({
+  ...found,
+  ...(version !== undefined && isVersion(version) && { version }),
+  repairable: repair !== undefined,
+  ...(repaired !== undefined && { repaired }),
+});

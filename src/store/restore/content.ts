@@ -1,0 +1,112 @@
+import { HEADER, type ChunkCipher, recoverCipher, SEALED_CHUNK, sealedFileSize } from "../../crypto/chunked.ts";
+import { readPieces, type Reader } from "../../crypto/pieces.ts";
+import type { ContentPlace, KeyedFile } from "../../model/file.ts";
+import type { Finding } from "../../model/finding.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { logFailure } from "../../log.ts";
+import { backupContentKey } from "../backup/object-keys.ts";
+import type { BackupStore } from "../backup/ports.ts";
+import { putPieces, type UploadPieces } from "../contents/objects.ts";
+import { contentKey, contextOf } from "../contents/object-keys.ts";
+import { fault, findingOf } from "../checks/fault.ts";
+import type { PartFile } from "./files.ts";
+
+/** Copies contents from a backup to FILES. Every chunk is authenticated on the way, and nothing is stored when one does not open. */
+
+/** Sealed chunks that are read at once. */
+const CHUNKS = 64;
+
+const keyOf = (file: KeyedFile): Uint8Array => Uint8Array.fromBase64(file.key);
+
+/** Whether FILES has the content: an object of its size, with the header that belongs to its key and place. Throws what R2 throws. */
+async function hasContent(files: R2Bucket, place: ContentPlace, file: KeyedFile): Promise<boolean> {
+  const object = await files.get(contentKey(place), { range: { offset: 0, length: HEADER } });
+  if (object?.size !== sealedFileSize(file.size)) {
+    await object?.body.cancel();
+    return false;
+  }
+  return (await recoverCipher(keyOf(file), contextOf(place), new Uint8Array(await object.arrayBuffer()))).ok;
+}
+
+/** What is wrong with a content. */
+interface Damage {
+  readonly kind: "content_missing" | "content_damaged";
+  readonly detail: string;
+}
+
+/**
+ * Reads a content and authenticates it. In: the bucket that has it, under which key; where it is copied to, if it is. Out: what is wrong
+ * with it. Errors: `unavailable`.
+ */
+async function readContent(
+  from: R2Bucket,
+  key: string,
+  to: R2Bucket | undefined,
+  { place, file }: PartFile,
+): Promise<Result<Damage | undefined>> {
+  const found = (kind: Damage["kind"], what: string) => ok({ kind, detail: `the content ${contentKey(place)} ${what}` });
+  try {
+    const object = await from.get(key);
+    if (!object) return found("content_missing", "is missing");
+    const reader = object.body.getReader({ mode: "byob" });
+    try {
+      if (object.size !== sealedFileSize(file.size)) return found("content_damaged", "has another size than its File");
+      const header = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
+      const cipher = await recoverCipher(keyOf(file), contextOf(place), header.value ?? new Uint8Array());
+      if (!cipher.ok) return found("content_damaged", "is not that of its File");
+      const pieces = authentic(cipher.value, reader);
+      const read = await (to ? putPieces(to, contentKey(place), pieces, object.size) : readAll(pieces));
+      return read.ok ? ok(undefined) : found("content_damaged", "is not that of its File");
+    } finally {
+      await reader.cancel().catch(() => undefined);
+    }
+  } catch (error) {
+    logFailure("The copy of a content", error);
+    return fail("unavailable");
+  }
+}
+
+export interface ContentOptions {
+  /** The content is only authenticated, and not copied. */
+  readonly dryRun: boolean;
+  /** What FILES has is read wholly. */
+  readonly thorough?: boolean;
+}
+
+/** Copies a content that FILES does not have. Out: what is wrong with it in the backup. Errors: `unavailable`. */
+export async function bringContent(
+  { backups, files }: Pick<BackupStore, "backups" | "files">,
+  wanted: PartFile,
+  { dryRun, thorough = false }: ContentOptions,
+): Promise<Result<Finding | undefined>> {
+  const { place, file } = wanted;
+  const isThere = await hasContent(files, place, file).catch(() => false);
+  const there = isThere && thorough ? await readContent(files, contentKey(place), undefined, wanted) : ok(undefined);
+  if (isThere && there.ok && !there.value) return ok(undefined);
+  const copied = await readContent(backups, backupContentKey(place), dryRun ? undefined : files, wanted);
+  if (!copied.ok || !copied.value) return copied as Result<undefined>;
+  const { vault, item } = place;
+  return ok(findingOf(fault(copied.value.kind, { vault, item, file: file.id, id: contentKey(place) }, copied.value.detail)));
+}
+
+async function readAll(pieces: UploadPieces<undefined>): Promise<Result<undefined>> {
+  for (;;) {
+    const next = await pieces.next();
+    if (next.done) return next.value;
+  }
+}
+
+/** The sealed bytes of a content. Returns `integrity` at the first chunk that does not open. */
+async function* authentic(cipher: ChunkCipher, reader: Reader): UploadPieces<undefined> {
+  yield cipher.header;
+  let index = 0;
+  for await (const piece of readPieces(reader, CHUNKS * SEALED_CHUNK)) {
+    const copy = piece.slice(); // the buffer is used again for the next piece
+    for (let at = 0; at < copy.length; at += SEALED_CHUNK, index++) {
+      const opened = await cipher.open(copy.slice(at, at + SEALED_CHUNK), index).catch(() => undefined);
+      if (!opened) return fail("integrity");
+    }
+    if (copy.length > 0) yield copy;
+  }
+  return ok(undefined);
+}

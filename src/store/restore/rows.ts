@@ -1,0 +1,169 @@
+import { type Cell, type Part, REGISTRY, type TableRows } from "../../model/backup.ts";
+import type { Position } from "../../model/restore.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { findBrokenVault } from "../backup/broken.ts";
+import { loadPart } from "../backup/load.ts";
+import { openKeys } from "../vaults/rows.ts";
+import { finish } from "./finish.ts";
+import type { RestorePorts } from "./ports.ts";
+import { moveRestore } from "./progress.ts";
+import { readablePart } from "./readable.ts";
+import type { Step, Stepped } from "./step.ts";
+import { VAULT_TABLES } from "../backup/tables.ts";
+
+/**
+ * The third phase: the rows of the parts are written, oldest part first. Carries out what is left of
+ * one part, as far as the budget goes. Errors: `backup_damaged`, `unavailable`, those of `moveRestore`.
+ */
+export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
+  const { manifest, budget } = step;
+  const { part: at } = step.position;
+  const ref = manifest.parts[at];
+  if (!ref) return step.row ? askBucket(ports, step) : finish(ports, step);
+  budget.spend(0, 1);
+  const part = await loadPart(ports.backups, manifest, ref);
+  if (!part.ok) return part;
+  const keys = step.row ? await openKeys(ports.store, step.row) : ok(undefined);
+  if (!keys.ok) return keys;
+  const readable = await readablePart(ports, manifest, at, part.value, keys.value);
+  if (!readable.ok) return readable;
+  const groups = groupsOf(readable.value.part, at === manifest.parts.length - 1);
+  const ofVault = step.row && at === 0 ? await findBrokenVault(ports.store, manifest.row!) : [];
+  const findings = step.position.index === 0 ? [...ofVault, ...readable.value.findings] : [];
+  const { db } = ports.store;
+  let { position, saved } = step;
+  const rowsLeftOut = position.rowsLeftOut + readable.value.rowsLeftOut;
+  const following: Position = { phase: "rows", part: at + 1, index: 0, rowsLeftOut };
+  while (position.index < groups.length) {
+    const group = groups[position.index]!;
+    const statements =
+      manifest.vault === REGISTRY ? registryStatements(db, group, ports.store.now) : rowStatements(db, manifest.vault, group);
+    if (!statements.ok) return fail("backup_damaged", `part ${ref.sha256}: ${statements.failure.detail}`);
+    const next = position.index + 1 < groups.length ? { ...position, index: position.index + 1 } : following;
+    budget.spend(1, 0);
+    const moved = await moveRestore(db, step, saved, next, statements.value);
+    if (!moved.ok) return moved;
+    if (next === following || budget.isSpent()) return ok({ position: next, saved: next, findings });
+    position = saved = next;
+  }
+  return ok({ position: following, saved, findings });
+}
+
+async function askBucket(ports: RestorePorts, { position, saved, ...step }: Step): Promise<Result<Stepped>> {
+  const next: Position = { ...position, phase: "bucket", part: 0, index: 0 };
+  const moved = await moveRestore(ports.store.db, step, saved, next, []);
+  return moved.ok ? ok({ position: next, saved: next }) : moved;
+}
+
+/** What one D1 call writes: rows of one table, or the Items of which the rows of earlier parts do not count. */
+type RowGroup = { readonly kind: "replace"; readonly items: readonly string[] } | ({ readonly kind: "insert" } & TableRows);
+
+/** The most rows of a group, and about the most characters: D1 takes a parameter of 2 MB. */
+const GROUP = { rows: 2_000, characters: 768 * 1024 };
+
+/** The tables whose rows belong to the vault: those of the last part count. The entries of the log are in every part. */
+const OF_VAULT = new Set(VAULT_TABLES.filter(({ item, table }) => !item && table !== "activity").map(({ table }) => table));
+
+/** The groups of a part, in the order in which they are written. A repeated step finds the same ones. In: whether it is the last part. */
+const groupsOf = ({ replaces, tables }: Part, last: boolean): RowGroup[] => [
+  ...chunk(replaces, (id) => id.length).map((items) => ({ kind: "replace" as const, items })),
+  ...tables
+    .filter(({ table }) => last || !OF_VAULT.has(table))
+    .flatMap(({ table, columns, rows }) =>
+      chunk(rows, lengthOf).map((some) => ({ kind: "insert" as const, table, columns, rows: some })),
+    ),
+];
+
+const lengthOf = (row: readonly Cell[]): number =>
+  row.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length + 3 : 20), 0);
+
+function chunk<T>(list: readonly T[], size: (one: T) => number): T[][] {
+  const chunks: T[][] = [];
+  let length = 0;
+  for (const one of list) {
+    const last = chunks.at(-1);
+    length += size(one);
+    if (last && last.length < GROUP.rows && length <= GROUP.characters) last.push(one);
+    else {
+      chunks.push([one]);
+      length = size(one);
+    }
+  }
+  return chunks;
+}
+
+/** What becomes of a row that is there already: an entry of the log stays, and is an event of the snapshot again. */
+const CONFLICT: Readonly<Record<string, string>> = {
+  activity: "ON CONFLICT (vault_id, id) DO UPDATE SET sequence = excluded.sequence, at = excluded.at",
+};
+
+const TABLES_OF_VAULT = new Map(VAULT_TABLES.map((table) => [table.table, table]));
+
+/** The statements of a group of rows of a vault. Errors: `backup_damaged`, for a table or column that the schema does not have. */
+function rowStatements(db: D1Database, vault: string, group: RowGroup): Result<D1PreparedStatement[]> {
+  if (group.kind === "replace") return ok(replaceStatements(db, vault, group.items));
+  const table = TABLES_OF_VAULT.get(group.table);
+  if (!table) return fail("backup_damaged", `the table ${group.table} is not known`);
+  const known = new Set([...table.key, ...table.columns]);
+  const unknown = group.columns.find((column) => !known.has(column));
+  if (unknown !== undefined) return fail("backup_damaged", `the column ${unknown} of ${group.table} is not known`);
+  const values = group.columns.map((_, index) => `value ->> ${index}`).join(", ");
+  const conflict = CONFLICT[group.table];
+  const sql = `
+    INSERT ${conflict ? "" : "OR REPLACE"} INTO ${group.table} (vault_id, ${group.columns.join(", ")})
+    SELECT ?1, ${values} FROM json_each(?2) WHERE true ${conflict ?? ""}`;
+  return ok([db.prepare(sql).bind(vault, JSON.stringify(group.rows))]);
+}
+
+const replaceStatements = (db: D1Database, vault: string, items: readonly string[]): D1PreparedStatement[] =>
+  VAULT_TABLES.flatMap(({ table, item }) => {
+    if (item === undefined) return [];
+    const sql = `DELETE FROM ${table} WHERE vault_id = ?1 AND ${item} IN (SELECT value FROM json_each(?2))`;
+    return [db.prepare(sql).bind(vault, JSON.stringify(items))];
+  });
+
+interface RegistryTable {
+  readonly into: string;
+  readonly columns: readonly string[];
+  /** Columns that the backup does not have, with the SQL of their values. ?2: the time of the restore. */
+  readonly added?: Readonly<Record<string, string>>;
+}
+
+const TOKEN = ["id", "root_key_id", "sealed", "created_at", "expires_at", "signed_by"];
+const ENTRY = [
+  "vault_id",
+  "id",
+  "action",
+  "result",
+  "actor",
+  "item_id",
+  "version",
+  "root_key_id",
+  "sealed",
+  "resource",
+  "sequence",
+  "at",
+  "event",
+];
+
+/** By the name of the table in the backup. A token comes back as one that has ended: its name stays, and it opens nothing. */
+const TABLES_OF_REGISTRY: Readonly<Record<string, RegistryTable>> = {
+  root_keys: { into: "root_keys", columns: ["id", "proof", "fingerprint"] },
+  tokens: { into: "ended_tokens", columns: TOKEN, added: { ended_at: "min(value ->> 'expires_at', ?2)" } },
+  ended_tokens: { into: "ended_tokens", columns: [...TOKEN, "ended_at"] },
+  past_writes: { into: "past_writes", columns: ["action", "writes"] },
+  activity: { into: "activity", columns: ENTRY },
+};
+
+/** The statements of a group of rows of the registry: nothing that is there is replaced. In: Unix milliseconds. Errors: `backup_damaged`, for a table that the registry of no release has. */
+function registryStatements(db: D1Database, group: RowGroup, now: number): Result<D1PreparedStatement[]> {
+  if (group.kind === "replace") return ok([]);
+  const table = Object.hasOwn(TABLES_OF_REGISTRY, group.table) ? TABLES_OF_REGISTRY[group.table]! : undefined;
+  if (!table) return fail("backup_damaged", `the table ${group.table} is not known`);
+  const { into, columns, added = {} } = table;
+  const rows = group.rows.map((row) => Object.fromEntries(group.columns.map((column, index) => [column, row[index]])));
+  const names = [...columns, ...Object.keys(added)].join(", ");
+  const values = [...columns.map((column) => `value ->> '${column}'`), ...Object.values(added)].join(", ");
+  const sql = `INSERT INTO ${into} (${names}) SELECT ${values} FROM json_each(?1) WHERE ?2 > 0 ON CONFLICT DO NOTHING`;
+  return ok([db.prepare(sql).bind(JSON.stringify(rows), now)]);
+}
