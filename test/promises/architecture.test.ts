@@ -31,6 +31,7 @@ const code = (text: string) => text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "");
  * all of them.
  */
 const STORE_FOLDERS = [
+  ["tables"],
   ["d1"],
   ["keys"],
   ["vaults"],

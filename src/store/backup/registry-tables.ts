@@ -26,7 +26,7 @@ const LOGS = `(
     SELECT log FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = log))
   CROSS JOIN activity ON vault_id = log WHERE true`;
 
-const REGISTRY_TABLES: readonly RegistryTable[] = [
+export const REGISTRY_TABLES: readonly RegistryTable[] = [
   { table: "root_keys", key: ["id"], columns: ["proof", "fingerprint"], source: "root_keys WHERE true" },
   { table: "tokens", key: ["id"], columns: TOKEN, source: "tokens WHERE true" },
   { table: "ended_tokens", key: ["id"], columns: [...TOKEN, "ended_at"], source: "ended_tokens WHERE true" },

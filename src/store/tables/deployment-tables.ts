@@ -1,0 +1,103 @@
+import { NOWHERE } from "../../crypto/seal.ts";
+import type { AssociatedData, Table } from "./table.ts";
+
+/** The tables of what belongs to no vault. */
+
+const textOfToken = (_: string, { id }: { readonly id: string }): AssociatedData => ({
+  kind: "token",
+  vault: NOWHERE,
+  record: id,
+  version: 1,
+});
+
+const uuid = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+
+export const DEPLOYMENT_TABLES = {
+  root_keys: {
+    key: ["id"],
+    columns: { id: "root key", proof: "sealed", fingerprint: "text?" },
+    associatedData: { proof: (): AssociatedData => ({ kind: "proof", vault: NOWHERE, record: NOWHERE, version: 1 }) },
+    backup: { in: ["registry"] },
+    purge: { never: "a row proves that the root key of its id is the right one" },
+  },
+  root_key_uses: {
+    key: ["id"],
+    columns: { id: "root key", vaults: "number", tokens: "number", ended_tokens: "number" },
+    backup: { not: "triggers count again what a restore writes" },
+    purge: { never: "a root key has one row" },
+  },
+  deployment: {
+    key: ["id"],
+    columns: { id: "id" },
+    backup: { not: "each manifest has it" },
+    purge: { never: "it is one row" },
+  },
+  counters: {
+    key: ["name"],
+    columns: { name: "text", value: "number" },
+    backup: { not: "they tell of this database only" },
+    purge: { after: "its retention, of a row that tells of a damage (health/damages.ts)" },
+  },
+  tokens: {
+    key: ["id"],
+    columns: {
+      id: "id",
+      root_key_id: "root key",
+      sealed: "sealed",
+      created_at: "time",
+      expires_at: "time",
+      claims: "text?",
+      signed_by: "root key?",
+      person: "index?",
+    },
+    associatedData: { sealed: textOfToken },
+    derived: { person: "sealed" },
+    // What authenticates a token is left out: it comes back as the name of one that has ended.
+    backup: { in: ["registry"], without: ["claims", "person"] },
+    purge: { after: "it expires: then it is in ended_tokens" },
+    countedByRootKey: true,
+  },
+  ended_tokens: {
+    key: ["id"],
+    columns: {
+      id: "id",
+      root_key_id: "root key",
+      sealed: "sealed",
+      created_at: "time",
+      expires_at: "time",
+      ended_at: "time",
+      signed_by: "root key?",
+    },
+    associatedData: { sealed: textOfToken },
+    backup: { in: ["registry"] },
+    purge: { never: "Items and the log may still name them" },
+    countedByRootKey: true,
+  },
+  sessions: {
+    key: ["id"],
+    columns: { id: "text", token_id: "id?", expires_at: "time", root_key_id: "root key", sealed: "sealed" },
+    associatedData: {
+      // The id has the length of two UUIDs. The text of a one-time code has the kind `signInCode`.
+      sealed: (_: string, { id }: { readonly id: string }): AssociatedData => ({
+        kind: "session",
+        vault: uuid(id.slice(0, 32)),
+        record: uuid(id.slice(32)),
+        version: 1,
+      }),
+    },
+    backup: { not: "no backup signs anybody in" },
+    purge: { after: "it expires" },
+  },
+  past_writes: {
+    key: ["action"],
+    columns: { action: "text", writes: "number" },
+    backup: { in: ["registry"] },
+    purge: { never: "a count of /metrics never goes back" },
+  },
+  archived_days: {
+    key: ["day"],
+    columns: { day: "text", objects: "number" },
+    backup: { not: "it tells of the archive of this database" },
+    purge: { after: "the archive of the day is deleted" },
+  },
+} as const satisfies Readonly<Record<string, Table>>;

@@ -1,0 +1,111 @@
+import type { Table } from "./table.ts";
+import { columnsOfKind, type NamedTable } from "./tables.ts";
+
+/**
+ * The SQL of slices: the rows after a key, in the order of the key, bounded by their number and by the bytes of their texts. The only
+ * SQL with a running sum. The sizes are added up apart from the texts, which SQLite would copy.
+ */
+
+/** A slice has at most so many rows, and ends with the row by which its sealed texts have so many bytes: the first one is always in it. */
+export interface SliceBounds {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** A value of a key, as D1 gives it. */
+export type KeyValue = string | number | null;
+
+/** The primary key without `vault_id`, where that is the first column of it. */
+export const keyInVault = ({ key }: Table): readonly string[] => (key[0] === "vault_id" ? key.slice(1) : key);
+
+/** SQL: the bytes of the sealed texts of a row. */
+export const textBytes = (table: Table, columns: readonly string[] = columnsOfKind(table, "sealed")): string =>
+  columns.map((column) => `octet_length(${column})`).join(" + ") || "0";
+
+/** The key before all others, without `vault_id`. */
+export const firstKey = (table: Table): KeyValue[] =>
+  keyInVault(table).map((column) => (table.columns[column] === "number" ? -1 : ""));
+
+/** SQL: whether a row comes after a key. In: the number of the parameter with which the key begins. */
+export const isAfterKey = (key: readonly string[], parameter: number): string =>
+  `(${key.join(", ")}) > (${key.map((_, index) => `?${parameter + index}`).join(", ")})`;
+
+/** Each column has its own DESC: else only the last one would descend. */
+const descending = (key: readonly string[]): string => key.map((column) => `${column} DESC`).join(", ");
+
+/**
+ * SQL: the keys of the rows of a slice. In: the columns of the key; the expression of the bytes of a row; `FROM` and all of `WHERE`,
+ * without those words; whether the slice begins with the last row.
+ */
+export function keysOfSlice(
+  key: readonly string[],
+  bytes: string,
+  source: string,
+  { rows, bytes: bytesMax }: { readonly rows: number | string; readonly bytes: number },
+  backwards = false,
+): string {
+  const order = backwards ? descending(key) : key.join(", ");
+  return `
+    SELECT ${key.join(", ")} FROM (
+      SELECT ${key.join(", ")}, sum(bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - bytes AS earlier
+      FROM (SELECT ${key.join(", ")}, ${bytes} AS bytes FROM ${source} ORDER BY ${order} LIMIT ${rows}))
+    WHERE earlier < ${bytesMax}`;
+}
+
+/** SQL: the key of the last row of a slice. By the key, because rows without texts have the sum of the row before them. */
+const lastKey = (key: readonly string[], bytes: string, source: string, bounds: SliceBounds): string =>
+  `${keysOfSlice(key, bytes, source, bounds)} ORDER BY ${descending(key)} LIMIT 1`;
+
+/** What a slice reads besides the rows of a table of a vault after a key. */
+export interface SliceOptions {
+  /** The columns; absent: all but `vault_id`. */
+  readonly columns?: readonly string[];
+  /** A further condition on the rows. */
+  readonly where?: string;
+  /** The number of the parameter with which the key begins. */
+  readonly keyParameter?: number;
+}
+
+/**
+ * SQL: a slice of the rows of the vault ?1 after a key, in the order of the key, with the bytes of their texts as `row_bytes`. A range of
+ * keys, because in a table WITHOUT ROWID SQLite reads about a dozen whole rows to find one by its key.
+ */
+export function sliceOfVault(table: NamedTable, bounds: SliceBounds, options: SliceOptions = {}): string {
+  const { columns = columnsInVault(table), where, keyParameter = 2 } = options;
+  const key = keyInVault(table);
+  const source = `${table.name} WHERE vault_id = ?1${where ? ` AND ${where}` : ""} AND ${isAfterKey(key, keyParameter)}`;
+  return `
+    SELECT ${columns.join(", ")}, ${textBytes(table)} AS row_bytes FROM ${source}
+      AND (${key.join(", ")}) <= (${lastKey(key, textBytes(table), source, bounds)})
+    ORDER BY ${key.join(", ")}`;
+}
+
+/** All columns but `vault_id`, those of the key first. */
+export const columnsInVault = (table: Table): string[] => [
+  ...new Set([...keyInVault(table), ...Object.keys(table.columns).filter((column) => column !== "vault_id")]),
+];
+
+/**
+ * The key after which the next slice begins; `null` when no rows are left. In: the rows of a slice, with `row_bytes`. A slice that did not
+ * reach a bound has the last row.
+ */
+export function keyOfNextSlice(
+  table: Table,
+  { rows, bytes }: SliceBounds,
+  slice: readonly Readonly<Record<string, KeyValue>>[],
+): KeyValue[] | null {
+  const sum = slice.reduce((total, row) => total + Number(row["row_bytes"]), 0);
+  return slice.length < rows && sum < bytes ? null : keyInVault(table).map((column) => slice.at(-1)![column]!);
+}
+
+/** SQL: deletes a slice of the rows of the vault ?1, the first ones, under a condition that holds for all or none of them. */
+export function deleteSliceOfVault(table: NamedTable, bounds: SliceBounds, condition = "true"): string {
+  const key = keyInVault(table);
+  return `
+    DELETE FROM ${table.name} WHERE ${condition} AND vault_id = ?1
+      AND (${key.join(", ")}) <= (${lastKey(key, textBytes(table), `${table.name} WHERE vault_id = ?1`, bounds)})`;
+}
+
+/** SQL: whether any of the tables has rows of the vault ?1. */
+export const hasRowsOfVault = (tables: readonly NamedTable[]): string =>
+  tables.map(({ name }) => `EXISTS (SELECT 1 FROM ${name} WHERE vault_id = ?1)`).join(" OR ");

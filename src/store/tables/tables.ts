@@ -1,0 +1,58 @@
+import { DEPLOYMENT_TABLES } from "./deployment-tables.ts";
+import type { ColumnKind, Kind, Table } from "./table.ts";
+import { VAULT_TABLES } from "./vault-tables.ts";
+
+/**
+ * The catalogue of the tables of D1: what each column holds, whose the rows are, and how they are sealed, backed up, deleted and
+ * counted. slices.ts makes SQL of it; backup, restore, verify, purge and counting walk it (decision 0045).
+ * test/promises/tables.test.ts compares it with the schema.
+ */
+
+export const TABLES = { ...VAULT_TABLES, ...DEPLOYMENT_TABLES } as const;
+
+export type TableName = keyof typeof TABLES;
+
+type CellOf<K extends ColumnKind> = K extends `${infer Base extends Kind}?`
+  ? CellOf<Base> | null
+  : K extends "time" | "number"
+    ? number
+    : string;
+
+/** A row of a table, by column. */
+export type RowOf<Name extends TableName> = {
+  [Column in keyof (typeof TABLES)[Name]["columns"]]: CellOf<
+    (typeof TABLES)[Name]["columns"][Column] extends infer K extends ColumnKind ? K : never
+  >;
+};
+
+export interface NamedTable extends Table {
+  readonly name: TableName;
+}
+
+/** All tables, in the order of the catalogue. */
+export const ALL_TABLES: readonly NamedTable[] = Object.entries<Table>(TABLES).map(([name, table]) =>
+  Object.assign({ name: name as TableName }, table),
+);
+
+/** The columns of a kind, in the order of the table. */
+export const columnsOfKind = ({ columns }: Table, kind: Kind): string[] =>
+  Object.keys(columns).filter((name) => columns[name] === kind || columns[name] === `${kind}?`);
+
+/** The table of a name; `undefined` for another text. */
+export const tableOf = (name: string): NamedTable | undefined => ALL_TABLES.find((table) => table.name === name);
+
+/** The tables whose rows a vault has besides its own row, and which stay for a while when it is deleted. */
+export const TABLES_OF_VAULT = ALL_TABLES.filter(({ purge }) => purge.withVault === "slices");
+
+/** Those of them whose rows belong to Items. */
+export const TABLES_OF_ITEM = TABLES_OF_VAULT.filter(({ item }) => item !== undefined);
+
+/** Those of them whose rows name contents in R2. */
+export const TABLES_OF_CONTENTS = TABLES_OF_VAULT.filter((table) => columnsOfKind(table, "content").length > 0);
+
+/** The tables whose rows `root_key_uses` counts. */
+export const TABLES_BY_ROOT_KEY = ALL_TABLES.filter(({ countedByRootKey }) => countedByRootKey);
+
+/** The tables of which backups have rows. */
+export const backedUpIn = (where: "vault" | "registry"): NamedTable[] =>
+  ALL_TABLES.filter(({ backup }) => "in" in backup && backup.in.includes(where));
