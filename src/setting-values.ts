@@ -21,7 +21,7 @@ export interface Numeric {
   readonly least: number;
   readonly most?: number;
   readonly unit: number;
-  /** The value of an absent variable, for a wrangler.toml of the release before. Without it the variable is required. */
+  /** The value of an absent variable. Without it the variable is required. */
   readonly absent?: number;
 }
 
@@ -33,18 +33,7 @@ export function parseTime(text: string | undefined): Result<number> {
   return rfc3339.safeParse(text).success ? ok(Date.parse(text) / 1000) : fail("misconfigured", "TOKENS_NOT_BEFORE is not a time");
 }
 
-const SWITCH: ReadonlyMap<unknown, boolean> = new Map([
-  ["on", true],
-  ["off", false],
-  [undefined, false], // a wrangler.toml of the release before
-]);
-
-export function parseSwitch(value: unknown, variable: string): Result<boolean> {
-  const on = SWITCH.get(value);
-  return on === undefined ? fail("misconfigured", `${variable} is neither on nor off`) : ok(on);
-}
-
-/** A wrangler.toml of the release before has no nightly backup. */
+/** Out: `undefined` without a nightly backup. */
 export function parseHour(value: number | string | undefined): Result<number | undefined> {
   if (value === undefined || value === "off") return ok(undefined);
   return /^(\d|1\d|2[0-3])$/.test(String(value))

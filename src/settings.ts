@@ -1,7 +1,7 @@
 import { fail, ok, type Result } from "./model/result.ts";
 import { DAY } from "./model/time.ts";
 import { type Access, parseAccess } from "./model/access.ts";
-import { type Numeric, parseHour, parseNumber, parseSwitch, parseTestOrigin, parseTime } from "./setting-values.ts";
+import { type Numeric, parseHour, parseNumber, parseTestOrigin, parseTime } from "./setting-values.ts";
 
 /**
  * The variables of wrangler.toml and the secret TOKENS_NOT_BEFORE, parsed once for all layers. One malformed setting, or a secret that
@@ -20,8 +20,6 @@ export interface Settings {
   readonly activityArchive: number;
   /** The most reads and denials of one log. */
   readonly activityRows: number;
-  /** Whether new entries of the log are sealed under the key of their day. */
-  readonly activityDayKeys: boolean;
   /** Bytes that the database may hold: the limit of the operator's plan. */
   readonly databaseLimit: number;
   /** Earlier versions that an Item keeps, besides the current one. */
@@ -71,8 +69,6 @@ function parseAll(env: Env): Result<Settings> {
   }
   const tokensNotBefore = parseTime(env.TOKENS_NOT_BEFORE);
   if (!tokensNotBefore.ok) return tokensNotBefore;
-  const activityDayKeys = parseSwitch(env.ACTIVITY_DAY_KEYS, "ACTIVITY_DAY_KEYS");
-  if (!activityDayKeys.ok) return activityDayKeys;
   const webhookTestOrigin = parseTestOrigin(env.WEBHOOK_TEST_ORIGIN);
   if (!webhookTestOrigin.ok) return webhookTestOrigin;
   const access = parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD);
@@ -87,7 +83,6 @@ function parseAll(env: Env): Result<Settings> {
   }
   return ok({
     tokensNotBefore: tokensNotBefore.value,
-    activityDayKeys: activityDayKeys.value,
     webhookTestOrigin: webhookTestOrigin.value,
     access: access.value,
     backupHour: backupHour.value,

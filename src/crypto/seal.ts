@@ -24,11 +24,9 @@ export const KINDS = {
   proof: 8,
   file: 9,
   activity: 10,
-  activityOfDay: 11,
-  activityArchive: 12,
-  webhook: 13,
-  session: 14,
-  signInCode: 15,
+  webhook: 11,
+  session: 12,
+  signInCode: 13,
 } as const;
 
 /** The place of a sealed text: its associated data. The text opens in no other place. */
@@ -45,9 +43,7 @@ export interface Place {
 export const NOWHERE = "00000000-0000-0000-0000-000000000000";
 
 const FORMAT = 1;
-/** The second byte. `DAILY`: AES-256-GCM under the key of the record's day (day-keys.ts). */
 const AES_256_GCM = 1;
-const DAILY = 2;
 /** The number in texts under keys of the service: those derived from root keys. Keys of vaults have the numbers from 1 on. */
 const SERVICE_KEY = 0;
 const NONCE = 12;
@@ -73,16 +69,8 @@ function associatedData(place: Place): Uint8Array {
   return bytes;
 }
 
-const algorithmOf = ({ kind }: Place): number => (kind === "activityOfDay" ? DAILY : AES_256_GCM);
-
 /** The header of the texts under a key, in base64. In: the number of the key of a vault. */
-export const headerOf = (number: number, algorithm: number = AES_256_GCM): string =>
-  Uint8Array.of(FORMAT, algorithm, number).toBase64();
-
-const SEALED_BY_DAY = headerOf(SERVICE_KEY, DAILY);
-
-/** Whether a text was sealed under the key of a day. */
-export const isSealedByDay = (sealed: string): boolean => sealed.startsWith(SEALED_BY_DAY);
+export const headerOf = (number: number): string => Uint8Array.of(FORMAT, AES_256_GCM, number).toBase64();
 
 /** The number of the key of a text; of a text that is none, any number or NaN. */
 export const keyNumberOf = (sealed: string): number => {
@@ -128,7 +116,7 @@ export async function sealBytes(
   const nonce = crypto.getRandomValues(new Uint8Array(NONCE));
   if (prefix) nonce.set(prefix.subarray(0, NONCE_PREFIX));
   const sealed = new Uint8Array(await crypto.subtle.encrypt(algorithm(nonce, place), key, plain));
-  return concat(Uint8Array.of(FORMAT, algorithmOf(place), number), nonce, sealed).toBase64();
+  return concat(Uint8Array.of(FORMAT, AES_256_GCM, number), nonce, sealed).toBase64();
 }
 
 /** The first bytes of the nonce of a sealed text that opens. */
@@ -152,7 +140,7 @@ export async function openBytes(
 ): Promise<Result<Uint8Array>> {
   try {
     const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
-    if (bytes[0] !== FORMAT || bytes[1] !== algorithmOf(place) || bytes[2] !== number) return fail("integrity");
+    if (bytes[0] !== FORMAT || bytes[1] !== AES_256_GCM || bytes[2] !== number) return fail("integrity");
     const nonce = bytes.subarray(HEADER, HEADER + NONCE);
     return ok(new Uint8Array(await crypto.subtle.decrypt(algorithm(nonce, place), key, bytes.subarray(HEADER + NONCE))));
   } catch {

@@ -3,10 +3,10 @@ import * as z from "zod";
 /** How far an export of the log has come (contract 23.4): opaque to clients, and plain data without a secret. */
 
 /**
- * The parts of a day, in their order: numbered objects, messages of the queue, batches of release 0.2.0, and what is still in D1.
+ * The parts of a day, in their order: numbered objects, messages of the queue, and what is still in D1.
  * `moved`: numbered objects with entries that were in D1 when the export came to them.
  */
-const STAGES = ["numbers", "messages", "sealed", "rows", "moved"] as const;
+const STAGES = ["numbers", "messages", "rows", "moved"] as const;
 
 const position = z.strictObject({
   /** `2026-11-21`, UTC. */

@@ -22,8 +22,6 @@ const MALFORMED: readonly (readonly [string, unknown])[] = [
   ["ACTIVITY_MAX_ROWS", ""],
   ["ACTIVITY_MAX_ROWS", "many"],
   ["ACTIVITY_MAX_ROWS", 99],
-  ["ACTIVITY_DAY_KEYS", ""],
-  ["ACTIVITY_DAY_KEYS", "yes"],
   ["TOKENS_NOT_BEFORE", "soon"],
 ];
 
@@ -81,11 +79,7 @@ describe("parseSettings", () => {
     [{ ACTIVITY_RETENTION_DAYS: 1 }, { activityRetention: 86_400_000 }],
     [{ ACTIVITY_RETENTION_DAYS: "1.000000001" }, { activityRetention: 86_400_000 }],
     [{ ACTIVITY_MAX_ROWS: "5000" }, { activityRows: 5000 }],
-    [{ ACTIVITY_DAY_KEYS: "on" }, { activityDayKeys: true }],
-    [{ ACTIVITY_DAY_KEYS: "off" }, { activityDayKeys: false }],
-    // Absent in the wrangler.toml of release 0.1.0.
     [{ ACTIVITY_MAX_ROWS: undefined }, { activityRows: 100_000 }],
-    [{ ACTIVITY_DAY_KEYS: undefined }, { activityDayKeys: false }],
     [{ TOKENS_NOT_BEFORE: undefined }, { tokensNotBefore: 0 }],
     [{ TOKENS_NOT_BEFORE: "1970-01-01T00:00:10Z" }, { tokensNotBefore: 10 }],
   ])("parses numbers and strings: %j gives %j", (bindings, settings) => {

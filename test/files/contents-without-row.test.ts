@@ -96,7 +96,7 @@ describe("what is not a content without a row", () => {
     const { at } = await freshContent(CONTENT, KEEP_NOTHING);
     const released = await freshContent(CONTENT, KEEP_NOTHING);
     await released.at.call("DELETE", `${released.at.files}/${released.file}`);
-    await env.FILES.put("activity/2026-01-01/one", "[]");
+    await env.FILES.put("log/2026-01-01/one", "[]");
     const before = await countOf("content_without_row");
     advanceClock(3 * DAY);
     const young = await lostContent();

@@ -1,10 +1,7 @@
 import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { openKeyring } from "../../src/crypto/keyring.ts";
-import { fingerprint, NOWHERE, seal } from "../../src/crypto/seal.ts";
 import worker from "../../src/index.ts";
-import { uuidOf } from "../../src/model/ids.ts";
 import type { ActivityRow } from "../../src/store/activity/entries.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
 import { deliver, drainQueue, recordingQueue } from "../support/activity.ts";
@@ -293,29 +290,15 @@ describe("a database that was restored to a minute before the archive", () => {
   });
 });
 
-/** Archives rows as release 0.2.0 does: a batch of the queue, sealed as a whole. */
-async function archiveAsBefore(rows: readonly ActivityRow[]): Promise<void> {
-  const keyring = await openKeyring(env.ROOT_KEYS);
-  if (!keyring.ok) throw new Error("ROOT_KEYS");
-  const { active } = keyring.value;
-  const text = JSON.stringify(rows);
-  const record = uuidOf(Uint8Array.fromBase64(await fingerprint(text)));
-  const place = { kind: "activityArchive", vault: NOWHERE, record, version: 0, key: active.id } as const;
-  const sealed = await seal(active.registry, place, text);
-  const day = new Date().toISOString().slice(0, 10);
-  await env.FILES.put(`activity/${day}/${record}`, JSON.stringify({ root_key_id: active.id, sealed }));
-}
-
 describe("reads and denials that came while the database was nearly full", () => {
-  it("are in the export, also those that release 0.2.0 has archived, and stay until the end of the archive", async () => {
+  it("are in the export, and stay until the end of the archive", async () => {
     const { vault, log, call, items } = await loggedVault();
     const { rows, bindings } = recordingQueue();
     const ACTIVITY = { send: async (sent: ActivityRow[]) => void rows.push(...sent) } as unknown as Env["ACTIVITY"];
     for (let read = 0; read < 4; read++) await call("GET", items, { env: { ...bindings, ACTIVITY } });
     await vi.waitFor(() => expect(rows).toHaveLength(4), UNDER_LOAD);
-    await archiveAsBefore(rows.slice(2));
     recordDatabaseSize(9_900_000_000);
-    await deliver(rows.slice(0, 2), { DB: sizedDatabase(() => 9_900_000_000) });
+    await deliver(rows, { DB: sizedDatabase(() => 9_900_000_000) });
     recordDatabaseSize(0);
     const all = await ofVault(vault);
     expect(all.map(({ requestId }) => requestId)).toEqual(

@@ -6,13 +6,10 @@ import { open, seal } from "../../src/crypto/seal.ts";
 import { timeOf } from "../../src/model/ids.ts";
 import type { ActivityRow } from "../../src/store/activity/entries.ts";
 import { readLog, recordingQueue } from "../support/activity.ts";
-import { rebindCoordinator } from "../support/bindings.ts";
 import { DAY } from "../support/faults.ts";
 import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
-/** ACTIVITY_DAY_KEYS: the key under which an entry of the log is sealed (docs/decisions, 0013). */
-
-const ON = { ACTIVITY_DAY_KEYS: "on" } as Partial<Env>;
+/** The key under which an entry of the log is sealed: that of its day (docs/decisions, 0013). */
 
 async function rootKey(): Promise<RootKey> {
   const keyring = await openKeyring(env.ROOT_KEYS);
@@ -21,53 +18,39 @@ async function rootKey(): Promise<RootKey> {
 }
 
 /** A vault with a write and a read, and the row of the read. */
-async function makeEntries(bindings: Partial<Env>) {
+async function makeEntries() {
   const fresh = await freshVault();
-  await rebindCoordinator(fresh.vault, bindings);
   await fresh.call("POST", fresh.items, { body: LOGIN, headers: { "User-Agent": "writer/1" } });
   const queue = recordingQueue();
-  await fresh.call("GET", fresh.items, { env: { ...bindings, ...queue.bindings }, headers: { "User-Agent": "reader/1" } });
+  await fresh.call("GET", fresh.items, { env: queue.bindings, headers: { "User-Agent": "reader/1" } });
   const { body } = await readLog(fresh.call, 3);
   return { ...fresh, row: queue.rows[0]!, log: body as { actor: { userAgent: string } }[] };
 }
 
-/** Whether a row opens under a key, as either form. */
-async function openUnder(key: CryptoKey, { log, id, root_key_id, sealed }: ActivityRow): Promise<boolean[]> {
-  const place = { vault: log, record: id, version: 0, key: root_key_id };
-  const forms = (["activity", "activityOfDay"] as const).map((kind) => open(key, { kind, ...place }, sealed));
-  return (await Promise.all(forms)).map(({ ok }) => ok);
-}
+/** Whether a row opens under a key. */
+const openUnder = async (key: CryptoKey, { log, id, root_key_id, sealed }: ActivityRow): Promise<boolean> =>
+  (await open(key, { kind: "activity", vault: log, record: id, version: 0, key: root_key_id }, sealed)).ok;
 
 describe("an entry", () => {
-  it.each([
-    ["off", {}],
-    ["on", ON],
-  ])("opens with ACTIVITY_DAY_KEYS %s when it was written, whatever it is when it is read", async (_, bindings) => {
-    const { log, call } = await makeEntries(bindings);
+  it("of a read, from the queue, and of a write, from its commit, opens", async () => {
+    const { log } = await makeEntries();
     expect(log.slice(0, 2).map(({ actor }) => actor.userAgent)).toEqual(["reader/1", "writer/1"]);
-    const { body } = await call("GET", "/v1/activity", { env: ON });
-    expect(body).toEqual(log);
   });
 
-  it("that is sealed under the key of its day opens under no other key", async () => {
-    const { row } = await makeEntries(ON);
+  it("opens under the key of its day and under no other", async () => {
+    const { row } = await makeEntries();
     const root = await rootKey();
     const day = timeOf(row.id);
-    expect(await openUnder(await dayKey(root, day), row)).toEqual([false, true]);
+    expect(await openUnder(await dayKey(root, day), row)).toBe(true);
     for (const key of [root.registry, root.wrapping, await dayKey(root, day - DAY), await dayKey(root, day + DAY)])
-      expect(await openUnder(key, row)).toEqual([false, false]);
-  });
-
-  it("is sealed in the form of release 0.1.0 unless the setting is on", async () => {
-    const { row } = await makeEntries({});
-    expect(await openUnder((await rootKey()).registry, row)).toEqual([true, false]);
+      expect(await openUnder(key, row)).toBe(false);
   });
 
   it.each([
     ["another day", "id"],
     ["another log", "vault_id"],
   ])("that was moved to %s does not open", async (_, column) => {
-    const [{ row, vault }, other] = [await makeEntries(ON), await freshVault()];
+    const [{ row, vault }, other] = [await makeEntries(), await freshVault()];
     const reader = client((await makeToken({ [vault]: "r", [other.vault]: "r" })).token);
     const tomorrow = (parseInt(row.id.replace("-", "").slice(0, 12), 16) + DAY).toString(16).padStart(12, "0");
     const id = `${tomorrow.slice(0, 8)}-${tomorrow.slice(8)}${row.id.slice(13)}`;
@@ -86,7 +69,7 @@ it("the keys of one day are the same in each isolate, and not extractable", asyn
   expect([key.extractable, root.base.extractable]).toEqual([false, false]);
   for (let day = 0; day < 200; day++) await dayKey(root, day * DAY); // more than are kept
   const place = {
-    kind: "activityOfDay",
+    kind: "activity",
     vault: crypto.randomUUID(),
     record: crypto.randomUUID(),
     version: 0,

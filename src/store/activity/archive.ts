@@ -1,5 +1,4 @@
-import type { Keyring } from "../../crypto/keyring.ts";
-import { fingerprint, NOWHERE, open } from "../../crypto/seal.ts";
+import { fingerprint } from "../../crypto/seal.ts";
 import { timeOf, uuidOf } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { ActivityRow } from "./entries.ts";
@@ -11,21 +10,16 @@ import type { ActivityRow } from "./entries.ts";
  *
  *     log/<day>/<number>        entries that were moved from D1, numbered from 0 on (archiving.ts)
  *     log/<day>/q-<id>          one message of the queue
- *     activity/<day>/<id>       of release 0.2.0: a batch of the queue, sealed as a whole
  *
- * No vault has such an id, so no content has such a key. Release 0.2.0 deletes what is under `activity/` after the retention,
- * and nothing under `log/`.
+ * No vault has such an id, so no content has such a key.
  */
 
 export const ARCHIVE = "log/";
-export const SEALED_ARCHIVE = "activity/";
 
 const numberedKey = (day: string, number: number): string => `${ARCHIVE}${day}/${String(number).padStart(6, "0")}`;
 
 /** What the keys of the messages of a day begin with: they come after its numbers. */
 export const messagesOf = (day: string): string => `${ARCHIVE}${day}/q-`;
-
-export const sealedBatchesOf = (day: string): string => `${SEALED_ARCHIVE}${day}/`;
 
 /** The day (UTC) of a time, as `2026-11-21`. In: Unix milliseconds. */
 export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
@@ -73,18 +67,14 @@ export async function loadNumbered(bucket: R2Bucket, day: string, number: number
   return object ? ((await object.json()) as ActivityRow[]) : undefined;
 }
 
-/**
- * Opens the text of an object, of this release or of 0.2.0. In: its key and its text. Errors: `misconfigured` (the root key of
- * an object of 0.2.0 is missing), `integrity`.
- */
-export async function openArchive({ keys }: Keyring, key: string, text: string): Promise<Result<ActivityRow[]>> {
-  const content = JSON.parse(text) as ActivityRow[] | { readonly root_key_id: string; readonly sealed: string };
-  if (Array.isArray(content)) return ok(content);
-  const root = keys.get(content.root_key_id);
-  if (!root) return fail("misconfigured", "a root key is missing");
-  const place = { kind: "activityArchive", vault: NOWHERE, record: key.split("/").at(-1)!, version: 0, key: root.id } as const;
-  const opened = await open(root.registry, place, content.sealed);
-  return opened.ok ? ok(JSON.parse(opened.value) as ActivityRow[]) : opened;
+/** Parses the text of an object. Errors: `integrity`. */
+export function parseArchive(text: string): Result<ActivityRow[]> {
+  try {
+    const rows: unknown = JSON.parse(text);
+    return Array.isArray(rows) ? ok(rows as ActivityRow[]) : fail("integrity");
+  } catch {
+    return fail("integrity");
+  }
 }
 
 /** Lists of a run of the cron trigger, of a thousand objects each. */
@@ -96,14 +86,12 @@ const LISTS = 5;
  */
 export async function deleteOldArchives(bucket: R2Bucket, before: number): Promise<number> {
   let deleted = 0;
-  for (const prefix of [SEALED_ARCHIVE, ARCHIVE]) {
-    for (let list = 0; list < LISTS; list++) {
-      const { objects } = await bucket.list({ prefix });
-      const old = objects.map(({ key }) => key).filter((key) => key < prefix + dayOf(before));
-      if (old.length > 0) await bucket.delete(old);
-      deleted += old.length;
-      if (old.length === 0 || old.length < objects.length) break;
-    }
+  for (let list = 0; list < LISTS; list++) {
+    const { objects } = await bucket.list({ prefix: ARCHIVE });
+    const old = objects.map(({ key }) => key).filter((key) => key < ARCHIVE + dayOf(before));
+    if (old.length > 0) await bucket.delete(old);
+    deleted += old.length;
+    if (old.length === 0 || old.length < objects.length) break;
   }
   return deleted;
 }

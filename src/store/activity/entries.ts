@@ -1,6 +1,6 @@
 import { dayKey } from "../../crypto/day-keys.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
-import { isSealedByDay, open, type Place, seal } from "../../crypto/seal.ts";
+import { open, type Place, seal } from "../../crypto/seal.ts";
 import {
   ACTIONS,
   type Activity,
@@ -29,13 +29,13 @@ export interface ActivityRow extends Omit<Activity, "origin" | "items"> {
   readonly sealed: string;
 }
 
-/** Makes the row of a request. Release 0.1.0 does not open a row that is sealed under the key of its day. */
+/** Makes the row of a request. */
 export async function sealActivity(
-  { keyring, settings }: Pick<Store, "keyring" | "settings">,
+  { keyring }: Pick<Store, "keyring">,
   { origin, items, ...activity }: Activity,
 ): Promise<ActivityRow> {
   const root = keyring.active;
-  const { key, place } = await keyOf(root, activity, settings.activityDayKeys);
+  const { key, place } = await keyOf(root, activity);
   return { ...activity, root_key_id: root.id, sealed: await seal(key, place, JSON.stringify({ ...origin, items })) };
 }
 
@@ -47,7 +47,7 @@ export async function openActivity(
   if (!isEntry(activity)) return fail("integrity");
   const root = keys.get(root_key_id);
   if (!root) return ok({ ...activity, origin: UNKNOWN_ORIGIN });
-  const { key, place } = await keyOf(root, activity, isSealedByDay(sealed));
+  const { key, place } = await keyOf(root, activity);
   const text = await open(key, place, sealed);
   if (!text.ok) return text;
   const { items, ...origin } = JSON.parse(text.value) as Origin & Pick<Activity, "items">;
@@ -67,15 +67,12 @@ function isEntry({ id, action, result, actor, item, version, resource, at }: Omi
   return known && named && (version === null || isVersion(version)) && (at == null || isTime(at));
 }
 
-/** The key of an entry, and its place. In: whether the key is that of the entry's day. */
-async function keyOf(
-  root: RootKey,
-  { log, id }: Pick<Activity, "log" | "id">,
-  daily: boolean,
-): Promise<{ key: CryptoKey; place: Place }> {
-  const kind = daily ? "activityOfDay" : "activity";
-  const key = daily ? await dayKey(root, timeOf(id)) : root.registry;
-  return { key, place: { kind, vault: log, record: id, version: 0, key: root.id } };
+/** The key of an entry, which is that of its day, and its place. */
+async function keyOf(root: RootKey, { log, id }: Pick<Activity, "log" | "id">): Promise<{ key: CryptoKey; place: Place }> {
+  return {
+    key: await dayKey(root, timeOf(id)),
+    place: { kind: "activity", vault: log, record: id, version: 0, key: root.id },
+  };
 }
 
 /** The columns, and the expressions that read them from a JSON object called `value`. */

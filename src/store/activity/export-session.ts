@@ -1,5 +1,5 @@
 import type { ExportPosition } from "../../model/export-position.ts";
-import { ARCHIVE, SEALED_ARCHIVE } from "./archive.ts";
+import { ARCHIVE } from "./archive.ts";
 import type { ActivityRow } from "./entries.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 
@@ -14,8 +14,8 @@ export interface ExportSession {
   readonly lastDay: string;
   /** How many numbered objects of a day are complete, as far as it is known; an object beyond is completed again, without effect. */
   readonly complete: Map<string, number>;
-  /** The days that have objects in the archive, by the prefix of their keys. */
-  days: ReadonlyMap<string, readonly string[]>;
+  /** The days that have objects in the archive. */
+  days: readonly string[];
   /** There may be later days than those. */
   more: boolean;
   /** Calls of D1 and R2 until now. */
@@ -43,27 +43,24 @@ export async function openSession(
   const read = await runBatch<[{ day: string; objects: number }]>(store.db, store.db.prepare(COMPLETE).bind(from));
   if (!read.ok) throw new Error("the archived days could not be read");
   const complete = new Map(read.value[0].map(({ day, objects }) => [day, objects]));
-  const session: ExportSession = { store, bucket, ...filter, complete, days: new Map(), more: true, calls: 1 };
+  const session: ExportSession = { store, bucket, ...filter, complete, days: [], more: true, calls: 1 };
   await loadArchivedDays(session, from);
   return session;
 }
 
 /** Out: the first day from one on that has objects in the archive. Throws when R2 fails. */
 export async function loadArchivedDays(session: ExportSession, from: string): Promise<string | undefined> {
-  const first = () => [...session.days.values()].flatMap((days) => days.find((day) => day >= from) ?? []).toSorted()[0];
+  const first = () => session.days.find((day) => day >= from);
   if (!session.more || first() !== undefined) return first();
-  const lists = await Promise.all([ARCHIVE, SEALED_ARCHIVE].map((prefix) => listDays(session.bucket, prefix, from)));
-  session.calls += lists.length;
-  const ends = lists.filter(({ truncated }) => truncated).map(({ days }) => days.at(-1)!);
-  const end = ends.toSorted()[0];
-  session.days = new Map(lists.map(({ prefix, days }) => [prefix, end === undefined ? days : days.filter((day) => day <= end)]));
-  session.more = end !== undefined;
+  session.calls++;
+  const { delimitedPrefixes, truncated } = await session.bucket.list({
+    prefix: ARCHIVE,
+    delimiter: "/",
+    startAfter: ARCHIVE + from,
+  });
+  session.days = delimitedPrefixes.map((day) => day.slice(ARCHIVE.length, -1)).toSorted();
+  session.more = truncated;
   return first();
-}
-
-async function listDays(bucket: R2Bucket, prefix: string, from: string) {
-  const { delimitedPrefixes, truncated } = await bucket.list({ prefix, delimiter: "/", startAfter: prefix + from });
-  return { prefix, truncated, days: delimitedPrefixes.map((day) => day.slice(prefix.length, -1)).toSorted() };
 }
 
 /** Takes the rows that match, from an index on, as many as there is room for. Out: also where to go on, unless all were looked at. */

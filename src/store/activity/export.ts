@@ -6,7 +6,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { dayOf, loadNumbered } from "./archive.ts";
 import { completeObject } from "./archiving.ts";
-import { readObjects } from "./export-objects.ts";
+import { readMessages } from "./export-objects.ts";
 import { isAfter, loadDayRows, loadNextDay } from "./export-rows.ts";
 import { type ExportSession, loadArchivedDays, openSession, type Step, take } from "./export-session.ts";
 import { type ActivityRow, listActivity } from "./entries.ts";
@@ -75,8 +75,7 @@ type Stage = (session: ExportSession, position: ExportPosition, room: number) =>
 
 const STAGES: Readonly<Record<ExportPosition["stage"], Stage>> = {
   numbers: (session, position, room) => readNumbered(session, position, room, "messages"),
-  messages: (session, position, room) => readObjects(session, position, room, "sealed", CALLS),
-  sealed: (session, position, room) => readObjects(session, position, room, "rows", CALLS),
+  messages: (session, position, room) => readMessages(session, position, room, CALLS),
   rows: readRows,
   moved: (session, position, room) => readNumbered(session, position, room, "rows"),
 };

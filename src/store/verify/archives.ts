@@ -1,26 +1,19 @@
 import { logFailure } from "../../log.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { openArchive } from "../activity/archive.ts";
+import { ARCHIVE, parseArchive } from "../activity/archive.ts";
 import { checkOrigins } from "../checks/log-entries.ts";
 import { listing } from "./objects.ts";
 import { fault, type Fault } from "../checks/fault.ts";
-import type { Position, Slice, Stage, VerifyPorts } from "./stage.ts";
+import type { Position, Slice, VerifyPorts } from "./stage.ts";
 
-/** The stages `archives` and `sealed-archives`: each object of the archive of the log opens (activity/archive.ts), and each entry in it. */
+/** The stage `archives`: each object of the archive of the log opens (activity/archive.ts), and each entry in it. */
 
 /** Objects of a slice: each has up to 640 entries. */
 const PAGE = 25;
 
-/** In: the prefix of the objects. */
-export const checkArchives =
-  (prefix: "log/" | "activity/"): Stage =>
-  (ports, position) =>
-    checkPage(ports, prefix, position);
-
-async function checkPage(ports: VerifyPorts, prefix: string, { after: [after] }: Position): Promise<Result<Slice>> {
-  const { files, store } = ports;
+export async function checkArchives({ files, store }: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
   const page = await listing(() =>
-    files.list({ prefix, limit: PAGE, ...(after !== undefined && { startAfter: String(after) }) }),
+    files.list({ prefix: ARCHIVE, limit: PAGE, ...(after !== undefined && { startAfter: String(after) }) }),
   );
   if (!page.ok) return page;
   const faults: Fault[] = [];
@@ -30,23 +23,14 @@ async function checkPage(ports: VerifyPorts, prefix: string, { after: [after] }:
     if (!text.ok) return text;
     if (text.value === undefined) continue; // past its retention meanwhile
     bytes += text.value.length;
-    const opened = await openText(ports, key, text.value);
+    const opened = parseArchive(text.value);
     if (opened.ok) {
       rows += opened.value.length;
       faults.push(...(await checkOrigins(store, opened.value)));
-    } else if (opened.failure.kind !== "misconfigured")
-      faults.push(fault("archive_unreadable", { id: key }, "the object does not open"));
+    } else faults.push(fault("archive_unreadable", { id: key }, "the object does not open"));
   }
   const { objects, truncated } = page.value;
   return ok({ faults, checked: { rows, bytes }, calls: 1, after: truncated ? [objects.at(-1)!.key] : undefined });
-}
-
-async function openText({ store }: VerifyPorts, key: string, text: string): ReturnType<typeof openArchive> {
-  try {
-    return await openArchive(store.keyring, key, text);
-  } catch {
-    return fail("integrity"); // it is no JSON
-  }
 }
 
 /** Errors: `unavailable`. */

@@ -28,8 +28,7 @@ const DEPLOYMENT: readonly (readonly [string, Stage])[] = [
   ["logs", checkOtherLogs],
   ["unknown", checkUnknownVaults],
   ["prefixes", checkPrefixes],
-  ["archives", checkArchives("log/")],
-  ["sealed-archives", checkArchives("activity/")],
+  ["archives", checkArchives],
   ["newest-backup", checkNewest],
 ];
 
