@@ -1,12 +1,16 @@
-import type { BaselineObject } from "./baseline-object.ts";
-import type { StubbedD1Coordinator } from "./stubs.ts";
-import type { CountedCoordinator, DelayedCoordinator, UnversionedCoordinator } from "./variants.ts";
+import type { VaultCoordinator } from "../../src/index.ts";
+
+/** The baseline of a write (baseline-object.ts). Out: the text that was stored. */
+export interface Baseline extends Rpc.DurableObjectBranded {
+  upsert(id: string, body: string): Promise<string>;
+}
 
 /** The bindings of bench/wrangler.toml: those of the service, and those of the benchmark. */
 export interface BenchEnv extends Env {
-  readonly BASELINE: DurableObjectNamespace<BaselineObject>;
-  readonly COUNTED_COORDINATOR: DurableObjectNamespace<CountedCoordinator>;
-  readonly DELAYED_COORDINATOR: DurableObjectNamespace<DelayedCoordinator>;
-  readonly UNVERSIONED_COORDINATOR: DurableObjectNamespace<UnversionedCoordinator>;
-  readonly STUBBED_COORDINATOR: DurableObjectNamespace<StubbedD1Coordinator>;
+  readonly BASELINE: DurableObjectNamespace<Baseline>;
+  /** Coordinators of variants.ts and stubs.ts. */
+  readonly COUNTED_COORDINATOR: DurableObjectNamespace<VaultCoordinator>;
+  readonly DELAYED_COORDINATOR: DurableObjectNamespace<VaultCoordinator>;
+  readonly UNVERSIONED_COORDINATOR: DurableObjectNamespace<VaultCoordinator>;
+  readonly STUBBED_COORDINATOR: DurableObjectNamespace<VaultCoordinator>;
 }

@@ -1,4 +1,4 @@
-import type { Command } from "./command.ts";
+import type { Call, Command } from "./command.ts";
 import { CliError, EXIT, failureOf } from "./failure.ts";
 import { helpOf, overview } from "./help.ts";
 import { type Io, write } from "./io.ts";
@@ -19,7 +19,7 @@ export async function runCli(commands: readonly Command[], argv: readonly string
       return EXIT.ok;
     }
     const { run } = await found.load();
-    return (await run(callOf(parsed, io))) ?? EXIT.ok;
+    return (await run(callOf(parsed, commands, io))) ?? EXIT.ok;
   } catch (error) {
     const failure = failureOf(error);
     // Without the message of an unknown exception: it may contain a value.
@@ -56,7 +56,7 @@ function unknownCommand(commands: readonly Command[], words: readonly string[]):
   return new CliError("There is no such command", { exit: "usage", hint });
 }
 
-function callOf({ args, rest, options }: Parsed, io: Io) {
+function callOf({ args, rest, options }: Parsed, commands: readonly Command[], io: Io): Call {
   const loaded = new Map<string, Promise<Access>>(); // a token command runs once, because it may ask its user something
   const access = (kind: TokenKind) => {
     const known = loaded.get(kind) ?? loadAccess(io.env, options, kind);
@@ -69,6 +69,7 @@ function callOf({ args, rest, options }: Parsed, io: Io) {
     args,
     rest,
     options,
+    commands,
     access: () => access("token"),
     client: () => connect("token"),
     admin: () => connect("admin_token"),

@@ -37,6 +37,8 @@ export interface Call<O extends Options = Options> {
   /** What follows `--`. */
   readonly rest: readonly string[];
   readonly options: Values<O> & ConnectionOptions;
+  /** Every command of the program, for the completions. */
+  readonly commands: readonly Command[];
   /** The host and the user's token. Throws when one of them is missing. */
   readonly access: () => Promise<Access>;
   /** A client with the user's token. Throws when there is no host or no token. */

@@ -7,7 +7,7 @@ import { timeOf } from "../items/present.ts";
 import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
 import { tableOf } from "../output/table.ts";
-import type { ACTIVITY_OPTIONS } from "./table.ts";
+import type { ACTIVITY_OPTIONS } from "./options.ts";
 
 /** An entry of the log (contract 13.5, 13.22). */
 interface Entry {

@@ -6,7 +6,7 @@ import { write } from "../frame/io.ts";
 import { timeOf } from "../items/present.ts";
 import { jsonOf, tell } from "../output/format.ts";
 import { printable } from "../frame/printable.ts";
-import type { EVENTS_OPTIONS } from "./table.ts";
+import type { EVENTS_OPTIONS } from "./options.ts";
 
 /** `events`: one line for each event. */
 export async function run({ io, options, client: connect }: Call<typeof EVENTS_OPTIONS>): Promise<void> {

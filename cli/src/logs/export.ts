@@ -8,7 +8,7 @@ import { parseMode, writeWholeFile } from "../frame/output-file.ts";
 import { plural } from "../frame/plural.ts";
 import { jsonOf, tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
-import type { ACTIVITY_EXPORT_OPTIONS } from "./table.ts";
+import type { ACTIVITY_EXPORT_OPTIONS } from "./options.ts";
 
 /** Entries of a page: the most that the service gives. */
 const PAGE = 1000;

@@ -5,7 +5,7 @@ import { write } from "../frame/io.ts";
 import { resolveAll } from "../read/resolve.ts";
 import { type Child, forwardSignals, NotStarted, startChild } from "./child.ts";
 import { type Environment, loadEnvironment, referencesIn, renderEnvironment } from "./environment.ts";
-import type { RUN_OPTIONS } from "./table.ts";
+import type { RUN_OPTIONS } from "./options.ts";
 import { watchValues } from "./watch.ts";
 
 /** `run`: starts a command with secrets in its environment. Out: its exit code. */

@@ -6,7 +6,7 @@ import { checkScheme, timeoutOf } from "../frame/connection.ts";
 import { connectTo } from "../frame/connect.ts";
 import { hostOf, loadConfig } from "../frame/settings.ts";
 import { changeConfig, NO_TOKENS } from "./config-file.ts";
-import type { LOGIN_OPTIONS } from "./table.ts";
+import type { LOGIN_OPTIONS } from "./options.ts";
 
 /** `login`: stores a host and a token that the service accepts, in place of a command that prints the token. */
 export async function run({ io, options }: Call<typeof LOGIN_OPTIONS>): Promise<void> {

@@ -1,12 +1,7 @@
-import { type Command, command, type Options } from "../frame/command.ts";
+import { type Command, command } from "../frame/command.ts";
+import { LOGIN_OPTIONS, NO_OPTIONS } from "./options.ts";
 
 /** Commands about the settings of this program. */
-
-export const LOGIN_OPTIONS = {
-  admin: { type: "boolean", summary: "store the admin's token, for the commands that make vaults and tokens" },
-} as const satisfies Options;
-
-export const NO_OPTIONS = {} as const satisfies Options;
 
 export const SETTINGS_COMMANDS = [
   command({

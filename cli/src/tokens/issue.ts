@@ -10,7 +10,7 @@ import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
 import { secondsOf } from "../frame/duration.ts";
 import { TOKENS } from "./manage.ts";
-import type { TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./table.ts";
+import type { TOKEN_CREATE_OPTIONS, TOKEN_REISSUE_OPTIONS } from "./options.ts";
 
 const LONGEST_WAIT = 7 * 86_400; // seconds; a timer of Node ends after 24 days at the latest
 

@@ -5,7 +5,7 @@ import type { Call } from "../frame/command.ts";
 import { timeOf } from "../items/present.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
-import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./table.ts";
+import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./options.ts";
 
 export const TOKENS = "/v1/admin/tokens";
 

@@ -1,22 +1,7 @@
-import { type Command, command, type Options } from "../frame/command.ts";
-import { FORMAT_OPTION } from "../output/format.ts";
+import { type Command, command } from "../frame/command.ts";
+import { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS } from "./options.ts";
 
 /** Commands of people who sign in with Cloudflare Access; all of them are the admin's. */
-
-export const PERSON_WRITE_OPTIONS = {
-  vault: {
-    type: "string",
-    short: "v",
-    value: "VAULT[=rwd]",
-    multiple: true,
-    summary: "a vault, by name or id, and what the person may do there: r (default), w, d; may be repeated",
-  },
-  ...FORMAT_OPTION,
-} as const satisfies Options;
-
-export const PERSON_LIST_OPTIONS = FORMAT_OPTION;
-
-export const PERSON_DELETE_OPTIONS = {} as const satisfies Options;
 
 export const PERSON_COMMANDS: readonly Command[] = [
   command({

@@ -8,7 +8,7 @@ import { timeOf } from "../items/present.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { parseGrant, vaultsOf } from "./issue.ts";
-import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS } from "./people-table.ts";
+import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS } from "./options.ts";
 
 /** The people who sign in to the console with Cloudflare Access (contract 25). */
 

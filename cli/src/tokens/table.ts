@@ -1,40 +1,7 @@
-import { type Command, command, type Options } from "../frame/command.ts";
-import { FORMAT_OPTION } from "../output/format.ts";
+import { type Command, command } from "../frame/command.ts";
+import { TOKEN_CREATE_OPTIONS, TOKEN_READ_OPTIONS, TOKEN_REISSUE_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./options.ts";
 
 /** Commands of tokens; all of them are the admin's. */
-
-const LIFETIME = {
-  "expires-in": { type: "string", value: "TIME", summary: "for example 90d, 12h, 30m or 45s" },
-} as const satisfies Options;
-
-export const TOKEN_CREATE_OPTIONS = {
-  vault: {
-    type: "string",
-    short: "v",
-    value: "VAULT[=rwd]",
-    multiple: true,
-    summary: "a vault, by name or id, and what the token may do there: r (default), w, d; may be repeated",
-  },
-  binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
-  dialect: { type: "string", value: "DIALECT", summary: "uuid (default) or connect", choices: ["uuid", "connect"] },
-  ...LIFETIME,
-  ...FORMAT_OPTION,
-} as const satisfies Options;
-
-export const TOKEN_READ_OPTIONS = FORMAT_OPTION;
-
-export const TOKEN_REVOKE_OPTIONS = {} as const satisfies Options;
-
-export const TOKEN_REISSUE_OPTIONS = {
-  overlap: {
-    type: "string",
-    value: "TIME",
-    summary: "how long the old token is to work: 0 revokes it at once; default: until it expires",
-  },
-  wait: { type: "boolean", summary: "stay for the overlap and then revoke the old token" },
-  ...LIFETIME,
-  ...FORMAT_OPTION,
-} as const satisfies Options;
 
 export const TOKEN_COMMANDS: readonly Command[] = [
   command({

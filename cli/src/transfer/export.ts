@@ -11,7 +11,7 @@ import { countOfItems, startProgress } from "../output/progress.ts";
 import { readService } from "./read-service.ts";
 import * as report from "./report.ts";
 import { chooseVault, listVaults } from "./service.ts";
-import type { EXPORT_OPTIONS } from "./table.ts";
+import type { EXPORT_OPTIONS } from "./options.ts";
 
 /** `export`: writes what a token can read to a file. */
 

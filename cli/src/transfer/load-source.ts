@@ -11,7 +11,7 @@ import type { Argon2id, Transfer } from "./model.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
 import { readService } from "./read-service.ts";
 import { listVaults } from "./service.ts";
-import type { IMPORT_OPTIONS } from "./table.ts";
+import type { IMPORT_OPTIONS } from "./options.ts";
 
 /** Reads the source of an import completely, before anything is written. */
 

@@ -8,7 +8,7 @@ import { timeOf } from "../items/present.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 import { printable } from "../frame/printable.ts";
-import type { VAULT_CREATE_OPTIONS, VAULT_DELETE_OPTIONS, VAULT_EDIT_OPTIONS, VAULT_READ_OPTIONS } from "./table.ts";
+import type { VAULT_CREATE_OPTIONS, VAULT_DELETE_OPTIONS, VAULT_EDIT_OPTIONS, VAULT_READ_OPTIONS } from "./options.ts";
 
 const ADMIN = "/v1/admin/vaults";
 /** The list of the admin has vaults that do not open (contract 13.18). */

@@ -3,7 +3,6 @@ import { formatRoute } from "../routes.ts";
 import { may } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { Icon } from "../ui/icon.tsx";
-import type { Part } from "./item-parts.ts";
 import { write } from "./write.ts";
 
 /** The buttons of an Item. Those that write are shown to a session that may write to the vault. */
@@ -14,7 +13,7 @@ interface Props {
 
 const isWritable = ({ item }: Opened): boolean => may(item.vault.id, "w");
 
-export const EditAction: Part = ({ opened }: Props) => {
+export function EditAction({ opened }: Props) {
   const { vault, id } = opened.item;
   if (!isWritable(opened)) return null;
   return (
@@ -22,9 +21,9 @@ export const EditAction: Part = ({ opened }: Props) => {
       Edit
     </a>
   );
-};
+}
 
-export const FavoriteAction: Part = ({ opened }: Props) => {
+export function FavoriteAction({ opened }: Props) {
   const { favorite } = opened.item;
   const waiting = useSignal(false);
   if (!isWritable(opened)) return null;
@@ -39,9 +38,9 @@ export const FavoriteAction: Part = ({ opened }: Props) => {
       Favourite
     </button>
   );
-};
+}
 
-export const VersionsAction: Part = ({ opened: { item } }: Props) => (
+export const VersionsAction = ({ opened: { item } }: Props) => (
   <a class="button" href={formatRoute({ view: "items", vault: item.vault.id, item: item.id, page: "versions" })}>
     Versions
   </a>

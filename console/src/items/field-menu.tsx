@@ -1,7 +1,6 @@
 import { loadReferences, referenceActions } from "../references/actions.ts";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
-import type { FieldProps } from "./field-row.tsx";
-import { labelOf } from "./field-types.ts";
+import { type FieldProps, labelOf } from "./field-types.ts";
 
 /** Further actions of a field. */
 export function FieldMenu({ field, item, actions = [] }: FieldProps & { readonly actions?: readonly MenuAction[] }) {

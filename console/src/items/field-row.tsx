@@ -1,18 +1,12 @@
-import type { Field, Item } from "@item-vault/client";
 import { Icon } from "../ui/icon.tsx";
 import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 import { copy } from "../ui/clipboard.ts";
 import { copyKeyOf } from "./copy-keys.ts";
 import { FieldMenu } from "./field-menu.tsx";
-import { displayOf, labelOf } from "./field-types.ts";
+import { displayOf, type FieldProps, labelOf } from "./field-types.ts";
 import { FIELD_VALUES } from "./field-values.ts";
 
 /** One field: its label, its value or dots in place of it, and the buttons to reveal it, to copy it, and for more. */
-
-export interface FieldProps {
-  readonly field: Field;
-  readonly item: Item;
-}
 
 export function FieldRow({ field, item }: FieldProps) {
   const Special = FIELD_VALUES[field.type];

@@ -1,7 +1,13 @@
-import type { Field } from "@item-vault/client";
+import type { Field, Item } from "@item-vault/client";
 import { type Purpose, purposeRules } from "../../../src/model/purposes.ts";
 
 /** How the value of each type of field is shown. */
+
+/** What shows a field gets the Item too, for references to the field and for copying its value. */
+export interface FieldProps {
+  readonly field: Field;
+  readonly item: Item;
+}
 
 type FieldType = Field["type"];
 

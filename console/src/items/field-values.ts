@@ -1,7 +1,7 @@
 import type { Field } from "@item-vault/client";
 import type { ComponentType } from "preact";
 import { lazy } from "../ui/lazy.tsx";
-import type { FieldProps } from "./field-row.tsx";
+import type { FieldProps } from "./field-types.ts";
 
 /** The types of fields whose value is not shown as a text, with what shows it. */
 export const FIELD_VALUES: Partial<Readonly<Record<Field["type"], ComponentType<FieldProps>>>> = {

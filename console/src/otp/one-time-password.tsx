@@ -3,8 +3,7 @@ import { parseTotp, type TotpParameters } from "../../../src/model/totp-paramete
 import { copy } from "../ui/clipboard.ts";
 import { copyKeyOf } from "../items/copy-keys.ts";
 import { FieldMenu } from "../items/field-menu.tsx";
-import type { FieldProps } from "../items/field-row.tsx";
-import { labelOf } from "../items/field-types.ts";
+import { type FieldProps, labelOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import { isolate } from "../ui/texts.ts";
 import { plural } from "../ui/plural.ts";

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { databaseRoutes, type Databases } from "./databases.ts";
+import { type Answer, refused, type Route, type State } from "./account.ts";
+import { databaseRoutes } from "./databases.ts";
 import { healthOf } from "./health.ts";
 import { storageRoutes } from "./storage.ts";
-import type { Workers } from "./worker-state.ts";
 import { workerRoutes } from "./workers.ts";
 
 /**
@@ -13,45 +13,6 @@ import { workerRoutes } from "./workers.ts";
 
 export const ACCOUNT = "0123456789abcdef0123456789abcdef";
 export const TOKEN = "a-token-of-this-test";
-
-export interface Request {
-  readonly method: string;
-  /** Below `/accounts/<account>`. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingMessage["headers"];
-  readonly bytes: Buffer;
-  /** What the groups of the route's pattern match. */
-  readonly params: readonly string[];
-}
-
-export interface Answer {
-  readonly status?: number;
-  readonly result?: unknown;
-  readonly error?: { readonly code: number; readonly message: string };
-}
-
-export type Route = readonly [method: string, path: RegExp, answer: (request: Request) => Answer | Promise<Answer>];
-
-export const refused = (status: number, code: number, message: string): Answer => ({ status, error: { code, message } });
-
-export interface Consumer {
-  readonly consumer_id: string;
-  readonly type: "worker";
-  readonly script: string;
-  settings: unknown;
-}
-
-export interface State {
-  readonly databases: Databases;
-  readonly buckets: Set<string>;
-  readonly queues: Map<string, { id: string; consumers: Consumer[] }>;
-  readonly workers: Workers;
-  /** The account's subdomain of workers.dev. */
-  subdomain: string | undefined;
-  /** The ids of the accounts that the login reaches. */
-  accounts: readonly string[];
-}
 
 export interface Cloudflare {
   /** The origin, which also answers /health as the deployed Worker does. */

@@ -3,19 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import { refused, type Request, type Route, type State } from "./cloudflare.ts";
+import { type Database, refused, type Request, type Route, type State } from "./account.ts";
 
 /** D1: databases, queries, and Time Travel. */
-
-export interface Database {
-  readonly id: string;
-  readonly name: string;
-  sqlite: DatabaseSync;
-  /** What the database was at a minute, by its bookmark. */
-  readonly bookmarks: { readonly bookmark: string; readonly time: number; readonly file: string }[];
-}
-
-export type Databases = Map<string, Database>;
 
 const FOLDER = mkdtempSync(join(tmpdir(), "item-vault-d1-"));
 

@@ -1,5 +1,5 @@
 import manifest from "../../../package.json" with { type: "json" };
-import type { State } from "./cloudflare.ts";
+import type { State } from "./account.ts";
 
 const state = (service: string, good: boolean) => ({
   service,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { refused, type Request, type Route, type State } from "./cloudflare.ts";
+import { refused, type Request, type Route, type State } from "./account.ts";
 
 /** R2 buckets, and queues with their consumers. */
 

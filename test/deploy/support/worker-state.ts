@@ -1,39 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type Answer, refused, type Request, type State } from "./cloudflare.ts";
+import { type Answer, type Binding, refused, type Request, type State, type Version, type Worker } from "./account.ts";
 
 /** What the server keeps of Workers: versions with their bindings, and which of them serves. */
-
-export interface Binding {
-  readonly type: string;
-  readonly name: string;
-  /** Of a variable or a secret. */
-  readonly text?: string;
-  /** Of a variable that is no text. */
-  readonly json?: unknown;
-  /** Of a database. */
-  readonly id?: string;
-  readonly bucket_name?: string;
-  readonly queue_name?: string;
-}
-
-export interface Version {
-  readonly id: string;
-  readonly bindings: readonly Binding[];
-  readonly code: string;
-}
-
-export interface Worker {
-  readonly versions: Version[];
-  /** The version that serves. */
-  active: Version;
-  /** The secrets and versions in the order in which they came to serve. */
-  readonly deployments: { id: string; version: string }[];
-  schedules: unknown[];
-  onSubdomain: boolean;
-  migrationTag: string | undefined;
-}
-
-export type Workers = Map<string, Worker>;
 
 interface Metadata {
   readonly bindings: readonly (Binding & { readonly old_name?: string })[];

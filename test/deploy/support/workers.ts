@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Answer, refused, type Request, type Route, type State } from "./cloudflare.ts";
-import { changeSecret, loadVersion, parseUpload, serve, shown, versionOf, type Worker } from "./worker-state.ts";
+import { type Answer, refused, type Request, type Route, type State, type Worker } from "./account.ts";
+import { changeSecret, loadVersion, parseUpload, serve, shown, versionOf } from "./worker-state.ts";
 
 /** Workers: scripts with versions, their secrets, deployments, triggers and static files. */
 

@@ -1,6 +1,5 @@
 import type { Item } from "../../../src/model/item.ts";
-import type { Draft } from "./patch.ts";
-import { type Field, type Recipe, refuse } from "./values.ts";
+import { type Draft, type Field, type Recipe, refuse } from "./values.ts";
 
 /** Completes a draft to an Item (contract 2 and 7), for the reference implementation in patch.ts. */
 

@@ -4,7 +4,7 @@ import { editAttribute, editEntry, editRecord, index, pointer } from "./edits.ts
 import {
   bool,
   category,
-  type Field,
+  type Draft,
   field,
   FIELD_ATTRIBUTES,
   list,
@@ -16,23 +16,12 @@ import {
   section,
   SECTION_ATTRIBUTES,
   text,
-  type Url,
   url,
   URL_ATTRIBUTES,
 } from "./values.ts";
 import { type Completed, completed } from "./complete.ts";
 
 /** Reference implementation of PATCH (contract 6). It changes one draft in place, and uses only types of the service. */
-
-export interface Draft {
-  title: string;
-  category: string;
-  favorite: boolean;
-  tags: string[];
-  urls: Url[];
-  sections: Section[];
-  fields: Field[];
-}
 
 /** An Item; or the refusal, with the index of the operation if one operation causes it. */
 export type Outcome = Completed | { readonly refused: Refused; readonly at?: number };

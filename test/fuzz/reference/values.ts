@@ -136,3 +136,14 @@ export const field = (value: unknown): Field => ({
   id: optionalText(object(value)["id"]),
   ...readAttributes<Field>(value, FIELD_ATTRIBUTES),
 });
+
+/** What patch.ts changes in place: the attributes of an Item that a PATCH may change. */
+export interface Draft {
+  title: string;
+  category: string;
+  favorite: boolean;
+  tags: string[];
+  urls: Url[];
+  sections: Section[];
+  fields: Field[];
+}

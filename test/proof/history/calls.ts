@@ -179,3 +179,6 @@ export function observationsOf(history: readonly Call[], writes: ReadonlyMap<str
     return write.acknowledged === call ? [{ ...shown, start: write.start }] : [];
   });
 }
+
+/** A call that a client is about to send. */
+export type PlannedCall = Pick<Call, "kind" | "item" | "value" | "ifMatch" | "source">;

@@ -1,12 +1,12 @@
 import { type Hooks, sleep } from "../../support/bindings.ts";
-import { createRecorder, type PlannedCall, type Recorder } from "./recorder.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
 import { drawKind, requestFor } from "./requests.ts";
 import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from "./fault-plan.ts";
 import { checkEvents, startListener } from "./listener.ts";
 import { faultyCoordinators } from "./faulty-coordinators.ts";
 import { writeFiles } from "./files.ts";
 import { startReseals } from "./reseals.ts";
-import type { Kind } from "./calls.ts";
+import type { Kind, PlannedCall } from "./calls.ts";
 import { freshItem } from "../../support/files.ts";
 import { admin, type Client, client, makeToken } from "../../support/service.ts";
 

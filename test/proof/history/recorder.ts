@@ -1,11 +1,8 @@
-import type { Call, Kind, Outcome } from "./calls.ts";
+import type { Call, Kind, Outcome, PlannedCall } from "./calls.ts";
 import { largeFields } from "./requests.ts";
 import type { Reply } from "../../support/service.ts";
 
 /** Records the requests of clients and the answers as a history, for check.ts. */
-
-/** A call that a client is about to send. */
-export type PlannedCall = Pick<Call, "kind" | "item" | "value" | "ifMatch" | "source">;
 
 /** The sender of a request, with the state of the revocation of its token. */
 export interface Sender {

@@ -1,5 +1,4 @@
-import type { Kind } from "./calls.ts";
-import type { PlannedCall } from "./recorder.ts";
+import type { Kind, PlannedCall } from "./calls.ts";
 import { LOGIN } from "../../support/service.ts";
 
 /** The requests of the clients of a history. */

@@ -13,7 +13,7 @@ import { lineOf } from "../verify/service.ts";
 import { copyObject, listLacking } from "./mirror.ts";
 import { showBackedUpVaults } from "./vaults.ts";
 import { BACKUPS, backUpRegistry, backUpVault, type VaultStep } from "./service.ts";
-import type { BACKUP_OPTIONS } from "./table.ts";
+import type { BACKUP_OPTIONS } from "./options.ts";
 
 /** `admin backup`. It may be killed anywhere and run again: it continues. Out: the exit code, `found` when rows did not open. */
 export async function backup({ io, options, admin: connect }: Call<typeof BACKUP_OPTIONS>): Promise<number> {

@@ -1,7 +1,7 @@
 import { show } from "../../output/format.ts";
 import { tableOf } from "../../output/table.ts";
 import { loadKeys, type ServiceKey } from "./service.ts";
-import type { KeysCall } from "./table.ts";
+import type { KeysCall } from "./options.ts";
 
 const HEADINGS = ["ID", "STATE", "FINGERPRINT", "VAULTS", "TOKENS", "ENDED", ""];
 

@@ -4,7 +4,7 @@ import { keyNamed, requireSameKeys } from "./compare.ts";
 import { type KeyDocument, publicKeyOf } from "./document.ts";
 import { loadKeyFile } from "./file.ts";
 import { loadKeys, type ServiceKey } from "./service.ts";
-import type { KeysCall } from "./table.ts";
+import type { KeysCall } from "./options.ts";
 import { applyChange } from "./upload.ts";
 
 /** `admin keys remove`. The tokens that the key signed stay valid by its public key, unless it has leaked. */

@@ -7,7 +7,7 @@ import { plural } from "../../frame/plural.ts";
 import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
-import type { KeysCall } from "./table.ts";
+import type { KeysCall } from "./options.ts";
 
 /** A vault as the admin's list has it (contract 20.20). */
 interface KeyedVault {

@@ -5,7 +5,7 @@ import { plural } from "../../frame/plural.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { KEYS, loadKeys, type ServiceKey } from "./service.ts";
-import type { KeysCall } from "./table.ts";
+import type { KeysCall } from "./options.ts";
 
 /** What a slice has done (contract 20.3). */
 interface Slice {

@@ -10,7 +10,7 @@ import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { type Finding, lineOf } from "../verify/service.ts";
 import { type Restoration, type RestoreBody, restoreAll, sendRestore } from "./service.ts";
-import type { RESTORE_OPTIONS } from "./table.ts";
+import type { RESTORE_OPTIONS } from "./options.ts";
 import { copyFolder, describeSkipped } from "./copy-folder.ts";
 
 /**

@@ -1,28 +1,7 @@
-import { type Command, command, type Options } from "../../frame/command.ts";
+import { type Command, command } from "../../frame/command.ts";
+import { VERIFY_OPTIONS } from "./options.ts";
 
 /** The command that checks what the service stores. */
-
-export const VERIFY_OPTIONS = {
-  vault: {
-    type: "string",
-    short: "v",
-    value: "VAULT",
-    multiple: true,
-    summary: "only this vault, by name or id; may be repeated",
-  },
-  quick: { type: "boolean", summary: "only look whether contents of Files are there, and do not read them" },
-  backup: { type: "boolean", summary: "check the backups in the bucket instead: nothing is restored" },
-  folder: {
-    type: "string",
-    value: "DIR",
-    summary: "check a copy of the backups in a folder: its files and hashes, without keys and without the service",
-  },
-  repair: { type: "boolean", summary: "repair what can be repaired; rows that do not open are never deleted" },
-  "accept-loss": { type: "boolean", summary: "with --repair and --vault: no longer count Items that are missing" },
-  "dry-run": { type: "boolean", summary: "with --repair: only tell what would be repaired" },
-  yes: { type: "boolean", short: "y", summary: "do not ask before a repair" },
-  format: { type: "string", value: "FORMAT", summary: "table (default) or json", choices: ["table", "json"] },
-} as const satisfies Options;
 
 export const VERIFY_COMMANDS: readonly Command[] = [
   command({

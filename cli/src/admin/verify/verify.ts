@@ -7,7 +7,7 @@ import { show, tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { tableOf } from "../../output/table.ts";
 import { type Checked, type Finding, type Found, NOTHING, runSlices } from "./service.ts";
-import type { VERIFY_OPTIONS } from "./table.ts";
+import type { VERIFY_OPTIONS } from "./options.ts";
 
 type VerifyCall = Call<typeof VERIFY_OPTIONS>;
 

@@ -1,0 +1,52 @@
+import type { Options } from "../frame/command.ts";
+import { FORMAT_OPTION } from "../output/format.ts";
+
+/** Options of the commands of tokens and people. */
+
+const LIFETIME = {
+  "expires-in": { type: "string", value: "TIME", summary: "for example 90d, 12h, 30m or 45s" },
+} as const satisfies Options;
+
+export const TOKEN_CREATE_OPTIONS = {
+  vault: {
+    type: "string",
+    short: "v",
+    value: "VAULT[=rwd]",
+    multiple: true,
+    summary: "a vault, by name or id, and what the token may do there: r (default), w, d; may be repeated",
+  },
+  binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
+  dialect: { type: "string", value: "DIALECT", summary: "uuid (default) or connect", choices: ["uuid", "connect"] },
+  ...LIFETIME,
+  ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export const TOKEN_READ_OPTIONS = FORMAT_OPTION;
+
+export const TOKEN_REVOKE_OPTIONS = {} as const satisfies Options;
+
+export const TOKEN_REISSUE_OPTIONS = {
+  overlap: {
+    type: "string",
+    value: "TIME",
+    summary: "how long the old token is to work: 0 revokes it at once; default: until it expires",
+  },
+  wait: { type: "boolean", summary: "stay for the overlap and then revoke the old token" },
+  ...LIFETIME,
+  ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export const PERSON_WRITE_OPTIONS = {
+  vault: {
+    type: "string",
+    short: "v",
+    value: "VAULT[=rwd]",
+    multiple: true,
+    summary: "a vault, by name or id, and what the person may do there: r (default), w, d; may be repeated",
+  },
+  ...FORMAT_OPTION,
+} as const satisfies Options;
+
+export const PERSON_LIST_OPTIONS = FORMAT_OPTION;
+
+export const PERSON_DELETE_OPTIONS = {} as const satisfies Options;

@@ -1,0 +1,53 @@
+/** The sources of the tree with their imports, for the tests of the architecture. Without tests, and without what is generated. */
+
+declare global {
+  interface ImportMeta {
+    /** A feature of Vite: the files that match, which it reads while it transforms this file. */
+    readonly glob: (
+      pattern: string | string[],
+      options: { query: "?raw"; import: "default"; eager: true },
+    ) => Record<string, string>;
+  }
+}
+
+export interface Source {
+  /** The path from the root: `cli/src/frame/io.ts`. */
+  readonly path: string;
+  readonly text: string;
+  /** The text without comments. */
+  readonly code: string;
+}
+
+export interface Import {
+  /** The path of a file from the root, or the name of a package or of a module of Node. */
+  readonly name: string;
+  readonly kind: "static" | "type" | "dynamic";
+}
+
+const files = import.meta.glob(
+  [
+    "../../{src,client,cli,console,openapi,scripts,bench}/**/*.{ts,tsx}",
+    "../../test/**/*.ts",
+    "!../../**/*.test.ts",
+    "!../../**/{node_modules,dist}/**",
+    "!../../client/src/schema.ts",
+  ],
+  { query: "?raw", import: "default", eager: true },
+);
+
+export const sources: readonly Source[] = Object.entries(files).map(([key, text]) => ({
+  path: new URL(key, "https://root/test/support/").pathname.slice(1),
+  text,
+  code: text.replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, ""),
+}));
+
+const IMPORT = /(?:^(?:import|export)( type)? [^;"]*?from |^import |\bimport(\())"([^"]+)"/gm;
+
+export const importsOf = ({ path, code }: Source): Import[] =>
+  [...code.matchAll(IMPORT)].map(([, type, parenthesis, name = ""]) => ({
+    name: name.startsWith(".") ? new URL(name, `https://root/${path}`).pathname.slice(1) : name,
+    kind: parenthesis ? "dynamic" : type ? "type" : "static",
+  }));
+
+/** The folder of a path: `src/store/d1`. */
+export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
