@@ -18,15 +18,9 @@ const NONE = -1;
 export function createAutomaton(patterns: readonly Uint8Array[]): Automaton {
   const most = 1 + patterns.reduce((sum, { length }) => sum + length, 0);
   const bytes = new Uint8Array(most);
-  const [firstChild, sibling, fallback, depths, matches] = [0, 0, 0, 0, 0].map(() => new Int32Array(most)) as [
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-  ];
-  firstChild.fill(NONE);
-  sibling.fill(NONE);
+  const column = () => new Int32Array(most);
+  const [firstChild, sibling] = [column().fill(NONE), column().fill(NONE)];
+  const [fallback, depths, matches] = [column(), column(), column()];
   let states = 1;
 
   function childOf(state: number, byte: number): number {

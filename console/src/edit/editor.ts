@@ -53,92 +53,117 @@ const isKind = (error: unknown, kind: string): boolean => error instanceof ItemV
 const isUncertain = (error: unknown): boolean =>
   error instanceof ItemVaultError && (error.status === 0 || error.status >= 500) && error.status !== 507;
 
-/** In: `id`, that of a new Item, which the page chooses so that a repeated request cannot make a second Item (contract 10.23). */
-export function createEditor(start: { vault: string; id: string; draft: Draft; base?: Base }): Editor {
-  const [draft, vault] = [signal(start.draft), signal(start.vault)];
-  const base = signal(start.base);
-  const status = signal<Status>({ state: "editing" });
-  let [id, begun] = [start.id, start.draft];
-  const maybeMade = signal(false);
+interface State extends Pick<Editor, "draft" | "vault" | "base" | "status"> {
+  readonly maybeMade: Signal<boolean>;
+  /** The id of a new Item, which the page chooses so that a repeated request cannot make a second Item (contract 10.23). */
+  id: string;
+  /** What the edit has begun with. */
+  begun: Draft;
   /** The draft that is being saved: the form can be typed into in the meantime. */
-  let sent = start.draft;
-  const changed = computed(() => !isSame(tidy(draft.value, begun), tidy(begun, begun)));
+  sent: Draft;
+}
 
-  const rebase: Editor["rebase"] = (next, typed) => {
-    begun = next ? draftOf(next.item) : begun;
-    if (next === undefined) id = crypto.randomUUID();
-    maybeMade.value = false;
-    base.value = next;
-    draft.value = typed;
-    status.value = { state: "editing" };
+/** In: `id`, that of a new Item. */
+export function createEditor(start: { vault: string; id: string; draft: Draft; base?: Base }): Editor {
+  const state: State = {
+    draft: signal(start.draft),
+    vault: signal(start.vault),
+    base: signal(start.base),
+    status: signal<Status>({ state: "editing" }),
+    maybeMade: signal(false),
+    id: start.id,
+    begun: start.draft,
+    sent: start.draft,
   };
+  const { draft, vault, base, status, maybeMade } = state;
+  return {
+    draft,
+    vault,
+    base,
+    status,
+    maybeMade,
+    changed: computed(() => !isSame(tidy(draft.value, state.begun), tidy(state.begun, state.begun))),
+    save: () => save(state),
+    rebase: (next, typed) => rebase(state, next, typed),
+    discard: () => (draft.value = state.begun),
+  };
+}
 
-  async function load(item: string): Promise<Base> {
-    const { data, etag = "" } = await call(`GET ${PATH}`, { path: { vault: vault.value, item } });
-    return { item: data, etag };
+async function save(state: State): Promise<Item | undefined> {
+  const { base, status } = state;
+  if (status.value.state === "saving") return undefined;
+  status.value = { state: "saving" };
+  state.sent = state.draft.value;
+  try {
+    return await (base.value ? patch(state, base.value) : create(state));
+  } catch (error) {
+    status.value = isKind(error, "item_not_found") ? { state: "deleted" } : { state: "failed", error };
+    return undefined;
   }
+}
 
-  async function patch({ item, etag }: Base): Promise<Item | undefined> {
-    const operations = operationsOf(draftOf(item), tidy(sent, begun));
-    if (operations.length === 0) return take({ data: item, etag });
-    const options = { path: { vault: vault.value, item: item.id }, headers: { "If-Match": etag }, body: operations };
-    try {
-      return take(await call(`PATCH ${PATH}`, options));
-    } catch (error) {
-      if (!isKind(error, "precondition")) throw error;
-      return await compare(item, await load(item.id));
+function rebase(state: State, next: Base | undefined, typed: Draft): void {
+  if (next) state.begun = draftOf(next.item);
+  else state.id = crypto.randomUUID();
+  state.maybeMade.value = false;
+  state.base.value = next;
+  state.draft.value = typed;
+  state.status.value = { state: "editing" };
+}
+
+async function load({ vault }: State, item: string): Promise<Base> {
+  const { data, etag = "" } = await call(`GET ${PATH}`, { path: { vault: vault.value, item } });
+  return { item: data, etag };
+}
+
+async function patch(state: State, { item, etag }: Base): Promise<Item | undefined> {
+  const operations = operationsOf(draftOf(item), tidy(state.sent, state.begun));
+  if (operations.length === 0) return take(state, { data: item, etag });
+  const options = { path: { vault: state.vault.value, item: item.id }, headers: { "If-Match": etag }, body: operations };
+  try {
+    return take(state, await call(`PATCH ${PATH}`, options));
+  } catch (error) {
+    if (!isKind(error, "precondition")) throw error;
+    return await compare(state, item, await load(state, item.id));
+  }
+}
+
+/** What is stored may be this draft, because an earlier request has taken effect although its answer was lost. */
+async function compare(state: State, before: Item, theirs: Base): Promise<Item | undefined> {
+  const sides = { base: draftOf(before), mine: tidy(state.sent, state.begun), theirs: draftOf(theirs.item) };
+  // A File that was added, for example, is no conflict: the form does not write it.
+  const isUnchanged = isSame(sides.base, sides.theirs);
+  if (!isUnchanged && differences(sides).length > 0) {
+    state.status.value = { state: "conflict", theirs };
+    return undefined;
+  }
+  state.base.value = theirs;
+  return patch(state, theirs);
+}
+
+async function create(state: State): Promise<Item | undefined> {
+  const vault = state.vault.value;
+  try {
+    const body = newItemOf(tidy(state.sent, state.begun), vault);
+    return take(state, await call("POST /v1/vaults/{vault}/items", { path: { vault }, headers: { "Item-Id": state.id }, body }));
+  } catch (error) {
+    state.maybeMade.value ||= isUncertain(error);
+    if (!isKind(error, "item_exists")) throw error;
+    // Only this page knows the id: the Item is what an earlier request has made, unless none can have made it.
+    if (state.maybeMade.value) {
+      const made = await load(state, state.id);
+      state.base.value = made;
+      return patch(state, made);
     }
+    state.id = crypto.randomUUID();
+    return create(state);
   }
+}
 
-  /** What is stored may be this draft, because an earlier request has taken effect although its answer was lost. */
-  async function compare(before: Item, theirs: Base): Promise<Item | undefined> {
-    const sides = { base: draftOf(before), mine: tidy(sent, begun), theirs: draftOf(theirs.item) };
-    // A File that was added, for example, is no conflict: the form does not write it.
-    const isUnchanged = isSame(sides.base, sides.theirs);
-    if (!isUnchanged && differences(sides).length > 0) {
-      status.value = { state: "conflict", theirs };
-      return undefined;
-    }
-    base.value = theirs;
-    return patch(theirs);
-  }
-
-  async function create(): Promise<Item | undefined> {
-    try {
-      const body = newItemOf(tidy(sent, begun), vault.value);
-      return take(
-        await call("POST /v1/vaults/{vault}/items", { path: { vault: vault.value }, headers: { "Item-Id": id }, body }),
-      );
-    } catch (error) {
-      maybeMade.value ||= isUncertain(error);
-      if (!isKind(error, "item_exists")) throw error;
-      // Only this page knows the id: the Item is what an earlier request has made, unless none can have made it.
-      if (maybeMade.value) {
-        base.value = await load(id);
-        return patch(base.value);
-      }
-      id = crypto.randomUUID();
-      return create();
-    }
-  }
-
-  function take(written: Written): Item {
-    takeWritten(written);
-    rebase({ item: written.data, etag: written.etag ?? "" }, draft.value === sent ? draftOf(written.data) : draft.value);
-    return written.data;
-  }
-
-  async function save(): Promise<Item | undefined> {
-    if (status.value.state === "saving") return undefined;
-    status.value = { state: "saving" };
-    sent = draft.value;
-    try {
-      return await (base.value ? patch(base.value) : create());
-    } catch (error) {
-      status.value = isKind(error, "item_not_found") ? { state: "deleted" } : { state: "failed", error };
-      return undefined;
-    }
-  }
-
-  return { draft, vault, base, status, changed, maybeMade, save, rebase, discard: () => (draft.value = begun) };
+function take(state: State, written: Written): Item {
+  const { draft, sent } = state;
+  takeWritten(written);
+  const typed = draft.value === sent ? draftOf(written.data) : draft.value;
+  rebase(state, { item: written.data, etag: written.etag ?? "" }, typed);
+  return written.data;
 }

@@ -63,16 +63,7 @@ interface SettingsProps extends Omit<Props, "onGenerate"> {
 }
 
 function Settings({ id, field, draft, change, set }: SettingsProps) {
-  const group = fieldsOf(draft, field.section);
-  const [name, place] = [nameOf(field), group.indexOf(field)];
-  const moveBy = (step: 1 | -1, button: string) => {
-    change(moveField(draft, field, step));
-    focusLater(button);
-  };
-  const remove = () => {
-    change({ ...draft, fields: draft.fields.filter((each) => each !== field) });
-    focusLater(addId(group === fieldsOf(draft, "") ? "" : field.section));
-  };
+  const name = nameOf(field);
   const purpose = field.purpose;
   return (
     <fieldset id={id} class="settings" aria-label={`Settings of ${name}`}>
@@ -104,28 +95,45 @@ function Settings({ id, field, draft, change, set }: SettingsProps) {
         options={purposeOptions(draft, field)}
         onChange={(next) => set(next === "PASSWORD" ? { purpose: next, type: "CONCEALED" } : { purpose: next })}
       />
-      <div class="place">
-        <SignButton
-          id={`up ${field.id}`}
-          label={`Move ${name} up`}
-          disabled={place === 0}
-          onClick={() => moveBy(-1, place === 1 ? `down ${field.id}` : `up ${field.id}`)}
-        >
-          ↑
-        </SignButton>
-        <SignButton
-          id={`down ${field.id}`}
-          label={`Move ${name} down`}
-          disabled={place === group.length - 1}
-          onClick={() => moveBy(1, place === group.length - 2 ? `up ${field.id}` : `down ${field.id}`)}
-        >
-          ↓
-        </SignButton>
-        <button type="button" aria-label={`Remove ${name}`} onClick={remove}>
-          Remove
-        </button>
-      </div>
+      <OrderButtons field={field} draft={draft} change={change} />
     </fieldset>
+  );
+}
+
+/** The buttons that move a field within its section, or remove it. */
+function OrderButtons({ field, draft, change }: Pick<Props, "field" | "draft" | "change">) {
+  const group = fieldsOf(draft, field.section);
+  const [name, index] = [nameOf(field), group.indexOf(field)];
+  const moveBy = (step: 1 | -1, button: string) => {
+    change(moveField(draft, field, step));
+    focusLater(button);
+  };
+  const remove = () => {
+    change({ ...draft, fields: draft.fields.filter((each) => each !== field) });
+    focusLater(addId(group === fieldsOf(draft, "") ? "" : field.section));
+  };
+  return (
+    <div class="place">
+      <SignButton
+        id={`up ${field.id}`}
+        label={`Move ${name} up`}
+        disabled={index === 0}
+        onClick={() => moveBy(-1, index === 1 ? `down ${field.id}` : `up ${field.id}`)}
+      >
+        ↑
+      </SignButton>
+      <SignButton
+        id={`down ${field.id}`}
+        label={`Move ${name} down`}
+        disabled={index === group.length - 1}
+        onClick={() => moveBy(1, index === group.length - 2 ? `up ${field.id}` : `down ${field.id}`)}
+      >
+        ↓
+      </SignButton>
+      <button type="button" aria-label={`Remove ${name}`} onClick={remove}>
+        Remove
+      </button>
+    </div>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { generatePassword } from "../../../src/crypto/password.ts";
 import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, RECIPE_LENGTH } from "../../../src/model/recipe.ts";
@@ -45,24 +45,7 @@ export function Generator({ name, onUse, onClose }: Props) {
           <output aria-label="Entropy">{password ? `${password.entropy.toFixed(2)} bits of entropy` : ""}</output>
         </p>
         <Length value={length.value} onChange={(next) => (length.value = next)} />
-        <fieldset class="sets">
-          <legend>Characters</legend>
-          {CHARACTER_SET_NAMES.map((set) => (
-            <label key={set} class="check">
-              <input
-                type="checkbox"
-                checked={sets.value.includes(set)}
-                onChange={({ currentTarget }) =>
-                  (sets.value = CHARACTER_SET_NAMES.filter((each) =>
-                    each === set ? currentTarget.checked : sets.value.includes(each),
-                  ))
-                }
-              />
-              {SETS[set]}
-              {set === "SYMBOLS" && <code>{CHARACTER_SETS[set]}</code>}
-            </label>
-          ))}
-        </fieldset>
+        <CharacterSets sets={sets} />
         <label>
           Without these characters
           <input
@@ -86,6 +69,27 @@ export function Generator({ name, onUse, onClose }: Props) {
     </Dialog>
   );
 }
+
+const CharacterSets = ({ sets }: { readonly sets: Signal<readonly CharacterSet[]> }) => (
+  <fieldset class="sets">
+    <legend>Characters</legend>
+    {CHARACTER_SET_NAMES.map((set) => (
+      <label key={set} class="check">
+        <input
+          type="checkbox"
+          checked={sets.value.includes(set)}
+          onChange={({ currentTarget }) =>
+            (sets.value = CHARACTER_SET_NAMES.filter((each) =>
+              each === set ? currentTarget.checked : sets.value.includes(each),
+            ))
+          }
+        />
+        {SETS[set]}
+        {set === "SYMBOLS" && <code>{CHARACTER_SETS[set]}</code>}
+      </label>
+    ))}
+  </fieldset>
+);
 
 /** The length as a slider and as a number. While the number is not valid, the length is that from before. */
 function Length({ value, onChange }: { readonly value: number; readonly onChange: (length: number) => void }) {

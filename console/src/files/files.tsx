@@ -19,24 +19,11 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
   const [deletion, setDeletion] = useState<StoredFile>();
   const section = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
-  const input = useRef<HTMLInputElement>(null);
-  /** The File whose content the next choice of a file replaces. */
-  const replaced = useRef<StoredFile | undefined>(undefined);
   const target = { vault: item.vault.id, item: item.id };
   const mayWrite = may(target.vault, "w") && item.state !== "DELETED";
   const add = useCallback((files: readonly File[]) => mayWrite && addUploads(target, files), [item.id, mayWrite]);
   const over = useDrop(section, add);
-
-  const choose = (file?: StoredFile) => {
-    replaced.current = file;
-    input.current!.multiple = file === undefined;
-    input.current!.click();
-  };
-  const onChoose = () => {
-    const { current } = replaced;
-    addUploads({ ...target, ...(current && { replaces: current }) }, [...input.current!.files!]);
-    input.current!.value = ""; // The same file can be chosen again.
-  };
+  const { input, choose, onChoose } = useChoice(target);
   const changesOf = (file: StoredFile): MenuAction[] =>
     mayWrite
       ? [
@@ -75,11 +62,7 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
           ))}
         </ul>
       )}
-      {mayWrite && (
-        <p class="quiet">
-          Up to {formatSize(LIMITS.file)} each. <span class="drop-hint">Files can be dropped anywhere on the Item.</span>
-        </p>
-      )}
+      {mayWrite && <Hint />}
       <input ref={input} type="file" hidden aria-label="Files to add" onChange={onChoose} />
       {over && mayWrite && (
         <p class="drop-here">
@@ -90,4 +73,28 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
       {deletion && <DeleteDialog item={item} file={deletion} onClose={closeDeletion} />}
     </section>
   );
+}
+
+const Hint = () => (
+  <p class="quiet">
+    Up to {formatSize(LIMITS.file)} each. <span class="drop-hint">Files can be dropped anywhere on the Item.</span>
+  </p>
+);
+
+/** The browser's dialog that chooses files to add, or one that replaces the content of a File. */
+function useChoice(target: { readonly vault: string; readonly item: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  /** The File whose content the next choice of a file replaces. */
+  const replaced = useRef<StoredFile | undefined>(undefined);
+  const choose = (file?: StoredFile) => {
+    replaced.current = file;
+    input.current!.multiple = file === undefined;
+    input.current!.click();
+  };
+  const onChoose = () => {
+    const { current } = replaced;
+    addUploads({ ...target, ...(current && { replaces: current }) }, [...input.current!.files!]);
+    input.current!.value = ""; // The same file can be chosen again.
+  };
+  return { input, choose, onChoose };
 }

@@ -13,79 +13,32 @@ export type Import = ReturnType<typeof createImport>;
 const loadEngine = () => import("./engine.ts");
 const FIRST: Reading = { password: undefined, includeTrash: false, format: undefined };
 
-export function createImport() {
-  const stage = signal<Stage>({ name: "choose" });
-  const file = signal<File | undefined>(undefined);
-  const reading = signal<Reading>(FIRST);
+/** The state of an import. The views read the signals. */
+function createState() {
   /** For each name of a vault in the source the id of the vault here; "" when its Items are left out. */
   const targets = signal<ReadonlyMap<string, string>>(new Map());
-  const planned = signal<readonly PlannedItem[] | undefined>(undefined);
-  const forecast = signal<Forecast | undefined>(undefined);
-  const problem = signal("");
-  const done = signal(0);
-  const chosen = computed(() => new Map([...targets.value].flatMap(([name, id]) => targetOf(name, id))));
-  let source: Source | undefined;
-  let controller = new AbortController();
-  /** Counts what begins, so that an answer which arrives after something else has begun is ignored. */
-  let current = 0;
+  return {
+    stage: signal<Stage>({ name: "choose" }),
+    file: signal<File | undefined>(undefined),
+    reading: signal<Reading>(FIRST),
+    targets,
+    chosen: computed(() => new Map([...targets.value].flatMap(([name, id]) => targetOf(name, id)))),
+    planned: signal<readonly PlannedItem[] | undefined>(undefined),
+    forecast: signal<Forecast | undefined>(undefined),
+    problem: signal(""),
+    done: signal(0),
+    source: undefined as Source | undefined,
+    controller: new AbortController(),
+    /** Counts what begins, so that an answer which arrives after something else has begun is ignored. */
+    current: 0,
+  };
+}
 
-  async function read(changes: Partial<Reading>): Promise<void> {
-    const run = ++current;
-    reading.value = { ...reading.value, ...changes };
-    stage.value = { name: "reading" };
-    try {
-      const outcome = await (await loadEngine()).readSource(file.value!, reading.value);
-      if (run !== current) return;
-      if (outcome.kind === "read") review(outcome.source);
-      else if (outcome.kind === "password") stage.value = { name: "password" };
-      else stage.value = { name: "choose", problem: { kind: outcome.kind, text: "" } };
-    } catch (error) {
-      if (run !== current) return;
-      const fault = { kind: "fault", text: explainFault(error) } as const;
-      stage.value =
-        reading.value.password === undefined ? { name: "choose", problem: fault } : { name: "password", problem: fault };
-    }
-  }
+type State = ReturnType<typeof createState>;
 
-  function review(next: Source): void {
-    source = next;
-    stage.value = { name: "review", source };
-    planned.value = undefined;
-  }
-
-  /** Compares the source with the vaults. Out: whether that succeeded. */
-  async function compare(): Promise<boolean> {
-    const run = ++current;
-    planned.value = undefined;
-    forecast.value = undefined;
-    problem.value = "";
-    try {
-      const engine = await loadEngine();
-      const found = await engine.planSource(source!, chosen.value);
-      if (run !== current) return false;
-      planned.value = found;
-      forecast.value = forecastOf(found, engine.isComplete);
-      return true;
-    } catch (error) {
-      if (run === current) problem.value = explainFault(error);
-      return false;
-    }
-  }
-
-  async function write(): Promise<void> {
-    const items = planned.value!;
-    const run = ++current;
-    controller = new AbortController();
-    done.value = 0;
-    stage.value = { name: "writing", all: items.length };
-    const { writeItems } = await loadEngine();
-    const counts = await writeItems(items, { signal: controller.signal, onItem: () => done.value++ });
-    void loadItems();
-    if (run !== current) return;
-    const stopped = controller.signal.aborted && done.value < items.length;
-    stage.value = { name: "finished", result: { ...counts, stopped, all: items.length } };
-  }
-
+export function createImport() {
+  const state = createState();
+  const { stage, file, reading, targets, forecast, problem, done } = state;
   return {
     stage,
     file,
@@ -98,33 +51,93 @@ export function createImport() {
       file.value = next;
       reading.value = FIRST;
       targets.value = new Map();
-      void read({});
+      void read(state, {});
     },
-    read: (changes: Partial<Reading>) => void read(changes),
+    read: (changes: Partial<Reading>) => void read(state, changes),
     setTargets: (next: ReadonlyMap<string, string>) => {
       targets.value = next;
-      void compare();
+      void compare(state);
     },
-    compare: () => void compare(),
-    write: () => void write(),
-    stop: () => controller.abort(),
+    compare: () => void compare(state),
+    write: () => void write(state),
+    stop: () => state.controller.abort(),
     /** Continues after an interruption: what is there already is found again. */
     resume: async (): Promise<void> => {
-      if (await compare()) await write();
+      if (await compare(state)) await write(state);
     },
-    /** Stops, and drops the file and what was read of it. */
-    close: () => {
-      current++;
-      controller.abort();
-      source = undefined;
-      file.value = undefined;
-      reading.value = FIRST;
-      targets.value = new Map();
-      planned.value = undefined;
-      forecast.value = undefined;
-      stage.value = { name: "choose" };
-    },
+    close: () => close(state),
   };
+}
+
+/** Stops, and drops the file and what was read of it. */
+function close(state: State): void {
+  state.current++;
+  state.controller.abort();
+  state.source = undefined;
+  state.file.value = undefined;
+  state.reading.value = FIRST;
+  state.targets.value = new Map();
+  state.planned.value = undefined;
+  state.forecast.value = undefined;
+  state.stage.value = { name: "choose" };
+}
+
+async function read(state: State, changes: Partial<Reading>): Promise<void> {
+  const { stage, file, reading } = state;
+  const run = ++state.current;
+  reading.value = { ...reading.value, ...changes };
+  stage.value = { name: "reading" };
+  try {
+    const outcome = await (await loadEngine()).readSource(file.value!, reading.value);
+    if (run !== state.current) return;
+    if (outcome.kind === "read") review(state, outcome.source);
+    else if (outcome.kind === "password") stage.value = { name: "password" };
+    else stage.value = { name: "choose", problem: { kind: outcome.kind, text: "" } };
+  } catch (error) {
+    if (run !== state.current) return;
+    const fault = { kind: "fault", text: explainFault(error) } as const;
+    stage.value = { name: reading.value.password === undefined ? "choose" : "password", problem: fault };
+  }
+}
+
+function review(state: State, source: Source): void {
+  state.source = source;
+  state.stage.value = { name: "review", source };
+  state.planned.value = undefined;
+}
+
+/** Compares the source with the vaults. Out: whether that succeeded. */
+async function compare(state: State): Promise<boolean> {
+  const run = ++state.current;
+  state.planned.value = undefined;
+  state.forecast.value = undefined;
+  state.problem.value = "";
+  try {
+    const engine = await loadEngine();
+    const found = await engine.planSource(state.source!, state.chosen.value);
+    if (run !== state.current) return false;
+    state.planned.value = found;
+    state.forecast.value = forecastOf(found, engine.isComplete);
+    return true;
+  } catch (error) {
+    if (run === state.current) state.problem.value = explainFault(error);
+    return false;
+  }
+}
+
+async function write(state: State): Promise<void> {
+  const { stage, done } = state;
+  const items = state.planned.value!;
+  const run = ++state.current;
+  const controller = (state.controller = new AbortController());
+  done.value = 0;
+  stage.value = { name: "writing", all: items.length };
+  const { writeItems } = await loadEngine();
+  const counts = await writeItems(items, { signal: controller.signal, onItem: () => done.value++ });
+  void loadItems();
+  if (run !== state.current) return;
+  const stopped = controller.signal.aborted && done.value < items.length;
+  stage.value = { name: "finished", result: { ...counts, stopped, all: items.length } };
 }
 
 function targetOf(name: string, id: string) {

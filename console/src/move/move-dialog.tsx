@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { summaryOf } from "../state/summary.ts";
 import { dropItem, may, putItem, vaultName, vaults } from "../state/items.ts";
@@ -35,7 +35,6 @@ export function MoveDialog({ item, onClose }: Props) {
     kind.value = chosen;
     begin(chosen, target.value);
   };
-  const mayMove = may(from, "w") && target.value !== from;
   if (phase.name !== "choosing") {
     const keepBoth = () => {
       const made = copy()!;
@@ -57,35 +56,53 @@ export function MoveDialog({ item, onClose }: Props) {
   }
   return (
     <Dialog title="Move or copy" onClose={onClose}>
-      <form onSubmit={(event) => event.preventDefault()}>
-        <label>
-          To the vault
-          <select value={target.value} onChange={(event) => (target.value = event.currentTarget.value)}>
-            {targets.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {id === from ? `${isolate(name)} (where it is)` : name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <p class="quiet explanation">
-          The copy has all fields, tags, URLs and Files. Earlier versions are not copied: after a move they stay with the Item,
-          which can be restored from the deleted Items of its old vault.
-        </p>
-        <div class="buttons">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="button" class={mayMove ? "" : "primary"} onClick={() => start("copy")}>
-            Copy
-          </button>
-          {mayMove && (
-            <button type="button" class="primary" onClick={() => start("move")}>
-              Move
-            </button>
-          )}
-        </div>
-      </form>
+      <ChooseVault from={from} targets={targets} target={target} onStart={start} onCancel={onClose} />
     </Dialog>
+  );
+}
+
+interface ChoiceProps {
+  /** The id of the vault of the Item. */
+  readonly from: string;
+  readonly targets: typeof vaults.value;
+  /** The id of the chosen vault. */
+  readonly target: Signal<string>;
+  readonly onStart: (kind: Kind) => void;
+  readonly onCancel: () => void;
+}
+
+/** The form that asks for the vault, and whether to copy or to move. */
+function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) {
+  const mayMove = may(from, "w") && target.value !== from;
+  return (
+    <form onSubmit={(event) => event.preventDefault()}>
+      <label>
+        To the vault
+        <select value={target.value} onChange={(event) => (target.value = event.currentTarget.value)}>
+          {targets.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {id === from ? `${isolate(name)} (where it is)` : name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="quiet explanation">
+        The copy has all fields, tags, URLs and Files. Earlier versions are not copied: after a move they stay with the Item,
+        which can be restored from the deleted Items of its old vault.
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <button type="button" class={mayMove ? "" : "primary"} onClick={() => onStart("copy")}>
+          Copy
+        </button>
+        {mayMove && (
+          <button type="button" class="primary" onClick={() => onStart("move")}>
+            Move
+          </button>
+        )}
+      </div>
+    </form>
   );
 }

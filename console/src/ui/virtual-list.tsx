@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { rowsInView } from "./rows-in-view.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -29,31 +29,8 @@ const STEPS: Readonly<Record<string, number>> = {
 
 export function VirtualList<T>({ label, rows, keyOf, height, row, current, query = "" }: Props<T>) {
   const list = useRef<HTMLUListElement>(null);
-  const [scroll, setScroll] = useState({ top: 0, view: 800 });
-  const [active, setActive] = useState(0);
-  const chosen = Math.min(active, Math.max(0, rows.length - 1));
+  const { scroll, measure, chosen, setActive, show, focusRow } = useActiveRow(list, rows.length, height);
   const last = useRef<{ readonly query: string; readonly key: string | undefined }>({ query: "", key: undefined });
-  const measure = () => setScroll({ top: list.current!.scrollTop, view: list.current!.clientHeight });
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(measure);
-    observer.observe(list.current!);
-    return () => observer.disconnect();
-  }, []);
-
-  /** Makes a row the one that Tab reaches, and scrolls as far as needed to show it. */
-  const show = (index: number) => {
-    setActive(index);
-    const element = list.current!;
-    if (index * height < element.scrollTop) element.scrollTop = index * height;
-    if ((index + 1) * height > element.scrollTop + element.clientHeight)
-      element.scrollTop = (index + 1) * height - element.clientHeight;
-    measure();
-  };
-  /** Moves the focus to a row, which may have to be rendered first. */
-  const focusRow = (index: number) => {
-    show(index);
-    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
-  };
   useLayoutEffect(() => {
     const index = current === undefined ? -1 : rows.findIndex((one) => keyOf(one) === current);
     const searched = query !== last.current.query;
@@ -102,4 +79,34 @@ export function VirtualList<T>({ label, rows, keyOf, height, row, current, query
       ))}
     </ul>
   );
+}
+
+/**
+ * How far a list is scrolled and how much of it is in view, in pixels, and the row that Tab reaches. In: the number of rows, and the height of
+ * a row in pixels.
+ */
+function useActiveRow(list: RefObject<HTMLUListElement | null>, count: number, height: number) {
+  const [scroll, setScroll] = useState({ top: 0, view: 800 });
+  const measure = () => setScroll({ top: list.current!.scrollTop, view: list.current!.clientHeight });
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(measure);
+    observer.observe(list.current!);
+    return () => observer.disconnect();
+  }, []);
+  const [active, setActive] = useState(0);
+  /** Makes a row the one that Tab reaches, and scrolls as far as needed to show it. */
+  const show = (index: number) => {
+    setActive(index);
+    const element = list.current!;
+    if (index * height < element.scrollTop) element.scrollTop = index * height;
+    if ((index + 1) * height > element.scrollTop + element.clientHeight)
+      element.scrollTop = (index + 1) * height - element.clientHeight;
+    measure();
+  };
+  /** Moves the focus to a row, which may have to be rendered first. */
+  const focusRow = (index: number) => {
+    show(index);
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`)?.focus());
+  };
+  return { scroll, measure, chosen: Math.min(active, Math.max(0, count - 1)), setActive, show, focusRow };
 }

@@ -77,24 +77,9 @@ export function createRowCache(limit: number): RowCache {
   return {
     get(request) {
       if (!vault || request.texts.length > 0) return undefined;
-      const entries: Entry[] = [];
-      for (const id of request.items) {
-        const entry = items.get(id);
-        if (!entry) return undefined;
-        entries.push(entry);
-      }
-      return {
-        vault,
-        everExisted: true,
-        tokens: new Map([...request.tokens].map(([id, hash]) => [id, hash ?? null])),
-        items: entries.map(({ item }) => item),
-        filesOf: new Map(entries.map(({ item, files }) => [item.id, files])),
-        kept: new Map(entries.map(({ item, kept }) => [item.id, kept])),
-        deleted: new Map(),
-        texts: [],
-        applied: [],
-        records: [],
-      };
+      const entries = request.items.flatMap((id) => items.get(id) ?? []);
+      if (entries.length < request.items.length) return undefined;
+      return rowsOf(vault, entries, request.tokens);
     },
 
     put(rows) {
@@ -118,6 +103,20 @@ export function createRowCache(limit: number): RowCache {
     },
   };
 }
+
+/** The rows of a request of which all are cached. An Item that is to be created is assumed to be new. */
+const rowsOf = (vault: VaultRow, entries: readonly Entry[], tokens: RowRequest["tokens"]): Rows => ({
+  vault,
+  everExisted: true,
+  tokens: new Map([...tokens].map(([id, hash]) => [id, hash ?? null])),
+  items: entries.map(({ item }) => item),
+  filesOf: new Map(entries.map(({ item, files }) => [item.id, files])),
+  kept: new Map(entries.map(({ item, kept }) => [item.id, kept])),
+  deleted: new Map(),
+  texts: [],
+  applied: [],
+  records: [],
+});
 
 /** Characters of the row of an ended File, about. */
 const ENDED = 100;
