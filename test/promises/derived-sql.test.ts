@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import { REGISTRY_TABLES } from "../../src/store/backup/registry-tables.ts";
 import { SLICE as BACKUP_SLICE, sliceOfAll, sliceOfNumbered } from "../../src/store/backup/slice-sql.ts";
 import { VAULT_TABLES } from "../../src/store/backup/tables.ts";
-import { ROW_SLICES, SLICE as PURGE_SLICE } from "../../src/store/commit/deleted-vaults.ts";
-import { columnsInVault, deleteSliceOfVault, keyInVault, sliceOfVault } from "../../src/store/tables/slices.ts";
-import { backedUpIn, tableOf, TABLES_OF_CONTENTS, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
+import { columnsInVault, keyInVault, sliceOfVault } from "../../src/store/tables/slices.ts";
+import { backedUpIn, tableOf } from "../../src/store/tables/tables.ts";
 
 /** What is derived from the catalogue of tables is what was written by hand, which goes with the next commits. */
 
@@ -43,12 +42,5 @@ describe("the catalogue gives", () => {
         .filter((name) => !without.includes(name))
         .toSorted(),
     ).toEqual([...key, ...columns].toSorted());
-  });
-
-  it("the slices that delete the rows of a vault", () => {
-    const slices = TABLES_OF_VAULT.filter((table) => !TABLES_OF_CONTENTS.includes(table));
-    expect(slices.map((table) => words(deleteSliceOfVault(table, PURGE_SLICE))).toSorted()).toEqual(
-      ROW_SLICES.map(words).toSorted(),
-    );
   });
 });

@@ -1,6 +1,8 @@
 import type { Take } from "../d1/calls.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
+import { deleteSliceOfVault, hasRowsOfVault } from "../tables/slices.ts";
+import { TABLES_OF_VAULT } from "../tables/tables.ts";
 import { rangeOf } from "../vaults/due-vaults.ts";
 
 /**
@@ -20,42 +22,9 @@ const VAULTS = 2;
 
 const IS_DELETED = "NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND EXISTS (SELECT 1 FROM deleted_vaults WHERE id = ?1)";
 
-/** A table, the rest of its primary key, and the bytes of the texts of a row. */
-const TABLES = [
-  ["items", "id", "octet_length(overview) + octet_length(details)"],
-  ["files", "item_id, id", "octet_length(sealed)"],
-  ["item_versions", "item_id, version", "octet_length(overview) + octet_length(details)"],
-  ["file_versions", "item_id, id, until", "octet_length(sealed)"],
-  ["deleted_items", "id", "0"],
-  ["replays", "key", "octet_length(sealed)"],
-  ["webhooks", "id", "octet_length(sealed)"],
-] as const;
-
-/** By the key, because rows without texts have the sum of the row before them. */
-const descending = (columns: readonly string[]): string => columns.map((column) => `${column} DESC`).join(", ");
-
-/**
- * The first row is deleted however large it is. A range of keys instead of a list, because in a table WITHOUT ROWID SQLite
- * reads about a dozen whole rows to find one by its key.
- */
-const sliceOf =
-  (condition: string) =>
-  ([table, key, bytes]: (typeof TABLES)[number]): string =>
-    `
-    DELETE FROM ${table} WHERE ${condition} AND vault_id = ?1 AND (${key}) <= (
-      SELECT ${key} FROM (
-        SELECT ${key}, sum(bytes) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - bytes AS earlier
-        FROM (SELECT ${key}, ${bytes} AS bytes FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.rows}))
-      WHERE earlier < ${SLICE.bytes} ORDER BY ${descending(key.split(", "))} LIMIT 1)`;
-
-/** Delete a slice of each table but those of Files, for a restore: it first records the contents of Files. ?1: a vault without a row. */
-export const ROW_SLICES: readonly string[] = TABLES.filter(([table]) => !table.startsWith("file")).map(sliceOf("true"));
-
 const SQL = {
-  slices: TABLES.map(sliceOf(IS_DELETED)),
-  finish: `
-    DELETE FROM deleted_vaults
-    WHERE id = ?1 ${TABLES.map(([table]) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1)`).join(" ")}`,
+  slices: TABLES_OF_VAULT.map((table) => deleteSliceOfVault(table, SLICE, IS_DELETED)),
+  finish: `DELETE FROM deleted_vaults WHERE id = ?1 AND NOT (${hasRowsOfVault(TABLES_OF_VAULT)})`,
   unfinished: `SELECT 1 FROM deleted_vaults WHERE ${IS_DELETED}`,
   /**
    * Rows of a vault that is not listed and whose deletion is in the log: release 0.2.0 does not know their tables. Not those that a

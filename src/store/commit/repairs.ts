@@ -2,12 +2,15 @@ import type { Result } from "../../model/result.ts";
 import { counterOf, IS_COUNTED } from "../activity/insert.ts";
 import { COUNTED, missesRowsSql } from "../vaults/counted-rows.ts";
 import { runBatch } from "../d1/database.ts";
+import { TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 
 /** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
 
 /** SQL: the count of a kind of Items. While rows are missing it stays, unless the loss is accepted (?2): nothing else tells how many. */
 const leaving = (name: "items" | "deleted"): string =>
   `CASE WHEN NOT ?2 AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
+
+const USES = TABLES_BY_ROOT_KEY.map(({ name }) => name);
 
 const SQL = {
   indexes: `
@@ -20,12 +23,9 @@ const SQL = {
       FROM (${COUNTED}) AS counted)
     WHERE id = ?1`,
   uses: `
-    INSERT INTO root_key_uses (id, vaults, tokens, ended_tokens) VALUES (?1,
-      (SELECT count(*) FROM vaults WHERE root_key_id = ?1),
-      (SELECT count(*) FROM tokens WHERE root_key_id = ?1),
-      (SELECT count(*) FROM ended_tokens WHERE root_key_id = ?1))
-    ON CONFLICT (id) DO UPDATE
-    SET vaults = excluded.vaults, tokens = excluded.tokens, ended_tokens = excluded.ended_tokens`,
+    INSERT INTO root_key_uses (id, ${USES.join(", ")})
+    VALUES (?1, ${USES.map((name) => `(SELECT count(*) FROM ${name} WHERE root_key_id = ?1)`).join(", ")})
+    ON CONFLICT (id) DO UPDATE SET ${USES.map((name) => `${name} = excluded.${name}`).join(", ")}`,
   log: `
     UPDATE logs SET entries = (
       SELECT count(*) FROM activity

@@ -1,5 +1,6 @@
 import { logFailure } from "../../log.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import { TABLES, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { isSchemaError } from "./errors.ts";
 import { withDeadline } from "./deadline.ts";
 
@@ -13,17 +14,12 @@ export const SCHEMA = { oldest: 1, newest: 1 };
 
 /** What the migrations create. A test compares it with a database to which they were applied. */
 export const OBJECTS: Readonly<Record<"table" | "index" | "trigger", readonly string[]>> = {
-  table: (
-    "activity archived_days counters deleted_items deleted_vaults deployment ended_tokens file_versions files item_versions items logs " +
-    "past_writes replays restores root_key_uses root_keys sessions tokens vaults webhooks"
-  ).split(" "),
+  table: Object.keys(TABLES),
   index: (
     "activity_by_sequence deleted_items_by_time items_by_folded_title items_by_title replays_by_id sessions_by_expiry " +
     "sessions_by_token tokens_of_people"
   ).split(" "),
-  trigger: ["ended_tokens", "tokens", "vaults"].flatMap((table) =>
-    ["added", "removed", "rewrapped"].map((event) => `${table}_${event}`),
-  ),
+  trigger: TABLES_BY_ROOT_KEY.flatMap(({ name }) => ["added", "removed", "rewrapped"].map((event) => `${name}_${event}`)),
 };
 
 /** An object that the migrations create and the database does not have. */

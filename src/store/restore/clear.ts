@@ -1,7 +1,9 @@
 import { type ContentPlace, placeOf } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
-import { ROW_SLICES } from "../commit/deleted-vaults.ts";
+import { SLICE as PURGE_SLICE } from "../commit/deleted-vaults.ts";
+import { deleteSliceOfVault, hasRowsOfVault, keyInVault } from "../tables/slices.ts";
+import { TABLES_OF_CONTENTS, TABLES_OF_VAULT } from "../tables/tables.ts";
 import { moveRestore, type VaultState } from "./progress.ts";
 import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
 import type { Step, Stepped } from "./step.ts";
@@ -10,11 +12,6 @@ import type { Step, Stepped } from "./step.ts";
 
 /** Rows of Files, and entries of the log, that one step takes. */
 const SLICE = { files: 200, entries: 1_000 };
-
-const FILE_TABLES = [
-  ["files", "item_id, id"],
-  ["file_versions", "item_id, id, until"],
-] as const;
 
 const SQL = {
   /** Refuses another state than the one that was compared with the snapshot. JavaScript has rounded a time that is none. */
@@ -25,22 +22,21 @@ const SQL = {
     INSERT INTO restores (vault_id, number, manifest, position) SELECT NULL, 0, '', ''
     WHERE EXISTS (SELECT 1 FROM vaults WHERE id = ?1)`,
   deleteDeletion: "DELETE FROM deleted_vaults WHERE id = ?1",
-  files: FILE_TABLES.map(
-    ([table, key]) => `SELECT item_id, id, generation FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.files}`,
+  files: TABLES_OF_CONTENTS.map(
+    (table) => `
+      SELECT item_id, id, generation FROM ${table.name} WHERE vault_id = ?1
+      ORDER BY ${keyInVault(table).join(", ")} LIMIT ${SLICE.files}`,
   ),
-  deleteFiles: FILE_TABLES.map(
-    ([table, key]) => `
-      DELETE FROM ${table} WHERE vault_id = ?1
-        AND (${key}) IN (SELECT ${key} FROM ${table} WHERE vault_id = ?1 ORDER BY ${key} LIMIT ${SLICE.files})`,
+  /** Of Files no row whose content was not read, and so not recorded. */
+  deleteRows: TABLES_OF_VAULT.map((table) =>
+    deleteSliceOfVault(table, TABLES_OF_CONTENTS.includes(table) ? { ...PURGE_SLICE, rows: SLICE.files } : PURGE_SLICE),
   ),
   /** The entries stay in the log. They are no events of the vault as the snapshot has it, unless the snapshot has them too. */
   unnumber: `
     UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ?1
       AND id IN (SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL LIMIT ${SLICE.entries})`,
   left: `
-    SELECT 1 WHERE ${["items", "files", "item_versions", "file_versions", "deleted_items", "replays", "webhooks"]
-      .map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1)`)
-      .join(" OR ")} OR EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL)`,
+    SELECT 1 WHERE ${hasRowsOfVault(TABLES_OF_VAULT)} OR EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL)`,
 };
 
 /** What D1 has of a vault besides its row. */
@@ -54,15 +50,8 @@ interface Leftovers {
 /** Errors: `unavailable`. */
 async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Leftovers>> {
   type File = { readonly item_id: string; readonly id: string; readonly generation: string };
-  const [files, ended] = SQL.files as [string, string];
-  const read = await runBatch<[unknown, File, File]>(
-    db,
-    ...([SQL.left, files, ended].map((sql) => db.prepare(sql).bind(vault)) as [
-      D1PreparedStatement,
-      D1PreparedStatement,
-      D1PreparedStatement,
-    ]),
-  );
+  const bind = (sql: string) => db.prepare(sql).bind(vault);
+  const read = await runBatch<[unknown, ...File[]]>(db, bind(SQL.left), ...SQL.files.map(bind));
   if (!read.ok) return read;
   const [left, ...rows] = read.value;
   return ok({ any: left.length > 0, contents: rows.flat().map((row) => placeOf(vault, row.item_id, row)) });
@@ -77,7 +66,7 @@ const removeVault = (db: D1Database, vault: string, state: VaultState | undefine
 
 /** The statements that delete a slice of what `loadLeftovers` has found. */
 const deleteLeftovers = (db: D1Database, vault: string): D1PreparedStatement[] =>
-  [...SQL.deleteFiles, ...ROW_SLICES, SQL.unnumber].map((sql) => db.prepare(sql).bind(vault));
+  [...SQL.deleteRows, SQL.unnumber].map((sql) => db.prepare(sql).bind(vault));
 
 /**
  * The second phase: the row of the vault is removed, if there is one, and then its other rows. The contents that they name stay in FILES

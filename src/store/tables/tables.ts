@@ -8,7 +8,7 @@ import { VAULT_TABLES } from "./vault-tables.ts";
  * test/promises/tables.test.ts compares it with the schema.
  */
 
-export const TABLES = { ...VAULT_TABLES, ...DEPLOYMENT_TABLES } as const;
+export const TABLES = { ...DEPLOYMENT_TABLES, ...VAULT_TABLES } as const;
 
 export type TableName = keyof typeof TABLES;
 

@@ -1,3 +1,6 @@
+import { textBytes } from "../tables/slices.ts";
+import { ALL_TABLES, type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
+
 /** The counts that the rows of a vault give, which the counters in its own row have to be. */
 
 /** What the rows of a vault give. */
@@ -27,7 +30,14 @@ export const missesRowsSql = (name: CountOfItems, found: string): string =>
 /** A damaged size counts as nothing: the sum of impossible ones fails the query, and no quota would hold it. */
 const SIZE_MAX = 2 ** 40;
 
-const TEXTS = "coalesce(sum(octet_length(overview) + octet_length(details)), 0)";
+/** SQL: the bytes of the sealed texts of a table that `sealed_bytes` counts. */
+const bytesIn = (table: NamedTable): string =>
+  `(SELECT coalesce(sum(${textBytes(table)}), 0) FROM ${table.name} WHERE vault_id = ?1)`;
+
+/** SQL: those of all rows of the vault ?1. */
+export const SEALED_BYTES = ALL_TABLES.filter(({ counters }) => counters?.includes("sealed_bytes"))
+  .map(bytesIn)
+  .join(" + ");
 
 /** SQL: the counts of the vault ?1, each row of it read once for each count that it is part of. */
 export const COUNTED = `
@@ -37,11 +47,8 @@ export const COUNTED = `
     (SELECT count(*) FROM files WHERE vault_id = ?1
       AND EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND items.id = files.item_id)) AS files,
     (SELECT coalesce(sum(CASE WHEN size BETWEEN 0 AND ${SIZE_MAX} THEN size ELSE 0 END), 0) FROM (
-      SELECT item_id, id, generation, size FROM files WHERE vault_id = ?1
-      UNION SELECT item_id, id, generation, size FROM file_versions WHERE vault_id = ?1)) AS file_bytes,
-    (SELECT ${TEXTS} FROM items WHERE vault_id = ?1) + (SELECT ${TEXTS} FROM item_versions WHERE vault_id = ?1)
-      + (SELECT coalesce(sum(octet_length(sealed)), 0) FROM files WHERE vault_id = ?1)
-      + (SELECT coalesce(sum(octet_length(sealed)), 0) FROM file_versions WHERE vault_id = ?1) AS sealed_bytes,
+      ${TABLES_OF_CONTENTS.map(({ name }) => `SELECT item_id, id, generation, size FROM ${name} WHERE vault_id = ?1`).join(" UNION ")})) AS file_bytes,
+    ${SEALED_BYTES} AS sealed_bytes,
     (SELECT coalesce(max(kept), 0) FROM (
       SELECT count(*) - NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = item_id) AS kept
       FROM item_versions WHERE vault_id = ?1 GROUP BY item_id)) AS versions_kept`;

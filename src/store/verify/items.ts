@@ -1,6 +1,8 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
-import { FILE_COLUMNS, type FileRow } from "../items/files.ts";
+import { columnsInVault, textBytes } from "../tables/slices.ts";
+import { type NamedTable, tableOf, TABLES, TABLES_OF_ITEM } from "../tables/tables.ts";
+import type { FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import { repairIndexes } from "../commit/repairs.ts";
 import type { EndedRow } from "../checks/files.ts";
@@ -14,35 +16,28 @@ import { type ListsOf, loadMoment } from "./vault-keys.ts";
 /** The most Items of a slice, and about the most bytes of their sealed texts. */
 export const SLICE = { items: 250, bytes: 4 * 1024 * 1024 };
 
-const TEXTS = "octet_length(overview) + octet_length(details)";
-
 /** The ids of the next Items that have a row in a table. */
-const idsIn = (table: string, id: string) =>
-  `SELECT id FROM (SELECT DISTINCT ${id} AS id FROM ${table} WHERE vault_id = ?1 AND ${id} >= ?2 ORDER BY ${id} LIMIT ${SLICE.items})`;
+const idsIn = ({ name, item }: NamedTable) =>
+  `SELECT id FROM (SELECT DISTINCT ${item} AS id FROM ${name} WHERE vault_id = ?1 AND ${item} >= ?2 ORDER BY ${item} LIMIT ${SLICE.items})`;
 
-const TABLES = [
-  ["items", "id"],
-  ["deleted_items", "id"],
-  ["item_versions", "item_id"],
-  ["files", "item_id"],
-  ["file_versions", "item_id"],
-] as const;
+/** The rows of the Items from ?2 to ?3. */
+const rowsIn = (name: (typeof TABLES_OF_ITEM)[number]["name"], columns = columnsInVault(TABLES[name])) => {
+  const { item } = tableOf(name)!;
+  return `SELECT ${columns.join(", ")} FROM ${name} WHERE vault_id = ?1 AND ${item} >= ?2 AND ${item} <= ?3`;
+};
 
 const SQL = {
   /** The next Items, with the bytes of their texts. */
   sizes: `
     SELECT id,
-      (SELECT coalesce(sum(${TEXTS}), 0) FROM items WHERE vault_id = ?1 AND items.id = next.id)
-      + (SELECT coalesce(sum(${TEXTS}), 0) FROM item_versions WHERE vault_id = ?1 AND item_id = next.id) AS bytes
-    FROM (${TABLES.map(([table, id]) => idsIn(table, id)).join(" UNION ")} ORDER BY id LIMIT ${SLICE.items}) AS next`,
-  items:
-    "SELECT id, version, title_index, folded_index, overview, details FROM items WHERE vault_id = ?1 AND id >= ?2 AND id <= ?3",
-  deleted: "SELECT id, version, deleted_at, deleted_by FROM deleted_items WHERE vault_id = ?1 AND id >= ?2 AND id <= ?3",
-  versions: `
-    SELECT item_id AS id, version, overview, details FROM item_versions
-    WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= ?3`,
-  files: `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= ?3`,
-  ended: `SELECT ${FILE_COLUMNS}, until FROM file_versions WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= ?3`,
+      (SELECT coalesce(sum(${textBytes(TABLES.items)}), 0) FROM items WHERE vault_id = ?1 AND items.id = next.id)
+      + (SELECT coalesce(sum(${textBytes(TABLES.item_versions)}), 0) FROM item_versions WHERE vault_id = ?1 AND item_id = next.id) AS bytes
+    FROM (${TABLES_OF_ITEM.map(idsIn).join(" UNION ")} ORDER BY id LIMIT ${SLICE.items}) AS next`,
+  items: rowsIn("items"),
+  deleted: rowsIn("deleted_items"),
+  versions: rowsIn("item_versions", ["item_id AS id", ...columnsInVault(TABLES.item_versions).slice(1)]),
+  files: rowsIn("files"),
+  ended: rowsIn("file_versions"),
 };
 
 /** The rows of several Items: as in items, deleted_items, item_versions, files and file_versions. */

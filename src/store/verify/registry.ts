@@ -4,6 +4,7 @@ import type { FailureKind } from "../../model/failure.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { isTime } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
+import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { openProof } from "../keys/root-keys.ts";
 import { openToken, signAgain, type TokenRow } from "../vaults/token-rows.ts";
 import { CREATE_AGAIN, loadSchema } from "../d1/schema.ts";
@@ -16,7 +17,7 @@ import { keyAfter, type Position, REQUEST, type Slice, type VerifyPorts } from "
 /** Rows of a slice: each live token is signed again. */
 const ROWS = 500;
 
-const COUNTS = ["vaults", "tokens", "ended_tokens"] as const;
+const COUNTS = TABLES_BY_ROOT_KEY.map(({ name }) => name as Count);
 
 const SQL = {
   proofs: "SELECT id, proof FROM root_keys",
@@ -31,7 +32,7 @@ const SQL = {
   ended: `SELECT * FROM ended_tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
 };
 
-type Count = (typeof COUNTS)[number];
+type Count = Exclude<keyof RowOf<"root_key_uses">, "id">;
 type Uses = { readonly id: string } & Readonly<Record<Count | `counted_${Count}`, number>>;
 
 /**

@@ -1,5 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
+import { type NamedTable, TABLES_OF_VAULT } from "../tables/tables.ts";
 import { relistDeletion } from "../commit/repairs.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import type { Slice, VerifyPorts } from "./stage.ts";
@@ -9,10 +10,8 @@ import type { Slice, VerifyPorts } from "./stage.ts";
  * being restored are named, and never repaired: the repair deletes rows. One D1 call.
  */
 
-const TABLES = ["items", "item_versions", "deleted_items", "files", "file_versions", "replays", "webhooks"] as const;
-
 /** The vault ids of a table, one after the other, because the keys begin with them: else SQLite would read every row. */
-const unknownIn = (table: string) => `
+const unknownIn = ({ name: table }: NamedTable) => `
   WITH RECURSIVE named (id) AS (
     SELECT min(vault_id) FROM ${table}
     UNION ALL SELECT (SELECT min(vault_id) FROM ${table} WHERE vault_id > named.id) FROM named WHERE named.id IS NOT NULL)
@@ -37,15 +36,15 @@ const RESTORING = "a restore of the vault has begun and has not ended";
 
 export async function checkUnknownVaults({ store }: VerifyPorts): Promise<Result<Slice>> {
   const { db, now } = store;
-  const read = await runBatch<Unknown[]>(db, ...TABLES.map((table) => db.prepare(unknownIn(table))));
+  const read = await runBatch<Unknown[]>(db, ...TABLES_OF_VAULT.map((table) => db.prepare(unknownIn(table))));
   if (!read.ok) return read;
   const faults = read.value.flatMap((found, index) =>
     found.map(({ vault, rows, deleted, restoring }): Fault => {
-      if (restoring) return fault("vault_unknown", { vault, table: TABLES[index]! }, RESTORING);
+      if (restoring) return fault("vault_unknown", { vault, table: TABLES_OF_VAULT[index]!.name }, RESTORING);
       const detail = `${rows} rows; the log ${deleted ? "has" : "does not have"} the deletion of the vault`;
       // Without the deletion the row of the vault may be what was lost: the rows are all that is left.
       const repair = deleted ? ({ by: "statement", statement: relistDeletion(db, vault, now) } as const) : undefined;
-      return fault("vault_unknown", { vault, table: TABLES[index]! }, detail, repair);
+      return fault("vault_unknown", { vault, table: TABLES_OF_VAULT[index]!.name }, detail, repair);
     }),
   );
   return ok({ faults, checked: {}, calls: 1 });
