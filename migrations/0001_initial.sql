@@ -83,7 +83,8 @@ CREATE TABLE IF NOT EXISTS vaults (
   data_key_id       TEXT    NOT NULL,
   data_key          TEXT    NOT NULL,
   index_key         TEXT    NOT NULL,
-  sealed            TEXT    NOT NULL, -- name, description
+  name              TEXT    NOT NULL, -- sealed, apart from the description: every answer with an Item has it
+  description       TEXT    NOT NULL, -- sealed
   attribute_version INTEGER NOT NULL,
   content_version   INTEGER NOT NULL,
   items             INTEGER NOT NULL,

@@ -8,6 +8,13 @@ export interface VaultReference {
   id: Id;
 }
 
+/** The vault of an Item. */
+export interface VaultOfItem {
+  id: Id;
+  /** Its name; absent when that does not open (contract 2.23). */
+  name?: string;
+}
+
 /** An Item, by its id. */
 export interface ItemReference {
   id: Id;
@@ -70,7 +77,7 @@ export interface ItemSummary {
   id: Id;
   /** The title; `""` when none was given. */
   title: string;
-  vault: VaultReference;
+  vault: VaultOfItem;
   category: Category;
   urls: Url[];
   favorite: boolean;
@@ -104,7 +111,7 @@ export interface Item {
   id: Id;
   /** The title; `""` when none was given. */
   title: string;
-  vault: VaultReference;
+  vault: VaultOfItem;
   category: Category;
   urls: Url[];
   favorite: boolean;
@@ -131,7 +138,7 @@ export interface DeletedItemSummary {
   id: Id;
   /** The title; `""` when none was given. */
   title: string;
-  vault: VaultReference;
+  vault: VaultOfItem;
   category: Category;
   urls: Url[];
   favorite: boolean;
@@ -169,7 +176,7 @@ export interface DeletedItem {
   id: Id;
   /** The title; `""` when none was given. */
   title: string;
-  vault: VaultReference;
+  vault: VaultOfItem;
   category: Category;
   urls: Url[];
   favorite: boolean;

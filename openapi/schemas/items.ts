@@ -10,7 +10,7 @@ const lastEditedBy = ref("Id", "The id of the token that wrote last.");
 const summary: Readonly<Record<string, Schema>> = {
   id: ref("Id"),
   title: { type: "string", description: 'The title; `""` when none was given.' },
-  vault: ref("VaultReference"),
+  vault: ref("VaultOfItem"),
   category: ref("Category"),
   urls: arrayOf(ref("Url"), { maxItems: LIMITS.list }),
   favorite: { type: "boolean" },
@@ -49,6 +49,11 @@ const deletion: Readonly<Record<string, Schema>> = {
 
 export const itemSchemas: Readonly<Record<string, Schema>> = {
   VaultReference: closed("A vault, by its id.", { id: ref("Id") }),
+  VaultOfItem: closed(
+    "The vault of an Item.",
+    { id: ref("Id"), name: { type: "string", description: "Its name; absent when that does not open (contract 2.23)." } },
+    ["name"],
+  ),
   ItemReference: closed("An Item, by its id.", { id: ref("Id") }),
   Url: closed(
     "A URL of an Item (contract 2.3).",

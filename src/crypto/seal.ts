@@ -16,7 +16,7 @@ import { fail, ok, type Result } from "../model/result.ts";
 export const KINDS = {
   dataKey: 1,
   indexKey: 2,
-  vault: 3,
+  vaultName: 3,
   overview: 4,
   details: 5,
   idempotencyRecord: 6,
@@ -27,6 +27,7 @@ export const KINDS = {
   webhook: 11,
   session: 12,
   signInCode: 13,
+  vaultDescription: 14,
 } as const;
 
 /** The place of a sealed text: its associated data. The text opens in no other place. */

@@ -1,5 +1,5 @@
 import { type Dialect, writeId } from "../model/dialect.ts";
-import type { BrokenItem, Deletion, Item, Summary } from "../model/item.ts";
+import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../model/item.ts";
 import type { ListedVersion } from "../store/items/version-list.ts";
 import { isTime } from "../model/time.ts";
 import { type ContentSource, presentBroken, presentItem, presentSummary, presentTime } from "./present.ts";
@@ -23,14 +23,14 @@ const presentDeletion = ({ deletedAt, deletedBy }: Deletion, dialect: Dialect) =
   deletedBy: writeId(deletedBy, dialect),
 });
 
-export function presentDeletedSummary(item: (Summary | BrokenItem) & Deletion, dialect: Dialect): object {
+export function presentDeletedSummary(item: ((Summary & OfVault) | BrokenItem) & Deletion, dialect: Dialect): object {
   if (!("broken" in item)) return { ...presentSummary(item, dialect), ...presentDeletion(item, dialect) };
   const deletedAt = isTime(item.deletedAt) ? presentTime(item.deletedAt) : undefined;
   return { ...presentBroken(item, dialect), state: "DELETED", deletedAt, deletedBy: writeId(item.deletedBy, dialect) };
 }
 
 /** A full deleted Item. In: Unix milliseconds, for the codes of OTP fields. */
-export const presentDeletedItem = (item: Item & Deletion, dialect: Dialect, now: number): object => ({
+export const presentDeletedItem = (item: Item & OfVault & Deletion, dialect: Dialect, now: number): object => ({
   ...presentItem(item, dialect, now, { list: "deleted-items", query: "" }),
   ...presentDeletion(item, dialect),
 });

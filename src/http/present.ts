@@ -1,6 +1,6 @@
 import { type Dialect, DIALECTS, writeId } from "../model/dialect.ts";
 import type { File } from "../model/file.ts";
-import { type BrokenItem, type Field, isVersion, type Summary } from "../model/item.ts";
+import { type BrokenItem, type Field, isVersion, type OfVault, type Summary } from "../model/item.ts";
 import { isId, isOperationId, timeOf } from "../model/ids.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import type { AnsweredItem } from "../model/operation.ts";
@@ -14,11 +14,11 @@ import type { ListedVault } from "../store/vaults/vaults.ts";
 /** In: Unix milliseconds. Out: ISO 8601 in UTC. */
 export const presentTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-export function presentSummary(item: Summary, dialect: Dialect): object {
+export function presentSummary(item: Summary & OfVault, dialect: Dialect): object {
   return {
     id: writeId(item.id, dialect),
     title: item.title,
-    vault: { id: writeId(item.vault, dialect) },
+    vault: { id: writeId(item.vault, dialect), name: item.vaultName },
     category: item.category,
     urls: item.urls,
     favorite: item.favorite,
@@ -40,13 +40,13 @@ export const presentBroken = ({ id, vault, version, broken }: BrokenItem, dialec
 });
 
 /** A summary with the user name, where the Item has one and its row is of a release that seals it there (contract 11.8). */
-export const presentWithUsername = (item: Summary, dialect: Dialect): object => ({
+export const presentWithUsername = (item: Summary & OfVault, dialect: Dialect): object => ({
   ...presentSummary(item, dialect),
   username: item.username,
 });
 
 /** A full Item. In: Unix milliseconds, for the codes of OTP fields; where its Files are downloaded. */
-export function presentItem(item: AnsweredItem, dialect: Dialect, now: number, source?: ContentSource): object {
+export function presentItem(item: AnsweredItem & OfVault, dialect: Dialect, now: number, source?: ContentSource): object {
   const files = item.files.map((file) => presentFile(file, item, dialect, undefined, source));
   // An Item has up to 1,000 fields, so a long label is not repeated in each of them.
   const labels = new Map(item.sections.map(({ id, label }) => [id, fits(label, LIMITS.repeatedLabel) ? label : ""]));
@@ -59,7 +59,7 @@ export function presentItem(item: AnsweredItem, dialect: Dialect, now: number, s
 }
 
 /** The answer to PUT, whose version depends on the dialect. */
-export function presentReplaced(item: AnsweredItem, dialect: Dialect, now: number): object {
+export function presentReplaced(item: AnsweredItem & OfVault, dialect: Dialect, now: number): object {
   return presentItem({ ...item, version: DIALECTS[dialect].versionAfterPut(item.version) }, dialect, now);
 }
 

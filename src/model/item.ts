@@ -73,6 +73,12 @@ export interface Summary {
   readonly username?: string | undefined;
 }
 
+/** What an answer with an Item has besides the Item (contract 2.1). */
+export interface OfVault {
+  /** The name of its vault; `undefined` when that does not open. */
+  readonly vaultName: string | undefined;
+}
+
 /** What a list has in the place of a row that does not open (contract 11.10): the columns in the clear, and nothing that was sealed. */
 export interface BrokenItem {
   readonly id: string;

@@ -144,6 +144,8 @@ export interface Answer {
   /** The id of the File that was written: it is among the Item's Files. */
   readonly file?: string | undefined;
   readonly item?: AnsweredItem | undefined;
+  /** The name of the vault of `item`, at the moment of this write. */
+  readonly vaultName?: string | undefined;
   readonly vault?: Vault | undefined;
   /** The Item had the requested state already: nothing was written, and the log has no entry. */
   readonly unchanged?: true;

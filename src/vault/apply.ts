@@ -67,7 +67,8 @@ function applyAll(
   const answers: Result<Answer>[] = [];
   for (const operation of operations) {
     try {
-      const answer = defective.has(operation.id) ? fail("internal") : applyOne(vault, snapshot, progress, operation, context);
+      const applied = defective.has(operation.id) ? fail("internal") : applyOne(vault, snapshot, progress, operation, context);
+      const answer = withVaultName(applied, progress.working);
       progress.answered.set(operation.id, answer);
       answers.push(answer);
     } catch (error) {
@@ -78,6 +79,10 @@ function applyAll(
   }
   return { answers, commit: commitOf(vault, snapshot, operations, progress) };
 }
+
+/** Adds the name that the vault has at this moment to an answer with an Item; an earlier answer keeps the one that it has. */
+const withVaultName = (answer: Result<Answer>, { vault }: WorkingVault): Result<Answer> =>
+  answer.ok && answer.value.item ? ok({ vaultName: vault?.name, ...answer.value }) : answer;
 
 function applyOne(
   vault: string,

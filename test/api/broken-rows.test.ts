@@ -24,8 +24,9 @@ afterEach(() => {
 
 /** How a vault's row stops opening, and the failure of it. */
 const DAMAGES = [
-  ["its sealed text is damaged", "UPDATE vaults SET sealed = 'damaged' WHERE id = ?1", "integrity", 500],
-  ["its sealed text is that of another version", "UPDATE vaults SET attribute_version = 7 WHERE id = ?1", "integrity", 500],
+  ["its name is damaged", "UPDATE vaults SET name = 'damaged' WHERE id = ?1", "integrity", 500],
+  ["its description is damaged", "UPDATE vaults SET description = 'damaged' WHERE id = ?1", "integrity", 500],
+  ["its name is that of another version", "UPDATE vaults SET attribute_version = 7 WHERE id = ?1", "integrity", 500],
   ["its data key is damaged", "UPDATE vaults SET data_key = index_key WHERE id = ?1", "misconfigured", 503],
   ["its root key is missing", "UPDATE vaults SET root_key_id = 'lost' WHERE id = ?1", "misconfigured", 503],
 ] as const;

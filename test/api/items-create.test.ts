@@ -24,7 +24,7 @@ describe("POST /v1/vaults/{v}/items", () => {
     expect(body).toEqual({
       id: expect.stringMatching(UUID),
       title: "Login",
-      vault: { id: vault },
+      vault: { id: vault, name: "Test" },
       category: "LOGIN",
       urls: [],
       favorite: false,
@@ -120,7 +120,7 @@ describe("The body of a new Item", () => {
   it("may contain the vault's name as vault.id, as some clients send it, which is ignored", async () => {
     const { vault, items, call } = await sharedVault();
     const { status, body } = await call("POST", items, { body: { ...LOGIN, vault: { id: "staging" } } });
-    expect([status, body.vault]).toEqual([200, { id: vault }]);
+    expect([status, body.vault]).toEqual([200, { id: vault, name: "Test" }]);
   });
 
   it("is a 400 when it names another vault than the path", async () => {

@@ -71,7 +71,7 @@ describe("GET /v1/vaults/{v}/items/{i}", () => {
     expect(headers.get("ETag")).toEqual(tagAt(1));
     const { id, createdAt, lastEditedBy } = item;
     const rest = { version: 1, createdAt, updatedAt: createdAt, lastEditedBy, files: [] };
-    expect(body).toEqual({ ...FULL, id, vault: { id: vault }, ...rest });
+    expect(body).toEqual({ ...FULL, id, vault: { id: vault, name: "Test" }, ...rest });
   });
 
   it("is a 404 for an Item of another vault", async () => {

@@ -153,6 +153,14 @@ describe("a resolved reference", () => {
     await call("DELETE", `/v1/vaults/${dev}/items/${live}`);
     expect(await values(["op://dev/retired/password"])).toEqual([none("Item of the vault")]);
   });
+
+  it("has its value also when the description of the vault does not open", async () => {
+    const vault = await makeVault("Undescribed");
+    const own = client((await makeToken({ [vault]: "rw" })).token);
+    await makeItem(own, vault, "Item");
+    await env.DB.prepare("UPDATE vaults SET description = substr(description, 9) || '=' WHERE id = ?").bind(vault).run();
+    expect(await values(["op://undescribed/item/password"], own)).toEqual(["password of Item"]);
+  });
 });
 
 /** Archives an Item past the service. */
@@ -248,7 +256,7 @@ describe("a reference that has no value", () => {
     const integrity = [500, "integrity: a stored record does not open as what it claims to be"];
     const asked = ["op://damaged/bad/password", `op://damaged/${bad}/password`, "op://damaged/good/password"];
     expect(await values(asked, own)).toEqual([integrity, integrity, "password of Good"]);
-    await env.DB.prepare("UPDATE vaults SET sealed = substr(sealed, 9) || '=' WHERE id = ?").bind(broken).run();
+    await env.DB.prepare("UPDATE vaults SET name = substr(name, 9) || '=' WHERE id = ?").bind(broken).run();
     expect(await values(["op://broken/x/y", `op://${broken}/x/y`, "op://damaged/good/password"], own)).toEqual([
       integrity,
       integrity,

@@ -92,10 +92,16 @@ describe("a sealed text", () => {
 
   it("of a vault does not open in another, nor at another version", async () => {
     const other = await freshVault();
-    await sql("UPDATE vaults SET sealed = (SELECT sealed FROM vaults WHERE id = ?1) WHERE id = ?2", vault, other.vault);
+    await sql("UPDATE vaults SET name = (SELECT name FROM vaults WHERE id = ?1) WHERE id = ?2", vault, other.vault);
     expect((await other.call("GET", `/v1/vaults/${other.vault}`)).body).toEqual(INTEGRITY);
     await sql("UPDATE vaults SET attribute_version = 7 WHERE id = ?1", vault);
     expect((await call("GET", `/v1/vaults/${vault}`)).body).toEqual(INTEGRITY);
+  });
+
+  it("of a vault's name does not open as its description", async () => {
+    const other = await freshVault();
+    await sql("UPDATE vaults SET description = name WHERE id = ?1", other.vault);
+    expect((await other.call("GET", `/v1/vaults/${other.vault}`)).body).toEqual(INTEGRITY);
   });
 
   it("of a token does not open in another token's row", async () => {
@@ -119,8 +125,8 @@ describe("the wrapped keys of a vault", () => {
   it("do not unwrap in another vault, even if its sealed data was copied with them", async () => {
     const other = await freshVault();
     await sql(
-      `UPDATE vaults SET (data_key_id, data_key, index_key, sealed) =
-         (SELECT data_key_id, data_key, index_key, sealed FROM vaults WHERE id = ?1) WHERE id = ?2`,
+      `UPDATE vaults SET (data_key_id, data_key, index_key, name, description) =
+         (SELECT data_key_id, data_key, index_key, name, description FROM vaults WHERE id = ?1) WHERE id = ?2`,
       vault,
       other.vault,
     );

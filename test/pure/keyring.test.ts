@@ -154,7 +154,7 @@ describe("the keys of a vault", () => {
   it("are unwrapped under the root key that was active when they were created", async () => {
     const { keys, wrapped } = await createVaultKeys(await keyringOf({ k1: A }), VAULT);
     const unwrapped = await unwrap(await keyringOf({ k1: A, k2: B }, "k2"), wrapped);
-    const place: Place = { kind: "vault", vault: VAULT, record: VAULT, version: 1, key: keys.id };
+    const place: Place = { kind: "vaultName", vault: VAULT, record: VAULT, version: 1, key: keys.id };
     const opened = unwrapped.ok ? await open(unwrapped.value.data, place, await seal(keys.data, place, "x")) : unwrapped;
     expect(opened).toEqual({ ok: true, value: "x" });
     expect(unwrapped.ok && (await blindIndex(unwrapped.value.index, "x"))).toBe(await blindIndex(keys.index, "x"));

@@ -12,7 +12,9 @@ describe("a value of a newer release", () => {
     const field = { id: "f", type: "PASSKEY" as FieldType, purpose: "", label: "", value: "v" } as const;
     const item = login(crypto.randomUUID(), "Title", { fields: [field] });
     for (const dialect of ["uuid", "connect"] as const) {
-      expect(presentItem(item, dialect, 0)).toMatchObject({ fields: [{ type: "PASSKEY", value: "v" }] });
+      expect(presentItem({ ...item, vaultName: "Test" }, dialect, 0)).toMatchObject({
+        fields: [{ type: "PASSKEY", value: "v" }],
+      });
     }
   });
 

@@ -45,17 +45,19 @@ const versions = (vault: string, table: string, rows: Row[], idOf: (row: Row) =>
     })),
   );
 
+const VAULT_TEXTS = { name: "vaultName", description: "vaultDescription" } as const;
+
 /** All sealed texts of a vault, also that of its own row. */
 export async function sealedTexts(vault: string): Promise<SealedText[]> {
   const all = async (table: string) =>
     (await env.DB.prepare(`SELECT * FROM ${table} WHERE vault_id = ?`).bind(vault).all<Row>()).results;
   const row = await rowOf(vault);
   return [
-    {
-      where: "vaults",
-      place: { kind: "vault", vault, record: vault, version: row.attribute_version },
-      sealed: row.sealed,
-    },
+    ...(["name", "description"] as const).map((column) => ({
+      where: `vaults ${column}`,
+      place: { kind: VAULT_TEXTS[column], vault, record: vault, version: row.attribute_version },
+      sealed: row[column],
+    })),
     ...versions(vault, "items", await all("items"), ({ id }) => id),
     ...versions(vault, "item_versions", await all("item_versions"), ({ item_id }) => item_id),
     ...single("files", await all("files"), (id) => filePlace(vault, id)),

@@ -38,9 +38,9 @@ export const writeItem =
     const ids = [...(id === "" ? [vault] : [vault, id]), ...rest(call)];
     const answer = await sendChange(call, vault, change, { ids, body: body?.bytes });
     if (!answer.ok) return answer;
-    const { item, unchanged } = answer.value;
+    const { item, vaultName, unchanged } = answer.value;
     if (!item) return ok({ response: c.body(null, 204) });
-    const response = c.json(present(item, dialect, store.now), 200, etagHeader(item));
+    const response = c.json(present({ ...item, vaultName }, dialect, store.now), 200, etagHeader(item));
     // No commit logs a write that changed nothing: it only reads.
     return ok({ response, version: item.version, ...(unchanged && { action: "READ" }) });
   };

@@ -109,7 +109,7 @@ async function updateBatch(
   const { before } = commit;
   const { keys, wrapped, resealed, replaced } = await keysOfCommit(store, before, after);
   const unchanged = before?.vault.attributeVersion === after.attributeVersion;
-  const row = vaultRow(after, unchanged ? before.row.sealed : await sealVault(keys, after), wrapped, resealed);
+  const row = vaultRow(after, unchanged ? before.row : await sealVault(keys, after), wrapped, resealed);
   const kept = Math.max(0, ...commit.items.map(countKept));
   const update = () => [updateVault(db, row, commit.sealedGrowth, kept), ...(replaced ? [replaceKeys(db, row)] : [])];
   const vault = before

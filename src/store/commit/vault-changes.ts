@@ -8,16 +8,16 @@ const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${Number.MAX_SA
 
 const SQL = {
   insertVault: `
-    INSERT INTO vaults (id, sealed, attribute_version, content_version, items, created, files, file_bytes, updated_at,
+    INSERT INTO vaults (id, name, description, attribute_version, content_version, items, created, files, file_bytes, updated_at,
                         quota_items, quota_bytes, quota_file_bytes, deleted, restored, destroyed, sealed_bytes, versions_kept,
                         created_at, root_key_id, data_key_id, data_key, index_key, fold)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ${FOLD_VERSION})`,
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ${FOLD_VERSION})`,
   // Neither the sealed bytes nor `versions_kept` are part of the fence: other statements may have changed them since the row was
   // read (sealed-bytes.ts). Sealed bytes that are not counted stay NULL.
   updateVault: `
-    UPDATE vaults SET sealed = ?2, attribute_version = ?3, content_version = ?4, items = ?5, created = ?6,
-      files = ?7, file_bytes = ?8, updated_at = ?9, quota_items = ?10, quota_bytes = ?11, quota_file_bytes = ?12,
-      deleted = ?13, restored = ?14, destroyed = ?15, sealed_bytes = ${POSSIBLE_BYTES} + ?16, versions_kept = max(versions_kept, ?17)
+    UPDATE vaults SET name = ?2, description = ?3, attribute_version = ?4, content_version = ?5, items = ?6, created = ?7,
+      files = ?8, file_bytes = ?9, updated_at = ?10, quota_items = ?11, quota_bytes = ?12, quota_file_bytes = ?13,
+      deleted = ?14, restored = ?15, destroyed = ?16, sealed_bytes = ${POSSIBLE_BYTES} + ?17, versions_kept = max(versions_kept, ?18)
     WHERE id = ?1`,
 };
 
@@ -28,10 +28,11 @@ const REPLACE_KEYS = `
   WHERE id = ?1`;
 
 const stateOf = (row: VaultRow): unknown[] => {
+  const named = [row.id, row.name, row.description];
   const versions = [row.attribute_version, row.content_version];
   const counts = [row.items, row.created, row.files, row.file_bytes];
   const quotas = [row.quota_items, row.quota_bytes, row.quota_file_bytes];
-  return [row.id, row.sealed, ...versions, ...counts, row.updated_at, ...quotas, row.deleted, row.restored, row.destroyed];
+  return [...named, ...versions, ...counts, row.updated_at, ...quotas, row.deleted, row.restored, row.destroyed];
 };
 
 /** In: the row of a new vault, the bytes of its sealed texts, and the most earlier versions that one of its Items keeps. */

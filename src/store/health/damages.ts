@@ -29,7 +29,7 @@ const nonceOf = (column: string) => `substr(${column}, 1, ${HEADER_AND_NONCE_LEN
 /** A name outlives its row, so it has nothing of what is sealed: without its keys a deleted vault cannot be decrypted (contract 13.13). */
 const NAME_OF = {
   item: `json_array(vault_id, id, version, ${nonceOf("overview")} || ${nonceOf("details")})`,
-  vault: `json_array(id, NULL, ${["data_key", "index_key", "sealed"].map(nonceOf).join(" || ")})`,
+  vault: `json_array(id, NULL, ${["data_key", "index_key", "name", "description"].map(nonceOf).join(" || ")})`,
 };
 
 const insert = (rows: string) => `

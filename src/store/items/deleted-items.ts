@@ -1,6 +1,6 @@
 import type { KeyedFile } from "../../model/file.ts";
 import { isId } from "../../model/ids.ts";
-import type { BrokenItem, Deletion, Item, Summary } from "../../model/item.ts";
+import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isTime } from "../../model/time.ts";
 import { type Joined, loadFromVault, NOTHING, type VaultAccess } from "../vaults/authorized.ts";
@@ -8,13 +8,13 @@ import type { Store } from "../d1/database.ts";
 import { type FileRow, openFiles } from "./files.ts";
 import { fileOfVersion, filesOfVersion } from "./file-versions.ts";
 import { fitting, largePage } from "./list.ts";
-import { brokenItem, type ItemRow, openItem, openSummary } from "./items.ts";
+import { brokenItem, type ItemRow, openAnswered, openSummary } from "./items.ts";
 
 /** Loads deleted Items: the row in `deleted_items`, and the last version of the Item, which is in `item_versions`. */
 
 export interface DeletedPage {
   /** In the order of their ids. */
-  readonly items: readonly ((Summary | BrokenItem) & Deletion)[];
+  readonly items: readonly (((Summary & OfVault) | BrokenItem) & Deletion)[];
   /** The id after which the next page begins; absent when this is the last page. */
   readonly next: string | undefined;
 }
@@ -66,10 +66,11 @@ export async function loadDeletedItems(
   if (!read.ok) return read;
   const found = read.value.rows[0];
   const rows = found.slice(0, fitting(found, limit));
-  const items: ((Summary | BrokenItem) & Deletion)[] = [];
+  const vaultName = await read.value.openName();
+  const items: (((Summary & OfVault) | BrokenItem) & Deletion)[] = [];
   for (const row of rows) {
     const opened = isDeletion(row) ? await openSummary(read.value.keys, access.vault, row) : fail("integrity");
-    items.push({ ...(opened.ok ? opened.value : brokenItem(access.vault, row)), ...deletionOf(row) });
+    items.push({ ...(opened.ok ? { ...opened.value, vaultName } : brokenItem(access.vault, row)), ...deletionOf(row) });
   }
   return ok({ items, next: rows.length < found.length ? rows.at(-1)!.id : undefined });
 }
@@ -88,7 +89,11 @@ const joinedDeleted = (item: string, columns: string): Joined => ({
  * One deleted Item, with its Files, in one D1 call.
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`.
  */
-export async function loadDeletedItem(store: Store, access: VaultAccess, item: string): Promise<Result<Item & Deletion>> {
+export async function loadDeletedItem(
+  store: Store,
+  access: VaultAccess,
+  item: string,
+): Promise<Result<Item & OfVault & Deletion>> {
   type Row = Omit<ItemRow, "id"> & DeletionColumns;
   const read = await loadFromVault<Row | { version: null }, [FileRow]>(
     store,
@@ -97,10 +102,10 @@ export async function loadDeletedItem(store: Store, access: VaultAccess, item: s
     store.db.prepare(filesOfVersion(SQL.version)).bind(access.vault, item),
   );
   if (!read.ok) return read;
-  const { keys, joined, rows } = read.value;
+  const { joined, rows } = read.value;
   if (joined.version === null) return fail("item_not_found");
   if (!isDeletion(joined)) return fail("integrity");
-  const opened = await openItem(keys, access.vault, { ...joined, id: item }, rows[0]);
+  const opened = await openAnswered(read.value, access.vault, { ...joined, id: item }, rows[0]);
   return opened.ok ? ok({ ...opened.value, ...deletionOf(joined) }) : opened;
 }
 

@@ -1,12 +1,12 @@
 import { blindIndex, noncePrefix, sealedLength } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
-import type { BrokenItem, Item, Summary } from "../../model/item.ts";
+import type { BrokenItem, Item, OfVault, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { foldedIndex } from "./folded-index.ts";
 import { type FileRow, FILES_OF_ITEM, openFiles } from "./files.ts";
-import { joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
+import { type FromVault, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 
 /** The rows of Items, two sealed texts each, and how they are loaded. commit/commit.ts writes them. */
 
@@ -101,10 +101,21 @@ export async function openItem(
   return ok({ ...attributes, ...details, files, nonce: noncePrefix(row.details).toHex() });
 }
 
+/** Opens an Item for an answer, which has the name of its vault too. Errors: `integrity`. */
+export async function openAnswered(
+  { keys, openName }: Pick<FromVault<unknown, never>, "keys" | "openName">,
+  vault: string,
+  row: ItemRow,
+  fileRows: readonly FileRow[],
+): Promise<Result<Item & OfVault>> {
+  const [item, vaultName] = await Promise.all([openItem(keys, vault, row, fileRows), openName()]);
+  return item.ok ? ok({ ...item.value, vaultName }) : item;
+}
+
 type JoinedItem = Omit<ItemRow, "id"> | { version: null };
 
 /** One Item. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`. */
-export async function loadItem(store: Store, access: VaultAccess, item: string): Promise<Result<Item>> {
+export async function loadItem(store: Store, access: VaultAccess, item: string): Promise<Result<Item & OfVault>> {
   const row = joinedItem(item, "version, overview, details");
   const read = await loadFromVault<JoinedItem, [FileRow]>(
     store,
@@ -113,9 +124,9 @@ export async function loadItem(store: Store, access: VaultAccess, item: string):
     store.db.prepare(FILES_OF_ITEM).bind(access.vault, item),
   );
   if (!read.ok) return read;
-  const { keys, joined, rows } = read.value;
+  const { joined, rows } = read.value;
   if (joined.version === null) return fail("item_not_found");
-  return openItem(keys, access.vault, { ...joined, id: item }, rows[0]);
+  return openAnswered(read.value, access.vault, { ...joined, id: item }, rows[0]);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { blindIndex } from "../../crypto/seal.ts";
 import { cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
 import { type Filter, itemPasses, titleOf } from "../../model/filter.ts";
-import type { BrokenItem, Summary } from "../../model/item.ts";
+import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { NOTHING, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
@@ -19,7 +19,7 @@ const FEW = 8;
 /** Part of a list. */
 export interface Slice {
   /** Those that pass, and the rows that do not open, in the order of their ids. */
-  readonly items: readonly (Summary | BrokenItem)[];
+  readonly items: readonly ((Summary & OfVault) | BrokenItem)[];
   /** The number of Items that were looked at. */
   readonly rows: number;
   /** The id after which the next slice begins; absent when this is the last. */
@@ -73,14 +73,15 @@ export async function loadSlice(
     ? load(store, access, [], after, limit)
     : loadTitled(store, access, title, after, limit));
   if (!found.ok) return found;
-  const { keys, rows: tables } = found.value;
+  const { keys, openName, rows: tables } = found.value;
   const rows = tables[0].slice(0, fitting(tables[0], limit));
-  const opening = await Promise.all(rows.map((row) => openSummary(keys, access.vault, row)));
-  const items: (Summary | BrokenItem)[] = [];
-  for (const [index, summary] of opening.entries()) {
+  const [vaultName, ...opened] = await Promise.all([openName(), ...rows.map((row) => openSummary(keys, access.vault, row))]);
+  const items: ((Summary & OfVault) | BrokenItem)[] = [];
+  for (const [index, summary] of opened.entries()) {
     if (!summary.ok && title !== undefined) return summary;
     if (!summary.ok) items.push(brokenItem(access.vault, rows[index]!));
-    else if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(readings, summary.value)) items.push(summary.value);
+    else if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(readings, summary.value))
+      items.push({ ...summary.value, vaultName });
   }
   return ok({ items, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
 }

@@ -1,11 +1,11 @@
 import type { KeyedFile } from "../../model/file.ts";
-import type { Item } from "../../model/item.ts";
+import type { Item, OfVault } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { type Joined, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
 import { type FileRow, openFiles } from "./files.ts";
 import { fileOfVersion, filesOfVersion } from "./file-versions.ts";
-import { type ItemRow, openItem } from "./items.ts";
+import { type ItemRow, openAnswered } from "./items.ts";
 
 /**
  * Loads versions of Items: the current one from `items`, the earlier ones from `item_versions`, where they are sealed as they
@@ -20,7 +20,12 @@ const VERSION = `
  * One version of an Item, also the current one, with its Files, in one D1 call. Errors, in this order: `unauthorized`
  * (revoked), `vault_not_found`, `item_not_found`, `version_not_found`, `integrity`.
  */
-export async function loadVersion(store: Store, access: VaultAccess, item: string, version: number): Promise<Result<Item>> {
+export async function loadVersion(
+  store: Store,
+  access: VaultAccess,
+  item: string,
+  version: number,
+): Promise<Result<Item & OfVault>> {
   const read = await loadFromVault<{ item: string | null }, [Omit<ItemRow, "id">, FileRow]>(
     store,
     access,
@@ -29,10 +34,10 @@ export async function loadVersion(store: Store, access: VaultAccess, item: strin
     store.db.prepare(filesOfVersion("?3")).bind(access.vault, item, version),
   );
   if (!read.ok) return read;
-  const { keys, joined, rows } = read.value;
+  const { joined, rows } = read.value;
   if (joined.item === null) return fail("item_not_found");
   const [row] = rows[0];
-  return row ? openItem(keys, access.vault, { ...row, id: item }, rows[1]) : fail("version_not_found");
+  return row ? openAnswered(read.value, access.vault, { ...row, id: item }, rows[1]) : fail("version_not_found");
 }
 
 interface Found {

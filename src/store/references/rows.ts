@@ -4,7 +4,7 @@ import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
 import { BY_FOLDED_TITLE, FOLDED } from "../items/folded-index.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
-import type { VaultRow } from "../vaults/rows.ts";
+import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow } from "../vaults/rows.ts";
 
 /** The rows that references need, loaded in as few D1 calls as possible. Each call checks the token too. */
 
@@ -44,7 +44,7 @@ export interface FoundRow {
 }
 
 /** A vault, and whether it has titles that are not indexed. */
-export type ListedRow = VaultRow & { unindexed: number };
+export type ListedRow = KeyRow & NameRow & { unindexed: number };
 
 /** The most characters of sealed texts that one call loads. */
 const CHARACTERS = 4 * 1024 * 1024;
@@ -61,7 +61,8 @@ export const SAME_TITLE = 3;
 
 const SQL = {
   vaults: `
-    SELECT vaults.*, EXISTS (SELECT 1 FROM ${BY_FOLDED_TITLE} WHERE vault_id = vaults.id AND ${FOLDED} IS NULL) AS unindexed
+    SELECT ${KEY_COLUMNS}, ${NAME_COLUMNS},
+      EXISTS (SELECT 1 FROM ${BY_FOLDED_TITLE} WHERE vault_id = vaults.id AND ${FOLDED} IS NULL) AS unindexed
     FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
   // The sizes are added up apart from the texts, which SQLite would copy.
   items: `

@@ -5,7 +5,7 @@ import { namesNone, namesSeveral } from "../../model/reference.ts";
 import { ok, type Refusal, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import type { ListedRow } from "./rows.ts";
-import { openVault } from "../vaults/rows.ts";
+import { openKeys, openName } from "../vaults/rows.ts";
 
 /** Which vault a reference names (contract 16.4). No name is cached: the rows are loaded with each request. */
 
@@ -27,10 +27,11 @@ export async function openVaults(store: Store, rows: readonly ListedRow[]): Prom
     await Promise.all(
       rows.map(async (row): Promise<[string, Result<ReferencedVault>]> => {
         const { id, unindexed } = row;
-        const opened = await openVault(store, row);
-        if (!opened.ok) return [id, opened];
-        const { keys, vault } = opened.value;
-        return [id, ok({ id, name: fold(vault.name), keys, unindexed: unindexed === 1 })];
+        const keys = await openKeys(store, row);
+        if (!keys.ok) return [id, keys];
+        const name = await openName(keys.value, row);
+        if (!name.ok) return [id, name];
+        return [id, ok({ id, name: fold(name.value), keys: keys.value, unindexed: unindexed === 1 })];
       }),
     ),
   );

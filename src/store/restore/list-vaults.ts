@@ -4,7 +4,7 @@ import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest } from "../backup/load.ts";
 import { type BackupStore, tryBucket } from "../backup/ports.ts";
-import { isCount, openKeys, openTexts } from "../vaults/rows.ts";
+import { isCount, openKeys, openName } from "../vaults/rows.ts";
 import { openSnapshot } from "./choose.ts";
 
 /** The vaults that the bucket of backups has, by name: what can be restored after a vault, or the database, is gone. */
@@ -77,8 +77,8 @@ async function openNamed(store: BackupStore, vault: string, number: number): Pro
   const row = await openSnapshot(store, manifest);
   if (!row.ok) return row;
   const keys = await openKeys(store, row.value);
-  const texts = keys.ok ? await openTexts(keys.value, row.value) : keys;
-  if (!texts.ok) return fail("backup_damaged", `snapshot ${number} of ${vault} has a row of its vault that does not open`);
+  const name = keys.ok ? await openName(keys.value, row.value) : keys;
+  if (!name.ok) return fail("backup_damaged", `snapshot ${number} of ${vault} has a row of its vault that does not open`);
   const { items } = row.value;
-  return ok({ number, at: manifest.at, name: texts.value.name, items: isCount(items) ? items : 0 });
+  return ok({ number, at: manifest.at, name: name.value, items: isCount(items) ? items : 0 });
 }

@@ -25,6 +25,16 @@ const wrappedKey =
   (kind: "dataKey" | "indexKey", column: keyof KeysRow) =>
   (vault: string, row: KeysRow): AssociatedData => ({ kind, vault, record: String(row[column]), version: 1 });
 
+/** A commit that changes `attribute_version` seals both texts again. */
+const textOfVault =
+  (kind: "vaultName" | "vaultDescription") =>
+  (vault: string, row: { readonly attribute_version: number }): AssociatedData => ({
+    kind,
+    vault,
+    record: vault,
+    version: row.attribute_version,
+  });
+
 export const VAULT_TABLES = {
   vaults: {
     key: ["id"],
@@ -34,7 +44,8 @@ export const VAULT_TABLES = {
       data_key_id: "id",
       data_key: "sealed",
       index_key: "sealed",
-      sealed: "sealed",
+      name: "sealed",
+      description: "sealed",
       attribute_version: "number",
       content_version: "number",
       items: "number",
@@ -62,12 +73,8 @@ export const VAULT_TABLES = {
       index_key: wrappedKey("indexKey", "data_key_id"),
       previous_data_key: wrappedKey("dataKey", "previous_data_key_id"),
       previous_index_key: wrappedKey("indexKey", "previous_data_key_id"),
-      sealed: (vault: string, row: { readonly attribute_version: number }): AssociatedData => ({
-        kind: "vault",
-        vault,
-        record: vault,
-        version: row.attribute_version,
-      }),
+      name: textOfVault("vaultName"),
+      description: textOfVault("vaultDescription"),
     },
     owner: { vault: "id" },
     backup: { in: ["manifest"] },

@@ -2,7 +2,7 @@ import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { authorizeToken, HASH_OF_TOKEN, holderOf, type TokenIdentity } from "./token-check.ts";
-import { KEY_COLUMNS, type KeyRow, openKeys } from "./rows.ts";
+import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow, openKeys, openName } from "./rows.ts";
 
 /** Reads that check in the same D1 call that the token was issued, is not revoked, and that the vault exists. */
 
@@ -31,13 +31,22 @@ export const joinedItem = (item: string, columns: string): Joined => ({
 
 /** Gives one row in any case: the columns of a vault that does not exist are NULL. */
 const authorizing = ({ columns, tables }: Joined): string => `
-  SELECT ${HASH_OF_TOKEN} AS token, ${KEY_COLUMNS}, ${columns}
+  SELECT ${HASH_OF_TOKEN} AS token, ${KEY_COLUMNS}, ${NAME_COLUMNS}, ${columns}
   FROM (SELECT 1) LEFT JOIN vaults ON vaults.id = ?2 ${tables}`;
 
-type AuthorizingRow = (KeyRow | { id: null }) & { token: string | null };
+type AuthorizingRow = ((KeyRow & NameRow) | { id: null }) & { token: string | null };
+
+/** What one D1 call has loaded of a vault. */
+export interface FromVault<Row, Rows extends unknown[]> {
+  readonly keys: VaultKeys;
+  /** Opens the name of the vault. Out: `undefined` when it does not open: it is not the row that was asked for. */
+  readonly openName: () => Promise<string | undefined>;
+  readonly joined: Row;
+  readonly rows: { [K in keyof Rows]: Rows[K][] };
+}
 
 /**
- * Loads rows of a vault in one D1 call. Out: the vault's keys, the joined columns, and the rows of each statement.
+ * Loads rows of a vault in one D1 call. Out: the vault's keys and name, the joined columns, and the rows of each statement.
  * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, those of unwrapping the keys.
  */
 export async function loadFromVault<Row, Rows extends unknown[]>(
@@ -45,7 +54,7 @@ export async function loadFromVault<Row, Rows extends unknown[]>(
   access: VaultAccess,
   joined: Joined,
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
-): Promise<Result<{ keys: VaultKeys; joined: Row; rows: { [K in keyof Rows]: Rows[K][] } }>> {
+): Promise<Result<FromVault<Row, Rows>>> {
   const statement = store.db.prepare(authorizing(joined)).bind(holderOf(access.token), access.vault, ...joined.values);
   const answer = await runBatch<[AuthorizingRow & Row, ...Rows]>(store.db, statement, ...statements);
   if (!answer.ok) return answer;
@@ -54,7 +63,13 @@ export async function loadFromVault<Row, Rows extends unknown[]>(
   if (!authorized.ok) return authorized;
   if (row!.id === null) return fail("vault_not_found");
   const keys = await openKeys(store, row!);
-  return keys.ok ? ok({ keys: keys.value, joined: row!, rows }) : keys;
+  if (!keys.ok) return keys;
+  return ok({ keys: keys.value, openName: () => nameOf(keys.value, row!), joined: row!, rows });
+}
+
+async function nameOf(keys: VaultKeys, row: NameRow): Promise<string | undefined> {
+  const name = await openName(keys, row);
+  return name.ok ? name.value : undefined;
 }
 
 /**

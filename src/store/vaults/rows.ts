@@ -1,16 +1,20 @@
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-texts.ts";
 import { parsePosition } from "../../model/reseal.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { isTime, possibleTime } from "../../model/time.ts";
 import type { Vault } from "../../model/vault.ts";
 import type { Store } from "../d1/database.ts";
 import { refuseMissingKey } from "../keys/root-keys.ts";
+import { TABLES } from "../tables/tables.ts";
 
 /** The rows of vaults: their columns, and how a row is opened and sealed. commit/commit.ts writes them. */
 
 export const KEY_COLUMNS =
   "vaults.id, root_key_id, data_key_id, data_key, index_key, previous_data_key_id, previous_data_key, previous_index_key";
+
+/** The sealed name of a vault, with what opens it besides the keys. */
+export const NAME_COLUMNS = "vaults.name, vaults.attribute_version";
 
 /** The position after the newest write of a vault: a `Cursor`. */
 export const HEAD_COLUMNS = "vaults.content_version + vaults.attribute_version AS sequence, vaults.updated_at AS at";
@@ -28,11 +32,22 @@ export interface KeyRow {
   previous_index_key: string | null;
 }
 
-export interface VaultRow extends KeyRow {
+/** The columns of `NAME_COLUMNS`, and the id of the vault. */
+export interface NameRow {
+  id: string;
+  /** Sealed. */
+  name: string;
+  attribute_version: number;
+}
+
+/** The sealed columns. Each is sealed again with each change of `attribute_version`. */
+export type VaultTexts = Pick<VaultRow, "name" | "description">;
+
+export interface VaultRow extends KeyRow, NameRow {
   /** How far that has come (model/reseal.ts); null: it is not under way. */
   resealed: string | null;
-  sealed: string;
-  attribute_version: number;
+  /** Sealed. */
+  description: string;
   content_version: number;
   items: number;
   created: number;
@@ -56,11 +71,17 @@ export interface OpenVault {
   readonly row: VaultRow;
 }
 
-const place = (vault: string, version: number): VaultPlace => ({ kind: "vault", vault, record: vault, version });
+const { associatedData } = TABLES.vaults;
 
-/** Seals the name and the description of a vault. */
-export const sealVault = (keys: VaultKeys, { id, name, description, attributeVersion }: Vault): Promise<string> =>
-  sealText(keys, place(id, attributeVersion), JSON.stringify({ name, description }));
+/** Seals the name and the description of a vault: apart, because the answers with its Items have the name only. */
+export async function sealVault(keys: VaultKeys, vault: Vault): Promise<VaultTexts> {
+  const bound = { attribute_version: vault.attributeVersion };
+  const [name, description] = await Promise.all([
+    sealText(keys, associatedData.name(vault.id, bound), vault.name),
+    sealText(keys, associatedData.description(vault.id, bound), vault.description),
+  ]);
+  return { name, description };
+}
 
 /** The keys of a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
 export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> =>
@@ -79,12 +100,17 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
   return ok({ row: counted, keys: keys.value, vault: { ...plainVault(counted), ...texts.value } });
 }
 
-/** Opens the name and the description of a vault. Errors: `integrity`. */
-export async function openTexts(keys: VaultKeys, row: VaultRow): Promise<Result<Pick<Vault, "name" | "description">>> {
-  const text = await openText(keys, place(row.id, row.attribute_version), row.sealed);
-  if (!text.ok) return text;
-  const { name, description } = JSON.parse(text.value) as Pick<Vault, "name" | "description">;
-  return ok({ name, description });
+/** Opens the name of a vault, and nothing else of its row. Errors: `integrity`. */
+export const openName = (keys: VaultKeys, row: NameRow): Promise<Result<string>> =>
+  openText(keys, associatedData.name(row.id, row), row.name);
+
+async function openTexts(keys: VaultKeys, row: VaultRow): Promise<Result<Pick<Vault, "name" | "description">>> {
+  const [name, description] = await Promise.all([
+    openName(keys, row),
+    openText(keys, associatedData.description(row.id, row), row.description),
+  ]);
+  if (!name.ok) return name;
+  return description.ok ? ok({ name: name.value, description: description.value }) : description;
 }
 
 /** Counts, of which an impossible one is read as 0, so that it costs no request. `verify --repair` mends those that the rows tell. */
@@ -147,8 +173,13 @@ export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
   refusal,
 });
 
-/** The row of a vault. In: its sealed name and description, its wrapped keys, and how far it is resealed. */
-export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys, resealed: string | null): VaultRow => ({
+/** The row of a vault. In: its sealed columns, its wrapped keys, and how far it is resealed. */
+export const vaultRow = (
+  vault: Vault,
+  { name, description }: VaultTexts,
+  keys: WrappedKeys,
+  resealed: string | null,
+): VaultRow => ({
   id: vault.id,
   root_key_id: keys.rootKeyId,
   data_key_id: keys.dataKeyId,
@@ -158,7 +189,8 @@ export const vaultRow = (vault: Vault, sealed: string, keys: WrappedKeys, reseal
   previous_data_key: keys.previous?.dataKey ?? null,
   previous_index_key: keys.previous?.indexKey ?? null,
   resealed,
-  sealed,
+  name,
+  description,
   attribute_version: vault.attributeVersion,
   content_version: vault.contentVersion,
   items: vault.items,

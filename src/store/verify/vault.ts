@@ -57,7 +57,7 @@ export async function checkVault(ports: VerifyPorts, { vault }: Position): Promi
     ...checkLog(ports, vault, logs),
     ...checkSequence(vault, row, gaps, last, since),
   ];
-  return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.sealed.length }, calls: 1 });
+  return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.name.length + row.description.length }, calls: 1 });
 }
 
 /** The counts of reads, denials and sign-ins in a log: one, and of the admin's log three (contract 13.10). */

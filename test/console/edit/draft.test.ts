@@ -18,7 +18,8 @@ import { drafts, storedOf } from "./drafts.ts";
 /** What the form of the console sends, compared with what the service makes of it. */
 
 const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));
-const received = (item: ReturnType<typeof storedOf>): Item => JSON.parse(JSON.stringify(presentItem(item, "uuid", 0))) as Item;
+const received = (item: ReturnType<typeof storedOf>): Item =>
+  JSON.parse(JSON.stringify(presentItem({ ...item, vaultName: "Test" }, "uuid", 0))) as Item;
 const must = <T>(result: { ok: true; value: T } | { ok: false; failure: unknown }): T => {
   if (!result.ok) throw new Error(JSON.stringify(result.failure));
   return result.value;
