@@ -7,7 +7,7 @@
 CREATE TABLE IF NOT EXISTS root_keys (
   id          TEXT NOT NULL PRIMARY KEY,
   proof       TEXT NOT NULL,
-  fingerprint TEXT           -- of its public signing key, to name a key that is missing; NULL: not yet known
+  fingerprint TEXT NOT NULL  -- of its public signing key, to name a key that is missing
 ) STRICT, WITHOUT ROWID;
 
 -- How many rows are sealed under each root key. The triggers below count, so that nothing is scanned.
@@ -46,8 +46,8 @@ CREATE TABLE IF NOT EXISTS tokens (
   sealed      TEXT    NOT NULL, -- name, dialect, vaults
   created_at  INTEGER NOT NULL, -- Unix milliseconds
   expires_at  INTEGER NOT NULL,
-  claims      TEXT,             -- a hash of the token, and so of its claims; NULL: a row of schema 1 that was not used since
-  signed_by   TEXT,             -- the root key that signed the token; NULL: root_key_id
+  claims      TEXT    NOT NULL, -- a hash of the token, and so of its claims
+  signed_by   TEXT    NOT NULL, -- the root key that signed the token
   person      TEXT              -- of a person, whose token has a text that nobody has: the blind index of the email under root_key_id
 ) STRICT, WITHOUT ROWID;
 
@@ -61,7 +61,7 @@ CREATE TABLE IF NOT EXISTS ended_tokens (
   created_at  INTEGER NOT NULL,
   expires_at  INTEGER NOT NULL,
   ended_at    INTEGER NOT NULL,
-  signed_by   TEXT
+  signed_by   TEXT    NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Sessions of the console, and one-time codes that sign in. No rotation seals them again: they end with their root key.

@@ -32,7 +32,7 @@ const UNSHARED_CALLS = 15;
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends expired
  * tokens, sessions and codes; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and
- * versions, index titles that are not indexed yet, and watch contents without a row; records the fingerprints of the root keys; begins the
+ * versions, index titles that are not indexed yet, and watch contents without a row; stores the proof of the active root key; begins the
  * nightly backup, and looks for the newest one. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed,
  * so that the run shows as failed. A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation;
  * the next run continues.

@@ -57,7 +57,7 @@ function snapshotOf(items: readonly Item[]): Snapshot {
   return {
     opened: { vault: emptyVault },
     everExisted: true,
-    tokens: new Set([TOKEN]),
+    tokens: new Map([[TOKEN, ""]]),
     items: new Map(items.map((item) => [item.id, { ok: true, value: item }])),
     versions: new Map(),
     stored: new Map(items.map(({ id, version }) => [id, { ...NOTHING_STORED, current: { version, bytes: 0 } }])),
@@ -70,6 +70,7 @@ const operation = (change: Change, index: number): Operation => ({
   id: `00000000-0000-7000-8000-${String(index).padStart(12, "0")}`,
   vault: VAULT,
   actor: TOKEN,
+  tokenHash: "",
   size: 0,
   origin: { userAgent: "", requestIp: "" },
   change,

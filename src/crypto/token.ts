@@ -39,7 +39,7 @@ export interface VerifiedClaims extends Claims {
 
 const ISSUER = "item-vault";
 const AUDIENCE = "item-vault";
-/** Of a token for service bindings, which `verifyToken` therefore refuses, as every earlier release does. */
+/** Of a token for service bindings, which `verifyToken` therefore refuses. */
 const BINDING_AUDIENCE = "item-vault-binding";
 /** Of the row of a person, for the same reason. */
 const PERSON_AUDIENCE = "item-vault-person";

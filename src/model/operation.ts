@@ -40,11 +40,8 @@ export interface Operation {
   readonly vault: string;
   /** The token's id, or one of `WITHOUT_TOKEN`. */
   readonly actor: string;
-  /**
-   * The hash of the actor's token (crypto/token.ts), which the coordinator compares with the token's row. Absent in operations
-   * of releases before it: then only the id is looked up.
-   */
-  readonly tokenHash?: string | undefined;
+  /** The hash of the actor's token (crypto/token.ts), which the coordinator compares with the token's row; empty without a token. */
+  readonly tokenHash: string;
   /** Bytes of the request's body: the memory that the waiting operation takes. */
   readonly size: number;
   readonly origin: Origin;

@@ -26,9 +26,9 @@ export function answerWithoutApplying(
   return effect ? rebuildAnswer(effect, working, working.vault) : ok(answer);
 }
 
-/** Whether the actor's token is not revoked, and is the one that was issued. An older release sends no hash to compare. */
+/** Whether the actor's token is not revoked, and is the one that was issued. */
 const isAuthorized = ({ actor, tokenHash }: Operation, { tokens }: Snapshot): boolean =>
-  WITHOUT_TOKEN.has(actor) || (tokens.has(actor) && (tokenHash === undefined || tokenHash === tokens.get(actor)));
+  WITHOUT_TOKEN.has(actor) || tokens.get(actor) === tokenHash;
 
 /**
  * The answer of an operation that took effect before: its caller, or this coordinator, lost the first answer. The sealed

@@ -64,7 +64,7 @@ export async function expireItems(
 /** The write that brings an Item within the settings (deletions.ts). In: its id as an operation. */
 export function expiryOf(vault: string, item: string, id: string): Operation {
   const change = { kind: "expire-item", item } as const;
-  return { format: formatOf(change), id, vault, actor: SERVICE, size: 0, origin: NO_ORIGIN, change };
+  return { format: formatOf(change), id, vault, actor: SERVICE, tokenHash: "", size: 0, origin: NO_ORIGIN, change };
 }
 
 const NO_ORIGIN = { userAgent: "", requestIp: "" };

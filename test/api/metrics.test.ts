@@ -84,7 +84,9 @@ describe("/metrics", () => {
 
   it("does not count a token that has expired", async () => {
     const before = await scrape();
-    await env.DB.prepare("INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at) VALUES (?1, 'k1', '', 0, 1)")
+    await env.DB.prepare(
+      "INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by) VALUES (?1, 'k1', '', 0, 1, '', 'k1')",
+    )
       .bind(crypto.randomUUID())
       .run();
     expect(await scrape()).toEqual(before);

@@ -115,7 +115,6 @@ const FAULTS: readonly (readonly [string, () => unknown])[] = [
   ["the token is one of a client", async () => ({ token: (await makeToken({ [prod]: "r" })).id })],
   ["the token is the text of one", async () => ({ token: (await makeToken({ [prod]: "r" })).token })],
   ["the token was revoked", async () => ({ token: await revoked() })],
-  ["the row has lost its hash", () => altered("claims = NULL")],
   ["the row has another hash", () => altered("claims = 'AAAA'")],
   ["the row does not open", () => altered("sealed = 'damaged'")],
   ["the row has a later expiry", () => altered("expires_at = expires_at + 1000")],
@@ -167,11 +166,8 @@ describe("a service binding is refused in the same words", () => {
   it("by the next call after the row of its token was altered", async () => {
     const { id } = await makeBindingToken({ [prod]: "r" });
     expect(await bind({ token: id }).get("op://prod/db/password")).toBe("p1");
-    for (const change of ["claims = 'AAAA'", "claims = NULL"]) {
-      await env.DB.prepare(`UPDATE tokens SET ${change} WHERE id = ?`).bind(id).run();
-      expect(await refusalOf(bind({ token: id }).get("op://prod/db/password"))).toEqual(UNAUTHORIZED);
-    }
-    expect(await env.DB.prepare("SELECT claims FROM tokens WHERE id = ?").bind(id).first()).toEqual({ claims: null });
+    await env.DB.prepare("UPDATE tokens SET claims = 'AAAA' WHERE id = ?").bind(id).run();
+    expect(await refusalOf(bind({ token: id }).get("op://prod/db/password"))).toEqual(UNAUTHORIZED);
   });
 });
 

@@ -2,7 +2,6 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { type Claims, signToken } from "../../src/crypto/token.ts";
-import { countingDatabase, recordOperations, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshFile } from "../support/files.ts";
 import { type Client, client, freshVault, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
 
@@ -30,10 +29,6 @@ const forge = async (token: string, change: Partial<Claims>): Promise<Client> =>
 
 const summaryOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error"), headers.get("Token-Expires")];
 const REFUSED = [401, "unauthorized", null];
-
-const storedHash = (id: string) => env.DB.prepare("SELECT claims FROM tokens WHERE id = ?1").bind(id).first<string>("claims");
-/** Makes the row of a token one of schema 1. */
-const dropHash = (id: string) => env.DB.prepare("UPDATE tokens SET claims = NULL WHERE id = ?1").bind(id).run();
 
 /** Requests to every kind of route, in a vault with an Item and a File. */
 const REQUESTS: readonly (readonly [method: string, path: string, body?: unknown])[] = [
@@ -99,19 +94,6 @@ describe("a token that is signed with the service's key under the id of an issue
     expect((await client(writer.token)("GET", target.path)).body).toMatchObject({ title: LOGIN.title, version: 2 });
   });
 
-  it.each(FORGERIES)(
-    "and differs in %s is a 401 too when the row has no hash yet: a list, a read, a write",
-    async (what, change) => {
-      const issued = await makeToken({ [target.vault]: what === "a permission" ? "r" : "rw" });
-      const forged = await forge(issued.token, change(target.vault, other));
-      for (const request of REQUESTS.filter(([method, path]) => ["/v1/vaults", "<item>"].includes(path) && method !== "DELETE")) {
-        await dropHash(issued.id);
-        expect([request.join(" "), ...summaryOf(await send(forged, request))]).toEqual([request.join(" "), ...REFUSED]);
-      }
-      expect((await client(issued.token)("GET", target.path)).status).toBe(200);
-    },
-  );
-
   it("is refused in a group with writes of the issued token, which take effect", async () => {
     const { items, vault, call } = await freshVault();
     const issued = await makeToken({ [vault]: "w" });
@@ -136,90 +118,5 @@ describe("a token that is signed with the service's key under the id of an issue
     const forged = await forge(writer.token, { vaults: { [other]: "rw" } });
     expect(summaryOf(await forged("POST", `/v1/vaults/${other}/items`, { body: LOGIN }))).toEqual(REFUSED);
     expect(summaryOf(await forged("GET", `/v1/vaults/${other}/items`))).toEqual(REFUSED);
-  });
-});
-
-describe("a token whose row has no hash yet", () => {
-  it("is accepted by a read, which gives the row its hash; later reads take one D1 call again", async () => {
-    const { items, vault } = await freshVault();
-    const { id, token } = await makeToken({ [vault]: "rw" });
-    const hash = await storedHash(id);
-    await dropHash(id);
-    const { count, db } = countingDatabase();
-    expect((await client(token)("GET", items, { env: { DB: db } })).status).toBe(200);
-    expect([await storedHash(id), count.calls]).toEqual([hash, 3]);
-    await client(token)("GET", items, { env: { DB: db } });
-    expect(count.calls).toBe(4);
-  });
-
-  it.each([
-    ["with an empty cache", true],
-    ["with a cache", false],
-  ])("is accepted by a write, which gives the row its hash: in a coordinator %s", async (_, renewed) => {
-    const { items, vault, call } = await freshVault();
-    const { id, token } = await makeToken({ [vault]: "rw" });
-    await call("POST", items, { body: LOGIN });
-    const hash = await storedHash(id);
-    await dropHash(id);
-    if (renewed) await renewCoordinator(vault, {});
-    expect((await client(token)("POST", items, { body: LOGIN })).status).toBe(200);
-    expect(await storedHash(id)).toBe(hash);
-  });
-
-  it("is accepted by concurrent first requests, reads and writes", async () => {
-    const { items, vault } = await freshVault();
-    const { id, token } = await makeToken({ [vault]: "rw" });
-    await dropHash(id);
-    const holder = client(token);
-    const requests = Array.from({ length: 6 }, (_, index) =>
-      index % 2 ? holder("GET", items) : holder("POST", items, { body: LOGIN }),
-    );
-    expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200));
-  });
-
-  it("is refused when the row does not open", async () => {
-    const { items, vault } = await freshVault();
-    const { id, token } = await makeToken({ [vault]: "rw" });
-    await dropHash(id);
-    await env.DB.prepare("UPDATE tokens SET sealed = 'damaged' WHERE id = ?1").bind(id).run();
-    expect((await client(token)("GET", items)).status).toBe(401);
-    expect((await client(token)("POST", items, { body: LOGIN })).status).toBe(401);
-    expect(await storedHash(id)).toBe(null);
-  });
-
-  it("is answered 503 when D1 fails while the row gets its hash, and is accepted afterwards", async () => {
-    const { items, vault } = await freshVault();
-    const { id, token } = await makeToken({ [vault]: "rw" });
-    await dropHash(id);
-    let calls = 0;
-    const before = () => {
-      if (calls++ === 1) throw new Error("D1_ERROR: Network connection lost.");
-    };
-    const DB = wrapDatabase(env.DB, { before });
-    expect((await client(token)("GET", items, { env: { DB } })).status).toBe(503);
-    expect((await client(token)("GET", items)).status).toBe(200);
-  });
-});
-
-describe("an operation of an older release, which has no hash", () => {
-  it("is accepted by the id of its token, and refused after the revocation", async () => {
-    const { items, vault, call } = await freshVault();
-    const { id, token } = await makeToken({ [vault]: "rw" });
-    const { COORDINATOR, sent } = recordOperations(env.COORDINATOR);
-    expect((await client(token)("POST", items, { body: LOGIN, env: { COORDINATOR } })).status).toBe(200);
-    const { tokenHash, ...operation } = sent();
-    expect(tokenHash).toBe(await storedHash(id));
-    const withoutHash = (item: string) => ({
-      ...operation,
-      id: operation.id.slice(0, -4) + item.slice(-4),
-      change: { ...operation.change, item } as typeof operation.change,
-    });
-    const coordinator = env.COORDINATOR.getByName(vault);
-    expect(await coordinator.write(withoutHash(crypto.randomUUID()))).toMatchObject({ ok: true });
-    expect((await call("GET", items)).body).toHaveLength(2);
-    await dropHash(id);
-    expect(await coordinator.write(withoutHash(crypto.randomUUID()))).toMatchObject({ ok: true });
-    await env.DB.prepare("DELETE FROM tokens WHERE id = ?1").bind(id).run();
-    expect(await coordinator.write(withoutHash(crypto.randomUUID()))).toMatchObject({ ok: false });
   });
 });

@@ -90,7 +90,7 @@ describe("the hourly clean-up", () => {
   it("moves 2,500 expired tokens in slices of 1,000, and reads each row of the allow-list a few times", async () => {
     const ids = JSON.stringify(Array.from({ length: 2_500 }, () => crypto.randomUUID()));
     const insert =
-      "INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at) SELECT value, 'k1', '', 0, 1 FROM json_each(?1)";
+      "INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by) SELECT value, 'k1', '', 0, 1, '', 'k1' FROM json_each(?1)";
     await env.DB.prepare(insert).bind(ids).run();
     const { issued } = await issue();
     const { count, db } = countingDatabase();

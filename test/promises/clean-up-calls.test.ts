@@ -22,8 +22,8 @@ const ENTRIES = `INSERT INTO activity (vault_id, id, action, result, actor, root
 
 /** Rows of before 1970, by what a run does with them. */
 const DUE = [
-  `INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at)
-    ${numbers(9_500)} SELECT printf('%08x-0000-4000-8000-000000000000', i), 'k1', 'x', 1, 2 FROM n`,
+  `INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by)
+    ${numbers(9_500)} SELECT printf('%08x-0000-4000-8000-000000000000', i), 'k1', 'x', 1, 2, 'x', 'k1' FROM n`,
   `INSERT INTO replays (vault_id, key, id, sealed)
     ${numbers(9_500)} SELECT 'gone', printf('k%d', i), '00000000-0000-7000-8000-000000000000', 'x' FROM n`,
   "INSERT INTO deleted_vaults (id, deleted_at) VALUES ('one', 0), ('other', 0)",

@@ -373,7 +373,16 @@ const expire = (vault: string, item: string, actor: string = SERVICE) => {
   const change = { kind: "expire-item", item } as const;
   const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
   const origin = { userAgent: "", requestIp: "" };
-  return env.COORDINATOR.getByName(vault).write({ format: formatOf(change), id, vault, actor, size: 0, origin, change });
+  return env.COORDINATOR.getByName(vault).write({
+    format: formatOf(change),
+    id,
+    vault,
+    actor,
+    tokenHash: "",
+    size: 0,
+    origin,
+    change,
+  });
 };
 
 describe("the write that expires an Item", () => {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { type Claims, hashToken, signToken } from "../../src/crypto/token.ts";
 import type { Secrets } from "../../src/index.ts";
-import { sealToken } from "../../src/store/vaults/token-rows.ts";
+import { sealToken } from "../../src/store/tokens/token-rows.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { bind, callWith, makeBindingToken, refusalOf } from "../support/service-binding.ts";

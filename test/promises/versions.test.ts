@@ -254,10 +254,10 @@ describe("a group that does several things to one Item", () => {
 });
 
 it("a write that is sent again after its version became an earlier one, in a vault that does not open, ends after two D1 calls", async () => {
-  const { vault, item, actor, patch } = await writtenItem(1);
+  const { vault, item, actor, tokenHash, patch } = await writtenItem(1);
   const change = { kind: "patch-item", item, operations: unwrap(parsePatch(retitled("2"))) } as const;
   const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
-  const operation = { id, vault, actor, size: 0, origin: { userAgent: "", requestIp: "" }, change };
+  const operation = { id, vault, actor, tokenHash, size: 0, origin: { userAgent: "", requestIp: "" }, change };
   expect((await env.COORDINATOR.getByName(vault).write(operation)).ok).toBe(true);
   await patch("3");
   await env.DB.prepare("UPDATE vaults SET name = 'AAAA' WHERE id = ?").bind(vault).run();

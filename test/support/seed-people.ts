@@ -1,7 +1,7 @@
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import type { Claims } from "../../src/crypto/token.ts";
 import type { Permission } from "../../src/model/permission.ts";
-import { sealToken } from "../../src/store/vaults/token-rows.ts";
+import { sealToken } from "../../src/store/tokens/token-rows.ts";
 
 /** When they were added, in Unix seconds: before everybody else. */
 const ADDED_AT = 1;
@@ -32,8 +32,8 @@ export async function seedPeople(
   );
   for (let from = 0; from < rows.length; from += 100) {
     await env.DB.prepare(
-      `INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, person)
-       SELECT value ->> 'id', ?2, value ->> 'sealed', ${ADDED_AT * 1000}, 253402300799000, value ->> 'id', value ->> 'person' FROM json_each(?1)`,
+      `INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, person)
+       SELECT value ->> 'id', ?2, value ->> 'sealed', ${ADDED_AT * 1000}, 253402300799000, value ->> 'id', ?2, value ->> 'person' FROM json_each(?1)`,
     )
       .bind(JSON.stringify(rows.slice(from, from + 100)), active.id)
       .run();

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { type Claims, hashToken, signToken } from "../../src/crypto/token.ts";
 import { createVaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { Vault } from "../../src/model/vault.ts";
-import { sealToken } from "../../src/store/vaults/token-rows.ts";
+import { sealToken } from "../../src/store/tokens/token-rows.ts";
 import { sealVault, vaultRow } from "../../src/store/vaults/rows.ts";
 import { keyringOf } from "./root-keys.ts";
 
@@ -63,6 +63,7 @@ export async function seedVaults(count: number): Promise<Seeded[]> {
       created_at: now,
       expires_at: now + 86_400_000,
       claims: await hashToken(token),
+      signed_by: "k1",
     };
     return {
       made: { vault: vault.id, id: claims.id, token },

@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { hashToken } from "../../src/crypto/token.ts";
 import { operationId } from "../../src/model/ids.ts";
 import { type Answer, type Change, formatOf, SERVICE } from "../../src/model/operation.ts";
 import type { Result } from "../../src/model/result.ts";
@@ -9,14 +10,15 @@ export async function freshWriter() {
   const vault = await makeVault();
   const { id: actor, token } = await makeToken({ [vault]: "rw" });
   const items = `/v1/vaults/${vault}/items`;
+  const tokenHash = await hashToken(token);
   const apply = (change: Change): Promise<Result<Answer>> => {
     const by = change.kind === "expire-item" ? SERVICE : actor;
     const id = operationId(Date.now(), crypto.getRandomValues(new Uint8Array(10)));
     const origin = { userAgent: "", requestIp: "" };
-    const operation = { format: formatOf(change), id, vault, actor: by, size: 0, origin, change };
+    const operation = { format: formatOf(change), id, vault, actor: by, tokenHash, size: 0, origin, change };
     return env.COORDINATOR.getByName(vault).write(operation);
   };
-  return { vault, items, actor, token, call: client(token), apply };
+  return { vault, items, actor, token, tokenHash, call: client(token), apply };
 }
 
 /** The kind of the failure of an answer. */

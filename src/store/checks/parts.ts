@@ -8,7 +8,7 @@ import type { FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import type { Store } from "../d1/database.ts";
 import { openProof } from "../keys/root-keys.ts";
-import { openToken, type TokenRow } from "../vaults/token-rows.ts";
+import { openToken, type TokenRow } from "../tokens/token-rows.ts";
 import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
 import { type EndedRow, openFileRow } from "./files.ts";
 import { checkCurrent, checkDeletedRow, checkText, type DeletedRow, type IndexedRow } from "./items.ts";

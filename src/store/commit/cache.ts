@@ -108,7 +108,7 @@ export function createRowCache(limit: number): RowCache {
 const rowsOf = (vault: VaultRow, entries: readonly Entry[], tokens: RowRequest["tokens"]): Rows => ({
   vault,
   everExisted: true,
-  tokens: new Map([...tokens].map(([id, hash]) => [id, hash ?? null])),
+  tokens,
   items: entries.map(({ item }) => item),
   filesOf: new Map(entries.map(({ item, files }) => [item.id, files])),
   kept: new Map(entries.map(({ item, kept }) => [item.id, kept])),

@@ -23,7 +23,7 @@ const isFreeIn = (table: string): string =>
 const FENCED_VAULT = `(
     SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND data_key_id = ?10
       AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (
-        SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND (claims = actor.value ->> 1 OR actor.value ->> 1 IS NULL)))
+        SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND claims = actor.value ->> 1))
       AND NOT EXISTS (
         SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?7)) AND replays.id >= ?8)
       AND NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?9)))

@@ -3,7 +3,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { FILE_COLUMNS, type FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
-import type { TokenRow } from "../vaults/token-rows.ts";
+import type { TokenRow } from "../tokens/token-rows.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 import { groupKept, type Kept, type KeptAnswer, keptStatements, type VersionRef } from "./kept-rows.ts";
 import { oldestRecord, type RecordRow } from "./idempotency.ts";
@@ -12,8 +12,8 @@ import { oldestRecord, type RecordRow } from "./idempotency.ts";
 
 export interface RowRequest {
   readonly vault: string;
-  /** The actors, with the hashes of their tokens where the operations have them. */
-  readonly tokens: ReadonlyMap<string, string | undefined>;
+  /** The actors, with the hashes of their tokens that the operations have. */
+  readonly tokens: TokenHashes;
   /** The ids of the Items that the writes name, and of those that they create. */
   readonly items: readonly string[];
   readonly created: readonly string[];
@@ -24,8 +24,8 @@ export interface RowRequest {
   readonly records: readonly string[];
 }
 
-/** Hashes of tokens (crypto/token.ts) by id; null is unknown: of a row of schema 1, or of an operation without a hash. */
-export type TokenHashes = ReadonlyMap<string, string | null>;
+/** Hashes of tokens (crypto/token.ts) by id. */
+export type TokenHashes = ReadonlyMap<string, string>;
 
 export interface Rows extends Kept {
   /** Absent when the vault does not exist. */

@@ -7,7 +7,6 @@ import type { Store } from "../d1/database.ts";
 import { type FileRow, openFiles } from "../items/files.ts";
 import { openItem } from "../items/items.ts";
 import { checkRootKeys } from "../keys/root-keys.ts";
-import { addHashes } from "../vaults/token-check.ts";
 import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vaults/rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
@@ -52,22 +51,12 @@ export async function loadSnapshot(store: Store, cache: RowCache, request: RowRe
   const rows = await loadRows(store, request);
   if (!rows.ok) return rows;
   cache.put(rows.value);
-  const tokens = await withHashes(store, rows.value.tokens);
-  if (!tokens.ok) return tokens;
-  const snapshot = await openRows(store, { ...rows.value, tokens: tokens.value });
+  const snapshot = await openRows(store, rows.value);
   if (!snapshot.ok) return snapshot;
   const missing = writtenVersions(snapshot.value).filter(isUnknown(request, snapshot.value));
   if (missing.length === 0) return snapshot;
   const items = [...new Set([...request.items, ...missing.map(([id]) => id)])];
   return loadSnapshot(store, cache, { ...request, items, texts: [...request.texts, ...missing] });
-}
-
-/** Gives the rows of schema 1 among the tokens their hashes, which costs further D1 calls once. Errors: `unavailable`. */
-async function withHashes(store: Store, tokens: TokenHashes): Promise<Result<TokenHashes>> {
-  const missing = [...tokens].flatMap(([id, hash]) => (hash === null ? [id] : []));
-  if (missing.length === 0) return ok(tokens);
-  const added = await addHashes(store, missing);
-  return added.ok ? ok(new Map([...tokens, ...added.value])) : added;
 }
 
 /** The versions that earlier operations of the group have written, which their answers need. */

@@ -14,8 +14,8 @@ export interface EventState {
 
 const SQL = {
   tokens: `
-    SELECT id, coalesce(claims, '') AS hash FROM tokens WHERE id IN (SELECT value FROM json_each(?1))
-    UNION ALL SELECT sessions.id, coalesce(claims, '') FROM sessions JOIN tokens ON tokens.id = token_id
+    SELECT id, claims AS hash FROM tokens WHERE id IN (SELECT value FROM json_each(?1))
+    UNION ALL SELECT sessions.id, claims FROM sessions JOIN tokens ON tokens.id = token_id
     WHERE sessions.id IN (SELECT value FROM json_each(?1))`,
   heads: `SELECT id, ${HEAD_COLUMNS} FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
 };

@@ -68,7 +68,6 @@ export async function loadKnownKeys(store: Store): Promise<Result<readonly Known
     const key = keyring.verifying.get(id);
     return {
       id,
-      // Release 0.2.0 issues tokens without a proof.
       state: stateOf(keyring, id, proven.has(id) || used.has(id), used.has(id)),
       fingerprint: key?.fingerprint ?? fingerprintOf(proven.get(id)),
       publicKey: key?.publicKey,
@@ -84,7 +83,7 @@ export async function loadKnownKeys(store: Store): Promise<Result<readonly Known
 
 /** A damaged one names no key. */
 const fingerprintOf = (row: ProofRow | undefined): string | undefined =>
-  /^[0-9a-f]{16}$/.test(row?.fingerprint ?? "") ? (row?.fingerprint ?? undefined) : undefined;
+  row !== undefined && /^[0-9a-f]{16}$/.test(row.fingerprint) ? row.fingerprint : undefined;
 
 /** In: whether the database has seen the key, and whether rows need it. */
 function stateOf({ active, keys }: Keyring, id: string, seen: boolean, needed: boolean): KeyState {
@@ -101,7 +100,7 @@ export async function probeRootKeys(db: D1Database, keyring: Keyring): Promise<R
   const checked = await checkRootKeys(db, keyring);
   if (!checked.ok) return checked;
   const read = await runBatch<[ProofRow, Uses]>(db, proofsStatement(db), db.prepare(USES));
-  // An older schema does not have the counts. The report of the schema says so.
+  // The report of the schema names a table that is missing.
   if (!read.ok) return checked;
   const [proofs, uses] = read.value;
   const lacking = uses.filter(({ id, vaults, tokens }) => vaults + tokens > 0 && !keyring.keys.has(id));

@@ -13,10 +13,6 @@ const KNOWN = "item-vault";
 const SQL = {
   insert: "INSERT INTO root_keys (id, proof, fingerprint) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
   proofs: "SELECT id, proof, fingerprint FROM root_keys",
-  /** Also of a schema that is too old to be served: the root keys are checked before the schema. */
-  oldProofs: "SELECT id, proof FROM root_keys",
-  /** Release 0.2.0 stores proofs without fingerprints. */
-  addFingerprint: "UPDATE root_keys SET fingerprint = ?2 WHERE id = ?1 AND fingerprint IS NULL",
   fingerprint: "SELECT fingerprint FROM root_keys WHERE id = ?1",
 };
 
@@ -24,10 +20,8 @@ const SQL = {
 export interface ProofRow {
   readonly id: string;
   readonly proof: string;
-  readonly fingerprint: string | null;
+  readonly fingerprint: string;
 }
-
-type Proof = Pick<ProofRow, "id" | "proof">;
 
 const place = (key: string): Place => ({ kind: "proof", vault: NOWHERE, record: NOWHERE, version: 1, key });
 
@@ -50,12 +44,12 @@ export async function openProof(root: RootKey, proof: string): Promise<boolean> 
  * Errors: `misconfigured`, with a detail that names key ids alone; `unavailable`.
  */
 export async function checkRootKeys(db: D1Database, keyring: Keyring): Promise<Result<undefined>> {
-  const read = await runBatch<[Proof]>(db, db.prepare(SQL.oldProofs));
+  const read = await runBatch<[ProofRow]>(db, proofsStatement(db));
   return read.ok ? compareProofs(keyring, read.value[0]) : read;
 }
 
 /** Errors: `misconfigured`, as above. */
-async function compareProofs({ keys }: Keyring, proofs: readonly Proof[]): Promise<Result<undefined>> {
+async function compareProofs({ keys }: Keyring, proofs: readonly ProofRow[]): Promise<Result<undefined>> {
   const known = proofs.filter((row) => keys.has(row.id));
   if (proofs.length > 0 && known.length === 0) return fail("misconfigured", "ROOT_KEYS has none of the keys of this database");
   for (const { id, proof } of known) {
@@ -66,9 +60,8 @@ async function compareProofs({ keys }: Keyring, proofs: readonly Proof[]): Promi
 }
 
 /**
- * Stores what is missing of the proofs: fingerprints, and the proof of the active key, which so far may have sealed nothing but origins
- * in the log. A database without proofs stays so. One D1 call, and a second one when something is missing. Errors: those of
- * `checkRootKeys`.
+ * Stores the proof of the active key where it is missing: so far the key may have sealed nothing but origins in the log. A database without
+ * proofs stays so. One D1 call, and a second one when it is missing. Errors: those of `checkRootKeys`.
  */
 export async function recordRootKeys({ db, keyring }: Pick<Store, "db" | "keyring">): Promise<Result<undefined>> {
   const read = await runBatch<[ProofRow]>(db, proofsStatement(db));
@@ -76,11 +69,9 @@ export async function recordRootKeys({ db, keyring }: Pick<Store, "db" | "keyrin
   const [proofs] = read.value;
   const checked = await compareProofs(keyring, proofs);
   if (!checked.ok || proofs.length === 0) return checked;
-  const { active, keys } = keyring;
-  const unnamed = proofs.filter(({ id, fingerprint }) => fingerprint === null && keys.has(id));
-  const statements = unnamed.map(({ id }) => db.prepare(SQL.addFingerprint).bind(id, keys.get(id)!.fingerprint));
-  if (!proofs.some(({ id }) => id === active.id)) statements.push(await proofStatement(db, active));
-  const written: Result<unknown> = statements.length > 0 ? await runBatch(db, ...statements) : ok(undefined);
+  const { active } = keyring;
+  if (proofs.some(({ id }) => id === active.id)) return ok(undefined);
+  const written = await runBatch(db, await proofStatement(db, active));
   return written.ok ? ok(undefined) : written;
 }
 

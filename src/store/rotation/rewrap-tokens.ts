@@ -1,11 +1,11 @@
 import { emailIndex } from "../../crypto/email-index.ts";
 import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { type Claims, hashToken, isUnheld, signToken } from "../../crypto/token.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import type { Rewrapped } from "./rewrapped.ts";
 import { refuseMissingKey } from "../keys/root-keys.ts";
-import { openToken, sealToken, signAgain, type TokenRow } from "../vaults/token-rows.ts";
+import { openToken, sealToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 
 /** The rows of tokens, and of tokens that have ended, for rewrap.ts. */
 
@@ -21,28 +21,27 @@ export const REWRAPPED_TOKENS: Rewrapped = {
   update: `
     UPDATE tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed', signed_by = new.value ->> 'signed_by',
       claims = new.value ->> 'hash', person = new.value ->> 'person'
-    FROM json_each(?1) AS new ${unchanged("tokens")} AND claims IS new.value ->> 'claims' RETURNING id`,
+    FROM json_each(?1) AS new ${unchanged("tokens")} AND claims = new.value ->> 'claims' RETURNING id`,
   rewrap: async (store, row: TokenRow) => {
     const claims = await openRow(store, row);
     if (!claims.ok) return claims;
-    const held = await (isUnheld(claims.value) ? signByActive(store, row, claims.value) : keepSignature(store, row));
-    if (!held.ok) return held;
+    const held = isUnheld(claims.value) ? await signByActive(store, row, claims.value) : heldBy(row);
     const { person, name } = claims.value;
     const index = person ? await emailIndex(store.keyring.active, name) : null;
-    return ok({ ...(await sealAgain(store, row, claims.value)), claims: row.claims, person: index, ...held.value });
+    return ok({ ...(await sealAgain(store, row, claims.value)), claims: row.claims, person: index, ...held });
   },
 };
 
 export const REWRAPPED_ENDED_TOKENS: Rewrapped = {
   table: "ended_tokens",
   rows: 50,
-  columns: "sealed, created_at, expires_at, signed_by",
+  columns: "sealed, created_at, expires_at",
   update: `
-    UPDATE ended_tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed', signed_by = new.value ->> 'signed_by'
+    UPDATE ended_tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed'
     FROM json_each(?1) AS new ${unchanged("ended_tokens")} RETURNING id`,
   rewrap: async (store, row: TokenRow) => {
     const claims = await openRow(store, row);
-    return claims.ok ? ok({ ...(await sealAgain(store, row, claims.value)), signed_by: signerOf(store, row) }) : claims;
+    return claims.ok ? ok(await sealAgain(store, row, claims.value)) : claims;
   },
 };
 
@@ -56,36 +55,21 @@ const sealAgain = async ({ keyring }: Store, { id, root_key_id, sealed }: TokenR
   sealed: await sealToken(keyring.active, claims),
 });
 
-/** The column `signed_by` of the row under the active key. */
-function signerOf({ keyring }: Store, { root_key_id, signed_by }: TokenRow): string | null {
-  const signer = signed_by ?? root_key_id;
-  return signer === keyring.active.id ? null : signer;
-}
-
 interface Held {
-  readonly signed_by: string | null;
-  readonly hash: string | null;
+  readonly signed_by: string;
+  readonly hash: string;
 }
 
-/**
- * Somebody has the text of the token, so it keeps its signature and its hash. A row of schema 1 gets its hash now, because only the key
- * that signed can compute it. Errors: `misconfigured`.
- */
-async function keepSignature(store: Store, row: TokenRow): Promise<Result<Held>> {
-  const signed_by = signerOf(store, row);
-  if (row.claims !== null) return ok({ signed_by, hash: row.claims });
-  const signed = await signAgain(store.keyring, row);
-  return signed.ok ? ok({ signed_by, hash: signed.value.hash }) : fail("misconfigured", "a token cannot be signed again");
-}
+/** Somebody has the text of the token, so it keeps its signature and its hash. */
+const heldBy = ({ signed_by, claims }: TokenRow): Held => ({ signed_by, hash: claims });
 
 /**
  * Nobody has the text of a token for service bindings or of the row of a person, so the active key signs it, and it does not depend on the
  * old one. Only a row that its hash authenticates is signed: another one would become valid by this. That one keeps its hash, and stays
  * refused.
  */
-async function signByActive(store: Store, row: TokenRow, claims: Claims): Promise<Result<Held>> {
-  const signed = await signAgain(store.keyring, row);
+async function signByActive({ keyring }: Store, row: TokenRow, claims: Claims): Promise<Held> {
+  const signed = await signAgain(keyring, row);
   const authentic = signed.ok && signed.value.hash === row.claims;
-  if (!authentic) return ok({ signed_by: signerOf(store, row), hash: row.claims });
-  return ok({ signed_by: null, hash: await hashToken(await signToken(store.keyring, claims)) });
+  return authentic ? { signed_by: keyring.active.id, hash: await hashToken(await signToken(keyring, claims)) } : heldBy(row);
 }

@@ -15,7 +15,7 @@ const uuid = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4
 export const DEPLOYMENT_TABLES = {
   root_keys: {
     key: ["id"],
-    columns: { id: "root key", proof: "sealed", fingerprint: "text?" },
+    columns: { id: "root key", proof: "sealed", fingerprint: "text" },
     associatedData: { proof: (): AssociatedData => ({ kind: "proof", vault: NOWHERE, record: NOWHERE, version: 1 }) },
     backup: { in: ["registry"] },
     purge: { never: "a row proves that the root key of its id is the right one" },
@@ -46,8 +46,8 @@ export const DEPLOYMENT_TABLES = {
       sealed: "sealed",
       created_at: "time",
       expires_at: "time",
-      claims: "text?",
-      signed_by: "root key?",
+      claims: "text",
+      signed_by: "root key",
       person: "index?",
     },
     associatedData: { sealed: textOfToken },
@@ -66,7 +66,7 @@ export const DEPLOYMENT_TABLES = {
       created_at: "time",
       expires_at: "time",
       ended_at: "time",
-      signed_by: "root key?",
+      signed_by: "root key",
     },
     associatedData: { sealed: textOfToken },
     backup: { in: ["registry"] },

@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { explainFailure, refuseMissingKey } from "../keys/root-keys.ts";
-import { signAgain, type TokenRow } from "../vaults/token-rows.ts";
+import { signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
  * The tokens of service bindings (contract 18), which are named by their ids. Their claims come from their rows, so the rows are
@@ -53,7 +53,6 @@ const readIfCurrent = async <T>(
   read: (claims: VerifiedClaims) => Promise<Result<T>>,
 ): Promise<Result<T>> => (isCurrent(claims, now, settings.tokensNotBefore) ? read(claims) : fail("unauthorized"));
 
-/** A row without a hash is refused too: one that has lost it cannot be told from one that was altered. */
 async function load(store: Store, id: string): Promise<Result<VerifiedClaims>> {
   const loaded = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL).bind(id));
   if (!loaded.ok) return loaded;

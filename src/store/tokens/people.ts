@@ -7,7 +7,7 @@ import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { endToken } from "./end-token.ts";
 import { proofStatement } from "../keys/root-keys.ts";
-import { openToken, sealToken, type TokenRow } from "../vaults/token-rows.ts";
+import { openToken, sealToken, type TokenRow } from "./token-rows.ts";
 import { listTokens, type ListedToken } from "./tokens.ts";
 
 /**
@@ -18,7 +18,7 @@ import { listTokens, type ListedToken } from "./tokens.ts";
 const SQL = {
   /** One statement, so that of two requests for one email, or for the last place, D1 lets one insert its row. */
   insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, person) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by, person) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2, ?7
     WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
       AND NOT EXISTS (SELECT 1 FROM tokens WHERE person IN (SELECT value FROM json_each(?8)))
       AND (SELECT count(*) FROM tokens WHERE person IS NOT NULL) < ${LIMITS.people}
@@ -30,7 +30,7 @@ const SQL = {
   slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND person IS NOT NULL",
   /** Only the row that was read: a rewrap or another change may have written it meanwhile. */
   update: `
-    UPDATE tokens SET root_key_id = ?2, sealed = ?3, created_at = ?4, claims = ?5, person = ?6, signed_by = NULL
+    UPDATE tokens SET root_key_id = ?2, sealed = ?3, created_at = ?4, claims = ?5, person = ?6, signed_by = ?2
     WHERE id = ?1 AND sealed = ?7 RETURNING id`,
 };
 

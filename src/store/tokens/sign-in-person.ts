@@ -3,7 +3,7 @@ import { isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { explainFailure, refuseMissingKey } from "../keys/root-keys.ts";
-import { signAgain, type TokenRow } from "../vaults/token-rows.ts";
+import { signAgain, type TokenRow } from "./token-rows.ts";
 
 /** Finds the person who signs in, by the email that Cloudflare Access has confirmed (contract 25.6). */
 

@@ -5,7 +5,7 @@ import { possibleTime } from "../../model/time.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys, proofStatement } from "../keys/root-keys.ts";
-import { openToken, sealToken, signAgain, type TokenRow } from "../vaults/token-rows.ts";
+import { openToken, sealToken, signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
  * The tokens, for the admin routes. The table `tokens` is the allow-list. A token that was revoked or has expired moves to
@@ -14,7 +14,7 @@ import { openToken, sealToken, signAgain, type TokenRow } from "../vaults/token-
 
 const SQL = {
   insert: `
-    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims) SELECT ?1, ?2, ?3, ?4, ?5, ?6
+    INSERT INTO tokens (id, root_key_id, sealed, created_at, expires_at, claims, signed_by) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?2
     WHERE NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
     ON CONFLICT (id) DO NOTHING RETURNING id`,
   live: "SELECT * FROM tokens WHERE id = ?1",
@@ -59,8 +59,7 @@ async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Pr
   const signed = await signAgain(keyring, row);
   if (!signed.ok) return signed;
   const { claims, hash } = signed.value;
-  const known = row.claims === null || row.claims === hash;
-  return known && requestOf(claims) === requestOf(wanted) ? signed : fail("idempotency");
+  return row.claims === hash && requestOf(claims) === requestOf(wanted) ? signed : fail("idempotency");
 }
 
 /** What a request for a token asks for, as a text that is equal for equal requests. */

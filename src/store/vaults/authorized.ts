@@ -59,7 +59,7 @@ export async function loadFromVault<Row, Rows extends unknown[]>(
   const answer = await runBatch<[AuthorizingRow & Row, ...Rows]>(store.db, statement, ...statements);
   if (!answer.ok) return answer;
   const [[row], ...rows] = answer.value;
-  const authorized = await authorizeToken(store, access.token, row!.token);
+  const authorized = authorizeToken(access.token, row!.token);
   if (!authorized.ok) return authorized;
   if (row!.id === null) return fail("vault_not_found");
   const keys = await openKeys(store, row!);
@@ -88,6 +88,6 @@ export async function loadForToken<Rows extends unknown[]>(
   );
   if (!answer.ok) return answer;
   const [[row], ...rows] = answer.value;
-  const authorized = await authorizeToken(store, token, row!.token);
+  const authorized = authorizeToken(token, row!.token);
   return authorized.ok ? ok(rows) : authorized;
 }

@@ -6,7 +6,7 @@ import { isTime } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
 import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { openProof } from "../keys/root-keys.ts";
-import { openToken, signAgain, type TokenRow } from "../vaults/token-rows.ts";
+import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 import { CREATE_AGAIN, loadSchema } from "../d1/schema.ts";
 import { recountUses } from "../commit/repairs.ts";
 import { fault, type Fault } from "../checks/fault.ts";
@@ -27,7 +27,7 @@ const SQL = {
     FROM (${["SELECT id FROM root_key_uses", ...COUNTS.map((table) => `SELECT root_key_id FROM ${table}`)].join(" UNION ")}) AS named
     LEFT JOIN root_key_uses AS uses ON uses.id = named.id`,
   tokens: `
-    SELECT *, signed_by IS NULL OR signed_by IN (SELECT id FROM root_keys) AS knowsSigner
+    SELECT *, signed_by IN (SELECT id FROM root_keys) AS knowsSigner
     FROM tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
   ended: `SELECT * FROM ended_tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
 };
@@ -93,7 +93,7 @@ export const checkTokens = (ports: VerifyPorts, position: Position): Promise<Res
     if (!signed.ok) return UNCHECKED.has(signed.failure.kind) ? [] : [unreadable("tokens", row)];
     const { claims, hash } = signed.value;
     const changed = [
-      ...(row.claims === null || row.claims === hash ? [] : ["the row gives another token than the one that was issued"]),
+      ...(row.claims === hash ? [] : ["the row gives another token than the one that was issued"]),
       ...(row.person === (await indexOf(ports, row, claims)) ? [] : ["the row has the index of another email"]),
     ];
     return changed.map((what) => fault("token_changed", { table: "tokens", id: row.id }, what));

@@ -2,7 +2,7 @@ import { parseItem } from "../../../src/model/item-input.ts";
 import type { Change, Idempotency, Operation } from "../../../src/model/operation.ts";
 import { parsePatch } from "../../../src/model/patch-input.ts";
 import type { Result } from "../../../src/model/result.ts";
-import { ACTOR, ITEM, tagsOf, VAULT } from "./store.ts";
+import { ACTOR, ITEM, tagsOf, TOKEN_HASH, VAULT } from "./store.ts";
 
 /** Operations on the Item of the model. */
 
@@ -10,7 +10,16 @@ let operations = 0;
 
 export const operationOf = (change: Change, idempotency?: Idempotency): Operation => {
   const origin = { userAgent: "", requestIp: "" };
-  return { id: `operation ${++operations}`, vault: VAULT, actor: ACTOR, size: 0, origin, change, idempotency };
+  return {
+    id: `operation ${++operations}`,
+    vault: VAULT,
+    actor: ACTOR,
+    tokenHash: TOKEN_HASH,
+    size: 0,
+    origin,
+    change,
+    idempotency,
+  };
 };
 
 /** The writes to versions and deleted Items. */

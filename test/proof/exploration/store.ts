@@ -19,6 +19,7 @@ import type { Retention } from "../../../src/vault/working.ts";
 export const VAULT = "00000000-0000-4000-8000-000000000001";
 export const ITEM = "00000000-0000-4000-8000-000000000002";
 export const ACTOR = "00000000-0000-4000-8000-000000000003";
+export const TOKEN_HASH = "the hash of the token";
 
 /** The nonce of an Item's version; `draw` 0 is that of the first version. Each attempt to write a version draws another one. */
 export const nonceOf = (draw: number): string => drawnBytes(8, draw).toHex();
@@ -95,7 +96,7 @@ export function createStore(broken: Broken = {}, retention: Retention = NOTHING_
     read: (): Snapshot => ({
       opened: { vault } as OpenVault,
       everExisted: true,
-      tokens: new Map([[ACTOR, null]]),
+      tokens: new Map([[ACTOR, TOKEN_HASH]]),
       filesOfBroken: new Map(),
       items: new Map(items),
       versions: new Map(kept),

@@ -16,10 +16,10 @@ export interface TokenRow {
   /** Unix milliseconds. */
   created_at: number;
   expires_at: number;
-  /** The hash of the token; NULL in a row of schema 1 that was not used since. */
-  claims: string | null;
-  /** The root key that signed the token; NULL: `root_key_id`. */
-  signed_by: string | null;
+  /** The hash of the token. */
+  claims: string;
+  /** The root key that signed the token. */
+  signed_by: string;
   /** The blind index of a person's email (crypto/email-index.ts); NULL in the row of a token. */
   person: string | null;
 }
@@ -40,9 +40,7 @@ export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Resul
   if (!text.ok) return text;
   if (!isTime(row.created_at) || !isTime(row.expires_at)) return fail("integrity");
   const typed = JSON.parse(text.value) as Omit<Claims, "id" | "issuedAt" | "expiresAt">;
-  // A rewrap by release 0.2.0 seals the row of a person without that claim, and keeps column and hash. The hash covers the claim.
-  const person = typed.person ?? (row.person && !typed.binding ? true : undefined);
-  return ok({ id: row.id, ...typed, person, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
+  return ok({ id: row.id, ...typed, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
 }
 
 /** The token of a row: its claims, signed again as when it was issued. */
@@ -56,7 +54,7 @@ export interface SignedToken {
 export async function signAgain(keyring: Keyring, row: TokenRow): Promise<Result<SignedToken>> {
   const claims = await openToken(keyring, row);
   if (!claims.ok) return claims;
-  const signer = keyring.keys.get(row.signed_by ?? row.root_key_id);
+  const signer = keyring.keys.get(row.signed_by);
   if (!signer) return fail("signer_removed");
   const token = await signToken({ active: signer }, claims.value);
   return ok({ claims: claims.value, token, hash: await hashToken(token) });
