@@ -21,6 +21,7 @@ import { foldVaults } from "./store/commit/folded-titles.ts";
 import { deleteOldRecords } from "./store/commit/idempotency.ts";
 import { countSealedBytes } from "./store/commit/sealed-bytes.ts";
 import type { Expired, Expiry } from "./vault/expiry.ts";
+import { filesOf } from "./store/buckets/r2.ts";
 
 /**
  * The D1 calls that no part takes from the shared ones, because they do not depend on how much is due: of the logs 2, of the archive 1, of
@@ -120,10 +121,10 @@ async function callExpire(env: Env, expiry: Expiry): Promise<Result<string | und
 }
 
 /** Lets coordinators sweep contents that have no row. */
-async function watchContents({ DB, FILES, COORDINATOR }: Env, now: number): Promise<Counts> {
-  const found = await findContentsWithoutRow(DB, FILES, now, async (vault, keys) => {
+async function watchContents(env: Env, now: number): Promise<Counts> {
+  const found = await findContentsWithoutRow(env.DB, filesOf(env), now, async (vault, keys) => {
     try {
-      return await COORDINATOR.getByName(vault).watchContents(keys);
+      return await env.COORDINATOR.getByName(vault).watchContents(keys);
     } catch (error) {
       if (isMissingMethod(error)) return 0; // of release 0.2.0: a later pass finds them again
       throw error;

@@ -7,6 +7,7 @@ import { hasTag } from "./conditions.ts";
 import type { Context } from "./context.ts";
 import { pump } from "../streams.ts";
 import { parseRange } from "./range.ts";
+import { filesOf } from "../store/buckets/r2.ts";
 
 /** Sends a content, whole or in part (RFC 9110 section 14), opened while it is streamed. */
 
@@ -30,7 +31,7 @@ export async function sendContent(c: Context, place: ContentPlace, file: KeyedFi
   const lengths = { "Content-Length": String(size), ...partial };
   const status = range.value ? 206 : 200;
   if (head) return ok(c.body(null, status, { ...headers, ...lengths }));
-  const content = await openContent(c.env.FILES, place, file, range.value);
+  const content = await openContent(filesOf(c.env), place, file, range.value);
   if (!content.ok) return content;
   const { readable, writable } = new FixedLengthStream(size);
   // The status can no longer change: on a failure the stream ends before the declared length.

@@ -8,6 +8,7 @@ import { putContent } from "../store/contents/upload.ts";
 import { isEncoded } from "./body.ts";
 import type { Context } from "./context.ts";
 import type { Received } from "./upload-content.ts";
+import { filesOf } from "../store/buckets/r2.ts";
 
 /** A request whose body is the content of a File (contract 9): its headers, and the checks on its bytes. */
 
@@ -62,7 +63,7 @@ export function receiveContent(
   const { body } = c.req.raw;
   const stream = body ?? new Response(new Uint8Array()).body!;
   const length = body ? headers.length : 0;
-  return putContent(c.env.FILES, place, key, stream, length, (pieces) => checkPieces(pieces, headers, hashed));
+  return putContent(filesOf(c.env), place, key, stream, length, (pieces) => checkPieces(pieces, headers, hashed));
 }
 
 /**

@@ -4,6 +4,7 @@ import { LIMITS } from "../model/limits.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { loadContent } from "../store/contents/download.ts";
 import type { Store } from "../store/d1/database.ts";
+import { filesOf } from "../store/buckets/r2.ts";
 
 /** The contents of Files in the answer to references (contract 16.8). */
 
@@ -31,7 +32,7 @@ export function createInliner({
     // Before the first await: the Files are counted in the order of the calls.
     if (file.size > store.settings.inlineLimit || sum + file.size > LIMITS.inlined) return fail("too_large_to_inline");
     sum += file.size;
-    const content = contents.get(file.generation) ?? loadContent(env.FILES, placeOf(vault, item, file), file);
+    const content = contents.get(file.generation) ?? loadContent(filesOf(env), placeOf(vault, item, file), file);
     contents.set(file.generation, content);
     const loaded = await content;
     return loaded.ok ? ok(toText(loaded.value)) : loaded;

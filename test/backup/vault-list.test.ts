@@ -121,3 +121,14 @@ it("has an entry in the log of the admin (21.11)", async () => {
   await expect.poll(() => entries.length, UNDER_LOAD).toBe(1);
   expect(entries).toMatchObject([{ action: "READ", resource: "BACKUP" }]);
 });
+
+it("passes over folders whose names are no ids, however many they are", async () => {
+  const ids = ["1", "f"].map((digit) => "00000000-0000-4000-8000-000000000000".replaceAll("0", digit));
+  const others = Array.from({ length: 45 }, (_, number) => `2-no-id-${String(number).padStart(2, "0")}`);
+  for (const folder of [...ids, ...others, "z"]) await env.BACKUPS.put(`vaults/${folder}/parts/${"0".repeat(64)}`, "part");
+  const first = await page();
+  expect(first).toEqual({ vaults: [{ id: ids[0], skipped: [] }], next: ids[0] });
+  const second = await page(`?after=${first.next}`);
+  expect(second.vaults).toEqual([{ id: ids[1], skipped: [] }]);
+  expect(second.next === undefined ? { vaults: [] } : await page(`?after=${second.next}`)).toEqual({ vaults: [] });
+});

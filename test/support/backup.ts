@@ -5,6 +5,7 @@ import type { Result } from "../../src/model/result.ts";
 import { listSnapshots, loadNewest, loadPart } from "../../src/store/backup/load.ts";
 import { type BackupStore, openBackupStore } from "../../src/store/backup/ports.ts";
 import { admin, type Request_ } from "./service.ts";
+import { r2Bucket } from "../../src/store/buckets/r2.ts";
 
 /** Makes backups through the routes, and reads them as a restore would. */
 
@@ -60,13 +61,13 @@ export function valueOf<T>(result: Result<T>): T {
   return result.value;
 }
 
-export const snapshotsOf = async (vault: string): Promise<number[]> => valueOf(await listSnapshots(env.BACKUPS, vault));
+export const snapshotsOf = async (vault: string): Promise<number[]> => valueOf(await listSnapshots(r2Bucket(env.BACKUPS), vault));
 
 /** The newest manifest of a vault, and its parts. */
 export async function newestOf(vault: string): Promise<{ manifest: Manifest; parts: Part[] }> {
-  const { keyring } = await backupStore();
-  const { manifest } = valueOf(await loadNewest(env.BACKUPS, keyring, vault));
-  const parts = await Promise.all(manifest.parts.map(async (ref) => valueOf(await loadPart(env.BACKUPS, manifest, ref))));
+  const { keyring, backups } = await backupStore();
+  const { manifest } = valueOf(await loadNewest(backups, keyring, vault));
+  const parts = await Promise.all(manifest.parts.map(async (ref) => valueOf(await loadPart(backups, manifest, ref))));
   return { manifest, parts };
 }
 

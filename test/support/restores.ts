@@ -15,8 +15,8 @@ export async function changeManifest(
   changes: Partial<Manifest>,
   as: { readonly vault: string; readonly number: number } = place,
 ): Promise<void> {
-  const { keyring } = await backupStore();
-  const { manifest } = valueOf(await loadManifest(env.BACKUPS, keyring, place));
+  const { keyring, backups } = await backupStore();
+  const { manifest } = valueOf(await loadManifest(backups, keyring, place));
   await env.BACKUPS.put(manifestKey(as.vault, as.number), await presentManifest(keyring, { ...manifest, ...changes }));
 }
 

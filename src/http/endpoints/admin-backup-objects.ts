@@ -29,8 +29,7 @@ export const putBackupObject = {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
     const body = c.req.raw.body ?? new Response(new Uint8Array()).body!;
-    const fixed = body.pipeThrough(new FixedLengthStream(length));
-    const stored = await storeObject(buckets.value, key, { length, body: fixed });
+    const stored = await storeObject(buckets.value, key, { length, body });
     return stored.ok ? ok({ response: c.json({ stored: stored.value }), action: "UNLOGGED" }) : stored;
   },
 };

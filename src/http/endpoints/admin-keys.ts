@@ -4,13 +4,14 @@ import { loadNeededKeys } from "../../store/backup/needed-keys.ts";
 import { isRemovable, type KnownKey, loadKnownKeys } from "../../store/keys/key-states.ts";
 import { FIRST_SLICE, isRewrappedTable, type RewrapCursor, rewrapSlice } from "../../store/rotation/rewrap.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { backupsOf } from "../../store/buckets/r2.ts";
 
 /** /v1/admin/keys: the root keys, without key material, and their rotation (contract 20). */
 
 export async function listKeys({ c, store }: Call): Promise<Result<Reply>> {
   const keys = await loadKnownKeys(store);
   if (!keys.ok) return keys;
-  const needed = await loadNeededKeys((c.env as Partial<Env>).BACKUPS, store.keyring);
+  const needed = await loadNeededKeys(backupsOf(c.env), store.keyring);
   if (!needed.ok) return needed;
   return ok({ response: c.json(keys.value.map((key) => presentKey(key, needed.value.has(key.id)))) });
 }

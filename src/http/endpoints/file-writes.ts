@@ -9,6 +9,7 @@ import { presentFile } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { parseName, parseSection, parseUploadHeaders, receiveContent, type UploadHeaders } from "../upload.ts";
 import { uploadContent } from "../upload-content.ts";
+import { filesOf } from "../../store/buckets/r2.ts";
 
 /** Endpoint 12: the writes to the Files of an Item. */
 
@@ -72,7 +73,7 @@ async function upload(
     record: () => recordContent(call, place),
     receive: (key) => receiveContent(c, place, key, headers, idempotencyKey !== undefined),
     write: (content, hash) => tryChange(call, vault, changeFor(content), { ids, body: hash }),
-    discard: () => deleteContent(c.env.FILES, place),
+    discard: () => deleteContent(filesOf(c.env), place),
   });
   return written.ok ? ok({ response: c.json(presentFile(written.value, { id: item, vault }, dialect)) }) : written;
 }

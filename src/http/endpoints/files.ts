@@ -9,6 +9,7 @@ import { loadFileOfVersion } from "../../store/items/versions.ts";
 import { sendContent } from "../download.ts";
 import { presentFile } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { filesOf } from "../../store/buckets/r2.ts";
 
 /** Endpoints 7 to 9: the Files of an Item, and their contents. */
 
@@ -65,7 +66,7 @@ async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boo
   if (large) return fail("too_large_to_inline", writeId(large.id, dialect));
   const presented: object[] = [];
   for (const file of files) {
-    const content = inline ? await loadContent(c.env.FILES, placeOf(vault, item, file), file) : ok(undefined);
+    const content = inline ? await loadContent(filesOf(c.env), placeOf(vault, item, file), file) : ok(undefined);
     if (!content.ok) return content;
     presented.push(presentFile(file, { id: item, vault }, dialect, content.value));
   }

@@ -10,6 +10,7 @@ import { probeRootKeys } from "../../store/keys/key-states.ts";
 import { probeBucket, probeDatabase, probeSchema } from "../../store/health/probes.ts";
 
 import type { Context } from "../context.ts";
+import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 
 /** /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). */
 
@@ -44,7 +45,7 @@ const DEPENDENCIES: readonly Dependency[] = [
   { service: "d1", needs: ["DB"], message: "The database answers", check: ({ DB }) => probeDatabase(DB) },
   { service: "schema", needs: ["DB"], message: "The schema is up to date", check: ({ DB }) => probeSchema(DB) },
   { service: "capacity", needs: ["DB"], message: "", check: checkCapacity, figures: capacityFigures },
-  { service: "r2", needs: ["FILES"], message: "The bucket answers", check: ({ FILES }) => probeBucket(FILES) },
+  { service: "r2", needs: ["FILES"], message: "The bucket answers", check: (env) => probeBucket(filesOf(env)) },
   { service: "keys", needs: ["DB", "ROOT_KEYS"], message: "The root keys are those of the database", check: checkKeys },
   { service: "coordinator", needs: ["COORDINATOR"], message: "The Durable Objects are bound", check: bound },
   { service: "queue", needs: ["ACTIVITY"], message: "The queue of the activity log is bound", check: bound },
@@ -131,7 +132,7 @@ async function checkKeys({ DB, ROOT_KEYS }: Env): Promise<Result<undefined>> {
 async function checkBackups(env: Env): Promise<Result<Report>> {
   const settings = parseSettings(env);
   if (!settings.ok) return settings;
-  return probeBackups(env.DB, (env as Partial<Env>).BACKUPS, settings.value.backupHour, Date.now());
+  return probeBackups(env.DB, backupsOf(env), settings.value.backupHour, Date.now());
 }
 
 function checkSettings(env: Env): Result<undefined> {

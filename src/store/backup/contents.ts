@@ -3,7 +3,8 @@ import type { ContentPlace } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { backupContent } from "./object-keys.ts";
-import { type BackupStore, tryBucket } from "./ports.ts";
+import type { BackupStore } from "./ports.ts";
+import { tryBucket } from "../buckets/calls.ts";
 
 /** Copies contents from FILES to BACKUPS as they lie there: sealed. An object is copied once, because it is never overwritten. */
 
@@ -38,9 +39,7 @@ function copyContent({ backups, files }: BackupStore, key: string): Promise<Resu
     if (await backups.head(backupContent(key))) return 0;
     const object = await files.get(key);
     if (!object) return undefined;
-    // R2 accepts a stream only with a known length, and stores nothing when it is shorter or longer.
-    const { readable, writable } = new FixedLengthStream(object.size);
-    await Promise.all([backups.put(backupContent(key), readable), object.body.pipeTo(writable)]);
+    await backups.put(backupContent(key), { pieces: object.body, length: object.size });
     return object.size;
   });
 }

@@ -2,7 +2,9 @@ import type { Manifest } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest } from "./load.ts";
 import { isBackupKey } from "./object-keys.ts";
-import { type BackupStore, tryBucket } from "./ports.ts";
+import type { BackupStore } from "./ports.ts";
+import { tryBucket } from "../buckets/calls.ts";
+import type { OpenObject } from "../buckets/bucket.ts";
 
 /** Lists snapshots, and the objects of the bucket for a copy of it. */
 
@@ -37,14 +39,13 @@ export interface ObjectPage {
 /** A page of the objects of all backups, in the order of their keys. In: the key after which it begins. Errors: `unavailable`. */
 export function listObjects({ backups }: BackupStore, after: string): Promise<Result<ObjectPage>> {
   return tryBucket(async () => {
-    const page = await backups.list(after === "" ? {} : { startAfter: after });
-    const objects = page.objects.filter(({ key }) => isBackupKey(key)).map(({ key, size }) => ({ key, size }));
-    return { objects, next: page.truncated ? page.objects.at(-1)?.key : undefined };
+    const { objects, next } = await backups.list({ after });
+    return { objects: objects.filter(({ key }) => isBackupKey(key)).map(({ key, size }) => ({ key, size })), next };
   });
 }
 
 /** An object as it lies in the bucket. Errors: `backup_not_found`, `unavailable`. */
-export async function loadObject({ backups }: BackupStore, key: string): Promise<Result<R2ObjectBody>> {
+export async function loadObject({ backups }: BackupStore, key: string): Promise<Result<OpenObject>> {
   const object = await tryBucket(() => backups.get(key));
   if (!object.ok) return object;
   return object.value ? ok(object.value) : fail("backup_not_found");

@@ -1,53 +1,42 @@
 import type { Keyring } from "../../crypto/keyring.ts";
-import { logFailure } from "../../log.ts";
-import type { Manifest, Part, PartRef } from "../../model/backup.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { type Manifest, type Part, type PartRef, REGISTRY } from "../../model/backup.ts";
+import { isId } from "../../model/ids.ts";
+import { fail, type Result } from "../../model/result.ts";
 import { type OpenManifest, parseManifest } from "./manifest.ts";
 import { parsePart, type PartOwner } from "./part.ts";
-import { manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
+import { FOLDERS, folderOf, manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
+import { listAll, pagesOf, tryBucket } from "../buckets/calls.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** Loads the objects of a backup from the bucket. Nothing that these functions return is unauthenticated. */
 
-/** Errors: `unavailable`, when R2 fails. */
-async function loadObject(bucket: R2Bucket, key: string): Promise<Result<Uint8Array | undefined>> {
-  try {
+/** Errors: `unavailable`. */
+const loadObject = (bucket: Bucket, key: string): Promise<Result<Uint8Array | undefined>> =>
+  tryBucket(async () => {
     const object = await bucket.get(key);
-    return ok(object ? new Uint8Array(await object.arrayBuffer()) : undefined);
-  } catch (error) {
-    logFailure("R2", error);
-    return fail("unavailable");
-  }
-}
+    return object && new Uint8Array(await object.arrayBuffer());
+  });
 
 /** One manifest. Errors: `backup_not_found`, those of `parseManifest`, `unavailable`. */
 export async function loadManifest(
-  bucket: R2Bucket,
+  bucket: Bucket,
   keyring: Keyring,
-  place: Pick<Manifest, "vault" | "number">,
+  snapshot: Pick<Manifest, "vault" | "number">,
 ): Promise<Result<OpenManifest>> {
-  const text = await loadObject(bucket, manifestKey(place.vault, place.number));
+  const text = await loadObject(bucket, manifestKey(snapshot.vault, snapshot.number));
   if (!text.ok) return text;
-  return text.value ? parseManifest(keyring, place, text.value) : fail("backup_not_found");
+  return text.value ? parseManifest(keyring, snapshot, text.value) : fail("backup_not_found");
 }
 
 /** The numbers of the snapshots of a vault, the oldest first. Errors: `unavailable`. */
-export async function listSnapshots(bucket: R2Bucket, vault: string): Promise<Result<number[]>> {
-  const numbers: number[] = [];
-  try {
-    for (let cursor: string | undefined; ;) {
-      const page = await bucket.list({ prefix: manifestPrefix(vault), ...(cursor !== undefined && { cursor }) });
-      numbers.push(...page.objects.flatMap(({ key }) => Number(/(\d+)\.manifest$/.exec(key)?.[1] ?? []) || []));
-      if (!page.truncated) return ok(numbers);
-      cursor = page.cursor;
-    }
-  } catch (error) {
-    logFailure("R2", error);
-    return fail("unavailable");
-  }
-}
+export const listSnapshots = (bucket: Bucket, vault: string): Promise<Result<number[]>> =>
+  tryBucket(async () => {
+    const objects = await listAll(bucket, manifestPrefix(vault));
+    return objects.flatMap(({ key }) => Number(/(\d+)\.manifest$/.exec(key)?.[1] ?? []) || []);
+  });
 
 /** The newest manifest of a vault. Errors: `backup_not_found`, those of `loadManifest`. */
-export async function loadNewest(bucket: R2Bucket, keyring: Keyring, vault: string): Promise<Result<OpenManifest>> {
+export async function loadNewest(bucket: Bucket, keyring: Keyring, vault: string): Promise<Result<OpenManifest>> {
   const numbers = await listSnapshots(bucket, vault);
   if (!numbers.ok) return numbers;
   const number = numbers.value.at(-1);
@@ -55,8 +44,33 @@ export async function loadNewest(bucket: R2Bucket, keyring: Keyring, vault: stri
 }
 
 /** A part that a manifest names. Errors: `backup_damaged`, also when the part is missing; `unavailable`. */
-export async function loadPart(bucket: R2Bucket, owner: PartOwner, ref: PartRef): Promise<Result<Part>> {
+export async function loadPart(bucket: Bucket, owner: PartOwner, ref: PartRef): Promise<Result<Part>> {
   const text = await loadObject(bucket, partKey(owner.vault, ref.sha256));
   if (!text.ok) return text;
   return text.value ? parsePart(owner, ref, text.value) : fail("backup_damaged", `part ${ref.sha256} is missing`);
 }
+
+/** The sizes of the parts of a vault in the bucket, by their keys: bytes. Errors: `unavailable`. */
+export const loadPartSizes = (bucket: Bucket, vault: string): Promise<Result<ReadonlyMap<string, number>>> =>
+  tryBucket(async () => new Map((await listAll(bucket, partKey(vault, ""))).map(({ key, size }) => [key, size])));
+
+/** Ids of vaults that have a folder in the bucket. */
+export interface FolderPage {
+  readonly vaults: readonly string[];
+  /** The id after which the next page begins; absent on the last one. */
+  readonly next: string | undefined;
+}
+
+/**
+ * A page of the vaults that have a folder in the bucket, in the order of their ids. A folder of another name is passed over. In: the id after
+ * which it begins, or an empty text. Errors: `unavailable`.
+ */
+export const listFolders = (bucket: Bucket, after: string, limit: number): Promise<Result<FolderPage>> =>
+  tryBucket(async () => {
+    const start = `${folderOf(after || REGISTRY)}0`; // 0 is the character after the slash
+    for await (const { folders, next } of pagesOf(bucket, { prefix: FOLDERS, folders: true, after: start, limit })) {
+      const vaults = folders.map((folder) => folder.slice(FOLDERS.length)).filter(isId);
+      if (vaults.length > 0 || next === undefined) return { vaults, next: next === undefined ? undefined : vaults.at(-1) };
+    }
+    return { vaults: [], next: undefined };
+  });

@@ -3,6 +3,7 @@ import { type Cell, REGISTRY, type TableRows } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listSnapshots, loadManifest } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** The root keys that a backup needs: those of its manifests, of the keys of its vaults, and of its rows of tokens (contract 20.2). */
 
@@ -24,7 +25,7 @@ export const keysOfRegistry = ({ manifest, rootKey }: OpenManifest): readonly st
 /**
  * The ids that the newest backup needs, of those that open. Empty without such a backup, and without a bucket. Errors: `unavailable`.
  */
-export async function loadNeededKeys(backups: R2Bucket | undefined, keyring: Keyring): Promise<Result<ReadonlySet<string>>> {
+export async function loadNeededKeys(backups: Bucket | undefined, keyring: Keyring): Promise<Result<ReadonlySet<string>>> {
   if (!backups) return ok(new Set());
   const numbers = await listSnapshots(backups, REGISTRY);
   if (!numbers.ok) return numbers;

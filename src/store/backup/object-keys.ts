@@ -5,23 +5,26 @@ import type { ContentPlace } from "../../model/file.ts";
 
 const NUMBER = 8;
 
+/** What the folders of all vaults, and of the registry, begin with. */
+export const FOLDERS = "vaults/";
+
 /** The folder of a vault, or of the registry. */
-const folder = (vault: string): string => `vaults/${vault}`;
+export const folderOf = (vault: string): string => `${FOLDERS}${vault}`;
 
 /** Manifests sort by their numbers. */
 export const manifestKey = (vault: string, number: number): string =>
-  `${folder(vault)}/${String(number).padStart(NUMBER, "0")}.manifest`;
+  `${folderOf(vault)}/${String(number).padStart(NUMBER, "0")}.manifest`;
 
 /** The prefix of all manifests of a vault: their names begin with a digit. */
-export const manifestPrefix = (vault: string): string => `${folder(vault)}/0`;
+export const manifestPrefix = (vault: string): string => `${folderOf(vault)}/0`;
 
 /** The state of a backup that is under way (running.ts). */
 export const runningKey = (vault: string): string => `running/${vault}`;
 
-export const partKey = (vault: string, hash: string): string => `${folder(vault)}/parts/${hash}`;
+export const partKey = (vault: string, hash: string): string => `${folderOf(vault)}/parts/${hash}`;
 
 /** A content as it lies in R2, sealed under a key that the row of its File holds. */
-export const backupContentKey = (place: ContentPlace): string => backupContent(contentKey(place));
+export const backupContentKey = (content: ContentPlace): string => backupContent(contentKey(content));
 
 /** In: the key of the content in FILES. */
 export const backupContent = (key: string): string => `contents/${key}`;

@@ -1,12 +1,13 @@
 import type { Manifest, PartRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { partKey } from "./object-keys.ts";
-import { tryBucket } from "./ports.ts";
+import { tryBucket } from "../buckets/calls.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** The heads of parts, which tell which rows of earlier parts do not count. */
 
 /** The Items whose rows later parts replace. The parts of the base replace nothing. Errors: `unavailable`. */
-export async function replacedAfter(bucket: R2Bucket, manifest: Manifest, part: number): Promise<Result<ReadonlySet<string>>> {
+export async function replacedAfter(bucket: Bucket, manifest: Manifest, part: number): Promise<Result<ReadonlySet<string>>> {
   const later = manifest.parts.slice(Math.max(part + 1, manifest.base));
   const replaced = new Set<string>();
   for (const ref of later) {
@@ -18,14 +19,14 @@ export async function replacedAfter(bucket: R2Bucket, manifest: Manifest, part: 
 }
 
 /** The first bytes of a part: its head is longer only after a change of many Items. */
-const HEAD = 64 * 1024;
+const HEAD_BYTES = 64 * 1024;
 
 /** `replaces` of a part. The text is authenticated in the slice of the part; one that is damaged replaces nothing. */
-function readHead(bucket: R2Bucket, vault: string, { sha256, bytes }: PartRef): Promise<Result<readonly string[]>> {
+function readHead(bucket: Bucket, vault: string, { sha256, bytes }: PartRef): Promise<Result<readonly string[]>> {
   return tryBucket(async () => {
     const key = partKey(vault, sha256);
     if (!(await bucket.head(key))) return [];
-    const first = await (await bucket.get(key, { range: { offset: 0, length: Math.min(HEAD, bytes) } }))?.text();
+    const first = await (await bucket.get(key, { offset: 0, length: Math.min(HEAD_BYTES, bytes) }))?.text();
     const text = first === undefined || first.includes("\n") ? first : await (await bucket.get(key))?.text();
     try {
       return (JSON.parse(text?.split("\n", 1)[0] ?? "{}") as { replaces?: string[] }).replaces ?? [];

@@ -5,6 +5,7 @@ import { loadBackupFigures } from "../health/backup-figures.ts";
 import { isInUse } from "../d1/deployment.ts";
 import { NEWEST_FAULTS } from "./check-newest.ts";
 import { listSnapshots } from "./load.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** The check of /health on the nightly backup. */
 
@@ -22,7 +23,7 @@ const warning = (message: string): Result<Report> => ok({ status: "WARNING", mes
 /** In: the bucket, if it is bound; the hour of the nightly backup, if there is one; Unix milliseconds. Errors: `unavailable`. */
 export async function probeBackups(
   db: D1Database,
-  bucket: R2Bucket | undefined,
+  bucket: Bucket | undefined,
   hour: number | undefined,
   now: number,
 ): Promise<Result<Report>> {
@@ -52,7 +53,7 @@ export async function probeBackups(
 }
 
 /** Whether the database was never used, and the bucket has backups. Errors: `unavailable`. */
-async function isUnrestored(db: D1Database, bucket: R2Bucket): Promise<Result<boolean>> {
+async function isUnrestored(db: D1Database, bucket: Bucket): Promise<Result<boolean>> {
   const used = await isInUse(db);
   if (!used.ok || used.value) return used.ok ? ok(false) : used;
   const numbers = await listSnapshots(bucket, REGISTRY);

@@ -1,9 +1,10 @@
 import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { listSnapshots, loadManifest, loadNewest } from "./load.ts";
-import { manifestKey, partKey, runningKey } from "./object-keys.ts";
-import { type BackupStore, tryBucket } from "./ports.ts";
+import { listFolders, listSnapshots, loadManifest, loadNewest } from "./load.ts";
+import { backupContent, folderOf, manifestKey, partKey, runningKey } from "./object-keys.ts";
+import type { BackupStore } from "./ports.ts";
+import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 
 /**
  * Deletes snapshots that no kept registry names: those before the one that the oldest kept registry names, then parts that no kept
@@ -11,13 +12,11 @@ import { type BackupStore, tryBucket } from "./ports.ts";
  * A vault that was deleted and restored is in newer registries only, so all kept ones are read before a vault goes.
  */
 
-const FOLDERS = "vaults/";
-
 /** Folders of one call. */
-const PAGE = 20;
+const PAGE_FOLDERS = 20;
 
 /** Parts that no manifest names may belong to a snapshot that is under way. */
-const YOUNG = DAY;
+const YOUNG_MILLISECONDS = DAY;
 
 /**
  * Looks through some folders. In: the last folder before them; empty for the first. Out: the last one; `undefined` when there are no
@@ -33,10 +32,9 @@ export async function prune(store: BackupStore, after: string): Promise<Result<s
   if (number === undefined || number === registries.value[0]) return ok(undefined);
   const oldest = await loadManifest(backups, keyring, { vault: REGISTRY, number });
   if (!oldest.ok) return oldest.failure.kind === "unavailable" ? oldest : ok(undefined);
-  const startAfter = after === "" ? FOLDERS : `${FOLDERS}${after}0`; // 0 is the character after the slash
-  const page = await tryBucket(() => backups.list({ prefix: FOLDERS, delimiter: "/", startAfter, limit: PAGE }));
+  const page = await listFolders(backups, after, PAGE_FOLDERS);
   if (!page.ok) return page;
-  const vaults = page.value.delimitedPrefixes.map((prefix) => prefix.slice(FOLDERS.length, -1)).filter((id) => id !== REGISTRY);
+  const { vaults, next } = page.value;
   const firstOfVaults = firstOf(oldest.value.manifest);
   const unnamed = new Set(vaults.filter((vault) => !firstOfVaults.has(vault)));
   const gone = await findGone(
@@ -53,8 +51,7 @@ export async function prune(store: BackupStore, after: string): Promise<Result<s
     if (!pruned.ok) return pruned;
   }
   // The registry goes last: until then the numbers of the vaults are known.
-  const last = page.value.delimitedPrefixes.at(-1)?.slice(FOLDERS.length, -1);
-  if (page.value.truncated && last !== undefined) return ok(last);
+  if (next !== undefined) return ok(next);
   const pruned = await deleteBefore(store, REGISTRY, number);
   return pruned.ok ? ok(undefined) : pruned;
 }
@@ -72,7 +69,7 @@ async function findFirstKept(
     const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
     // One that is not authentic any more, because its root key was removed, has the age of its object.
-    const head = open.ok ? ok(null) : await tryBucket(() => backups.head(manifestKey(REGISTRY, number)));
+    const head = open.ok ? ok(undefined) : await tryBucket(() => backups.head(manifestKey(REGISTRY, number)));
     if (!head.ok) return head;
     if ((open.ok ? open.value.manifest.at : (head.value?.uploaded.getTime() ?? 0)) >= since) return ok(number);
   }
@@ -116,12 +113,13 @@ async function deleteBefore(store: BackupStore, vault: string, first: number): P
     for (const { sha256 } of kept.value.manifest.parts) named.add(partKey(vault, sha256));
   }
   return tryBucket(async () => {
-    await deleteKeys(
-      backups,
-      old.map((number) => manifestKey(vault, number)),
-    );
+    await backups.delete(old.map((number) => manifestKey(vault, number)));
     if (vault !== REGISTRY && (await backups.head(runningKey(vault)))) return undefined;
-    await deleteWhere(backups, partKey(vault, ""), ({ key, uploaded }) => !named.has(key) && uploaded.getTime() < now - YOUNG);
+    await deleteWhere(
+      backups,
+      partKey(vault, ""),
+      ({ key, uploaded }) => !named.has(key) && uploaded.getTime() < now - YOUNG_MILLISECONDS,
+    );
     return undefined;
   });
 }
@@ -138,24 +136,7 @@ async function deleteVault(
   // A new deployment that writes into the bucket of another one does not know its vaults.
   if (manifest.at >= at || manifest.deployment !== deployment) return ok(undefined);
   return tryBucket(async () => {
-    for (const prefix of [`contents/${vault}/`, `${FOLDERS}${vault}/`]) await deleteWhere(backups, prefix, () => true);
+    for (const prefix of [backupContent(`${vault}/`), `${folderOf(vault)}/`]) await deleteWhere(backups, prefix, () => true);
     return undefined;
   });
-}
-
-async function deleteWhere(bucket: R2Bucket, prefix: string, isOld: (object: R2Object) => boolean): Promise<void> {
-  for (let cursor: string | undefined; ;) {
-    const page = await bucket.list({ prefix, ...(cursor !== undefined && { cursor }) });
-    await deleteKeys(
-      bucket,
-      page.objects.filter(isOld).map(({ key }) => key),
-    );
-    if (!page.truncated) return;
-    cursor = page.cursor;
-  }
-}
-
-/** R2 deletes at most 1,000 objects in one call. */
-async function deleteKeys(bucket: R2Bucket, keys: readonly string[]): Promise<void> {
-  for (let from = 0; from < keys.length; from += 1_000) await bucket.delete(keys.slice(from, from + 1_000));
 }

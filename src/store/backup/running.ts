@@ -1,8 +1,9 @@
 import type { Keyring } from "../../crypto/keyring.ts";
 import { isMacOf, macOf } from "../../crypto/manifest-mac.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { tryBucket } from "./ports.ts";
+import { tryBucket } from "../buckets/calls.ts";
 import { runningKey } from "./object-keys.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /**
  * The state of a backup between its slices: an object in BACKUPS, authenticated as manifests are, because a manifest is made from
@@ -23,7 +24,7 @@ const FORMAT = 3;
 const signed = (line: string): string => `running ${FORMAT} ${line}`;
 
 /** Errors: `unavailable`. */
-export async function loadRunning<State>(bucket: R2Bucket, { keys }: Keyring, vault: string): Promise<Result<Loaded<State>>> {
+export async function loadRunning<State>(bucket: Bucket, { keys }: Keyring, vault: string): Promise<Result<Loaded<State>>> {
   return tryBucket(async () => {
     const object = await bucket.get(runningKey(vault));
     if (!object) return { state: undefined, etag: undefined };
@@ -36,7 +37,7 @@ export async function loadRunning<State>(bucket: R2Bucket, { keys }: Keyring, va
 
 /** Replaces the state that was loaded. Out: `false` when it is another one meanwhile. Errors: `unavailable`. */
 export async function saveRunning<State>(
-  bucket: R2Bucket,
+  bucket: Bucket,
   { active }: Keyring,
   vault: string,
   { etag }: Loaded<State>,
@@ -44,16 +45,15 @@ export async function saveRunning<State>(
 ): Promise<Result<boolean>> {
   const line = JSON.stringify(state);
   const text = `${line}\n${active.id}\n${await macOf(active, signed(line))}`;
-  const onlyIf = etag === undefined ? { etagDoesNotMatch: "*" } : { etagMatches: etag };
-  return tryBucket(async () => (await bucket.put(runningKey(vault), text, { onlyIf })) !== null);
+  return tryBucket(async () => (await bucket.put(runningKey(vault), text, { onlyIf: { etag } })) === "stored");
 }
 
 /** Deletes the state that was loaded. That of another driver, which has continued meanwhile, stays. Errors: `unavailable`. */
-export async function deleteRunning<State>(bucket: R2Bucket, vault: string, { etag }: Loaded<State>): Promise<Result<undefined>> {
+export async function deleteRunning<State>(bucket: Bucket, vault: string, { etag }: Loaded<State>): Promise<Result<undefined>> {
   if (etag === undefined) return ok(undefined);
   return tryBucket(async () => {
     const there = await bucket.head(runningKey(vault));
-    if (there?.etag === etag) await bucket.delete(runningKey(vault));
+    if (there?.etag === etag) await bucket.delete([runningKey(vault)]);
     return undefined;
   });
 }

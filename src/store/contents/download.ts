@@ -13,6 +13,8 @@ import { logFailure } from "../../log.ts";
 import type { ContentPlace, KeyedFile } from "../../model/file.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { contentKey, contextOf } from "./object-keys.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import { tryBucket } from "../buckets/calls.ts";
 
 /** Loads the contents of Files from R2: opened piece by piece, and refused when they do not match their row. */
 
@@ -29,7 +31,7 @@ export interface ByteRange {
  * bytes than the row says; `unavailable`.
  */
 export async function openContent(
-  bucket: R2Bucket,
+  bucket: Bucket,
   place: ContentPlace,
   file: KeyedFile,
   range?: ByteRange,
@@ -43,9 +45,9 @@ export async function openContent(
     return await withFirstOpened(openRange(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
   } catch (error) {
     logFailure("A download", error);
-    // R2 throws on a range beyond the object: then the object does not match the row.
-    const object = await bucket.head(contentKey(place)).catch(() => undefined);
-    const damaged = object === null || (object !== undefined && object.size !== sealedFileSize(file.size));
+    // A range beyond the object throws: then the object does not match the row.
+    const object = await tryBucket(() => bucket.head(contentKey(place)));
+    const damaged = object.ok && object.value?.size !== sealedFileSize(file.size);
     return fail(damaged ? "integrity" : "unavailable");
   }
 }
@@ -56,7 +58,7 @@ async function closeDamaged({ reader }: Found): Promise<Refusal> {
 }
 
 /** A whole content, for a small one. Errors: as `openContent`. */
-export async function loadContent(bucket: R2Bucket, place: ContentPlace, file: KeyedFile): Promise<Result<Uint8Array>> {
+export async function loadContent(bucket: Bucket, place: ContentPlace, file: KeyedFile): Promise<Result<Uint8Array>> {
   const opened = await openContent(bucket, place, file);
   if (!opened.ok) return opened;
   try {
@@ -74,7 +76,7 @@ interface Found {
   readonly reader: Reader;
 }
 
-async function readAll(bucket: R2Bucket, place: ContentPlace): Promise<Found | undefined> {
+async function readAll(bucket: Bucket, place: ContentPlace): Promise<Found | undefined> {
   const object = await bucket.get(contentKey(place));
   if (!object) return undefined;
   const reader = object.body.getReader({ mode: "byob" });
@@ -82,12 +84,12 @@ async function readAll(bucket: R2Bucket, place: ContentPlace): Promise<Found | u
   return { size: object.size, header: value ?? new Uint8Array(), reader };
 }
 
-async function readSome(bucket: R2Bucket, place: ContentPlace, { start, end }: ByteRange): Promise<Found | undefined> {
+async function readSome(bucket: Bucket, place: ContentPlace, { start, end }: ByteRange): Promise<Found | undefined> {
   const [first, last] = [Math.floor(start / CHUNK), Math.floor(end / CHUNK)];
   const chunks = { offset: chunkOffset(first), length: (last - first + 1) * SEALED_CHUNK };
   const [head, object] = await Promise.all([
-    bucket.get(contentKey(place), { range: { offset: 0, length: HEADER } }),
-    bucket.get(contentKey(place), { range: chunks }),
+    bucket.get(contentKey(place), { offset: 0, length: HEADER }),
+    bucket.get(contentKey(place), chunks),
   ]);
   if (!head || !object) return undefined;
   return { size: object.size, header: new Uint8Array(await head.arrayBuffer()), reader: object.body.getReader({ mode: "byob" }) };

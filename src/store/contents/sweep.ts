@@ -6,6 +6,8 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { knownVaults } from "./known-vaults.ts";
 import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
 import { referencedStatement } from "./without-row.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import { deleteWhere } from "../buckets/calls.ts";
 
 /**
  * The sweep of pending contents. D1 may be a database that was restored, perhaps only for a while, or an empty one. So a
@@ -36,9 +38,9 @@ const SQL = {
 
 /**
  * Deletes the objects that have had no row for the retention. Out: what becomes of each record.
- * Errors: `unavailable`, when D1 does not answer. Throws what R2 throws.
+ * Errors: `unavailable`, when D1 does not answer. Throws what the bucket throws.
  */
-export async function sweep(store: Store, bucket: R2Bucket, records: readonly PendingRecord[]): Promise<Result<Swept[]>> {
+export async function sweep(store: Store, bucket: Bucket, records: readonly PendingRecord[]): Promise<Result<Swept[]>> {
   const keys = records.map(({ key, item }) => {
     const [vault, file, generation] = key.split("/");
     return { key, item, vault: vault!, file, generation };
@@ -89,19 +91,10 @@ function nextOfMissing(record: PendingRecord, now: number, retention: number): S
 }
 
 /** Out: how many were deleted. */
-async function deleteObjects(bucket: R2Bucket, records: readonly PendingRecord[]): Promise<number> {
+async function deleteObjects(bucket: Bucket, records: readonly PendingRecord[]): Promise<number> {
   const contents = records.filter(({ item }) => item !== "").map(({ key }) => key);
-  if (contents.length > 0) await bucket.delete(contents);
+  await bucket.delete(contents);
   let deleted = contents.length;
-  for (const { key } of records.filter(({ item }) => item === "")) deleted += await deleteAll(bucket, key);
+  for (const { key } of records.filter(({ item }) => item === "")) deleted += await deleteWhere(bucket, key, () => true);
   return deleted;
-}
-
-async function deleteAll(bucket: R2Bucket, prefix: string): Promise<number> {
-  for (let deleted = 0; ;) {
-    const { objects, truncated } = await bucket.list({ prefix });
-    if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
-    deleted += objects.length;
-    if (!truncated) return deleted;
-  }
 }

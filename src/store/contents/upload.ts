@@ -5,14 +5,16 @@ import type { ContentPlace } from "../../model/file.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { putPieces, type UploadPieces } from "./objects.ts";
 import { contentKey, contextOf } from "./object-keys.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import { tryBucket } from "../buckets/calls.ts";
 
 /**
- * Seals a stream into R2, piece by piece, never whole in memory. In: the content's key, the stream's length where it is
+ * Seals a stream into a bucket, piece by piece, never whole in memory. In: the content's key, the stream's length where it is
  * known, and `check`, which passes the plain pieces on and returns a refusal or a value. Out: the value of `check`.
  * Errors: those of `check`; 400 when the stream breaks off; `unavailable`. No object is stored then.
  */
 export async function putContent<R>(
-  bucket: R2Bucket,
+  bucket: Bucket,
   place: ContentPlace,
   key: Uint8Array,
   stream: ReadableStream<Uint8Array>,
@@ -41,7 +43,7 @@ async function* bodyPieces(reader: Reader): UploadPieces<undefined> {
   }
 }
 
-/** Deletes a content that no row references. When R2 fails, the alarm of the coordinator deletes it later. */
-export async function deleteContent(bucket: R2Bucket, place: ContentPlace): Promise<void> {
-  await bucket.delete(contentKey(place)).catch((error: unknown) => logFailure("R2", error));
+/** Deletes a content that no row references. When the bucket fails, the alarm of the coordinator deletes it later. */
+export async function deleteContent(bucket: Bucket, place: ContentPlace): Promise<void> {
+  await tryBucket(() => bucket.delete([contentKey(place)]));
 }

@@ -1,6 +1,7 @@
 import { DAY } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
 import { knownVaults } from "./known-vaults.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /**
  * Finds contents in R2 that no row references. They come from a database that was restored, perhaps only for a while. Each run of the
@@ -41,13 +42,13 @@ export const referencedStatement = (db: D1Database, keys: readonly string[]): D1
  */
 export async function findContentsWithoutRow(
   db: D1Database,
-  bucket: R2Bucket,
+  bucket: Bucket,
   now: number,
   watch: (vault: string, keys: readonly string[]) => Promise<number>,
 ): Promise<number> {
   let [position, found, failed] = [(await (await bucket.get(POSITION))?.text()) ?? "", 0, false];
   for (let list = 0, vaults = RUN.vaults; list < RUN.lists && vaults > 0; list++) {
-    const { objects, truncated } = await bucket.list({ startAfter: position });
+    const { objects, next } = await bucket.list({ after: position });
     const old = objects.filter(({ key, uploaded }) => CONTENT.test(key) && uploaded.getTime() <= now - AGE);
     const missing = await withoutRow(
       db,
@@ -60,7 +61,7 @@ export async function findContentsWithoutRow(
     }
     const last = missing.size > called.length ? called.at(-1)![1].at(-1)! : (objects.at(-1)?.key ?? END);
     vaults -= called.length;
-    position = last >= END || (!truncated && missing.size === called.length) ? "" : last;
+    position = last >= END || (next === undefined && missing.size === called.length) ? "" : last;
     if (position === "") break;
   }
   await bucket.put(POSITION, position);

@@ -1,7 +1,8 @@
-import { logFailure } from "../../log.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { CREATE_AGAIN, loadSchema, SCHEMA } from "../d1/schema.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import { tryBucket } from "../buckets/calls.ts";
 
 /** The checks of /health on the storage. Each error is `unavailable` or `schema`, with a detail in words. */
 
@@ -26,12 +27,7 @@ export async function probeSchema(db: D1Database): Promise<Result<string | undef
   return names === "" ? ok(undefined) : fail("schema", `The database lacks ${names}: ${CREATE_AGAIN}`);
 }
 
-export async function probeBucket(bucket: R2Bucket): Promise<Result<undefined>> {
-  try {
-    await bucket.head("health"); // there is no such object: every key has slashes
-    return ok(undefined);
-  } catch (error) {
-    logFailure("R2", error);
-    return fail("unavailable", "The bucket does not answer");
-  }
+export async function probeBucket(bucket: Bucket): Promise<Result<undefined>> {
+  const answer = await tryBucket(() => bucket.head("health")); // there is no such object: every key has slashes
+  return answer.ok ? ok(undefined) : fail("unavailable", "The bucket does not answer");
 }

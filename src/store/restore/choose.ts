@@ -7,6 +7,7 @@ import type { Store } from "../d1/database.ts";
 import { SCHEMA } from "../d1/schema.ts";
 import { type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { Known } from "./progress.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** Which snapshot is restored, and whether it may be. */
 
@@ -19,7 +20,7 @@ const refused = ({ vault, number }: Pick<Manifest, "vault" | "number">, fault: s
  */
 export async function chooseSnapshot(
   { keyring }: Store,
-  backups: R2Bucket,
+  backups: Bucket,
   vault: string,
   wanted: number | undefined,
 ): Promise<Result<OpenManifest & { readonly skipped?: readonly Skipped[] }>> {
@@ -50,7 +51,7 @@ export async function chooseSnapshot(
  */
 async function findRegistry(
   keyring: Store["keyring"],
-  backups: R2Bucket,
+  backups: Bucket,
   numbers: readonly number[],
 ): Promise<Result<{ readonly number: number | undefined; readonly skipped: readonly Skipped[] }>> {
   const skipped: Skipped[] = [];
@@ -65,7 +66,7 @@ async function findRegistry(
 
 async function compareWithRegistry(
   keyring: Store["keyring"],
-  backups: R2Bucket,
+  backups: Bucket,
   found: OpenManifest,
   newest: boolean,
 ): Promise<Result<OpenManifest>> {

@@ -10,6 +10,7 @@ import { putPieces, type UploadPieces } from "../contents/objects.ts";
 import { contentKey, contextOf } from "../contents/object-keys.ts";
 import { fault, findingOf } from "../checks/fault.ts";
 import type { PartFile } from "./files.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** Copies contents from a backup to FILES. Every chunk is authenticated on the way, and nothing is stored when one does not open. */
 
@@ -19,8 +20,8 @@ const CHUNKS = 64;
 const keyOf = (file: KeyedFile): Uint8Array => Uint8Array.fromBase64(file.key);
 
 /** Whether FILES has the content: an object of its size, with the header that belongs to its key and place. Throws what R2 throws. */
-async function hasContent(files: R2Bucket, place: ContentPlace, file: KeyedFile): Promise<boolean> {
-  const object = await files.get(contentKey(place), { range: { offset: 0, length: HEADER } });
+async function hasContent(files: Bucket, place: ContentPlace, file: KeyedFile): Promise<boolean> {
+  const object = await files.get(contentKey(place), { offset: 0, length: HEADER });
   if (object?.size !== sealedFileSize(file.size)) {
     await object?.body.cancel();
     return false;
@@ -39,9 +40,9 @@ interface Damage {
  * with it. Errors: `unavailable`.
  */
 async function readContent(
-  from: R2Bucket,
+  from: Bucket,
   key: string,
-  to: R2Bucket | undefined,
+  to: Bucket | undefined,
   { place, file }: PartFile,
 ): Promise<Result<Damage | undefined>> {
   const found = (kind: Damage["kind"], what: string) => ok({ kind, detail: `the content ${contentKey(place)} ${what}` });

@@ -12,7 +12,7 @@ import type { Step, Stepped } from "./step.ts";
 import type { Position } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runningKey } from "../backup/object-keys.ts";
-import { tryBucket } from "../backup/ports.ts";
+import { tryBucket } from "../buckets/calls.ts";
 
 /** The end of a restore: the row of the vault, by which it exists. */
 
@@ -93,7 +93,7 @@ export async function finish(ports: RestorePorts, step: Step): Promise<Result<St
   const prepared = step.row ? await ports.prepare(NO_CONTENTS) : ok(undefined);
   if (!prepared.ok) return prepared;
   // A snapshot that was under way is of the vault as it was.
-  const forgotten = await tryBucket(() => ports.backups.delete(runningKey(step.manifest.vault)));
+  const forgotten = await tryBucket(() => ports.backups.delete([runningKey(step.manifest.vault)]));
   if (!forgotten.ok) return forgotten;
   const statements = step.row ? await finishStatements(ports, step, step.row) : [finishRegistry(ports.store.db)];
   const moved = await moveRestore(ports.store.db, step, step.saved, DONE, statements);

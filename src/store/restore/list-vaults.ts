@@ -1,9 +1,7 @@
-import { REGISTRY } from "../../model/backup.ts";
-import { isId } from "../../model/ids.ts";
 import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { listSnapshots, loadManifest } from "../backup/load.ts";
-import { type BackupStore, tryBucket } from "../backup/ports.ts";
+import { listFolders, listSnapshots, loadManifest } from "../backup/load.ts";
+import type { BackupStore } from "../backup/ports.ts";
 import { isCount, openKeys, openName } from "../vaults/rows.ts";
 import { openSnapshot } from "./choose.ts";
 
@@ -39,18 +37,15 @@ const triedSnapshotsMax = 3;
 
 /** A page of the vaults, in the order of their ids. In: the id after which it begins, or an empty text. Errors: `unavailable`. */
 export async function listVaults(store: BackupStore, after: string): Promise<Result<VaultPage>> {
-  const prefix = "vaults/";
-  const startAfter = `${prefix}${after || REGISTRY}0`; // 0 is the character after the slash
-  const page = await tryBucket(() => store.backups.list({ prefix, delimiter: "/", startAfter, limit: pageVaultsMax }));
+  const page = await listFolders(store.backups, after, pageVaultsMax);
   if (!page.ok) return page;
-  const ids = page.value.delimitedPrefixes.map((folder) => folder.slice(prefix.length, -1));
   const vaults: BackedUpVault[] = [];
-  for (const id of ids.filter(isId)) {
+  for (const id of page.value.vaults) {
     const vault = await findNamed(store, id);
     if (!vault.ok) return vault;
     vaults.push(vault.value);
   }
-  return ok({ vaults, next: page.value.truncated ? ids.at(-1) : undefined });
+  return ok({ vaults, next: page.value.next });
 }
 
 async function findNamed(store: BackupStore, id: string): Promise<Result<BackedUpVault>> {

@@ -1,15 +1,15 @@
 import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { loadPart } from "../backup/load.ts";
+import { loadPart, loadPartSizes } from "../backup/load.ts";
 import { findBrokenVault } from "../backup/broken.ts";
 import { openKeys } from "../vaults/rows.ts";
 import type { Begun } from "./begin.ts";
 import { copyContents } from "./contents.ts";
 import type { Budget, RestorePorts } from "./ports.ts";
 import { readablePart } from "./readable.ts";
-import { logFailure } from "../../log.ts";
 import { partKey } from "../backup/object-keys.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** A restore without a change: opens what the restore would open, in slices. */
 
@@ -47,21 +47,11 @@ export async function planSlice(ports: RestorePorts, begun: Begun, budget: Budge
 }
 
 /** Checks that the backup has the parts of a snapshot with their sizes, without reading them. Errors: `backup_damaged`, `unavailable`. */
-async function checkParts(backups: R2Bucket, { vault, parts }: Manifest): Promise<Result<undefined>> {
-  const sizes = new Map<string, number>();
-  try {
-    for (let cursor: string | undefined; ;) {
-      const page = await backups.list({ prefix: partKey(vault, ""), ...(cursor !== undefined && { cursor }) });
-      for (const { key, size } of page.objects) sizes.set(key, size);
-      if (!page.truncated) break;
-      cursor = page.cursor;
-    }
-  } catch (error) {
-    logFailure("R2", error);
-    return fail("unavailable");
-  }
+async function checkParts(backups: Bucket, { vault, parts }: Manifest): Promise<Result<undefined>> {
+  const sizes = await loadPartSizes(backups, vault);
+  if (!sizes.ok) return sizes;
   for (const { sha256, bytes } of parts) {
-    const size = sizes.get(partKey(vault, sha256));
+    const size = sizes.value.get(partKey(vault, sha256));
     if (size === undefined) return fail("backup_damaged", `part ${sha256} is missing`);
     if (size !== bytes) return fail("backup_damaged", `part ${sha256} has ${size} bytes instead of ${bytes}`);
   }

@@ -2,6 +2,7 @@ import type { Activity } from "../../model/activity.ts";
 import type { ContentPlace } from "../../model/file.ts";
 import type { Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** What a restore works with, and how much one request may do. */
 
@@ -13,8 +14,8 @@ export interface RestoreContents {
 
 export interface RestorePorts {
   readonly store: Store;
-  readonly backups: R2Bucket;
-  readonly files: R2Bucket;
+  readonly backups: Bucket;
+  readonly files: Bucket;
   /** Lets the coordinator of the vault record contents and empty its cache. */
   readonly prepare: (contents: RestoreContents) => Promise<Result<undefined>>;
   /** The entry in the log of the vault when it is restored. */

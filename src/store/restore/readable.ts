@@ -6,6 +6,7 @@ import type { BackupStore } from "../backup/ports.ts";
 import { replacedAfter } from "../backup/part-heads.ts";
 import { checkPart, holdsTime, isImpossible } from "../checks/parts.ts";
 import { findingOf } from "../checks/fault.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /**
  * What a restore makes of a part with rows that do not open: one damaged row costs no other one (contract 21.24). A row of an Item or a
@@ -26,7 +27,7 @@ export interface ReadablePart {
 
 /** In: the index of the part in its manifest; the keys of the vault, absent in the registry. Errors: `unavailable`. */
 export async function readablePart(
-  { store, backups }: { readonly store: Pick<BackupStore, "keyring" | "db" | "settings" | "now">; readonly backups: R2Bucket },
+  { store, backups }: { readonly store: Pick<BackupStore, "keyring" | "db" | "settings" | "now">; readonly backups: Bucket },
   manifest: Manifest,
   index: number,
   part: Part,

@@ -1,25 +1,23 @@
-import { logFailure } from "../../log.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { ARCHIVE, parseArchive } from "../activity/archive.ts";
 import { checkOrigins } from "../checks/log-entries.ts";
-import { listing } from "./objects.ts";
+import { afterOf } from "./objects.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import type { Position, Slice, VerifyPorts } from "./stage.ts";
+import { tryBucket } from "../buckets/calls.ts";
 
 /** The stage `archives`: each object of the archive of the log opens (activity/archive.ts), and each entry in it. */
 
 /** Objects of a slice: each has up to 640 entries. */
-const PAGE = 25;
+const PAGE_OBJECTS = 25;
 
 export async function checkArchives({ files, store }: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
-  const page = await listing(() =>
-    files.list({ prefix: ARCHIVE, limit: PAGE, ...(after !== undefined && { startAfter: String(after) }) }),
-  );
+  const page = await tryBucket(() => files.list({ prefix: ARCHIVE, limit: PAGE_OBJECTS, after: String(after ?? "") }));
   if (!page.ok) return page;
   const faults: Fault[] = [];
   let [rows, bytes] = [0, 0];
   for (const { key } of page.value.objects) {
-    const text = await textOf(files, key);
+    const text = await tryBucket(async () => (await files.get(key))?.text());
     if (!text.ok) return text;
     if (text.value === undefined) continue; // past its retention meanwhile
     bytes += text.value.length;
@@ -29,16 +27,5 @@ export async function checkArchives({ files, store }: VerifyPorts, { after: [aft
       faults.push(...(await checkOrigins(store, opened.value)));
     } else faults.push(fault("archive_unreadable", { id: key }, "the object does not open"));
   }
-  const { objects, truncated } = page.value;
-  return ok({ faults, checked: { rows, bytes }, calls: 1, after: truncated ? [objects.at(-1)!.key] : undefined });
-}
-
-/** Errors: `unavailable`. */
-async function textOf(bucket: R2Bucket, key: string): Promise<Result<string | undefined>> {
-  try {
-    return ok(await (await bucket.get(key))?.text());
-  } catch (error) {
-    logFailure("R2", error);
-    return fail("unavailable");
-  }
+  return ok({ faults, checked: { rows, bytes }, calls: 1, after: afterOf(page.value) });
 }

@@ -1,9 +1,8 @@
 import { type Manifest, type PartRef, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { listSnapshots, loadManifest } from "../backup/load.ts";
+import { listSnapshots, loadManifest, loadPartSizes } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import { partKey } from "../backup/object-keys.ts";
-import { tryBucket } from "../backup/ports.ts";
 import type { Store } from "../d1/database.ts";
 import { loadKnownKeys } from "../keys/key-states.ts";
 import { fault, type Fault } from "../checks/fault.ts";
@@ -22,7 +21,7 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
   const numbers = await listSnapshots(ports.backups, vault);
   if (!numbers.ok) return numbers;
   const left = numbers.value.filter((number) => number > Number(after)).slice(0, MANIFESTS);
-  const parts = await partsOf(ports.backups, vault);
+  const parts = await loadPartSizes(ports.backups, vault);
   if (!parts.ok) return parts;
   const faults: Fault[] = [];
   const removed = removedKeys(ports.store);
@@ -124,18 +123,6 @@ function checkLink({ vault, number, predecessor }: Manifest, previous: Before, i
     ? []
     : broken(`snapshot ${number - 1} is not its predecessor`);
 }
-
-/** The sizes of the parts of a vault in the bucket, by their keys. Errors: `unavailable`. */
-const partsOf = (bucket: R2Bucket, vault: string): Promise<Result<ReadonlyMap<string, number>>> =>
-  tryBucket(async () => {
-    const sizes = new Map<string, number>();
-    for (let cursor: string | undefined; ;) {
-      const page = await bucket.list({ prefix: partKey(vault, ""), ...(cursor !== undefined && { cursor }) });
-      for (const { key, size } of page.objects) sizes.set(key, size);
-      if (!page.truncated) return sizes;
-      cursor = page.cursor;
-    }
-  });
 
 function missingParts({ vault, number, parts }: Manifest, sizes: ReadonlyMap<string, number>): Fault[] {
   const wrong = ({ sha256, bytes }: PartRef) => sizes.get(partKey(vault, sha256)) !== bytes;

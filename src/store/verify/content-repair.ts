@@ -21,6 +21,6 @@ export async function repairContent(ports: VerifyPorts, place: ContentPlace, fil
 async function copyContent({ files, backups }: VerifyPorts, place: ContentPlace, file: KeyedFile): Promise<Result<undefined>> {
   const object = await backups.get(backupContentKey(place));
   if (!object || object.size !== sealedFileSize(file.size)) return fail("backup_damaged", "the copy changed");
-  await files.put(contentKey(place), object.body);
+  await files.put(contentKey(place), { pieces: object.body, length: object.size });
   return ok(undefined);
 }

@@ -1,14 +1,15 @@
 import { chunkCount, chunkOffset, HEADER, recoverCipher, SEALED_CHUNK, sealedFileSize } from "../../crypto/chunked.ts";
 import { openStream } from "../../crypto/pieces.ts";
-import { logFailure } from "../../log.ts";
 import type { FindingKind } from "../../model/finding.ts";
 import type { ContentPlace, KeyedFile } from "../../model/file.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { contextOf } from "../contents/object-keys.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import { tryBucket } from "../buckets/calls.ts";
 
 /** Authenticates a content as it lies in a bucket: that of Files, or that of backups. */
 
-/** What one slice reads at most: bytes, so that it ends in time, and contents, each of which is a call of R2. */
+/** What one slice reads at most: bytes, so that it ends in time, and contents, each of which is a call of the bucket. */
 export const CONTENT_SLICE = { bytes: 32 * 1024 * 1024, contents: 200 };
 
 export interface ContentFault {
@@ -27,19 +28,9 @@ const damaged = (first: number, count: number): ContentFault => ({
   detail: `one of the chunks ${first} to ${Math.min(first + 63, count - 1)} of ${count} does not open`,
 });
 
-/** Errors: `unavailable`, when R2 fails. */
-async function asking<T>(ask: () => Promise<T>): Promise<Result<T>> {
-  try {
-    return ok(await ask());
-  } catch (error) {
-    logFailure("R2", error);
-    return fail("unavailable");
-  }
-}
-
 /** Whether an object exists with its size, without reading it. In: the expected bytes. Errors: `unavailable`. */
-export async function sizeFault(bucket: R2Bucket, key: string, expected: number): Promise<Result<ContentFault | undefined>> {
-  const object = await asking(() => bucket.head(key));
+export async function sizeFault(bucket: Bucket, key: string, expected: number): Promise<Result<ContentFault | undefined>> {
+  const object = await tryBucket(() => bucket.head(key));
   return object.ok ? ok(object.value ? wrongSize(object.value.size, expected) : MISSING) : object;
 }
 
@@ -48,7 +39,7 @@ export async function sizeFault(bucket: R2Bucket, key: string, expected: number)
  * chunk when the content is not at its end. Errors: `unavailable`.
  */
 export async function authenticateContent(
-  bucket: R2Bucket,
+  bucket: Bucket,
   key: string,
   place: ContentPlace,
   file: KeyedFile,
@@ -60,11 +51,11 @@ export async function authenticateContent(
   const end = last === count ? sealedFileSize(file.size) : chunkOffset(last);
   const whole = first === 0 && last === count;
   const start = first === 0 ? 0 : chunkOffset(first);
-  // R2 throws on a range beyond the object.
+  // A range beyond the object throws.
   const size = whole ? ok(undefined) : await sizeFault(bucket, key, sealedFileSize(file.size));
   if (!size.ok || size.value) return size.ok ? ok({ bytes: 0, fault: size.value }) : size;
-  const object = await asking(() => bucket.get(key, whole ? {} : { range: { offset: start, length: end - start } }));
-  const head = first === 0 ? ok(undefined) : await asking(() => bucket.get(key, { range: { offset: 0, length: HEADER } }));
+  const object = await tryBucket(() => bucket.get(key, whole ? undefined : { offset: start, length: end - start }));
+  const head = first === 0 ? ok(undefined) : await tryBucket(() => bucket.get(key, { offset: 0, length: HEADER }));
   if (!object.ok) return object;
   if (!head.ok) return head;
   if (!object.value) return ok({ bytes: 0, fault: MISSING });

@@ -1,9 +1,10 @@
-import { logFailure } from "../../log.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { isId } from "../../model/ids.ts";
 import { runBatch } from "../d1/database.ts";
 import { fault } from "../checks/fault.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
+import type { ObjectPage } from "../buckets/bucket.ts";
+import { tryBucket } from "../buckets/calls.ts";
 
 /**
  * The stages `objects`, of a vault, and `prefixes`: objects of the bucket without rows. An object is created before its row and deleted
@@ -11,10 +12,10 @@ import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
  */
 
 /** Objects of a slice. */
-const PAGE = 1_000;
+const PAGE_OBJECTS = 1_000;
 
 /** Folders of a slice: each unknown one is a call of its coordinator. */
-const FOLDERS = 30;
+const PAGE_FOLDERS = 30;
 
 /** The keys of the list ?2 that no row of the vault ?1 names. A key has no Item, so all rows of Files of the vault are read. */
 const UNNAMED = `
@@ -25,9 +26,7 @@ const UNNAMED = `
 export async function checkObjects(ports: VerifyPorts, { vault, after: [after] }: Position): Promise<Result<Slice>> {
   const { files, store, coordinators } = ports;
   const prefix = `${vault}/`;
-  const page = await listing(() =>
-    files.list({ prefix, limit: PAGE, ...(after !== undefined && { startAfter: String(after) }) }),
-  );
+  const page = await tryBucket(() => files.list({ prefix, limit: PAGE_OBJECTS, after: String(after ?? "") }));
   if (!page.ok) return page;
   const keys = page.value.objects.map(({ key }) => key);
   if (keys.length === 0) return ok(DONE);
@@ -42,7 +41,7 @@ export async function checkObjects(ports: VerifyPorts, { vault, after: [after] }
     return fault("content_orphaned", { vault, file, id: generation }, detail, { by: "call", key, run });
   });
   const calls = unnamed.value.length > 0 ? 5 : 2;
-  return ok({ faults, checked: {}, calls, after: page.value.truncated ? [keys.at(-1)!] : undefined });
+  return ok({ faults, checked: {}, calls, after: afterOf(page.value) });
 }
 
 async function unnamedOf(db: D1Database, vault: string, keys: readonly string[]): Promise<Result<string[]>> {
@@ -66,7 +65,7 @@ async function confirmOrphans(
   const first = again.value[0];
   if (first === undefined) return ok([]);
   // One list instead of many heads: what was deleted meanwhile is not in it.
-  const now = await listing(() => files.list({ prefix: `${vault}/`, limit: PAGE, startAfter: first.slice(0, -1) }));
+  const now = await tryBucket(() => files.list({ prefix: `${vault}/`, limit: PAGE_OBJECTS, after: first.slice(0, -1) }));
   if (!now.ok) return now;
   const existing = new Set(now.value.objects.map(({ key }) => key));
   return ok(again.value.filter((key) => existing.has(key)));
@@ -75,11 +74,9 @@ async function confirmOrphans(
 /** The folders of the bucket that have the form of a vault's id. The others are archives (activity/archive.ts). */
 export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
   const { files, store, coordinators } = ports;
-  const page = await listing(() =>
-    files.list({ delimiter: "/", limit: FOLDERS, ...(after !== undefined && { cursor: String(after) }) }),
-  );
+  const page = await tryBucket(() => files.list({ folders: true, limit: PAGE_FOLDERS, after: String(after ?? "") }));
   if (!page.ok) return page;
-  const folders = page.value.delimitedPrefixes.map((prefix) => prefix.slice(0, -1)).filter(isId);
+  const folders = page.value.folders.filter(isId);
   const unknown = await unknownVaults(store.db, folders);
   if (!unknown.ok) return unknown;
   const faults = [];
@@ -94,8 +91,7 @@ export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Posi
     const repair = deleted ? ({ by: "call", key, run: () => coordinators.release(folder, [key]) } as const) : undefined;
     faults.push(fault("objects_unknown", { id: folder }, detail, repair));
   }
-  const next = page.value.truncated ? [page.value.cursor] : undefined;
-  return ok({ faults, checked: {}, calls: 2 + unknown.value.length, after: next });
+  return ok({ faults, checked: {}, calls: 2 + unknown.value.length, after: afterOf(page.value) });
 }
 
 const UNKNOWN = `
@@ -117,12 +113,5 @@ async function unknownVaults(
   return read.ok ? ok(read.value[0]) : read;
 }
 
-/** Errors: `unavailable`, when R2 fails. */
-export async function listing(list: () => Promise<R2Objects>): Promise<Result<R2Objects>> {
-  try {
-    return ok(await list());
-  } catch (error) {
-    logFailure("R2", error);
-    return fail("unavailable");
-  }
-}
+/** Where the slice after a page of the bucket begins. */
+export const afterOf = ({ next }: ObjectPage): Slice["after"] => (next === undefined ? undefined : [next]);

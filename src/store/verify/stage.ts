@@ -2,6 +2,7 @@ import type { Checked } from "../../model/finding.ts";
 import type { Result } from "../../model/result.ts";
 import type { Fault } from "../checks/fault.ts";
 import type { Store } from "../d1/database.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** A stage of `verify` looks at one kind of stored data in slices. stages.ts lists the stages. */
 
@@ -17,8 +18,8 @@ export interface Coordinators {
 
 export interface VerifyPorts {
   readonly store: Store;
-  readonly files: R2Bucket;
-  readonly backups: R2Bucket;
+  readonly files: Bucket;
+  readonly backups: Bucket;
   readonly coordinators: Coordinators;
   /** Whether contents are only looked for, and not read. */
   readonly quick: boolean;

@@ -1,7 +1,6 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { listSnapshots } from "../backup/load.ts";
-import { tryBucket } from "../backup/ports.ts";
+import { listFolders, listSnapshots } from "../backup/load.ts";
 import { runBatch } from "../d1/database.ts";
 import { checkArchives } from "./archives.ts";
 import { checkChain } from "./backup-chain.ts";
@@ -17,6 +16,7 @@ import type { Plan } from "./run.ts";
 import type { Position, Stage, VerifyPorts } from "./stage.ts";
 import { checkUnknownVaults } from "./unknown.ts";
 import { checkVault } from "./vault.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 
 /** The stages of a run, in their order: those of the whole deployment, and those of each vault. */
 
@@ -75,12 +75,10 @@ export const planOf =
   };
 
 /** The first stage of the next vault that has a backup, also of a vault that was deleted. */
-async function nextBackup(bucket: R2Bucket, after: string): Promise<Result<Position | undefined>> {
-  const folders = "vaults/";
-  const startAfter = folders + (after === "" ? REGISTRY : after) + "0"; // 0 is the character after the slash
-  const page = await tryBucket(() => bucket.list({ prefix: folders, delimiter: "/", startAfter, limit: 1 }));
+async function nextBackup(bucket: Bucket, after: string): Promise<Result<Position | undefined>> {
+  const page = await listFolders(bucket, after, 1);
   if (!page.ok) return page;
-  const vault = page.value.delimitedPrefixes[0]?.slice(folders.length, -1);
+  const [vault] = page.value.vaults;
   return ok(vault === undefined ? undefined : firstPosition(vault, true));
 }
 

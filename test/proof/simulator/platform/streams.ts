@@ -2,10 +2,20 @@ import { createHash } from "node:crypto";
 
 /** Streams of workerd that Node has not. */
 
-/** A stream of bytes. Unlike that of workerd it does not check the length, which the service does too. */
+/** A stream of so many bytes: more or fewer are an error. */
 export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
-  constructor(_length: number) {
-    super();
+  constructor(length: number) {
+    let left = length;
+    super({
+      transform(bytes, controller) {
+        left -= bytes.length;
+        if (left < 0) throw new TypeError("FixedLengthStream: too many bytes");
+        controller.enqueue(bytes);
+      },
+      flush() {
+        if (left > 0) throw new TypeError("FixedLengthStream: too few bytes");
+      },
+    });
   }
 }
 
