@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { SLICE } from "../../src/store/backup/slice-sql.ts";
+import { SLICE } from "../../src/store/backup/slice.ts";
 import { backUp, backUpAll, newestOf, stepOf } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";

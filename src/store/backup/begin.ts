@@ -7,7 +7,7 @@ import type { OpenManifest } from "./manifest.ts";
 import { listSnapshots, loadManifest } from "./load.ts";
 import { presentPart } from "./part.ts";
 import type { BackupStore } from "./ports.ts";
-import { type Pass, type Slice, startPass } from "./slice.ts";
+import { type Pass, type Slice, startPass, WHOLE } from "./slice.ts";
 
 /** How the snapshot of a vault begins: with nothing, or with what the snapshot before it has. */
 
@@ -16,7 +16,7 @@ export interface Running {
   readonly number: number;
   /** SHA-256 of the manifest before; `null` for the first one, and when that one is not authentic. */
   readonly predecessor: string | null;
-  /** What the predecessor has: its parts without the webhooks, and how many of them are its base. */
+  /** What the predecessor has: its parts without the last one, and how many of them are its base. */
   readonly kept: readonly PartRef[];
   readonly keptBase: number;
   /** The new parts, and which of them name contents. */
@@ -45,7 +45,8 @@ export interface Moment {
   readonly at: number;
   readonly row: Readonly<Record<string, Cell>>;
   readonly deployment: string;
-  readonly webhooks: PartRef;
+  /** The rows that belong to the vault and to no Item. */
+  readonly lastPart: PartRef;
 }
 
 /** The end of the chain of snapshots of a vault. */
@@ -82,7 +83,7 @@ export async function isUnchanged({ active }: Keyring, vault: string, newest: Ne
   if (!manifest || rootKey !== active.id || manifest.deployment !== slice.deployment || (manifest.missing?.length ?? 0) > 0)
     return false;
   if (JSON.stringify(manifest.row) !== JSON.stringify(slice.row)) return false;
-  const { ref } = await presentPart({ deployment: slice.deployment, vault }, { replaces: [], tables: [slice.webhooks] });
+  const { ref } = await presentPart({ deployment: slice.deployment, vault }, { replaces: [], tables: slice.ofVault });
   return manifest.parts.at(-1)?.sha256 === ref.sha256;
 }
 
@@ -118,8 +119,8 @@ export function beginSnapshot(now: number, newest: Newest, slice: Slice, full: b
   };
 }
 
-/** The webhooks and the row of the vault are read again in every snapshot. */
-const isOfKept = ({ table }: Finding): boolean => table !== "webhooks" && table !== "vaults";
+/** The row of the vault, and the rows that belong to the vault, are read again in every snapshot. */
+const isOfKept = ({ table }: Finding): boolean => table !== "vaults" && !WHOLE.some(({ name }) => name === table);
 
 /** The state of a snapshot that reads everything. */
 export const beginAgain = (now: number, { number, predecessor }: Pick<Running, "number" | "predecessor">): Running => ({

@@ -28,7 +28,7 @@ export async function findBroken(store: BackupStore, row: Slice["row"], number: 
 /** What is wrong with the row of a vault. */
 export async function findBrokenVault(store: Pick<BackupStore, keyof Store>, row: Slice["row"]): Promise<Finding[]> {
   const faults = await checkVaultRow(store, row as unknown as VaultRow, []);
-  const wrong = checkNumbers(String(row["id"]), "vaults", undefined, row);
+  const wrong = checkNumbers(String(row["id"]), "vaults", row);
   // A row with an impossible number does not open for that reason: one finding says which number it is.
   const others = wrong.length > 0 ? faults.filter(({ kind }) => kind !== "row_unreadable") : faults;
   return [...others, ...wrong].map((one) => findingOf(one));

@@ -1,6 +1,7 @@
 import type { Keyring } from "../../crypto/keyring.ts";
 import { type Cell, REGISTRY, type TableRows } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { tableOf } from "../tables/tables.ts";
 import { listSnapshots, loadManifest } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -14,8 +15,8 @@ export const withKeys = (known: readonly string[], ids: readonly (Cell | undefin
 
 /** The ids in the rows of a table. The origins of entries of the log are lost with their root key, as in the database (contract 20.6). */
 export function keysOfRows({ table, columns, rows }: TableRows): readonly (Cell | undefined)[] {
-  const column = columns.indexOf("root_key_id");
-  return table === "activity" || column < 0 ? [] : rows.map((row) => row[column]);
+  const column = tableOf(table)?.countedByRootKey ? columns.indexOf("root_key_id") : -1;
+  return column < 0 ? [] : rows.map((row) => row[column]);
 }
 
 /** The ids that a registry and its snapshots need. */

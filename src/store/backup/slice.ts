@@ -4,14 +4,51 @@ import { firstIdAt } from "../../model/ids.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
-import { CHANGED_ITEMS, columnsOf, firstKey, type Key, SLICE, sliceOfAll, sliceOfChanged, sliceOfNumbered } from "./slice-sql.ts";
-import { VAULT_TABLES, type VaultTable } from "./tables.ts";
+import {
+  columnsInVault,
+  firstKey,
+  isAfterKey,
+  keyInVault,
+  keyOfNextSlice,
+  keysOfSlice,
+  type KeyValue,
+  sliceOfVault,
+  textBytes,
+} from "../tables/slices.ts";
+import { backedUpIn, type NamedTable } from "../tables/tables.ts";
 
 /** Reads slices of the rows of a vault. A slice is one D1 call, so a transaction: all that it reads is of one moment. */
 
-/** The webhooks are few, and read whole in each slice. */
-const WEBHOOKS = VAULT_TABLES.find(({ table }) => table === "webhooks")!;
-export const SLICED = VAULT_TABLES.filter((table) => table !== WEBHOOKS);
+/** The most rows of a table in a slice, and about the most bytes of their sealed texts. */
+export const SLICE = { rows: 1_000, bytes: 2 * 1024 * 1024 };
+
+const isOfVault = ({ owner, item }: NamedTable) => item === undefined && owner !== undefined && "vault" in owner;
+
+/** The tables whose rows belong to the vault and not to an Item: they are few, and read whole in each slice. */
+export const WHOLE = backedUpIn("vault").filter(isOfVault);
+export const SLICED = backedUpIn("vault").filter((table) => !isOfVault(table));
+
+/** The Items that writes have changed. ?1: the vault; ?2 and ?3: the numbers of the writes before the first and of the last. */
+const CHANGED_ITEMS = `
+  SELECT DISTINCT item_id AS changed FROM activity
+  WHERE vault_id = ?1 AND sequence > ?2 AND sequence <= ?3 AND item_id IS NOT NULL`;
+
+/** A slice of all rows. ?1: the vault; from ?4 on the key after which it begins. */
+const sliceOfAll = (table: NamedTable): string => sliceOfVault(table, SLICE, { keyParameter: 4 });
+
+/** A slice of the rows that writes have changed. ?1 to ?3: as `CHANGED_ITEMS`; from ?4 on the key after which it begins. */
+function sliceOfChanged(table: NamedTable): string {
+  const { name, item } = table;
+  if (item === undefined) return sliceOfVault(table, SLICE, { keyParameter: 4, where: "sequence > ?2 AND sequence <= ?3" });
+  const key = keyInVault(table); // its first column has the id of the Item
+  const found = `(${CHANGED_ITEMS} AND item_id >= ?4) CROSS JOIN ${name} ON vault_id = ?1 AND ${item} = changed`;
+  const keys = keysOfSlice(key, textBytes(table), `${found} WHERE ${isAfterKey(key, 4)}`, SLICE);
+  return `
+    SELECT ${columnsInVault(table).join(", ")}, ${textBytes(table)} AS row_bytes
+    FROM (SELECT ${key.map((column, index) => `${column} AS key${index}`).join(", ")} FROM (${keys}))
+    CROSS JOIN ${name} ON vault_id = ?1 AND ${key.map((column, index) => `${column} = key${index}`).join(" AND ")}
+    ORDER BY ${key.join(", ")}`;
+}
 
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
@@ -20,9 +57,12 @@ const SQL = {
     SELECT count(*) AS entries, EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence = ?2 AND at = ?4) AS known
     FROM activity WHERE vault_id = ?1 AND sequence > ?2 AND sequence <= ?3`,
   items: `${CHANGED_ITEMS} ORDER BY item_id`,
-  webhooks: `SELECT ${columnsOf(WEBHOOKS).join(", ")} FROM webhooks WHERE vault_id = ?1 ORDER BY id`,
+  whole: WHOLE.map(
+    (table) =>
+      `SELECT ${columnsInVault(table).join(", ")} FROM ${table.name} WHERE vault_id = ?1 ORDER BY ${keyInVault(table).join(", ")}`,
+  ),
   all: SLICED.map(sliceOfAll),
-  changed: SLICED.map((table) => (table.item === undefined ? sliceOfNumbered(table) : sliceOfChanged(table))),
+  changed: SLICED.map(sliceOfChanged),
 };
 
 /** Reading the rows of a vault once: all of them, or those that have changed since a position. */
@@ -34,7 +74,7 @@ export interface Pass {
   /** Whether all entries of the log after the key are read; else only those of the writes of the pass. */
   readonly wholeLog: boolean;
   /** By table the last key that was read; `null`: all rows are read. */
-  readonly keys: readonly (Key | null)[];
+  readonly keys: readonly (readonly KeyValue[] | null)[];
 }
 
 /**
@@ -46,7 +86,7 @@ export const startPass = (since?: Cursor, logFrom?: number): Pass => ({
   wholeLog: since === undefined || logFrom !== undefined,
   // Entries of reads come through a queue, so they may come late.
   keys: SLICED.map((table) =>
-    table.table === "activity" && logFrom !== undefined ? [firstIdAt(Math.max(0, logFrom - HOUR))] : firstKey(table),
+    table.name === "activity" && logFrom !== undefined ? [firstIdAt(Math.max(0, logFrom - HOUR))] : firstKey(table),
   ),
 });
 
@@ -60,7 +100,8 @@ export interface Slice {
   /** The Items that are read again; empty but in the first slice of a pass. */
   readonly replaces: readonly string[];
   readonly tables: readonly TableRows[];
-  readonly webhooks: TableRows;
+  /** Those of the tables of `WHOLE`. */
+  readonly ofVault: readonly TableRows[];
   /** The pass after the slice. */
   readonly next: Pass;
 }
@@ -73,29 +114,29 @@ export async function readSlice(db: D1Database, vault: string, pass: Pass): Prom
   const sqlOf = (index: number) => (since && !(wholeLog && SLICED[index]!.item === undefined) ? SQL.changed : SQL.all)[index]!;
   const range = [since?.sequence ?? Number.MAX_SAFE_INTEGER, start?.sequence ?? Number.MAX_SAFE_INTEGER];
   const unread = SLICED.map((table, index) => ({ table, index })).filter(({ index }) => keys[index] !== null);
-  const read = await runBatch<[Row, { id: string }, { entries: number; known: number }, { changed: string }, Row, ...Row[]]>(
+  const read = await runBatch<[Row, { id: string }, { entries: number; known: number }, { changed: string }, ...Row[]]>(
     db,
     db.prepare(SQL.vault).bind(vault),
     db.prepare(SQL.deployment),
     db.prepare(SQL.log).bind(vault, ...range, since?.at ?? 0),
     db.prepare(SQL.items).bind(vault, ...(start ? [0, 0] : range)),
-    db.prepare(SQL.webhooks).bind(vault),
+    ...SQL.whole.map((sql) => db.prepare(sql).bind(vault)),
     ...unread.map(({ index }) => db.prepare(sqlOf(index)).bind(vault, ...range, ...keys[index]!)),
   );
   if (!read.ok) return read;
-  const [[row], [deployment], [log], items, webhooks, ...slices] = read.value as [
+  const [[row], [deployment], [log], items, ...others] = read.value as [
     Row[],
     { id: string }[],
     { entries: number; known: number }[],
     { changed: string }[],
-    Row[],
     ...Row[][],
   ];
   if (!row) return ok(undefined);
+  const slices = others.slice(WHOLE.length);
   const head = headOf(row);
   const next = keys.map((key, index) => {
     const at = unread.findIndex((one) => one.index === index);
-    return at < 0 ? key : nextKey(SLICED[index]!, slices[at]!);
+    return at < 0 ? key : keyOfNextSlice(SLICED[index]!, SLICE, slices[at]!);
   });
   return ok({
     row,
@@ -104,7 +145,7 @@ export async function readSlice(db: D1Database, vault: string, pass: Pass): Prom
     complete: !since || isComplete(since, start ?? head, log!),
     replaces: items.map(({ changed }) => changed),
     tables: unread.map(({ table }, at) => rowsOf(table, slices[at]!)).filter(({ rows }) => rows.length > 0),
-    webhooks: rowsOf(WEBHOOKS, webhooks),
+    ofVault: WHOLE.map((table, index) => rowsOf(table, others[index]!)),
     next: { ...pass, start: start ?? head, keys: next },
   });
 }
@@ -123,16 +164,10 @@ const isComplete = (since: Cursor, until: Cursor, { entries, known }: { entries:
     ? since.at === until.at
     : until.sequence > since.sequence && known === 1 && entries === until.sequence - since.sequence;
 
-const rowsOf = (table: VaultTable, rows: readonly Row[]): TableRows => {
-  const columns = columnsOf(table);
-  return { table: table.table, columns, rows: rows.map((row) => columns.map((column) => row[column]!)) };
+const rowsOf = (table: NamedTable, rows: readonly Row[]): TableRows => {
+  const columns = columnsInVault(table);
+  return { table: table.name, columns, rows: rows.map((row) => columns.map((column) => row[column]!)) };
 };
-
-/** A slice that did not reach a limit has the last row. */
-function nextKey(table: VaultTable, rows: readonly Row[]): Key | null {
-  const bytes = rows.reduce((sum, row) => sum + Number(row["row_bytes"]), 0);
-  return rows.length < SLICE.rows && bytes < SLICE.bytes ? null : table.key.map((column) => rows.at(-1)![column]!);
-}
 
 /** Whether all rows of the pass are read. */
 export const isRead = ({ keys }: Pass): boolean => keys.every((key) => key === null);

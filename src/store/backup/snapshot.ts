@@ -125,7 +125,7 @@ function manifestOf(
   vault: string,
   { number, predecessor, kept, keptBase, base, parts, moment, missing, broken, startedAt }: Running,
 ): Manifest {
-  const { at, row, deployment, webhooks } = moment!;
+  const { at, row, deployment, lastPart } = moment!;
   return {
     format: BACKUP_FORMAT,
     deployment,
@@ -136,7 +136,7 @@ function manifestOf(
     logUntil: startedAt,
     schema: SCHEMA.newest,
     row,
-    parts: [...kept, ...parts, webhooks],
+    parts: [...kept, ...parts, lastPart],
     base: kept.length > 0 ? keptBase : base,
     ...(missing.length > 0 && { missing }),
     ...(broken.length > 0 && { broken }),
@@ -194,15 +194,15 @@ async function endPass(store: BackupStore, vault: string, running: Running, slic
   const base = pass.since ? running.base : parts.length;
   if (!single) return ok({ ...running, base, pass: startPass(pass.start) });
   const { row, deployment } = slice;
-  const last = { replaces: [], tables: [slice.webhooks] };
-  const webhooks = await writePart(store.backups, { deployment, vault }, last);
-  if (!webhooks.ok) return webhooks;
+  const last = { replaces: [], tables: slice.ofVault };
+  const lastPart = await writePart(store.backups, { deployment, vault }, last);
+  if (!lastPart.ok) return lastPart;
   const found = [...(await findBroken(store, row, running.number, last)), ...(await findBrokenVault(store, row))];
   const again = await copyContents(store, running.missing.slice(0, RETRIED));
   if (!again.ok) return again;
   const missing = [...again.value.missing, ...running.missing.slice(again.value.done)];
   const broken = [...running.broken, ...found];
-  return ok({ ...running, base, missing, broken, moment: { at: store.now, row, deployment, webhooks: webhooks.value } });
+  return ok({ ...running, base, missing, broken, moment: { at: store.now, row, deployment, lastPart: lastPart.value } });
 }
 
 /** Copies some of the contents that the new parts name. */

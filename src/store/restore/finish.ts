@@ -47,7 +47,7 @@ const VERSIONS = [
 /** A value of the row of a vault, or what stands for one that no vault can have. In: when the snapshot was made, Unix milliseconds. */
 function mend(column: string, value: unknown, at: number): unknown {
   if (typeof value !== "number") return value;
-  if (holdsTime(column)) return isTime(value) ? value : at;
+  if (holdsTime("vaults", column)) return isTime(value) ? value : at;
   return isCount(value) ? value : column.startsWith("quota_") ? null : 0;
 }
 

@@ -56,14 +56,16 @@ export async function readablePart(
 
 const isWritten = (table: string, columns: readonly string[], row: readonly Cell[], opens: boolean): boolean =>
   (opens || !LEFT_OUT.has(table)) &&
-  columns.every((column, index) => holdsTime(column) || isSince(table, column) || !isImpossible(column, row[index]!));
+  columns.every(
+    (column, index) => holdsTime(table, column) || isSince(table, column) || !isImpossible(table, column, row[index]!),
+  );
 
 /** The first version with a File: NULL counts as 0, so a damaged one costs no File. Of one that replaced another, finish.ts sets it. */
 const isSince = (table: string, column: string): boolean => table === "files" && column === "since";
 
 /** A value, or what stands for one that no row can have: NULL for a first version, else the time of the snapshot, in Unix milliseconds. */
 const possibleCell = (table: string, column: string, value: Cell, at: number): Cell => {
-  if (!isImpossible(column, value)) return value;
+  if (!isImpossible(table, column, value)) return value;
   return isSince(table, column) ? null : at;
 };
 

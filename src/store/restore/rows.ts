@@ -3,13 +3,15 @@ import type { Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { findBrokenVault } from "../backup/broken.ts";
 import { loadPart } from "../backup/load.ts";
+import { WHOLE } from "../backup/slice.ts";
+import { columnsInVault } from "../tables/slices.ts";
+import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
 import { openKeys } from "../vaults/rows.ts";
 import { finish } from "./finish.ts";
 import type { RestorePorts } from "./ports.ts";
 import { moveRestore } from "./progress.ts";
 import { readablePart } from "./readable.ts";
 import type { Step, Stepped } from "./step.ts";
-import { VAULT_TABLES } from "../backup/tables.ts";
 
 /**
  * The third phase: the rows of the parts are written, oldest part first. Carries out what is left of
@@ -62,7 +64,7 @@ type RowGroup = { readonly kind: "replace"; readonly items: readonly string[] } 
 const GROUP = { rows: 2_000, characters: 768 * 1024 };
 
 /** The tables whose rows belong to the vault: those of the last part count. The entries of the log are in every part. */
-const OF_VAULT = new Set(VAULT_TABLES.filter(({ item, table }) => !item && table !== "activity").map(({ table }) => table));
+const OF_VAULT: ReadonlySet<string> = new Set(WHOLE.map(({ name }) => name));
 
 /** The groups of a part, in the order in which they are written. A repeated step finds the same ones. In: whether it is the last part. */
 const groupsOf = ({ replaces, tables }: Part, last: boolean): RowGroup[] => [
@@ -97,15 +99,15 @@ const CONFLICT: Readonly<Record<string, string>> = {
   activity: "ON CONFLICT (vault_id, id) DO UPDATE SET sequence = excluded.sequence, at = excluded.at",
 };
 
-const TABLES_OF_VAULT = new Map(VAULT_TABLES.map((table) => [table.table, table]));
+const TABLES_OF_BACKUP = backedUpIn("vault");
 
 /** The statements of a group of rows of a vault. Errors: `backup_damaged`, for a table or column that the schema does not have. */
 function rowStatements(db: D1Database, vault: string, group: RowGroup): Result<D1PreparedStatement[]> {
   if (group.kind === "replace") return ok(replaceStatements(db, vault, group.items));
-  const table = TABLES_OF_VAULT.get(group.table);
+  const table = TABLES_OF_BACKUP.find(({ name }) => name === group.table);
   if (!table) return fail("backup_damaged", `the table ${group.table} is not known`);
-  const known = new Set([...table.key, ...table.columns]);
-  const unknown = group.columns.find((column) => !known.has(column));
+  const known = columnsInVault(table);
+  const unknown = group.columns.find((column) => !known.includes(column));
   if (unknown !== undefined) return fail("backup_damaged", `the column ${unknown} of ${group.table} is not known`);
   const values = group.columns.map((_, index) => `value ->> ${index}`).join(", ");
   const conflict = CONFLICT[group.table];
@@ -116,51 +118,27 @@ function rowStatements(db: D1Database, vault: string, group: RowGroup): Result<D
 }
 
 const replaceStatements = (db: D1Database, vault: string, items: readonly string[]): D1PreparedStatement[] =>
-  VAULT_TABLES.flatMap(({ table, item }) => {
+  TABLES_OF_BACKUP.flatMap(({ name, item }) => {
     if (item === undefined) return [];
-    const sql = `DELETE FROM ${table} WHERE vault_id = ?1 AND ${item} IN (SELECT value FROM json_each(?2))`;
+    const sql = `DELETE FROM ${name} WHERE vault_id = ?1 AND ${item} IN (SELECT value FROM json_each(?2))`;
     return [db.prepare(sql).bind(vault, JSON.stringify(items))];
   });
 
-interface RegistryTable {
-  readonly into: string;
-  readonly columns: readonly string[];
-  /** Columns that the backup does not have, with the SQL of their values. ?2: the time of the restore. */
-  readonly added?: Readonly<Record<string, string>>;
-}
+/** A token comes back as one that has ended: its name stays, and it opens nothing. With the column that its backup does not have. */
+const RESTORED_TOKENS = { into: "ended_tokens", added: { ended_at: "min(value ->> 'expires_at', ?2)" } };
 
-const TOKEN = ["id", "root_key_id", "sealed", "created_at", "expires_at", "signed_by"];
-const ENTRY = [
-  "vault_id",
-  "id",
-  "action",
-  "result",
-  "actor",
-  "item_id",
-  "version",
-  "root_key_id",
-  "sealed",
-  "resource",
-  "sequence",
-  "at",
-  "event",
-];
+const TABLES_OF_REGISTRY = backedUpIn("registry");
 
-/** By the name of the table in the backup. A token comes back as one that has ended: its name stays, and it opens nothing. */
-const TABLES_OF_REGISTRY: Readonly<Record<string, RegistryTable>> = {
-  root_keys: { into: "root_keys", columns: ["id", "proof", "fingerprint"] },
-  tokens: { into: "ended_tokens", columns: TOKEN, added: { ended_at: "min(value ->> 'expires_at', ?2)" } },
-  ended_tokens: { into: "ended_tokens", columns: [...TOKEN, "ended_at"] },
-  past_writes: { into: "past_writes", columns: ["action", "writes"] },
-  activity: { into: "activity", columns: ENTRY },
-};
-
-/** The statements of a group of rows of the registry: nothing that is there is replaced. In: Unix milliseconds. Errors: `backup_damaged`, for a table that the registry of no release has. */
+/**
+ * The statements of a group of rows of the registry: nothing that is there is replaced. In: Unix milliseconds. Errors: `backup_damaged`,
+ * for a table that the registry of no release has.
+ */
 function registryStatements(db: D1Database, group: RowGroup, now: number): Result<D1PreparedStatement[]> {
   if (group.kind === "replace") return ok([]);
-  const table = Object.hasOwn(TABLES_OF_REGISTRY, group.table) ? TABLES_OF_REGISTRY[group.table]! : undefined;
+  const table = TABLES_OF_REGISTRY.find(({ name }) => name === group.table);
   if (!table) return fail("backup_damaged", `the table ${group.table} is not known`);
-  const { into, columns, added = {} } = table;
+  const { into, added } = table.name === "tokens" ? RESTORED_TOKENS : { into: table.name, added: {} };
+  const columns = backedUpColumns(table);
   const rows = group.rows.map((row) => Object.fromEntries(group.columns.map((column, index) => [column, row[index]])));
   const names = [...columns, ...Object.keys(added)].join(", ");
   const values = [...columns.map((column) => `value ->> '${column}'`), ...Object.values(added)].join(", ");

@@ -53,6 +53,19 @@ export const TABLES_OF_CONTENTS = TABLES_OF_VAULT.filter((table) => columnsOfKin
 /** The tables whose rows `root_key_uses` counts. */
 export const TABLES_BY_ROOT_KEY = ALL_TABLES.filter(({ countedByRootKey }) => countedByRootKey);
 
+/** The tables whose rows are in the parts of backups. */
+export type TableInParts = {
+  [Name in TableName]: (typeof TABLES)[Name]["backup"] extends { readonly in: readonly ["manifest"] }
+    ? never
+    : (typeof TABLES)[Name]["backup"] extends { readonly in: readonly unknown[] }
+      ? Name
+      : never;
+}[TableName];
+
+/** The columns that a backup has of a row. */
+export const backedUpColumns = ({ columns, backup }: Table): string[] =>
+  Object.keys(columns).filter((column) => !("without" in backup && backup.without?.includes(column)));
+
 /** The tables of which backups have rows. */
 export const backedUpIn = (where: "vault" | "registry"): NamedTable[] =>
   ALL_TABLES.filter(({ backup }) => "in" in backup && backup.in.includes(where));

@@ -214,7 +214,6 @@ export const VAULT_TABLES = {
       event: "text?",
     },
     associatedData: {
-      // A text under the key of a day has the kind `activityOfDay`.
       sealed: (log: string, { id }: { readonly id: string }): AssociatedData => ({
         kind: "activity",
         vault: log,
