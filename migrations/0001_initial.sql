@@ -79,10 +79,8 @@ CREATE INDEX IF NOT EXISTS sessions_by_token ON sessions (token_id, expires_at);
 -- (content_version, attribute_version, updated_at) is the fence of every commit: see src/store/commit/fence.ts.
 CREATE TABLE IF NOT EXISTS vaults (
   id                TEXT    NOT NULL PRIMARY KEY,
-  root_key_id       TEXT    NOT NULL, -- the root key that wraps the two keys below
-  data_key_id       TEXT    NOT NULL,
-  data_key          TEXT    NOT NULL,
-  index_key         TEXT    NOT NULL,
+  root_key_id       TEXT    NOT NULL, -- the root key that wraps the keys below
+  keys              TEXT    NOT NULL, -- the list of the vault's keys, the newest first (src/crypto/key-list.ts)
   name              TEXT    NOT NULL, -- sealed, apart from the description: every answer with an Item has it
   description       TEXT    NOT NULL, -- sealed
   attribute_version INTEGER NOT NULL,
@@ -102,10 +100,7 @@ CREATE TABLE IF NOT EXISTS vaults (
   destroyed         INTEGER NOT NULL DEFAULT 0, -- writes that destroyed versions or deleted Items
   versions_kept     INTEGER NOT NULL DEFAULT 0, -- no Item keeps more earlier versions
   fold              INTEGER NOT NULL DEFAULT 0, -- all Items have a folded_index of this version of the fold; 0: not all have one
-  previous_data_key_id TEXT,  -- while the rows are sealed again under new keys: the keys before, wrapped by root_key_id
-  previous_data_key    TEXT,
-  previous_index_key   TEXT,
-  resealed             TEXT   -- how far that has come; NULL: it is not under way
+  resealed          TEXT              -- of a vault with several keys: how far its rows are sealed again under the newest; NULL: from the start
 ) STRICT, WITHOUT ROWID;
 
 -- Deleted vaults whose rows are still being deleted, in slices.

@@ -456,7 +456,7 @@ export interface Reseal {
   items: number;
   /** All records that were passed. */
   rows: number;
-  /** The records that opened under neither key. They stay as they are. */
+  /** The records that do not open. They stay as they are. */
   unreadable: number;
 }
 
@@ -468,7 +468,7 @@ export interface ResealRequest {
 
 /** How far the replacement of the keys has come. */
 export interface ResealProgress {
-  /** Whether every record is sealed under the new keys, and the previous ones are gone. */
+  /** Whether every record is sealed under the new keys, and the keys before are gone. */
   done: boolean;
   /** The kind of records that is next. */
   stage?: "webhooks" | "records" | "items" | "versions" | "files" | "file_versions";
@@ -476,7 +476,7 @@ export interface ResealProgress {
   items: number;
   /** All records that were passed. */
   rows: number;
-  /** The records that opened under neither key. They stay as they are. */
+  /** The records that do not open. They stay as they are. */
   unreadable: number;
   /** The Items of the vault. */
   of: number;
@@ -1315,6 +1315,7 @@ export type ErrorKind =
   | "cursor_gone"
   | "item_exists"
   | "person_exists"
+  | "keys_used_up"
   | "backup_newer"
   | "overtaken"
   | "precondition"

@@ -16,6 +16,7 @@ export const resealRows: readonly Row[] = [
       "`done`. It may be repeated after every answer (contract 20.20 to 20.29).",
     access: ADMIN,
     json: required(json("ResealRequest", { dataKey: adminVault.dataKey.id })),
+    errors: ["keys_used_up"],
     coordinated: true,
     answers: { 200: { description: "How far it has come.", content: json("ResealProgress", resealProgress) } },
   },

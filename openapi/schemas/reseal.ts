@@ -8,7 +8,7 @@ const counts: Readonly<Record<string, Schema>> = {
   stage: words("The kind of records that is next.", RESEAL_STAGES),
   items: integer("The Items that were passed.", 0),
   rows: integer("All records that were passed.", 0),
-  unreadable: integer("The records that opened under neither key. They stay as they are.", 0),
+  unreadable: integer("The records that do not open. They stay as they are.", 0),
 };
 
 export const resealSchemas: Readonly<Record<string, Schema>> = {
@@ -25,7 +25,7 @@ export const resealSchemas: Readonly<Record<string, Schema>> = {
     {
       done: {
         type: "boolean",
-        description: "Whether every record is sealed under the new keys, and the previous ones are gone.",
+        description: "Whether every record is sealed under the new keys, and the keys before are gone.",
       },
       ...counts,
       of: integer("The Items of the vault.", 0),

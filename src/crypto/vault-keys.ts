@@ -1,63 +1,81 @@
 import { fail, ok, type Result } from "../model/result.ts";
 import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
+import { formatKeyList, KEY_NUMBER_MAX, parseKeyList, type WrappedKey } from "./key-list.ts";
 import type { Keyring, RootKey } from "./keyring.ts";
 import { openBytes, type Place, sealBytes } from "./seal.ts";
 
 /** A vault's own keys: random, wrapped under a root key. Without the wrapped keys no row of the vault opens. */
 
-export interface VaultKeys {
+/** A data key and the index key that was made with it. */
+export interface VaultKey {
+  /** In the header of the texts under the data key. */
+  readonly number: number;
   /** The id of both: the 32 hexadecimal digits of a UUID. */
   readonly id: string;
   /** AES-256-GCM. */
   readonly data: CryptoKey;
   /** HMAC-SHA-256. */
   readonly index: CryptoKey;
-  /** The keys before, while the rows of the vault are sealed again under these ones. */
-  readonly previous?: VaultKeys | undefined;
 }
 
-/** The two keys of a vault, each wrapped. */
-export interface WrappedPair {
-  /** A canonical UUID. */
-  readonly dataKeyId: string;
-  readonly dataKey: string;
-  readonly indexKey: string;
+/** The keys of a vault: one, and while its rows are sealed again under a new key also those before. */
+export interface VaultKeys {
+  /** Seals, and makes the blind indexes of what is written. */
+  readonly newest: VaultKey;
+  /** All of them, the newest first. */
+  readonly all: readonly VaultKey[];
 }
 
 /** The wrapped keys, as the columns of the vault's row. */
-export interface WrappedKeys extends WrappedPair {
-  /** Wraps the previous keys too. */
+export interface WrappedKeys {
+  /** Wraps all of them. */
   readonly rootKeyId: string;
-  readonly previous?: WrappedPair | undefined;
+  /** See key-list.ts. */
+  readonly list: string;
 }
 
 const unwrapped = createCache<{ wrapped: string; keys: VaultKeys }>(512, 5 * MINUTE);
 
-/** A wrapped key is bound to its vault, to its own id and to that of the root key. */
-const place = (kind: "dataKey" | "indexKey", vault: string, id: string, root: RootKey): Place => ({
+/** A wrapped key is bound to its vault, to its own id and number, and to the id of the root key. */
+const place = (kind: "dataKey" | "indexKey", vault: string, { id, number }: Numbered, root: RootKey): Place => ({
   kind,
   vault,
   record: id,
-  version: 1,
+  version: number,
   key: root.id,
 });
 
-/** Creates the keys of a new vault, wrapped under the active root key. In: the ids of the vault and of the keys, canonical UUIDs. */
-export async function createVaultKeys(
+type Numbered = Pick<WrappedKey, "id" | "number">;
+
+/**
+ * Creates a key for a vault, wrapped under the active root key. In: the ids of the vault and of the key, canonical UUIDs; the keys that
+ * the vault has, which stay and are wrapped again with it. Throws when the wrapped ones do not open, or have the last number.
+ */
+export async function addVaultKey(
   keyring: Keyring,
   vault: string,
-  dataKeyId: string = crypto.randomUUID(),
+  id: string,
+  before?: { readonly keys: VaultKeys; readonly wrapped: WrappedKeys },
 ): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
   const root = keyring.active;
+  const number = (before?.keys.newest.number ?? 0) + 1;
+  if (number > KEY_NUMBER_MAX) throw new RangeError("the numbers of the vault's keys are used up");
+  const earlier =
+    before && (await rewrapVaultKeys(keyring.keys.get(before.wrapped.rootKeyId)!, root, vault, before.wrapped.list));
+  if (earlier && !earlier.ok) throw new Error("the keys of the vault do not open");
   const [data, index] = [random(32), random(32)];
+  const key = await importKey({ id, number }, data, index);
   const wrapped = {
-    rootKeyId: root.id,
-    dataKeyId,
-    dataKey: await sealBytes(root.wrapping, place("dataKey", vault, dataKeyId, root), data),
-    indexKey: await sealBytes(root.wrapping, place("indexKey", vault, dataKeyId, root), index),
+    id,
+    number,
+    data: await sealBytes(root.wrapping, place("dataKey", vault, { id, number }, root), data),
+    index: await sealBytes(root.wrapping, place("indexKey", vault, { id, number }, root), index),
   };
-  return { keys: await importKeys(dataKeyId, data, index), wrapped };
+  return {
+    keys: { newest: key, all: [key, ...(before?.keys.all ?? [])] },
+    wrapped: { rootKeyId: root.id, list: [formatKeyList([wrapped]), ...(earlier ? [earlier.value] : [])].join("\n") },
+  };
 }
 
 /** The detail of the failure of a vault whose keys are damaged, or were wrapped by another root key. */
@@ -65,79 +83,66 @@ export const KEYS_DO_NOT_OPEN = "a vault's keys do not open";
 
 /**
  * Wraps the keys of a vault under another root key. The keys themselves stay, so nothing that they have sealed changes.
- * Errors: `misconfigured` when `from` is not the root key that wrapped them.
+ * In, out: the list. Errors: `misconfigured` when `from` is not the root key that wrapped them.
  */
-export async function rewrapVaultKeys(
-  from: RootKey,
-  to: RootKey,
-  vault: string,
-  pair: WrappedPair,
-): Promise<Result<WrappedPair>> {
-  const rewrap = async (kind: "dataKey" | "indexKey"): Promise<string | undefined> => {
-    const opened = await openBytes(from.wrapping, place(kind, vault, pair.dataKeyId, from), pair[kind]);
-    return opened.ok ? sealBytes(to.wrapping, place(kind, vault, pair.dataKeyId, to), opened.value) : undefined;
+export async function rewrapVaultKeys(from: RootKey, to: RootKey, vault: string, list: string): Promise<Result<string>> {
+  const rewrap = async (kind: "dataKey" | "indexKey", key: WrappedKey, wrapped: string): Promise<string | undefined> => {
+    const opened = await openBytes(from.wrapping, place(kind, vault, key, from), wrapped);
+    return opened.ok ? sealBytes(to.wrapping, place(kind, vault, key, to), opened.value) : undefined;
   };
-  const [dataKey, indexKey] = await Promise.all([rewrap("dataKey"), rewrap("indexKey")]);
-  if (dataKey === undefined || indexKey === undefined) return fail("misconfigured", KEYS_DO_NOT_OPEN);
-  return ok({ dataKeyId: pair.dataKeyId, dataKey, indexKey });
-}
-
-/**
- * Creates new keys for a vault, and wraps its previous ones with them under the active root key. In: the id of the new keys; the keys
- * of the vault. Throws when the wrapped ones do not open.
- */
-export async function replaceVaultKeys(
-  keyring: Keyring,
-  vault: string,
-  dataKeyId: string,
-  before: { readonly keys: VaultKeys; readonly wrapped: WrappedKeys },
-): Promise<{ keys: VaultKeys; wrapped: WrappedKeys }> {
-  const root = keyring.keys.get(before.wrapped.rootKeyId);
-  const previous = root && (await rewrapVaultKeys(root, keyring.active, vault, before.wrapped));
-  if (!previous?.ok) throw new Error("the keys of the vault do not open");
-  const { keys, wrapped } = await createVaultKeys(keyring, vault, dataKeyId);
-  return { keys: { ...keys, previous: before.keys }, wrapped: { ...wrapped, previous: previous.value } };
+  const keys: WrappedKey[] = [];
+  for (const key of parseKeyList(list)) {
+    const [data, index] = await Promise.all([rewrap("dataKey", key, key.data), rewrap("indexKey", key, key.index)]);
+    if (data === undefined || index === undefined) return fail("misconfigured", KEYS_DO_NOT_OPEN);
+    keys.push({ ...key, data, index });
+  }
+  return keys.length > 0 ? ok(formatKeyList(keys)) : fail("misconfigured", KEYS_DO_NOT_OPEN);
 }
 
 /**
  * Unwraps the keys of a vault. Key objects are cached with their wrapped bytes, so a changed row is unwrapped again.
- * Errors: `misconfigured` when the root key is missing or is not the one that wrapped them.
+ * Errors: `misconfigured` when the root key is missing or is not the one that wrapped them, or the list is damaged.
  */
 export async function unwrapVaultKeys(
   keyring: Keyring,
   vault: string,
-  row: WrappedKeys,
+  { rootKeyId, list }: WrappedKeys,
   now: number,
 ): Promise<Result<VaultKeys>> {
-  const root = keyring.keys.get(row.rootKeyId);
+  const root = keyring.keys.get(rootKeyId);
   if (!root) return fail("misconfigured", "a root key is missing");
-  const { previous } = row;
-  const wrapped = [row.rootKeyId, ...[row, ...(previous ? [previous] : [])].flatMap(textsOf)].join();
+  const wrapped = `${rootKeyId}\n${list}`;
   const cached = unwrapped.get(name(keyring, vault), now);
   if (cached?.wrapped === wrapped) return ok(cached.keys);
-  const [current, before] = [await openPair(root, vault, row), previous && (await openPair(root, vault, previous))];
-  if (!current || (previous && !before)) return fail("misconfigured", KEYS_DO_NOT_OPEN);
-  const keys = before ? { ...current, previous: before } : current;
+  const all: VaultKey[] = [];
+  for (const key of parseKeyList(list)) {
+    const data = await openBytes(root.wrapping, place("dataKey", vault, key, root), key.data);
+    const index = await openBytes(root.wrapping, place("indexKey", vault, key, root), key.index);
+    if (!data.ok || !index.ok) return fail("misconfigured", KEYS_DO_NOT_OPEN);
+    all.push(await importKey(key, data.value, index.value));
+  }
+  const [newest] = all;
+  if (!newest) return fail("misconfigured", KEYS_DO_NOT_OPEN);
+  const keys = { newest, all };
   unwrapped.set(name(keyring, vault), { wrapped, keys }, now);
   return ok(keys);
-}
-
-const textsOf = ({ dataKeyId, dataKey, indexKey }: WrappedPair): string[] => [dataKeyId, dataKey, indexKey];
-
-async function openPair(root: RootKey, vault: string, pair: WrappedPair): Promise<VaultKeys | undefined> {
-  const data = await openBytes(root.wrapping, place("dataKey", vault, pair.dataKeyId, root), pair.dataKey);
-  const index = await openBytes(root.wrapping, place("indexKey", vault, pair.dataKeyId, root), pair.indexKey);
-  return data.ok && index.ok ? importKeys(pair.dataKeyId, data.value, index.value) : undefined;
 }
 
 /** The keys of a vault that are in this isolate's cache; else `undefined`. */
 export const cachedVaultKeys = (keyring: Keyring, vault: string, now: number): VaultKeys | undefined =>
   unwrapped.get(name(keyring, vault), now)?.keys;
 
+/** Whether both are the same keys. */
+export const areSameKeys = (one: VaultKeys, other: VaultKeys | undefined): boolean => namesOf(one) === (other && namesOf(other));
+
+/** A text that names the keys. */
+export const namesOf = ({ all }: VaultKeys): string => all.map(({ id }) => id).join();
+
 const name = (keyring: Keyring, vault: string) => `${keyring.id}.${vault}`;
 
-async function importKeys(id: string, data: Uint8Array, index: Uint8Array): Promise<VaultKeys> {
+async function importKey({ id, number }: Numbered, data: Uint8Array, index: Uint8Array): Promise<VaultKey> {
   return {
+    number,
     id: id.replaceAll("-", ""),
     data: await crypto.subtle.importKey("raw", data, "AES-GCM", false, ["encrypt", "decrypt"]),
     index: await crypto.subtle.importKey("raw", index, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]),

@@ -1,34 +1,36 @@
 import { fail, ok, type Result } from "../model/result.ts";
-import { noncePrefix, open, openBytes, type Place, seal, sealBytes } from "./seal.ts";
-import type { VaultKeys } from "./vault-keys.ts";
+import { keyNumberOf, noncePrefix, open, openBytes, type Place, seal, sealBytes } from "./seal.ts";
+import type { VaultKey, VaultKeys } from "./vault-keys.ts";
 
 /**
- * The sealed texts of a vault. Each is sealed under the current key of the vault. While the vault gets new keys (decision 0032),
- * the texts that were not sealed again yet open under the key before.
+ * The sealed texts of a vault. Each is sealed under the newest key of the vault, and opens under the key whose number it has. While the
+ * vault gets a new key (decision 0032), the texts that were not sealed again yet have the number of the key before.
  */
 
 /** The place of a text of a vault. The id of the key is added to it, so a text opens under no other key. */
 export type VaultPlace = Omit<Place, "key">;
 
-/** Until the vault has a list of keys, both of its keys have this number. */
-const NUMBER = 1;
+const under = (place: VaultPlace, { id }: VaultKey): Place => ({ ...place, key: id });
 
-const under = (place: VaultPlace, { id }: VaultKeys): Place => ({ ...place, key: id });
+const keyOf = ({ all }: VaultKeys, sealed: string): VaultKey | undefined => {
+  const number = keyNumberOf(sealed);
+  return all.find((key) => key.number === number);
+};
 
-/** Seals a text under the current key. In: `prefix`, as of `seal`. */
-export const sealText = (keys: VaultKeys, place: VaultPlace, text: string, prefix?: Uint8Array): Promise<string> =>
-  seal(keys.data, under(place, keys), text, { number: NUMBER, prefix });
+/** Seals a text under the newest key. In: `prefix`, as of `seal`. */
+export const sealText = ({ newest }: VaultKeys, place: VaultPlace, text: string, prefix?: Uint8Array): Promise<string> =>
+  seal(newest.data, under(place, newest), text, { number: newest.number, prefix });
 
-/** Opens a text: under the current key, or else under the previous one. Errors: `integrity`. */
+/** Opens a text. Errors: `integrity`, also when the vault has no key of its number. */
 export async function openText(keys: VaultKeys, place: VaultPlace, sealed: string): Promise<Result<string>> {
-  const opened = await open(keys.data, under(place, keys), sealed, NUMBER);
-  return opened.ok || !keys.previous ? opened : open(keys.previous.data, under(place, keys.previous), sealed, NUMBER);
+  const key = keyOf(keys, sealed);
+  return key ? open(key.data, under(place, key), sealed, key.number) : fail("integrity");
 }
 
 /**
- * Seals a text under the current key that lies under the previous one. The bytes in it stay as they are, so its length does too.
+ * Seals a text under the newest key that is under an earlier one. The bytes in it stay as they are, so its length does too.
  * In: whether it keeps the first bytes of its nonce, of which the entity tag of an Item is made (decision 0015).
- * Out: the text; the same one when it lies under the current key. Errors: `integrity`, when it opens under neither.
+ * Out: the text; the same one when it is under the newest key. Errors: `integrity`, when it does not open.
  */
 export async function resealText(
   keys: VaultKeys,
@@ -36,12 +38,10 @@ export async function resealText(
   sealed: string,
   keepsPrefix: boolean,
 ): Promise<Result<string>> {
-  const { previous } = keys;
-  const old = previous ? await openBytes(previous.data, under(place, previous), sealed, NUMBER) : fail("integrity");
-  if (!old.ok) {
-    const current = await openBytes(keys.data, under(place, keys), sealed, NUMBER);
-    return current.ok ? ok(sealed) : current;
-  }
+  const { newest } = keys;
+  const key = keyOf(keys, sealed);
+  const opened = key ? await openBytes(key.data, under(place, key), sealed, key.number) : fail("integrity");
+  if (!opened.ok || key === newest) return opened.ok ? ok(sealed) : opened;
   const prefix = keepsPrefix ? noncePrefix(sealed) : undefined;
-  return ok(await sealBytes(keys.data, under(place, keys), old.value, { number: NUMBER, prefix }));
+  return ok(await sealBytes(newest.data, under(place, newest), opened.value, { number: newest.number, prefix }));
 }

@@ -66,6 +66,7 @@ const failures = {
   cursor_gone: [410, text("The log has no entry of this cursor any more: begin again with after=latest")],
   item_exists: [409, text("The vault has or had an item with this Item-Id")],
   person_exists: [409, text("There is a person with this email address already")],
+  keys_used_up: [409, text("The vault has had 255 keys and gets no further one: create another vault, and move its Items there")],
   backup_newer: [409, (_, detail) => `The service has something newer than the backup: ${detail}`],
   overtaken: [409, text("The write took effect and was overtaken by a later one: read the item")],
   precondition: [412, text("If-Match names another version than the current one")],

@@ -27,8 +27,10 @@ export interface Vault {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The id of its data key and index key: a UUIDv7 since schema 4. Absent in the answer of a coordinator of an older release. */
+  /** The id of its newest data key and index key: a UUIDv7. */
   readonly dataKeyId: string;
+  /** The number of that key, from 1 to 255. */
+  readonly keyNumber: number;
   /** While its rows are sealed again under new keys. */
   readonly reseal?: Reseal | undefined;
 }

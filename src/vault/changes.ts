@@ -1,3 +1,4 @@
+import { KEY_NUMBER_MAX } from "../crypto/key-list.ts";
 import { editorOf } from "../model/editor.ts";
 import { operationId } from "../model/ids.ts";
 import type { Change } from "../model/operation.ts";
@@ -86,10 +87,10 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     if (working.vault || working.everExisted) return fail("idempotency");
     if (growth === "refused" || growth === "shrinking") return fail("database_full");
     // A UUIDv7 shows when the keys were made.
-    const dataKeyId = operationId(now, random(10));
+    const key = { dataKeyId: operationId(now, random(10)), keyNumber: 1 };
     const own = { quota: changeQuota(DEFAULT_QUOTA, quota ?? {}), sealedBytes: 0 };
     const counts = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, ...NO_HISTORY, files: 0, fileBytes: 0 };
-    return putVault(working, "CREATE", { id, name, description, ...counts, ...own, dataKeyId, createdAt: now, updatedAt: now });
+    return putVault(working, "CREATE", { id, name, description, ...counts, ...own, ...key, createdAt: now, updatedAt: now });
   },
 
   "update-vault": (working, { name, description, quota }, { now }) => {
@@ -107,9 +108,11 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     const vault = working.vault!;
     // Repeated, or another reseal is under way: that one goes on.
     if (vault.dataKeyId !== dataKeyId || vault.reseal) return ok({ answer: { vault, unchanged: true } });
-    const keys = { dataKeyId: operationId(now, random(10)), reseal: { previous: dataKeyId, position: START } };
+    if (vault.keyNumber >= KEY_NUMBER_MAX) return fail("keys_used_up");
+    const key = { dataKeyId: operationId(now, random(10)), keyNumber: vault.keyNumber + 1 };
+    const reseal = { previous: dataKeyId, position: START };
     const version = { attributeVersion: vault.attributeVersion + 1, updatedAt: Math.max(now, vault.updatedAt) };
-    return putVault(working, "UPDATE", { ...vault, ...keys, ...version });
+    return putVault(working, "UPDATE", { ...vault, ...key, reseal, ...version });
   },
 
   "delete-vault": (working) => {

@@ -184,7 +184,7 @@ describe("other lists", () => {
 it("damaged keys of a vault are refused with a word of the keys, and /health names the vault as damaged", async () => {
   const other = await makeVault();
   const call = client((await makeToken({ [other]: "r" })).token);
-  await sql(`UPDATE vaults SET data_key = ${FLIPPED.replaceAll("overview", "data_key")} WHERE id = ?1`, other);
+  await sql(`UPDATE vaults SET keys = ${FLIPPED.replaceAll("overview", "keys")} WHERE id = ?1`, other);
   try {
     const { status, text } = await call("GET", `/v1/vaults/${other}/items`);
     expect([status, text]).toEqual([503, expect.stringContaining("a vault's keys do not open")]);

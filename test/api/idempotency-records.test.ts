@@ -20,9 +20,9 @@ async function keyedPost(fields: readonly unknown[] = []) {
 
 /** The plaintext of the only idempotency record of a vault. */
 async function plaintextOf(vault: string): Promise<string> {
-  const keys = await keysOf(vault);
+  const { newest: key } = await keysOf(vault);
   const { id, sealed } = (await recordRows(vault))[0]!;
-  return unwrap(await open(keys.data, { kind: "idempotencyRecord", vault, record: id, version: 0, key: keys.id }, sealed, 1));
+  return unwrap(await open(key.data, { kind: "idempotencyRecord", vault, record: id, version: 0, key: key.id }, sealed, 1));
 }
 
 describe("an idempotency record", () => {

@@ -28,13 +28,13 @@ async function editRow(vault: string, item: string, edit: (texts: Texts) => void
   const store = await openStore(env, Date.now());
   const vaultRow = await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<KeyRow>();
   const opened = store.ok && (await openKeys(store.value, vaultRow!));
-  const keys: VaultKeys = (opened as any).value;
+  const { newest: key }: VaultKeys = (opened as any).value;
   const row = await env.DB.prepare("SELECT version, overview, details FROM items WHERE id = ?").bind(item).first<any>();
-  const placeOf = (kind: keyof Texts): Place => ({ kind, vault, record: item, version: row.version, key: keys.id });
-  const textOf = async (kind: keyof Texts) => JSON.parse(((await open(keys.data, placeOf(kind), row[kind], 1)) as any).value);
+  const placeOf = (kind: keyof Texts): Place => ({ kind, vault, record: item, version: row.version, key: key.id });
+  const textOf = async (kind: keyof Texts) => JSON.parse(((await open(key.data, placeOf(kind), row[kind], 1)) as any).value);
   const texts = { overview: await textOf("overview"), details: await textOf("details") };
   edit(texts);
-  const sealed = (kind: keyof Texts) => seal(keys.data, placeOf(kind), JSON.stringify(texts[kind]), { number: 1 });
+  const sealed = (kind: keyof Texts) => seal(key.data, placeOf(kind), JSON.stringify(texts[kind]), { number: 1 });
   await env.DB.prepare("UPDATE items SET overview = ?2, details = ?3 WHERE id = ?1")
     .bind(item, await sealed("overview"), await sealed("details"))
     .run();

@@ -138,7 +138,7 @@ describe("a vault of another deployment", () => {
   });
 
   it("is refused where a vault with other data keys has its id (21.24)", async () => {
-    await env.DB.prepare("UPDATE vaults SET data_key_id = ? WHERE id = ?").bind(crypto.randomUUID(), vault).run();
+    await env.DB.prepare("UPDATE vaults SET keys = ? || substr(keys, 37) WHERE id = ?").bind(crypto.randomUUID(), vault).run();
     const before = await rowsInDatabase(vault);
     expect(await restore({ vault, snapshot: 2, overwrite: true })).toMatchObject({
       status: 422,

@@ -4,6 +4,7 @@ import { wrapDatabase } from "../support/bindings.ts";
 import { backUp, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, stepOf } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
 import { login, seedItems } from "../support/seed.ts";
+import { addKeyInDatabase } from "../support/sealed-columns.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 
 /** The steps of a snapshot: killed, at once, with failing storage, and in vaults whose log does not tell what has changed. */
@@ -110,15 +111,7 @@ describe("a vault is read wholly again", () => {
         await write();
       },
     ],
-    [
-      "its rows are sealed again under other keys",
-      async (vault) =>
-        run(
-          "UPDATE vaults SET previous_data_key_id = data_key_id, data_key_id = ?2, resealed = '' WHERE id = ?1",
-          vault,
-          crypto.randomUUID(),
-        ),
-    ],
+    ["its rows are sealed again under another key", addKeyInDatabase],
     ["the index of its titles has become another", async (vault) => run("UPDATE vaults SET fold = fold + 1 WHERE id = ?", vault)],
   ])("when %s (21.2)", async (_, change) => {
     const { vault, post: write } = await backedUp();

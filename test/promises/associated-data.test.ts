@@ -125,8 +125,8 @@ describe("the wrapped keys of a vault", () => {
   it("do not unwrap in another vault, even if its sealed data was copied with them", async () => {
     const other = await freshVault();
     await sql(
-      `UPDATE vaults SET (data_key_id, data_key, index_key, name, description) =
-         (SELECT data_key_id, data_key, index_key, name, description FROM vaults WHERE id = ?1) WHERE id = ?2`,
+      `UPDATE vaults SET (keys, name, description) =
+         (SELECT keys, name, description FROM vaults WHERE id = ?1) WHERE id = ?2`,
       vault,
       other.vault,
     );

@@ -24,7 +24,7 @@ async function keysOf(vault: string) {
 /** The ids of the Items that the index finds under a name. */
 async function found(vault: string, name: string): Promise<string[]> {
   const { results } = await env.DB.prepare(`SELECT id FROM ${BY_FOLDED_TITLE} WHERE vault_id = ?1 AND ${FOLDED} = ?2`)
-    .bind(vault, await foldedIndex(await keysOf(vault), name))
+    .bind(vault, await foldedIndex((await keysOf(vault)).newest, name))
     .all<{ id: string }>();
   return results.map(({ id }) => id);
 }
@@ -194,7 +194,7 @@ describe("the hourly clean-up", () => {
       await call("POST", items, { body: LOGIN });
       await forget(vault);
     }
-    await env.DB.prepare("UPDATE vaults SET index_key = data_key WHERE id = ?").bind(broken.vault).run();
+    await env.DB.prepare("UPDATE vaults SET keys = upper(keys) WHERE id = ?").bind(broken.vault).run();
     await expect(cleanUp(env, Date.now())).rejects.toThrow("could not be indexed");
     expect([await foldOf(broken.vault), await foldOf(other.vault)]).toEqual([0, 1]);
   });

@@ -1,13 +1,17 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { parseKeyList } from "../../src/crypto/key-list.ts";
+import { headerOf } from "../../src/crypto/seal.ts";
 import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { everythingIn, type FullVault, fullVault } from "../support/full-vault.ts";
 import { SEALED_BYTES } from "../support/faults.ts";
 import {
   dataKeyOf,
   indexedUnder,
+  giveLastKey,
   keysOfVault,
+  newestKeyOf,
   openUnder,
   resealFully,
   resealOnce,
@@ -16,6 +20,7 @@ import {
 import { login, seedItems, seedVersions } from "../support/seed.ts";
 import { admin, freshVault, LOGIN, makeVault } from "../support/service.ts";
 import { freshWriter } from "../support/versions.ts";
+import { verifyAll } from "../verify/support/verify.ts";
 
 /** New keys for a vault (contract 20.20 to 20.29, decision 0032). */
 
@@ -25,7 +30,7 @@ describe("a vault that got new keys", () => {
   it("shows everything as before, entity tags too, and no sealed column opens under the old key", async () => {
     const full = await fullVault();
     const before = await everythingIn(full);
-    const old = await keysOfVault(full.vault);
+    const old = await newestKeyOf(full.vault);
     const texts = await sealedTexts(full.vault);
     expect(await openUnder(old, texts)).toEqual(texts.map(({ where }) => where));
     const done = await resealFully(full.vault);
@@ -33,7 +38,7 @@ describe("a vault that got new keys", () => {
     expect(await everythingIn(full)).toEqual(before);
     const after = await sealedTexts(full.vault);
     expect(await openUnder(old, after)).toEqual([]);
-    expect(await openUnder(await keysOfVault(full.vault), after)).toEqual(texts.map(({ where }) => where));
+    expect(await openUnder(await newestKeyOf(full.vault), after)).toEqual(texts.map(({ where }) => where));
     expect(await indexedUnder(old, full.vault, "Kept")).toBe(0);
   });
 
@@ -44,9 +49,9 @@ describe("a vault that got new keys", () => {
     const after = (await rowOf(vault))!;
     expect(after["sealed_bytes"]).toBe(before["sealed_bytes"]);
     expect(await env.DB.prepare(`SELECT ${SEALED_BYTES} AS n`).bind(vault).first("n")).toBe(after["sealed_bytes"]);
-    expect(after["data_key_id"]).not.toBe(before["data_key_id"]);
-    const ended = ["previous_data_key_id", "previous_data_key", "previous_index_key", "resealed"].map((name) => after[name]);
-    expect(ended).toEqual([null, null, null, null]);
+    expect(parseKeyList(before["keys"]).map(({ number }) => number)).toEqual([1]);
+    expect(parseKeyList(after["keys"]).map(({ number }) => number)).toEqual([2]);
+    expect(after["resealed"]).toBeNull();
   });
 
   it("has an entry in its log and one more attributeVersion", async () => {
@@ -140,7 +145,7 @@ describe("while a vault is resealed", () => {
   });
 
   it("what is written lies under the new key", async () => {
-    const old = (await keysOfVault(full.vault)).previous!;
+    const old = (await keysOfVault(full.vault)).all[1]!;
     const { id } = (await full.call("POST", full.items, { body: { ...LOGIN, title: "Written meanwhile" } })).body;
     const texts = (await sealedTexts(full.vault)).filter(({ where }) => where.includes(id));
     expect(texts).toHaveLength(2);
@@ -156,7 +161,7 @@ describe("a large vault", () => {
       vault,
       Array.from({ length: 600 }, (_, n) => login(vault, `Item ${n}`)),
     );
-    const old = await keysOfVault(vault);
+    const old = await newestKeyOf(vault);
     const { count, db } = countingDatabase();
     await rebindCoordinator(vault, { DB: db });
     const done = await resealFully(vault);
@@ -183,7 +188,7 @@ describe("rows of over 1 MiB that are fewer than a slice may have", () => {
       await seedItems(env, vault, table === "items" ? large : [login(vault, "Kept", { id, version: 6 })]);
       const versions = large.map(({ title }, n) => login(vault, title, { id, version: n + 1, fields: [note] }));
       if (table !== "items") await seedVersions(env, vault, versions);
-      const old = await keysOfVault(vault);
+      const old = await newestKeyOf(vault);
       expect(await resealFully(vault)).toMatchObject({ done: true, rows: table === "items" ? 5 : 6, unreadable: 0 });
       expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
     },
@@ -222,7 +227,7 @@ describe("several operations of one group", () => {
   it("are written under the new keys when one of them replaces the keys", async () => {
     const { vault, items, call, apply } = await freshWriter();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
-    const old = await keysOfVault(vault);
+    const old = await newestKeyOf(vault);
     const dataKeyId = await dataKeyOf(vault);
     const input = { ...LOGIN, category: "LOGIN", fields: [], sections: [], tags: [], urls: [] } as never;
     const answers = await Promise.all([
@@ -234,5 +239,39 @@ describe("several operations of one group", () => {
     expect(answers.map(({ ok }) => ok)).toEqual([true, true, true, true]);
     await resealFully(vault);
     expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
+  });
+});
+
+describe("a vault whose newest key has the last number", () => {
+  it("gets no further key: 409, and nothing changes (20.23)", async () => {
+    const vault = await makeVault();
+    await giveLastKey(vault);
+    const before = await rowOf(vault);
+    const { status, headers, body } = await resealOnce(vault, await dataKeyOf(vault));
+    expect([status, headers.get("Item-Vault-Error")]).toEqual([409, "keys_used_up"]);
+    expect(body.message).toContain("255");
+    expect(await rowOf(vault)).toEqual(before);
+    expect(await resealOnce(vault, crypto.randomUUID())).toMatchObject({ status: 200, body: { done: true, rows: 0 } });
+  });
+});
+
+describe("a text whose header names another key", () => {
+  it.each([
+    ["one of the service", 0],
+    ["one that was removed", 1],
+    ["one that the vault never had", 3],
+    ["the newest one, under which it is not", 2],
+  ])("%s is refused as damaged, named by verify, and stops no reseal", async (_, number) => {
+    const { vault, items, call } = await freshVault();
+    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const early = await env.DB.prepare("SELECT details FROM items WHERE id = ?").bind(id).first<string>("details");
+    await resealFully(vault);
+    const sql = "UPDATE items SET details = ?2 || substr(?3, 5) WHERE id = ?1";
+    await env.DB.prepare(sql).bind(id, headerOf(number), early).run();
+    const reply = await call("GET", `${items}/${id}`);
+    expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([500, "integrity"]);
+    expect((await verifyAll({ vault })).findings).toMatchObject([{ kind: "row_unreadable", item: id }]);
+    expect(await resealFully(vault)).toMatchObject({ done: true, unreadable: 1 });
+    expect(parseKeyList((await rowOf(vault))!["keys"]).map(({ number: left }) => left)).toEqual([3]);
   });
 });

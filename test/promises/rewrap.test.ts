@@ -1,11 +1,13 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { parseKeyList } from "../../src/crypto/key-list.ts";
 import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
 import { openToken, type TokenRow } from "../../src/store/tokens/token-rows.ts";
 import { type KeyRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { K1, keyringOf, listedKey, listKeys, newStages, rewrapAll, slice, type Stages } from "../support/root-keys.ts";
 import { runs } from "../support/runs.ts";
+import { addKeyInDatabase } from "../support/sealed-columns.ts";
 import { seedVaults, type Seeded } from "../support/seed-vaults.ts";
 import { callWith, makeBindingToken } from "../support/service-binding.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
@@ -136,7 +138,7 @@ const changing = (statement: () => Promise<unknown>) => {
     before: async () => void (writes && (await statement())),
   });
 };
-const vaultOf = (id: string) => env.DB.prepare("SELECT root_key_id, data_key FROM vaults WHERE id = ?1").bind(id).first();
+const vaultOf = (id: string) => env.DB.prepare("SELECT root_key_id, keys FROM vaults WHERE id = ?1").bind(id).first();
 
 describe("a row that changes between the read and the write of a slice", () => {
   it("stays as it is: a vault that was deleted, and one that was given other keys", async () => {
@@ -144,24 +146,20 @@ describe("a row that changes between the read and the write of a slice", () => {
     const [deleted, resealed] = [await makeVault(), await makeVault()];
     const change = async () => {
       await sql("DELETE FROM vaults WHERE id = ?1", deleted);
-      await sql("UPDATE vaults SET data_key = 'another' WHERE id = ?1", resealed);
+      await sql("UPDATE vaults SET keys = 'another' WHERE id = ?1", resealed);
     };
     await slice({ ...active, DB: changing(change) });
-    expect([await vaultOf(deleted), await vaultOf(resealed)]).toEqual([null, { root_key_id: "k1", data_key: "another" }]);
+    expect([await vaultOf(deleted), await vaultOf(resealed)]).toEqual([null, { root_key_id: "k1", keys: "another" }]);
   });
 
-  it("stays as it is: a vault whose previous keys were dropped when it was sealed under new ones", async () => {
+  it("stays as it is: a vault whose earlier key was removed when all rows were sealed under the newest", async () => {
     const { active } = await newStages();
     const vault = await makeVault();
-    await sql(
-      "UPDATE vaults SET previous_data_key_id = data_key_id, previous_data_key = data_key, previous_index_key = index_key WHERE id = ?1",
-      vault,
-    );
-    const drop =
-      "UPDATE vaults SET previous_data_key_id = NULL, previous_data_key = NULL, previous_index_key = NULL WHERE id = ?1";
-    await slice({ ...active, DB: changing(() => sql(drop, vault)) });
-    const read = env.DB.prepare("SELECT root_key_id, previous_data_key FROM vaults WHERE id = ?1").bind(vault);
-    expect(await read.first()).toEqual({ root_key_id: "k1", previous_data_key: null });
+    await addKeyInDatabase(vault);
+    const { keys } = (await vaultOf(vault))!;
+    const newest = String(keys).split("\n")[0];
+    await slice({ ...active, DB: changing(() => sql(`UPDATE vaults SET keys = '${newest}' WHERE id = ?1`, vault)) });
+    expect(await vaultOf(vault)).toEqual({ root_key_id: "k1", keys: newest });
     await rewrapAll(active);
     expect(await rowsUnder("k1")).toEqual(NOTHING);
   });
@@ -194,21 +192,18 @@ describe("a token for service bindings that is signed again", () => {
   });
 });
 
-describe("the previous keys of a vault that is being sealed again", () => {
-  it("are wrapped with the current ones, under their own id", async () => {
+describe("the earlier key of a vault that is being sealed again", () => {
+  it("is wrapped with the newest one, under its own id and number", async () => {
     const { active, leaked } = await newStages();
     const vault = await makeVault();
-    await sql(
-      "UPDATE vaults SET previous_data_key_id = data_key_id, previous_data_key = data_key, previous_index_key = index_key WHERE id = ?1",
-      vault,
-    );
+    await addKeyInDatabase(vault);
+    const before = parseKeyList(String((await vaultOf(vault))!["keys"]));
     await rewrapAll(active);
-    const row = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?1")
-      .bind(vault)
-      .first<KeyRow & Record<string, string>>())!;
-    const previous = { ...wrappedKeys(row), dataKey: row["previous_data_key"]!, indexKey: row["previous_index_key"]! };
-    expect(previous.dataKey).not.toBe(row.data_key);
-    expect(await unwrapVaultKeys(await keyringOf(leaked), vault, previous, 0)).toMatchObject({ ok: true });
+    const row = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?1").bind(vault).first<KeyRow>())!;
+    const after = parseKeyList(row.keys);
+    expect(after.map(({ id, number }) => [id, number])).toEqual(before.map(({ id, number }) => [id, number]));
+    expect(new Set([...before, ...after].map(({ data }) => data)).size).toBe(4);
+    expect(await unwrapVaultKeys(await keyringOf(leaked), vault, wrappedKeys(row), 0)).toMatchObject({ ok: true });
   });
 });
 

@@ -9,7 +9,15 @@ import { recordNonces } from "../support/nonces.ts";
 import { removeRows, snapshotDatabase } from "../support/restore.ts";
 import { newStages, rewrapAll, slice } from "../support/root-keys.ts";
 import { isLong, runs } from "../support/runs.ts";
-import { dataKeyOf, keysOfVault, openUnder, resealFully, resealOnce, sealedTexts } from "../support/sealed-columns.ts";
+import {
+  dataKeyOf,
+  keysOfVault,
+  newestKeyOf,
+  openUnder,
+  resealFully,
+  resealOnce,
+  sealedTexts,
+} from "../support/sealed-columns.ts";
 import { admin } from "../support/service.ts";
 
 /**
@@ -32,10 +40,10 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-async function expectNothingUnder(old: Awaited<ReturnType<typeof keysOfVault>>, vault: string): Promise<void> {
+async function expectNothingUnder(old: Awaited<ReturnType<typeof newestKeyOf>>, vault: string): Promise<void> {
   const texts = await sealedTexts(vault);
   expect(await openUnder(old, texts)).toEqual([]);
-  expect(await openUnder(await keysOfVault(vault), texts)).toHaveLength(texts.length);
+  expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length);
 }
 
 /** Sends requests until the reseal is done, and does something after each. */
@@ -72,7 +80,7 @@ describe("a rotation of root keys beside a reseal", () => {
   it("at each position loses nothing, and wraps both pairs of keys", async () => {
     const { id, active, staged } = await newStages();
     const full = await fullVault();
-    const [before, old] = [await everythingIn(full), await keysOfVault(full.vault)];
+    const [before, old] = [await everythingIn(full), await newestKeyOf(full.vault)];
     await rebindCoordinator(full.vault, active);
     await resealWith(full.vault, async (n) => {
       const [to, key] = n % 2 === 0 ? ([active, id] as const) : ([staged, "k1"] as const);
@@ -134,7 +142,7 @@ describe("a rotation of root keys beside a reseal", () => {
   it("does not spoil a reseal that read the vault before it", async () => {
     const { active, staged } = await newStages();
     const full = await fullVault();
-    const [before, old, dataKey] = [await everythingIn(full), await keysOfVault(full.vault), await dataKeyOf(full.vault)];
+    const [before, old, dataKey] = [await everythingIn(full), await newestKeyOf(full.vault), await dataKeyOf(full.vault)];
     let turn = 0;
     let armed = false;
     const DB = wrapDatabase(env.DB, {
@@ -159,7 +167,7 @@ describe("a rotation of root keys beside a reseal", () => {
 describe("a database that is restored", () => {
   it("to any moment of a reseal goes on with it", async () => {
     const full = await fullVault();
-    const [before, old, dataKey] = [await everythingIn(full), await keysOfVault(full.vault), await dataKeyOf(full.vault)];
+    const [before, old, dataKey] = [await everythingIn(full), await newestKeyOf(full.vault), await dataKeyOf(full.vault)];
     const moments = [await snapshotDatabase()];
     await resealWith(full.vault, async (n) => {
       if (n % 2 === 0) moments.push(await snapshotDatabase());
@@ -253,7 +261,7 @@ describe("a vault whose row is removed and inserted again, as by a restore of it
     expect((await admin("DELETE", `/v1/admin/vaults/${full.vault}`)).status).toBe(204);
     await tables();
     await expectSame(full, before);
-    const old = (await keysOfVault(full.vault)).previous!;
+    const old = (await keysOfVault(full.vault)).all[1]!;
     await resealFully(full.vault);
     await expectSame(full, before);
     await expectNothingUnder(old, full.vault);

@@ -12,7 +12,7 @@ import { auditLog } from "./history/audit.ts";
 import { runLoad } from "./history/clients.ts";
 import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
 import { isLong, runs } from "../support/runs.ts";
-import { dataKeyOf, keysOfVault, openUnder, resealFully, resealOnce, sealedTexts } from "../support/sealed-columns.ts";
+import { dataKeyOf, newestKeyOf, openUnder, resealFully, resealOnce, sealedTexts } from "../support/sealed-columns.ts";
 import { admin, LOGIN } from "../support/service.ts";
 import { newReceiver } from "../support/webhooks.ts";
 
@@ -41,10 +41,10 @@ function inSlicesOf(rows: number): void {
   RUN.slices = 2;
 }
 
-async function expectNothingUnder(old: Awaited<ReturnType<typeof keysOfVault>>, vault: string): Promise<void> {
+async function expectNothingUnder(old: Awaited<ReturnType<typeof newestKeyOf>>, vault: string): Promise<void> {
   const texts = await sealedTexts(vault);
   expect(await openUnder(old, texts)).toEqual([]);
-  expect(await openUnder(await keysOfVault(vault), texts)).toHaveLength(texts.length);
+  expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length);
 }
 
 type Step = (full: FullVault, n: number) => Promise<{ status: number }>;
@@ -100,7 +100,7 @@ describe("a vault that is resealed row by row, with a write after each row", () 
       inSlicesOf(1);
       const random = seeded(seed + 1);
       const full = await fullVault();
-      const old = await keysOfVault(full.vault);
+      const old = await newestKeyOf(full.vault);
       const dataKey = await dataKeyOf(full.vault);
       const names = Object.keys(STEPS);
       let done = false;
@@ -127,7 +127,7 @@ describe("a version with Files that is restored after the rows of `files` were p
   it("brings no row back under the old key", async () => {
     inSlicesOf(1);
     const full = await fullVault();
-    const old = await keysOfVault(full.vault);
+    const old = await newestKeyOf(full.vault);
     const dataKey = await dataKeyOf(full.vault);
     const stageOf = async (): Promise<string> => (await resealOnce(full.vault, dataKey)).body.stage;
     for (let stage = await stageOf(); stage !== "file_versions";) stage = await stageOf();
@@ -146,7 +146,7 @@ describe("a reseal that is killed", () => {
     // In the short run every second call, each in one of the two ways.
     for (let step = 0; step < calls; step += isLong ? 1 : 3) {
       for (const lost of isLong ? [false, true] : [step % 2 === 1]) {
-        const old = await keysOfVault(full.vault);
+        const old = await newestKeyOf(full.vault);
         const dataKey = await dataKeyOf(full.vault);
         let count = 0;
         const kill = (when: boolean) => {
@@ -174,7 +174,7 @@ describe("a second coordinator of the vault", () => {
     const second = { COORDINATOR: alternatingCoordinators([`${full.vault} again`]) };
     const write = (value: string) => full.call("PATCH", `${full.items}/${full.kept}`, { body: passwordTo(value), env: second });
     expect((await write("warm")).status).toBe(200);
-    const old = await keysOfVault(full.vault);
+    const old = await newestKeyOf(full.vault);
     await resealFully(full.vault);
     expect((await write("after")).status).toBe(200);
     await expectNothingUnder(old, full.vault);
@@ -182,7 +182,7 @@ describe("a second coordinator of the vault", () => {
 
   it("that commits between the read and the batch of a slice makes the slice begin again", async () => {
     const full = await fullVault();
-    const old = await keysOfVault(full.vault);
+    const old = await newestKeyOf(full.vault);
     const second = { COORDINATOR: alternatingCoordinators([`${full.vault} again`]) };
     let commits = 0;
     const DB = wrapDatabase(env.DB, {
@@ -226,7 +226,7 @@ describe("a request of several D1 calls during which the vault gets new keys", (
 
   it("creates and changes webhooks under the new keys", async () => {
     const full = await fullVault();
-    const old = await keysOfVault(full.vault);
+    const old = await newestKeyOf(full.vault);
     let armed = true;
     const DB = wrapDatabase(env.DB, {
       rewrite: (sql) => (/(INSERT INTO|UPDATE) webhooks/.test(sql) && armed ? ((armed = false), (pending = true), sql) : sql),
@@ -251,7 +251,7 @@ describe("a request of several D1 calls during which the vault gets new keys", (
 describe("a webhook that is changed between the read and the write of a slice", () => {
   it("keeps its new URL and secret", async () => {
     const full = await fullVault();
-    const old = await keysOfVault(full.vault);
+    const old = await newestKeyOf(full.vault);
     const hook = `${full.hooks}/${full.hook}`;
     const { url } = newReceiver();
     const second = { COORDINATOR: alternatingCoordinators([`${full.vault} again`]) };
@@ -305,7 +305,7 @@ describe("clients of a vault that gets new keys again and again, with two coordi
       expect({ seed, ...found }).toEqual({ seed, violations: [], audit: { lost: [], doubled: [] }, unexpected: [] });
       expect(reseals).toBeGreaterThan(0);
       const texts = await sealedTexts(vault);
-      expect(await openUnder(await keysOfVault(vault), texts)).toHaveLength(texts.length);
+      expect(await openUnder(await newestKeyOf(vault), texts)).toHaveLength(texts.length);
     },
     120_000,
   );

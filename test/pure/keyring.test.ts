@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
 import { blindIndex, open, type Place, seal } from "../../src/crypto/seal.ts";
-import { createVaultKeys, unwrapVaultKeys, type WrappedKeys } from "../../src/crypto/vault-keys.ts";
+import { formatKeyList, parseKeyList } from "../../src/crypto/key-list.ts";
+import { addVaultKey, unwrapVaultKeys, type WrappedKeys } from "../../src/crypto/vault-keys.ts";
 
 /** docs/security.md, Encryption: the root keys, the keys derived from them, and the vaults' keys that they wrap. */
 
@@ -148,65 +149,84 @@ describe("a derived key", () => {
 describe("the keys of a vault", () => {
   const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
   const OTHER = "c0ffee00-5717-4562-b3fc-2c963f66afa6";
+  const KEY = "00000000-0000-7000-8000-000000000001";
   const REFUSED = { ok: false, failure: { kind: "misconfigured" } };
   const unwrap = (keyring: Keyring, row: WrappedKeys, vault = VAULT) => unwrapVaultKeys(keyring, vault, row, 0);
 
   it("are unwrapped under the root key that was active when they were created", async () => {
-    const { keys, wrapped } = await createVaultKeys(await keyringOf({ k1: A }), VAULT);
+    const { keys, wrapped } = await addVaultKey(await keyringOf({ k1: A }), VAULT, KEY);
     const unwrapped = await unwrap(await keyringOf({ k1: A, k2: B }, "k2"), wrapped);
-    const place: Place = { kind: "vaultName", vault: VAULT, record: VAULT, version: 1, key: keys.id };
-    const opened = unwrapped.ok ? await open(unwrapped.value.data, place, await seal(keys.data, place, "x")) : unwrapped;
+    const { data, index, id, number } = keys.newest;
+    const place: Place = { kind: "vaultName", vault: VAULT, record: VAULT, version: 1, key: id };
+    const opened = unwrapped.ok ? await open(unwrapped.value.newest.data, place, await seal(data, place, "x")) : unwrapped;
     expect(opened).toEqual({ ok: true, value: "x" });
-    expect(unwrapped.ok && (await blindIndex(unwrapped.value.index, "x"))).toBe(await blindIndex(keys.index, "x"));
+    expect(unwrapped.ok && (await blindIndex(unwrapped.value.newest.index, "x"))).toBe(await blindIndex(index, "x"));
+    expect([id, number, keys.all]).toEqual([KEY.replaceAll("-", ""), 1, [keys.newest]]);
+  });
+
+  it("are a list in which a new key has the next number and comes first, and the earlier ones stay", async () => {
+    const keyring = await keyringOf({ k1: A });
+    const first = await addVaultKey(keyring, VAULT, KEY);
+    const both = await addVaultKey(await keyringOf({ k1: A, k2: B }, "k2"), VAULT, OTHER, first);
+    expect(both.wrapped).toMatchObject({ rootKeyId: "k2", list: expect.stringMatching(`^${OTHER} 002 .*\n${KEY} 001 `) });
+    const unwrapped = await unwrap(await keyringOf({ k2: B }, "k2"), both.wrapped);
+    expect(unwrapped.ok && unwrapped.value.all.map(({ number }) => number)).toEqual([2, 1]);
+    expect(unwrapped.ok && unwrapped.value.newest).toBe(unwrapped.ok && unwrapped.value.all[0]);
+  });
+
+  it("have the numbers up to 255, which no new key exceeds", async () => {
+    const keyring = await keyringOf({ k1: A });
+    const { keys, wrapped } = await addVaultKey(keyring, VAULT, KEY);
+    const last = { newest: { ...keys.newest, number: 254 }, all: [] };
+    expect((await addVaultKey(keyring, VAULT, OTHER, { keys: last, wrapped })).keys.newest.number).toBe(255);
+    last.newest.number = 255;
+    await expect(addVaultKey(keyring, VAULT, OTHER, { keys: last, wrapped })).rejects.toThrow(RangeError);
   });
 
   it("cannot be extracted", async () => {
     const keyring = await keyringOf({ k1: A });
-    const { keys, wrapped } = await createVaultKeys(keyring, VAULT);
+    const { keys, wrapped } = await addVaultKey(keyring, VAULT, KEY);
     const unwrapped = await unwrap(keyring, wrapped);
     for (const each of [keys, unwrapped.ok ? unwrapped.value : undefined]) {
-      expect([each?.data.extractable, each?.index.extractable]).toEqual([false, false]);
+      expect([each?.newest.data.extractable, each?.newest.index.extractable]).toEqual([false, false]);
     }
   });
 
-  it("differ for each vault and each creation", async () => {
-    const keyring = await keyringOf({ k1: A });
-    const created = await Promise.all([VAULT, VAULT, OTHER].map((vault) => createVaultKeys(keyring, vault)));
-    expect(new Set(created.map(({ wrapped }) => wrapped.dataKeyId)).size).toBe(3);
-  });
-
   it("are refused under another root key with the same id", async () => {
-    const { wrapped } = await createVaultKeys(await keyringOf({ k1: A }), VAULT);
+    const { wrapped } = await addVaultKey(await keyringOf({ k1: A }), VAULT, KEY);
     expect(await unwrap(await keyringOf({ k1: B }), wrapped)).toMatchObject(REFUSED);
   });
 
   it("are refused without their root key, and under another root key id", async () => {
     const keyring = await keyringOf({ k1: A, k2: B });
-    const { wrapped } = await createVaultKeys(keyring, VAULT);
+    const { wrapped } = await addVaultKey(keyring, VAULT, KEY);
     expect(await unwrap(keyring, { ...wrapped, rootKeyId: "k2" })).toMatchObject(REFUSED);
     expect(await unwrap(await keyringOf({ k2: B }, "k2"), wrapped)).toMatchObject(REFUSED);
   });
 
   it("are refused for another vault", async () => {
     const keyring = await keyringOf({ k1: A });
-    const { wrapped } = await createVaultKeys(keyring, VAULT);
+    const { wrapped } = await addVaultKey(keyring, VAULT, KEY);
     expect(await unwrap(keyring, wrapped, OTHER)).toMatchObject(REFUSED);
   });
 
-  it("are refused when data key and index key are exchanged, or when both are the same wrapped key", async () => {
+  it("are refused when the list was changed, although the unchanged one was unwrapped and cached before", async () => {
     const keyring = await keyringOf({ k1: A });
-    const { wrapped } = await createVaultKeys(keyring, VAULT);
-    const { dataKey, indexKey } = wrapped;
-    for (const row of [{ dataKey: indexKey, indexKey: dataKey }, { dataKey: indexKey }, { indexKey: dataKey }]) {
-      expect(await unwrap(keyring, { ...wrapped, ...row })).toMatchObject(REFUSED);
-    }
-  });
-
-  it("are refused when their row was changed, although the unchanged row was unwrapped and cached before", async () => {
-    const keyring = await keyringOf({ k1: A });
-    const { wrapped } = await createVaultKeys(keyring, VAULT);
+    const { wrapped } = await addVaultKey(keyring, VAULT, KEY);
     expect((await unwrap(keyring, wrapped)).ok).toBe(true);
-    const changed = { ...wrapped, indexKey: `${wrapped.indexKey.slice(0, -4)}AAAA` };
-    expect(await unwrap(keyring, changed)).toMatchObject(REFUSED);
+    const [key] = parseKeyList(wrapped.list);
+    const { data, index } = key!;
+    const lists = [
+      [{ ...key!, data: index, index: data }],
+      [{ ...key!, data: index }],
+      [{ ...key!, index: data }],
+      [{ ...key!, index: `${index.slice(0, -4)}AAAA` }],
+      [{ ...key!, number: 2 }],
+      [{ ...key!, id: OTHER }],
+      [key!, key!],
+      [{ ...key!, number: 2 }, key!],
+    ].map(formatKeyList);
+    for (const list of [...lists, "", "\n", `${wrapped.list}\n`, `${wrapped.list} `, wrapped.list.toUpperCase(), "[]", KEY])
+      expect(await unwrap(keyring, { ...wrapped, list })).toMatchObject(REFUSED);
   });
 });

@@ -12,12 +12,7 @@ export const recordRows = async (vault: string): Promise<RecordRow[]> =>
 export async function keysOf(vault: string): Promise<VaultKeys> {
   const keyring = unwrap(await openKeyring(env.ROOT_KEYS));
   const row = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?1").bind(vault).first<Record<string, string>>())!;
-  const wrapped = {
-    rootKeyId: row["root_key_id"]!,
-    dataKeyId: row["data_key_id"]!,
-    dataKey: row["data_key"]!,
-    indexKey: row["index_key"]!,
-  };
+  const wrapped = { rootKeyId: row["root_key_id"]!, list: row["keys"]! };
   return unwrap(await unwrapVaultKeys(keyring, vault, wrapped, Date.now()));
 }
 

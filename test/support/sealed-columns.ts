@@ -1,11 +1,13 @@
 import { env } from "cloudflare:workers";
+import { KEY_NUMBER_MAX, newestKeyId } from "../../src/crypto/key-list.ts";
 import { openKeyring } from "../../src/crypto/keyring.ts";
-import { blindIndex, keyNumberOf, open } from "../../src/crypto/seal.ts";
-import { unwrapVaultKeys, type VaultKeys } from "../../src/crypto/vault-keys.ts";
+import { blindIndex, open } from "../../src/crypto/seal.ts";
+import { addVaultKey, unwrapVaultKeys, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
+import type { Vault } from "../../src/model/vault.ts";
 import type { VaultPlace } from "../../src/crypto/vault-texts.ts";
 import { filePlace } from "../../src/store/items/files.ts";
 import { itemPlace } from "../../src/store/items/items.ts";
-import { type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
+import { sealVault, type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 import { webhookPlace } from "../../src/store/events/webhook-rows.ts";
 import { recordPlace } from "../../src/store/commit/idempotency.ts";
 import { admin } from "./service.ts";
@@ -20,6 +22,30 @@ const rowOf = async (vault: string): Promise<VaultRow> =>
 export async function keysOfVault(vault: string): Promise<VaultKeys> {
   const keyring = unwrap(await openKeyring(env.ROOT_KEYS));
   return unwrap(await unwrapVaultKeys(keyring, vault, wrappedKeys(await rowOf(vault)), Date.now()));
+}
+
+/** The newest of them. */
+export const newestKeyOf = async (vault: string): Promise<VaultKey> => (await keysOfVault(vault)).newest;
+
+/** Writes a newer key into the list of a vault, as the begin of a reseal does. */
+export async function addKeyInDatabase(vault: string): Promise<void> {
+  const keyring = unwrap(await openKeyring(env.ROOT_KEYS));
+  const before = { keys: await keysOfVault(vault), wrapped: wrappedKeys(await rowOf(vault)) };
+  const { wrapped } = await addVaultKey(keyring, vault, crypto.randomUUID(), before);
+  await env.DB.prepare("UPDATE vaults SET keys = ?2 WHERE id = ?1").bind(vault, wrapped.list).run();
+}
+
+/** Gives a vault a key with the last number, without the keys before: the rows under those do not open any more. */
+export async function giveLastKey(vault: string): Promise<void> {
+  const keyring = unwrap(await openKeyring(env.ROOT_KEYS));
+  const newest = { ...(await newestKeyOf(vault)), number: KEY_NUMBER_MAX - 1 };
+  const before = { keys: { newest, all: [] }, wrapped: wrappedKeys(await rowOf(vault)) };
+  const { keys, wrapped } = await addVaultKey(keyring, vault, crypto.randomUUID(), before);
+  const { attribute_version: attributeVersion } = await rowOf(vault);
+  const { name, description } = await sealVault(keys, { id: vault, name: "Last", description: "", attributeVersion } as Vault);
+  await env.DB.prepare("UPDATE vaults SET keys = ?2, name = ?3, description = ?4 WHERE id = ?1")
+    .bind(vault, wrapped.list.split("\n")[0], name, description)
+    .run();
 }
 
 interface SealedText {
@@ -67,23 +93,23 @@ export async function sealedTexts(vault: string): Promise<SealedText[]> {
   ];
 }
 
-/** The texts that open under these keys alone, without their previous ones. */
-export async function openUnder({ id, data }: VaultKeys, texts: readonly SealedText[]): Promise<string[]> {
+/** The texts that open under this key. */
+export async function openUnder({ id, data, number }: VaultKey, texts: readonly SealedText[]): Promise<string[]> {
   const opened = await Promise.all(
-    texts.map(async ({ place, sealed }) => (await open(data, { ...place, key: id }, sealed, keyNumberOf(sealed))).ok),
+    texts.map(async ({ place, sealed }) => (await open(data, { ...place, key: id }, sealed, number)).ok),
   );
   return texts.filter((_, index) => opened[index]).map(({ where }) => where);
 }
 
-/** How many Items have the blind index of this title under these keys. */
-export async function indexedUnder(keys: VaultKeys, vault: string, title: string): Promise<number> {
+/** How many Items have the blind index of this title under this key. */
+export async function indexedUnder(key: VaultKey, vault: string, title: string): Promise<number> {
   const sql = "SELECT count(*) AS n FROM items WHERE vault_id = ? AND title_index = ?";
   return (await env.DB.prepare(sql)
-    .bind(vault, await blindIndex(keys.index, title))
+    .bind(vault, await blindIndex(key.index, title))
     .first<number>("n"))!;
 }
 
-export const dataKeyOf = async (vault: string): Promise<string> => (await rowOf(vault)).data_key_id;
+export const dataKeyOf = async (vault: string): Promise<string> => newestKeyId((await rowOf(vault)).keys);
 
 /** Sends one request to replace the keys of this id. */
 export const resealOnce = (vault: string, dataKey: string, bindings: Partial<Env> = {}) =>

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { type Claims, hashToken, signToken } from "../../src/crypto/token.ts";
-import { createVaultKeys } from "../../src/crypto/vault-keys.ts";
+import { addVaultKey } from "../../src/crypto/vault-keys.ts";
 import type { Vault } from "../../src/model/vault.ts";
 import { sealToken } from "../../src/store/tokens/token-rows.ts";
 import { sealVault, vaultRow } from "../../src/store/vaults/rows.ts";
@@ -40,11 +40,13 @@ export async function seedVaults(count: number): Promise<Seeded[]> {
   const now = Math.floor(Date.now() / 1000) * 1000;
   const one = async () => {
     const id = crypto.randomUUID();
-    const { keys, wrapped } = await createVaultKeys(keyring, id);
+    const dataKeyId = crypto.randomUUID();
+    const { keys, wrapped } = await addVaultKey(keyring, id, dataKeyId);
     const vault: Vault = {
       ...EMPTY,
       id,
-      dataKeyId: wrapped.dataKeyId,
+      dataKeyId,
+      keyNumber: 1,
       name: "seeded",
       description: "",
       attributeVersion: 1,

@@ -236,7 +236,7 @@ const ofVaults: Readonly<Record<string, Damage>> = {
     group: 5,
   },
   "an altered wrapped key": {
-    plant: ({ vault }) => run(`UPDATE vaults SET data_key = ${flipped("data_key")} WHERE id = ?1`, vault),
+    plant: ({ vault }) => run(`UPDATE vaults SET keys = ${flipped("keys")} WHERE id = ?1`, vault),
     found: ({ vault }) => [{ kind: "vault_keys_wrong", vault, table: "vaults", id: "k1" }],
     group: 4,
   },

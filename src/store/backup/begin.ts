@@ -1,3 +1,4 @@
+import { parseKeyList } from "../../crypto/key-list.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import type { Cell, Manifest, PartRef } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
@@ -69,10 +70,12 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
 }
 
 /**
- * Which keys seal the rows, how far they are sealed again, and which index of titles is complete: no entry of the log tells these changes.
+ * Which keys the vault has, and which index of titles is complete: no entry of the log tells these changes. A row may be read before it is
+ * sealed again, and opens all the same: the manifest has the list of keys as it was when the last row was read, and this state shows that
+ * no key has gone since the first one.
  */
-export const stateOfKeys = (row: Slice["row"]): string =>
-  JSON.stringify(["data_key_id", "previous_data_key_id", "resealed", "fold"].map((column) => row[column] ?? null));
+export const stateOfKeys = ({ keys, fold = null }: Slice["row"]): string =>
+  JSON.stringify([parseKeyList(String(keys)).map(({ id }) => id), fold]);
 
 /**
  * Whether the vault is as its newest snapshot has it, and that one is authenticated by the active root key: else another key would be

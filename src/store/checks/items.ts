@@ -1,4 +1,4 @@
-import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import type { VaultKey, VaultKeys } from "../../crypto/vault-keys.ts";
 import { blindIndex } from "../../crypto/seal.ts";
 import { type DeletionColumns, wrongDeletionColumns } from "../items/deleted-items.ts";
 import type { FileRow } from "../items/files.ts";
@@ -69,7 +69,7 @@ export async function checkCurrent(keys: VaultKeys, vault: string, row: IndexedR
   const named = { vault, item: row.id, version: row.version, table: "items" };
   const opened = await openItem(keys, vault, row, []);
   if (!opened.ok) return [fault("row_unreadable", named, `${await closedPart(keys, vault, row)} does not open`)];
-  const accepted = await Promise.all(pairsOf(keys).map((pair) => indexesOf(pair, opened.value.title)));
+  const accepted = await Promise.all(keys.all.map((key) => indexesOf(key, opened.value.title)));
   const wrong = [
     ...(accepted.some(({ title_index }) => row.title_index === title_index) ? [] : ["title_index"]),
     // Beside another title_index it counts as missing: the cron trigger indexes the title (folded-index.ts).
@@ -79,13 +79,9 @@ export async function checkCurrent(keys: VaultKeys, vault: string, row: IndexedR
   return wrong.map((column) => Object.assign(fault("index_wrong", named, `${column} is not that of the title`), { indexes }));
 }
 
-/** The keys, and while the vault gets new ones, those before: the rows have either. */
-const pairsOf = (keys: VaultKeys & { readonly previous?: VaultKeys | undefined }): readonly VaultKeys[] =>
-  keys.previous ? [keys, keys.previous] : [keys];
-
-async function indexesOf(keys: VaultKeys, title: string): Promise<Indexes> {
-  const title_index = await blindIndex(keys.index, title);
-  return { title_index, folded_index: (await foldedIndex(keys, title)) + title_index };
+async function indexesOf(key: VaultKey, title: string): Promise<Indexes> {
+  const title_index = await blindIndex(key.index, title);
+  return { title_index, folded_index: (await foldedIndex(key, title)) + title_index };
 }
 
 const isMissing = ({ title_index, folded_index }: IndexedRow): boolean => folded_index?.slice(24) !== title_index;

@@ -3,7 +3,7 @@ import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
 import { openKeys, openVault, type VaultRow, wrongVaultColumns } from "../vaults/rows.ts";
 import { type Fault, fault } from "./fault.ts";
 
-/** Checks the row of a vault, its keys, also the previous ones, and its webhooks, of D1 or of a backup. */
+/** Checks the row of a vault, its keys and its webhooks, of D1 or of a backup. */
 export async function checkVaultRow(store: Store, row: VaultRow, webhooks: readonly WebhookRow[]): Promise<Fault[]> {
   const vault = row.id;
   const keys = await openKeys(store, row);
@@ -13,13 +13,11 @@ export async function checkVaultRow(store: Store, row: VaultRow, webhooks: reado
     const why = missing ? "ROOT_KEYS does not have the key that wraps them" : "they are damaged, or of another root key";
     return [fault("vault_keys_wrong", { ...named, id: row.root_key_id }, why)];
   }
-  const isLeft = row.resealed === null && row.previous_data_key_id !== null;
   const opened = await openVault(store, row);
   const closed = await Promise.all(
     webhooks.map(async (webhook) => ({ id: webhook.id, open: (await openWebhook(keys.value, vault, webhook)).definition })),
   );
   return [
-    ...(isLeft ? [fault("vault_keys_wrong", named, "the row has previous keys, and no reseal is under way")] : []),
     ...(opened.ok ? [] : whyClosed(row).map((why) => fault("row_unreadable", named, why))),
     ...closed
       .filter(({ open }) => open === undefined)

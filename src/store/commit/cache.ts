@@ -35,7 +35,7 @@ export interface WrittenRows {
 }
 
 /** The columns that identify a state of a vault (fence.ts), and the keys under which its rows open. */
-const FENCED = ["content_version", "attribute_version", "updated_at", "data_key_id", "previous_data_key_id"] as const;
+const FENCED = ["content_version", "attribute_version", "updated_at", "keys"] as const;
 
 interface Entry {
   readonly item: ItemRow;

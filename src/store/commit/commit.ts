@@ -1,3 +1,4 @@
+import { addVaultKey } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { ContentPlace } from "../../model/file.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
@@ -6,15 +7,13 @@ import { type BatchOutcome, type Store, tryBatch } from "../d1/database.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { type OpenVault, sealVault, vaultRow } from "../vaults/rows.ts";
 import type { RowCache, WrittenRows } from "./cache.ts";
-import { keysOfCommit } from "./commit-keys.ts";
 import { recordDeletion } from "./deleted-vaults.ts";
 import { fencedEntries, fencedRecords } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
 import type { TokenHashes } from "./rows.ts";
-import { type FileChange, fileStatement, type ReturnedTexts } from "./file-rows.ts";
-import { resealReturned } from "./returned-files.ts";
+import { type FileChange, fileStatement } from "./file-rows.ts";
 import { changeItem, type ItemChange } from "./row-changes.ts";
-import { insertVault, replaceKeys, updateVault } from "./vault-changes.ts";
+import { insertVault, updateVault, writeKeys } from "./vault-changes.ts";
 import { versionStatements } from "./version-rows.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
@@ -71,11 +70,8 @@ interface Batch {
 export async function writeCommit(store: Store, cache: RowCache, commit: Commit): Promise<CommitAttempt> {
   if (commit.activities.length === 0) return writeRecords(store, commit);
   const rows = await Promise.all(commit.activities.map((activity) => sealActivity(store, activity)));
-  const returned = await resealReturned(store.db, commit.vault, commit.before?.keys, commit.files);
-  // Nothing was written: the group starts again from a new snapshot.
-  if (!returned.ok) return { outcome: "stale", entries: new Map() };
   const { statements, written } = await (commit.after
-    ? updateBatch(store, commit, rows, commit.after, returned.value)
+    ? updateBatch(store, commit, rows, commit.after)
     : deleteBatch(store, commit, rows));
   const outcome = await tryBatch(store.db, statements);
   cache.update(outcome === "committed" ? written : undefined);
@@ -98,25 +94,21 @@ async function writeRecords(store: Store, commit: Commit): Promise<CommitAttempt
   return { outcome: outcome === "full" ? "committed" : outcome, entries: new Map() };
 }
 
-async function updateBatch(
-  store: Store,
-  commit: Commit,
-  rows: readonly ActivityRow[],
-  after: Vault,
-  returned: ReturnedTexts,
-): Promise<Batch> {
+async function updateBatch(store: Store, commit: Commit, rows: readonly ActivityRow[], after: Vault): Promise<Batch> {
   const { db } = store;
   const { before } = commit;
-  const { keys, wrapped, resealed, replaced } = await keysOfCommit(store, before, after);
+  const hasNewKey = before?.vault.dataKeyId !== after.dataKeyId;
+  const { keys, wrapped } = before && !hasNewKey ? before : await addVaultKey(store.keyring, after.id, after.dataKeyId, before);
   const unchanged = before?.vault.attributeVersion === after.attributeVersion;
-  const row = vaultRow(after, unchanged ? before.row : await sealVault(keys, after), wrapped, resealed);
+  const texts = unchanged ? before.row : await sealVault(keys, after);
+  const row = vaultRow(after, texts, wrapped, hasNewKey ? null : before.row.resealed);
   const kept = Math.max(0, ...commit.items.map(countKept));
-  const update = () => [updateVault(db, row, commit.sealedGrowth, kept), ...(replaced ? [replaceKeys(db, row)] : [])];
+  const update = () => [updateVault(db, row, commit.sealedGrowth, kept), ...(hasNewKey ? [writeKeys(db, row)] : [])];
   const vault = before
     ? update()
     : [await proofStatement(db, store.keyring.active), insertVault(db, row, commit.sealedGrowth, kept)];
   const entries = fencedEntries(store, before?.vault ?? after, commit, rows);
-  const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change, returned)));
+  const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change)));
   const items = await Promise.all(commit.items.map((change) => changeItem(db, commit.vault, keys, change)));
   const versionRows = await versionStatements(db, commit.vault, keys, commit.items);
   const records = await Promise.all(

@@ -3,14 +3,15 @@ import type { Vault } from "../../model/vault.ts";
 import { ACTIVITY, type ActivityRow } from "../activity/entries.ts";
 import type { Store } from "../d1/database.ts";
 import { type IdempotencyRecord, oldestRecord, type RecordRow } from "./idempotency.ts";
+import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 import type { TokenHashes } from "./rows.ts";
 
 /**
  * The fence of a commit: its first statement inserts the log entries with a `vault_id` that is looked up by the versions
  * of the snapshot. When another coordinator has committed since, the look-up gives NULL, the NOT NULL column refuses it,
  * and D1 rolls the batch back. Every commit increments one of the two versions, so of all commits on one snapshot exactly
- * one succeeds. `updated_at` is compared because a restored database repeats versions. `data_key_id` is compared because rows
- * under a key that the vault does not have would be lost; the commit that replaces the keys increments a version too.
+ * one succeeds. `updated_at` is compared because a restored database repeats versions. The newest key is compared because
+ * rows under a key that the vault does not have would be lost; the commit that adds a key increments a version too.
  *
  * The look-up also requires that no token was revoked, that the tokens are those that were issued, and that the
  * Idempotency-Keys are unused, and that nothing is kept of an Item whose id a client has chosen for a new one: a deleted Item
@@ -21,7 +22,7 @@ const isFreeIn = (table: string): string =>
   `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?9)))`;
 
 const FENCED_VAULT = `(
-    SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND data_key_id = ?10
+    SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND ${NEWEST_KEY_ID} = ?10
       AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (
         SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND claims = actor.value ->> 1))
       AND NOT EXISTS (

@@ -34,19 +34,15 @@ const SQL = {
   remove: `DELETE FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id IN ${IDS}`,
   return: `
     INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since)
-    SELECT vault_id, item_id, id, generation, size, coalesce(?5 ->> (id || ' ' || until), sealed), ?4 FROM file_versions
+    SELECT vault_id, item_id, id, generation, size, sealed, ?4 FROM file_versions
     WHERE vault_id = ?1 AND item_id = ?2 AND (id, until) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?3))`,
 };
-
-/** The texts of ended rows, sealed again, by the ids of their Items and then by File and `until`: see returned-files.ts. */
-export type ReturnedTexts = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 export async function fileStatement(
   db: D1Database,
   vault: string,
   keys: VaultKeys,
   change: FileChange,
-  returned: ReturnedTexts,
 ): Promise<D1PreparedStatement> {
   const { item } = change;
   const bind = (sql: string, ...values: unknown[]) => db.prepare(sql).bind(vault, item, ...values);
@@ -57,5 +53,5 @@ export async function fileStatement(
   }
   if (change.kind === "end") return bind(SQL.end, JSON.stringify(change.ids), change.until);
   if (change.kind === "remove") return bind(SQL.remove, JSON.stringify(change.ids));
-  return bind(SQL.return, JSON.stringify(change.rows), change.since, JSON.stringify(returned.get(item) ?? {}));
+  return bind(SQL.return, JSON.stringify(change.rows), change.since);
 }

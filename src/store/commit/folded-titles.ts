@@ -54,7 +54,7 @@ export async function foldTitles(store: Store, vault: string): Promise<Result<bo
   const indexes = await Promise.all(
     rows.map(async ({ title_index, ...item }) => {
       const summary = await openSummary(keys.value, vault, item);
-      const index = summary.ok ? await foldedIndex(keys.value, summary.value.title) : UNREADABLE;
+      const index = summary.ok ? await foldedIndex(keys.value.newest, summary.value.title) : UNREADABLE;
       return [item.id, index + title_index] as const;
     }),
   );

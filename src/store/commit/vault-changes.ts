@@ -10,8 +10,8 @@ const SQL = {
   insertVault: `
     INSERT INTO vaults (id, name, description, attribute_version, content_version, items, created, files, file_bytes, updated_at,
                         quota_items, quota_bytes, quota_file_bytes, deleted, restored, destroyed, sealed_bytes, versions_kept,
-                        created_at, root_key_id, data_key_id, data_key, index_key, fold)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ${FOLD_VERSION})`,
+                        created_at, root_key_id, keys, fold)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ${FOLD_VERSION})`,
   // Neither the sealed bytes nor `versions_kept` are part of the fence: other statements may have changed them since the row was
   // read (sealed-bytes.ts). Sealed bytes that are not counted stay NULL.
   updateVault: `
@@ -21,11 +21,7 @@ const SQL = {
     WHERE id = ?1`,
 };
 
-/** The old keys and the new ones, and that no row is sealed again yet. */
-const REPLACE_KEYS = `
-  UPDATE vaults SET root_key_id = ?2, data_key_id = ?3, data_key = ?4, index_key = ?5, previous_data_key_id = ?6,
-    previous_data_key = ?7, previous_index_key = ?8, resealed = ?9
-  WHERE id = ?1`;
+const WRITE_KEYS = "UPDATE vaults SET root_key_id = ?2, keys = ?3, resealed = NULL WHERE id = ?1";
 
 const stateOf = (row: VaultRow): unknown[] => {
   const named = [row.id, row.name, row.description];
@@ -37,8 +33,7 @@ const stateOf = (row: VaultRow): unknown[] => {
 
 /** In: the row of a new vault, the bytes of its sealed texts, and the most earlier versions that one of its Items keeps. */
 export function insertVault(db: D1Database, row: VaultRow, sealedBytes: number, kept: number): D1PreparedStatement {
-  const keys = [row.root_key_id, row.data_key_id, row.data_key, row.index_key];
-  return db.prepare(SQL.insertVault).bind(...stateOf(row), sealedBytes, kept, row.created_at, ...keys);
+  return db.prepare(SQL.insertVault).bind(...stateOf(row), sealedBytes, kept, row.created_at, row.root_key_id, row.keys);
 }
 
 /**
@@ -48,9 +43,6 @@ export function insertVault(db: D1Database, row: VaultRow, sealedBytes: number, 
 export const updateVault = (db: D1Database, row: VaultRow, sealedGrowth: number, kept: number): D1PreparedStatement =>
   db.prepare(SQL.updateVault).bind(...stateOf(row), sealedGrowth, kept);
 
-/** Gives a vault new keys, in a commit that increments `attribute_version`. In: the row after the commit. */
-export function replaceKeys(db: D1Database, row: VaultRow): D1PreparedStatement {
-  const current = [row.root_key_id, row.data_key_id, row.data_key, row.index_key];
-  const previous = [row.previous_data_key_id, row.previous_data_key, row.previous_index_key];
-  return db.prepare(REPLACE_KEYS).bind(row.id, ...current, ...previous, row.resealed);
-}
+/** Writes the list of keys of a vault that has a new one, in a commit that increments `attribute_version`. In: the row after the commit. */
+export const writeKeys = (db: D1Database, row: VaultRow): D1PreparedStatement =>
+  db.prepare(WRITE_KEYS).bind(row.id, row.root_key_id, row.keys);

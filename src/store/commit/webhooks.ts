@@ -1,6 +1,7 @@
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
+import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 import type { StoredWebhook } from "../events/webhook-rows.ts";
 
 /**
@@ -8,7 +9,7 @@ import type { StoredWebhook } from "../events/webhook-rows.ts";
  * the keys under which its text was sealed: the vault may have got new ones since they were read.
  */
 
-const HAS_KEYS = "EXISTS (SELECT 1 FROM vaults WHERE id = ?1 AND data_key_id = ?5)";
+const HAS_KEYS = `EXISTS (SELECT 1 FROM vaults WHERE id = ?1 AND ${NEWEST_KEY_ID} = ?5)`;
 
 const SQL = {
   insert: `

@@ -1,3 +1,4 @@
+import { newestKeyId } from "../../crypto/key-list.ts";
 import { open, type Place, seal } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
@@ -70,7 +71,7 @@ export async function loadWebhooks(store: Store, vault: string): Promise<Result<
   if (!keys.ok) return keys;
   const { sequence, at } = found;
   const webhooks = await Promise.all(rows.map((row) => openWebhook(keys.value, vault, row)));
-  return ok({ keys: keys.value, dataKeyId: found.data_key_id, head: { sequence, at }, webhooks });
+  return ok({ keys: keys.value, dataKeyId: newestKeyId(found.keys), head: { sequence, at }, webhooks });
 }
 
 /** The place of the text of a webhook. */

@@ -8,7 +8,7 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { type FileRow, FILES_OF_ITEM } from "../items/files.ts";
 import { type ItemRow, openItem } from "../items/items.ts";
 import { checkRootKeys } from "../keys/root-keys.ts";
-import { KEY_COLUMNS, type KeyRow, openKeys } from "../vaults/rows.ts";
+import { KEY_COLUMNS, type KeyRow, NEWEST_KEY_NONCE, openKeys } from "../vaults/rows.ts";
 
 /**
  * The rows that did not open when they were read, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps them, each
@@ -29,7 +29,7 @@ const nonceOf = (column: string) => `substr(${column}, 1, ${HEADER_AND_NONCE_LEN
 /** A name outlives its row, so it has nothing of what is sealed: without its keys a deleted vault cannot be decrypted (contract 13.13). */
 const NAME_OF = {
   item: `json_array(vault_id, id, version, ${nonceOf("overview")} || ${nonceOf("details")})`,
-  vault: `json_array(id, NULL, ${["data_key", "index_key", "name", "description"].map(nonceOf).join(" || ")})`,
+  vault: `json_array(id, NULL, ${NEWEST_KEY_NONCE} || ${nonceOf("name")} || ${nonceOf("description")})`,
 };
 
 const insert = (rows: string) => `

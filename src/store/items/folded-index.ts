@@ -1,5 +1,5 @@
 import { foldedBlindIndex } from "../../crypto/seal.ts";
-import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import type { VaultKey, VaultKeys } from "../../crypto/vault-keys.ts";
 import { fold, FOLD_VERSION } from "../../model/fold.ts";
 
 /**
@@ -17,10 +17,10 @@ export const BY_FOLDED_TITLE = "items INDEXED BY items_by_folded_title";
 /** Stands for the title of a row that does not open: no blind index has this text, so no name finds the row. */
 export const UNREADABLE = "-".repeat(24);
 
-/** The blind index of the fold of a name, under the current key. */
-export const foldedIndex = ({ index }: VaultKeys, name: string): Promise<string> =>
+/** The blind index of the fold of a name. */
+export const foldedIndex = ({ index }: VaultKey, name: string): Promise<string> =>
   foldedBlindIndex(index, FOLD_VERSION, fold(name));
 
-/** All that a row may have for this name: while the vault gets new keys, one under each of them. */
+/** All that a row may have for this name: one under each key of the vault. */
 export const foldedIndexes = (keys: VaultKeys, name: string): Promise<string[]> =>
-  Promise.all([keys, ...(keys.previous ? [keys.previous] : [])].map((one) => foldedIndex(one, name)));
+  Promise.all(keys.all.map((key) => foldedIndex(key, name)));

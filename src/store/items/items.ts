@@ -35,8 +35,8 @@ export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem>
   const [overview, details, title_index, folded] = await Promise.all([
     sealText(keys, itemPlace("overview", item), summary),
     sealText(keys, itemPlace("details", item), secrets, Uint8Array.fromHex(item.nonce)),
-    blindIndex(keys.index, item.title),
-    foldedIndex(keys, item.title),
+    blindIndex(keys.newest.index, item.title),
+    foldedIndex(keys.newest, item.title),
   ]);
   return { id: item.id, version: item.version, overview, details, title_index, folded_index: folded + title_index };
 }

@@ -1,5 +1,5 @@
 import { blindIndex } from "../../crypto/seal.ts";
-import { cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
+import { areSameKeys, cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
 import { type Filter, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
@@ -29,8 +29,9 @@ export interface Slice {
 /** All Items, or those of one title. Without the hint SQLite takes the primary key and reads every Item. */
 const ALL = "FROM items WHERE vault_id = ?1";
 const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
-/** While the vault gets new keys: a row has the blind index under the new or under the previous one. */
-const TITLED_UNDER_BOTH = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index IN (?2, ?5)";
+/** Of a vault with several keys: a row has the blind index under one of them. */
+const TITLED_UNDER_SEVERAL = `
+  FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index IN (SELECT value FROM json_each(?2))`;
 
 /** The rows after an id, and one more, which shows only that this slice is not the last. */
 const smallPage = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
@@ -93,12 +94,12 @@ export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): 
   return Math.min(limit, end < 0 ? rows.length : end + 1);
 }
 
-/** In: the blind indexes of a title, one or two, or none for all Items. */
+/** In: the blind indexes of a title, or none for all Items. */
 function load(store: Store, access: VaultAccess, indexes: readonly string[], after: string, most: number) {
-  const listed = [ALL, TITLED, TITLED_UNDER_BOTH][indexes.length]!;
-  const [index = "", ...previous] = indexes;
+  const listed = [ALL, TITLED][indexes.length] ?? TITLED_UNDER_SEVERAL;
+  const index = indexes.length > 1 ? JSON.stringify(indexes) : (indexes[0] ?? "");
   const sql = (most > FEW ? largePage : smallPage)(listed);
-  const rows = store.db.prepare(sql).bind(access.vault, index, after, most, ...previous);
+  const rows = store.db.prepare(sql).bind(access.vault, index, after, most);
   return loadFromVault<unknown, [Row]>(store, access, NOTHING, rows);
 }
 
@@ -117,12 +118,10 @@ async function loadTitled(
   for (;;) {
     const indexes = keys ? await titleIndexes(keys, title) : [""];
     const found = await load(store, access, indexes, after, most);
-    if (!found.ok || hasSameKeys(found.value.keys, keys)) return found;
+    if (!found.ok || areSameKeys(found.value.keys, keys)) return found;
     keys = found.value.keys;
   }
 }
 
 const titleIndexes = (keys: VaultKeys, title: string): Promise<string[]> =>
-  Promise.all([keys, ...(keys.previous ? [keys.previous] : [])].map(({ index }) => blindIndex(index, title)));
-
-const hasSameKeys = (a: VaultKeys, b: VaultKeys | undefined): boolean => a.id === b?.id && a.previous?.id === b.previous?.id;
+  Promise.all(keys.all.map(({ index }) => blindIndex(index, title)));

@@ -1,4 +1,5 @@
-import { cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
+import { newestKeyId } from "../../crypto/key-list.ts";
+import { cachedVaultKeys, namesOf, type VaultKeys } from "../../crypto/vault-keys.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { Reference } from "../../model/reference.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -24,7 +25,7 @@ import { findVault, openVaults } from "./vaults.ts";
 function createIndexer(): (keys: VaultKeys, name: string) => Promise<string[]> {
   const known = new Map<string, Promise<string[]>>();
   return (keys, name) => {
-    const key = `${keys.id}/${keys.previous?.id ?? ""}/${name}`;
+    const key = `${namesOf(keys)}/${name}`;
     const index = known.get(key) ?? foldedIndexes(keys, name);
     known.set(key, index);
     return index;
@@ -79,7 +80,7 @@ async function resolveOnce(
   // There may be more: then the Items of the right vaults are asked for.
   if (rows.length === MOST_ITEMS.guessed) guesses.clear();
   const vaults = await openVaults(store, vaultRows);
-  for (const { id, data_key_id } of vaultRows) reading.keysInUse?.ids.set(id, data_key_id);
+  for (const { id, keys } of vaultRows) reading.keysInUse?.ids.set(id, newestKeyId(keys));
   const begun = await Promise.all(
     references.map(async (reference): Promise<Result<Search>> => {
       const vault = findVault(vaults, reference.vault);

@@ -1,3 +1,4 @@
+import { newestKeyId } from "../../crypto/key-list.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../vaults/authorized.ts";
@@ -100,7 +101,7 @@ const GUESSES = `
   CROSS JOIN ${BY_FOLDED_TITLE} ON items.vault_id = substr(titles.value, 1, 36) AND ${FOLDED} = substr(titles.value, 37)
   LIMIT ${MOST_ITEMS.guessed}`;
 
-const KEYS = "SELECT id, data_key_id FROM vaults WHERE id IN (SELECT value FROM json_each(?1))";
+const KEYS = "SELECT id, keys FROM vaults WHERE id IN (SELECT value FROM json_each(?1))";
 
 /** A further call: it also checks that the vaults of the rows have the keys that the request uses. Errors: as `loadForToken`. */
 export async function loadMore<Row>(
@@ -110,10 +111,10 @@ export async function loadMore<Row>(
   statement: D1PreparedStatement,
 ): Promise<Result<Row[]>> {
   const keys = store.db.prepare(KEYS).bind(JSON.stringify([...new Set(vaults)]));
-  const read = await loadForToken<[Row, { id: string; data_key_id: string }]>(store, token, statement, keys);
+  const read = await loadForToken<[Row, { id: string; keys: string }]>(store, token, statement, keys);
   if (!read.ok) return read;
   const [rows, found] = read.value;
-  if (keysInUse && found.some(({ id, data_key_id }) => keysInUse.ids.get(id) !== data_key_id)) keysInUse.replaced = true;
+  if (keysInUse && found.some(({ id, keys: list }) => keysInUse.ids.get(id) !== newestKeyId(list))) keysInUse.replaced = true;
   return ok(rows);
 }
 

@@ -1,3 +1,4 @@
+import { newestKeyId } from "../../crypto/key-list.ts";
 import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Existing, Skipped } from "../../model/restore.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
@@ -87,7 +88,7 @@ async function compareWithRegistry(
  */
 export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): Result<undefined> {
   if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
-  if (vault && manifest.deployment !== deployment && vault.data_key_id !== manifest.row?.["data_key_id"])
+  if (vault && manifest.deployment !== deployment && vault.newest_key !== newestKeyId(String(manifest.row?.["keys"])))
     return refused(
       manifest,
       `belongs to the deployment ${manifest.deployment}; this one is ${deployment} and has a vault with its id`,
@@ -114,5 +115,5 @@ export function compareExisting({ vault, deleted, webhook }: Known, manifest: Ma
   if (!vault) return deleted ? "deleted" : "none";
   const sequence = row.content_version + row.attribute_version;
   const isNewer = vault.sequence > sequence || vault.updated_at > row.updated_at || webhook >= manifest.at;
-  return isNewer || vault.data_key_id !== row.data_key_id ? "newer" : "older";
+  return isNewer || vault.newest_key !== newestKeyId(row.keys) ? "newer" : "older";
 }

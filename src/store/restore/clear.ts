@@ -7,6 +7,7 @@ import { TABLES_OF_CONTENTS, TABLES_OF_VAULT } from "../tables/tables.ts";
 import { moveRestore, type VaultState } from "./progress.ts";
 import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
 import type { Step, Stepped } from "./step.ts";
+import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
 /** Removes what D1 has of a vault before the rows of a snapshot are written. */
 
@@ -16,7 +17,7 @@ const SLICE = { files: 200, entries: 1_000 };
 const SQL = {
   /** Refuses another state than the one that was compared with the snapshot. JavaScript has rounded a time that is none. */
   deleteVault: `
-    DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND CAST(updated_at AS REAL) = ?3 AND data_key_id = ?4`,
+    DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND CAST(updated_at AS REAL) = ?3 AND ${NEWEST_KEY_ID} = ?4`,
   // With the row, D1 refuses the NULL and rolls the batch back.
   requireGone: `
     INSERT INTO restores (vault_id, number, manifest, position) SELECT NULL, 0, '', ''
@@ -59,7 +60,7 @@ async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Left
 
 /** The statements that remove the row of a vault, in the state that was read, and the record of its deletion. */
 const removeVault = (db: D1Database, vault: string, state: VaultState | undefined): D1PreparedStatement[] => [
-  ...(state ? [db.prepare(SQL.deleteVault).bind(vault, state.sequence, state.updated_at, state.data_key_id)] : []),
+  ...(state ? [db.prepare(SQL.deleteVault).bind(vault, state.sequence, state.updated_at, state.newest_key)] : []),
   db.prepare(SQL.requireGone).bind(vault),
   db.prepare(SQL.deleteDeletion).bind(vault),
 ];

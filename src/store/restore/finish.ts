@@ -65,11 +65,13 @@ async function finishStatements(
     Object.entries(damaged).map(([column, value]) => [column, mend(column, value, manifest.at)]),
   ) as unknown as VaultRow;
   const isMended = JSON.stringify(row) !== JSON.stringify(damaged);
-  const columns = Object.keys(row);
+  // Rows may have been read before they were sealed again: a reseal that is under way begins anew with the rows.
+  const inserted: VaultRow = { ...row, resealed: null };
+  const columns = Object.keys(inserted);
   const values = columns.map((column) => `?1 ->> '${column}'`).join(", ");
   return [
     await proofStatement(db, keyring.keys.get(row.root_key_id)!),
-    db.prepare(`INSERT INTO vaults (${columns.join(", ")}) SELECT ${values}`).bind(JSON.stringify(row)),
+    db.prepare(`INSERT INTO vaults (${columns.join(", ")}) SELECT ${values}`).bind(JSON.stringify(inserted)),
     ...(position.rowsLeftOut > 0 || isMended ? [recount(db, row.id)] : []),
     ...VERSIONS.filter(([name]) => row[name] !== damaged[name]).map(([name, other]) =>
       db.prepare(SQL.version(name, other)).bind(row.id),

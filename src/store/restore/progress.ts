@@ -4,6 +4,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { TIME_END } from "../../model/time.ts";
 import { runBatch, tryBatch } from "../d1/database.ts";
 import { IN_USE } from "../d1/deployment.ts";
+import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
 /**
  * How far a restore is: a row of `restores`, which each step moves in the batch that has its effect. Two requests that do the same
@@ -14,7 +15,8 @@ import { IN_USE } from "../d1/deployment.ts";
 export interface VaultState {
   readonly sequence: number;
   readonly updated_at: number;
-  readonly data_key_id: string;
+  /** The id of its newest key. */
+  readonly newest_key: string;
 }
 
 /** What D1 knows of what is to be restored. */
@@ -33,7 +35,7 @@ export interface Known {
 
 const SQL = {
   running: "SELECT number, manifest, position FROM restores WHERE vault_id = ?1",
-  vault: "SELECT content_version + attribute_version AS sequence, updated_at, data_key_id FROM vaults WHERE id = ?1",
+  vault: `SELECT content_version + attribute_version AS sequence, updated_at, ${NEWEST_KEY_ID} AS newest_key FROM vaults WHERE id = ?1`,
   known: `
     SELECT (SELECT id FROM deployment) AS deployment, ${IN_USE} AS inUse,
       coalesce((SELECT max(created_at) FROM webhooks WHERE vault_id = ?1 AND created_at < ${TIME_END}), 0) AS webhook,

@@ -10,11 +10,11 @@ import { type Columns, type ResealTable, writeSql } from "./reseal-tables.ts";
 export interface ResealedRow {
   /** The columns of the key and those that change; absent when the row stays as it is. */
   readonly changed: Columns | undefined;
-  /** Whether a text of it opens under neither key. Its other texts are sealed again all the same. */
+  /** Whether a text of it does not open. Its other texts are sealed again all the same. */
   readonly unreadable: boolean;
 }
 
-/** Seals the texts of a row under the current keys, and makes the blind indexes of an Item under the current index key. */
+/** Seals the texts of a row under the newest key, and makes the blind indexes of an Item under the newest index key. */
 export async function resealRow(keys: VaultKeys, vault: string, table: ResealTable, row: Columns): Promise<ResealedRow> {
   let unreadable = false;
   const changes: Record<string, string> = {};
@@ -36,8 +36,8 @@ async function indexesOf(keys: VaultKeys, vault: string, row: Columns, read: Col
   const { id, version, overview } = row as Columns & { id: string; version: number; overview: string };
   const summary = await openSummary(keys, vault, { id, version, overview });
   if (!summary.ok) return {};
-  const title_index = await blindIndex(keys.index, summary.value.title);
-  const folded_index = (await foldedIndex(keys, summary.value.title)) + title_index;
+  const title_index = await blindIndex(keys.newest.index, summary.value.title);
+  const folded_index = (await foldedIndex(keys.newest, summary.value.title)) + title_index;
   return title_index === read["title_index"] && folded_index === read["folded_index"] ? {} : { title_index, folded_index };
 }
 

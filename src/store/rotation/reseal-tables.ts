@@ -1,3 +1,4 @@
+import { HEADER_LENGTH } from "../../crypto/seal.ts";
 import type { VaultPlace } from "../../crypto/vault-texts.ts";
 import { RESEAL_STAGES, type ResealStage } from "../../model/reseal.ts";
 import { filePlace } from "../items/files.ts";
@@ -5,15 +6,7 @@ import { itemPlace } from "../items/items.ts";
 import { webhookPlace } from "../events/webhook-rows.ts";
 import { recordPlace } from "../commit/idempotency.ts";
 
-/**
- * The tables with texts of a vault, as a reseal passes them: in the order of their stages, and each in the order of its primary key.
- *
- * After a row was passed, its text is under the new key, and stays so: since the vault has the new keys, commits and webhooks seal
- * under no other. But commits also copy texts in SQL, and a copy must never bring an old text behind the position. They copy
- * - from `items` to `item_versions` and from `files` to `file_versions`: the source is the earlier stage, so that its rows are all
- *   under the new key before the first row of the target is passed;
- * - from `file_versions` to `files`: these they seal again (returned-files.ts).
- */
+/** The tables with texts of a vault, as a reseal passes them: in the order of their stages, and each in the order of its primary key. */
 
 /** At most so many rows of a table, and about so many characters of their texts, are sealed again in one batch. */
 export const SLICE = { rows: 250, characters: 1024 * 1024 };
@@ -78,15 +71,23 @@ const lengthOf = ({ texts }: ResealTable): string =>
     .map((column) => `octet_length(${column})`)
     .join(" + ");
 
+/** SQL: whether a text of the row is not under the newest key. In: its header, as SQL. */
+const isEarlier = ({ texts }: ResealTable, header: string): string =>
+  `(${Object.keys(texts)
+    .map((column) => `substr(${column}, 1, ${HEADER_LENGTH}) <> ${header}`)
+    .join(" OR ")})`;
+
 /**
  * The rows after a key, in the order of the key, up to the one by which they exceed the bound. Their sizes are added up apart from the
- * texts, which SQLite would copy. Of rows without texts, which add nothing to the sum, the last one is meant. In: the parameters ?1,
- * the vault, and ?2 and on, the key.
+ * texts, which SQLite would copy. Of rows without texts, which add nothing to the sum, the last one is meant. In: whether all rows are
+ * read, or those with a text that is not under the newest key; the parameters ?1, the vault, ?2, the header of the texts under that key,
+ * and ?3 and on, the key.
  */
-export function readSql(table: ResealTable): string {
+export function readSql(table: ResealTable, all: boolean): string {
   const key = Object.keys(table.key);
   const names = key.join(", ");
-  const after = `vault_id = ?1 AND (${names}) > (${key.map((_, index) => `?${index + 2}`).join(", ")})`;
+  const wanted = all ? "?2 = ?2" : isEarlier(table, "?2");
+  const after = `vault_id = ?1 AND (${names}) > (${key.map((_, index) => `?${index + 3}`).join(", ")}) AND ${wanted}`;
   const columns = [...key, ...(table.also ?? []), ...Object.keys(table.texts)].join(", ");
   return `
     SELECT ${columns} FROM ${table.name} WHERE ${after} AND (${names}) <= (

@@ -1,8 +1,10 @@
+import { newestKeyId } from "../../crypto/key-list.ts";
+import { headerOf } from "../../crypto/seal.ts";
 import { formatPosition, type ResealPosition, type ResealStage, START } from "../../model/reseal.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Vault } from "../../model/vault.ts";
 import { type BatchOutcome, runBatch, type Store, tryBatch } from "../d1/database.ts";
-import { type OpenVault, openVault, type VaultRow } from "../vaults/rows.ts";
+import { NEWEST_KEY_ID, type OpenVault, openVault, type VaultRow } from "../vaults/rows.ts";
 import { resealRow, resealStatements } from "./reseal-rows.ts";
 import { type Columns, RESEAL_TABLES, type ResealTable, readSql, SLICE, stagesFrom } from "./reseal-tables.ts";
 
@@ -10,6 +12,12 @@ import { type Columns, RESEAL_TABLES, type ResealTable, readSql, SLICE, stagesFr
  * The slices of a reseal. A slice reads the row of the vault with the next rows, in one D1 call, and writes them with the new
  * position, in one batch that takes effect only while the vault is as it was read: no commit and no other slice came in between. So a
  * slice that is repeated, late or of another coordinator does no harm, and D1 alone knows how far the reseal has come.
+ *
+ * When the earlier key may go: since the vault has a newer one, nothing is sealed under the earlier one. Commits seal under the newest,
+ * which their fence compares, and so do webhooks. But commits also copy texts as they are sealed, such as that of a File that a restored
+ * version brings back, and a copy may lie where a pass over the tables has been. So passes are repeated, until no commit came between the
+ * begin of one and its end: then each row is as the pass has left it. Each pass after the first reads only the rows whose texts have
+ * another header than those under the newest key, and those are few: mostly it is one slice, so that no commit can come in between.
  */
 
 /** The vault after a slice. */
@@ -29,14 +37,15 @@ const SQL = {
    */
   require: `
     INSERT INTO vaults (id) SELECT NULL WHERE NOT EXISTS (
-      SELECT 1 FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND data_key_id = ?5
-        AND resealed = ?6)`,
-  /** Moves the position, or ends the reseal when there is no next one. */
+      SELECT 1 FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4
+        AND ${NEWEST_KEY_ID} = ?5
+        AND resealed IS ?6)`,
+  /**
+   * Moves the position; without a next one the reseal ends, and the vault has its newest key alone, which is the first line of the list.
+   * A rotation may have wrapped the keys again since the row was read, so the list is cut as it is.
+   */
   move: `
-    UPDATE vaults SET resealed = ?2,
-      previous_data_key_id = iif(?2 IS NULL, NULL, previous_data_key_id),
-      previous_data_key = iif(?2 IS NULL, NULL, previous_data_key),
-      previous_index_key = iif(?2 IS NULL, NULL, previous_index_key)
+    UPDATE vaults SET resealed = ?2, keys = iif(?2 IS NULL, substr(keys, 1, instr(keys || char(10), char(10)) - 1), keys)
     WHERE id = ?1`,
 };
 
@@ -59,6 +68,7 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   const { vault } = opened.value;
   const position = vault.reseal?.position;
   if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position });
+  if (position.notUnder !== null && position.notUnder !== vault.keyNumber) return fail("integrity");
   const slice = await resealStages(store.db, opened.value, position, stages, rows);
   const outcome = await tryBatch(store.db, [...moveStatements(store.db, row, slice.next), ...slice.statements]);
   if (outcome === "stale") return ok({ vault, position });
@@ -79,11 +89,14 @@ const stagesOf = ({ stage, after }: ResealPosition): readonly ResealStage[] => (
 function readStage(db: D1Database, vault: string, stage: ResealStage, position: ResealPosition): D1PreparedStatement {
   const table = RESEAL_TABLES[stage];
   const begins = stage !== position.stage || position.after.length === 0;
-  return db.prepare(readSql(table)).bind(vault, ...(begins ? Object.values(table.key) : position.after));
+  const { notUnder } = position;
+  const header = notUnder === null ? "" : headerOf(notUnder);
+  const after = begins ? Object.values(table.key) : position.after;
+  return db.prepare(readSql(table, notUnder === null)).bind(vault, header, ...after);
 }
 
 function moveStatements(db: D1Database, row: VaultRow, next: ResealPosition | undefined): D1PreparedStatement[] {
-  const state = [row.content_version, row.attribute_version, row.updated_at, row.data_key_id, row.resealed];
+  const state = [row.content_version, row.attribute_version, row.updated_at, newestKeyId(row.keys), row.resealed];
   return [db.prepare(SQL.require).bind(row.id, ...state), db.prepare(SQL.move).bind(row.id, next ? formatPosition(next) : null)];
 }
 
@@ -102,6 +115,9 @@ async function resealStages(
   read: readonly (readonly Columns[])[],
 ): Promise<Slice> {
   const statements: D1PreparedStatement[] = [];
+  const sequence = vault.contentVersion + vault.attributeVersion;
+  const since = from.since ?? sequence;
+  const { notUnder } = from;
   let position = from;
   for (const [index, stage] of stages.entries()) {
     const [table, rows] = [RESEAL_TABLES[stage], read[index]!];
@@ -109,17 +125,23 @@ async function resealStages(
     const changed = resealed.flatMap((row) => (row.changed ? [row.changed] : []));
     statements.push(...resealStatements(db, vault.id, table, changed));
     const last = rows.at(-1);
+    const after = last ? Object.keys(table.key).map((column) => last[column]!) : [];
+    const counted = notUnder === null ? resealed : [];
     position = {
       stage,
-      after: last ? Object.keys(table.key).map((column) => last[column]!) : [],
-      items: position.items + (stage === "items" ? rows.length : 0),
-      rows: position.rows + rows.length,
-      unreadable: position.unreadable + resealed.filter(({ unreadable }) => unreadable).length,
+      after,
+      notUnder,
+      since,
+      items: position.items + (stage === "items" ? counted.length : 0),
+      rows: position.rows + counted.length,
+      unreadable: position.unreadable + counted.filter(({ unreadable }) => unreadable).length,
     };
     if (!isLast(table, rows)) return { statements, next: position, reached: position };
   }
-  const [, next] = stagesFrom(position.stage);
-  return { statements, next: next && { ...position, stage: next, after: START.after }, reached: position };
+  const [, stage] = stagesFrom(position.stage);
+  if (stage) return { statements, next: { ...position, stage, after: START.after }, reached: position };
+  const again = { ...position, stage: START.stage, after: START.after, since: null, notUnder: keys.newest.number };
+  return { statements, next: since === sequence ? undefined : again, reached: position };
 }
 
 /** Whether no rows of the table are left. */

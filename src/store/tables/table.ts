@@ -14,6 +14,8 @@ export type Kind =
   /** A blind index. */
   | "index"
   | "sealed"
+  /** The list of the keys of a vault (crypto/key-list.ts). */
+  | "keys"
   /** Unix milliseconds. */
   | "time"
   /** A number of rows, of bytes, of a version or of a write: from 0 on. */

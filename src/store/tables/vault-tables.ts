@@ -18,13 +18,6 @@ const textOfFile = (vault: string, { id }: { readonly id: string }): AssociatedD
   version: 0,
 });
 
-type KeysRow = { readonly [K in "data_key_id" | "previous_data_key_id"]?: string | null };
-
-/** A wrapped key is bound to its vault and to its own id. */
-const wrappedKey =
-  (kind: "dataKey" | "indexKey", column: keyof KeysRow) =>
-  (vault: string, row: KeysRow): AssociatedData => ({ kind, vault, record: String(row[column]), version: 1 });
-
 /** A commit that changes `attribute_version` seals both texts again. */
 const textOfVault =
   (kind: "vaultName" | "vaultDescription") =>
@@ -41,9 +34,7 @@ export const VAULT_TABLES = {
     columns: {
       id: "id",
       root_key_id: "root key",
-      data_key_id: "id",
-      data_key: "sealed",
-      index_key: "sealed",
+      keys: "keys",
       name: "sealed",
       description: "sealed",
       attribute_version: "number",
@@ -63,16 +54,9 @@ export const VAULT_TABLES = {
       destroyed: "number",
       versions_kept: "number",
       fold: "number",
-      previous_data_key_id: "id?",
-      previous_data_key: "sealed?",
-      previous_index_key: "sealed?",
       resealed: "text?",
     },
     associatedData: {
-      data_key: wrappedKey("dataKey", "data_key_id"),
-      index_key: wrappedKey("indexKey", "data_key_id"),
-      previous_data_key: wrappedKey("dataKey", "previous_data_key_id"),
-      previous_index_key: wrappedKey("indexKey", "previous_data_key_id"),
       name: textOfVault("vaultName"),
       description: textOfVault("vaultDescription"),
     },

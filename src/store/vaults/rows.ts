@@ -1,6 +1,8 @@
+import { KEY_ID_LENGTH, KEY_NUMBER_LENGTH, newestKeyId, parseKeyList } from "../../crypto/key-list.ts";
+import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-texts.ts";
-import { parsePosition } from "../../model/reseal.ts";
+import { parsePosition, START } from "../../model/reseal.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { isTime, possibleTime } from "../../model/time.ts";
 import type { Vault } from "../../model/vault.ts";
@@ -10,8 +12,13 @@ import { TABLES } from "../tables/tables.ts";
 
 /** The rows of vaults: their columns, and how a row is opened and sealed. commit/commit.ts writes them. */
 
-export const KEY_COLUMNS =
-  "vaults.id, root_key_id, data_key_id, data_key, index_key, previous_data_key_id, previous_data_key, previous_index_key";
+export const KEY_COLUMNS = "vaults.id, root_key_id, vaults.keys";
+
+/** SQL: the id of the newest key of a row of `vaults`: what every commit compares. */
+export const NEWEST_KEY_ID = `substr(vaults.keys, 1, ${KEY_ID_LENGTH})`;
+
+/** SQL: the id and the number of that key, and the header and the nonce of its wrapped data key: they reveal nothing of it. */
+export const NEWEST_KEY_NONCE = `substr(vaults.keys, 1, ${KEY_ID_LENGTH + KEY_NUMBER_LENGTH + HEADER_AND_NONCE_LENGTH})`;
 
 /** The sealed name of a vault, with what opens it besides the keys. */
 export const NAME_COLUMNS = "vaults.name, vaults.attribute_version";
@@ -23,13 +30,8 @@ export const HEAD_COLUMNS = "vaults.content_version + vaults.attribute_version A
 export interface KeyRow {
   id: string;
   root_key_id: string;
-  data_key_id: string;
-  data_key: string;
-  index_key: string;
-  /** The keys before, while the rows are sealed again; else null. */
-  previous_data_key_id: string | null;
-  previous_data_key: string | null;
-  previous_index_key: string | null;
+  /** The list of its keys (crypto/key-list.ts). */
+  keys: string;
 }
 
 /** The columns of `NAME_COLUMNS`, and the id of the vault. */
@@ -44,7 +46,7 @@ export interface NameRow {
 export type VaultTexts = Pick<VaultRow, "name" | "description">;
 
 export interface VaultRow extends KeyRow, NameRow {
-  /** How far that has come (model/reseal.ts); null: it is not under way. */
+  /** While the vault has several keys: how far its rows are sealed again under the newest (model/reseal.ts); null: from the start. */
   resealed: string | null;
   /** Sealed. */
   description: string;
@@ -68,6 +70,7 @@ export interface VaultRow extends KeyRow, NameRow {
 export interface OpenVault {
   readonly vault: Vault;
   readonly keys: VaultKeys;
+  readonly wrapped: WrappedKeys;
   readonly row: VaultRow;
 }
 
@@ -97,7 +100,7 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
   const texts = await openTexts(keys.value, row);
   if (!texts.ok) return texts;
   const counted = withCounts(row, COUNTED_COLUMNS);
-  return ok({ row: counted, keys: keys.value, vault: { ...plainVault(counted), ...texts.value } });
+  return ok({ row: counted, keys: keys.value, wrapped: wrappedKeys(row), vault: { ...plainVault(counted), ...texts.value } });
 }
 
 /** Opens the name of a vault, and nothing else of its row. Errors: `integrity`. */
@@ -156,9 +159,15 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
   quota: { items: row.quota_items, bytes: row.quota_bytes, fileBytes: row.quota_file_bytes },
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  dataKeyId: row.data_key_id,
-  reseal: row.resealed === null ? undefined : { previous: row.previous_data_key_id ?? "", position: parsePosition(row.resealed) },
+  ...keyStateOf(row),
 });
+
+/** What the list of keys tells: a vault with several is being resealed. Of a damaged list only that is true what SQL compares. */
+function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "keyNumber" | "reseal"> {
+  const [newest, previous] = parseKeyList(keys);
+  const reseal = previous && { previous: previous.id, position: resealed === null ? START : parsePosition(resealed) };
+  return { dataKeyId: newestKeyId(keys), keyNumber: newest?.number ?? 0, reseal };
+}
 
 /** A vault whose row does not open: it can be listed and deleted, and nothing else. */
 export interface BrokenVault {
@@ -173,7 +182,7 @@ export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
   refusal,
 });
 
-/** The row of a vault. In: its sealed columns, its wrapped keys, and how far it is resealed. */
+/** The row of a vault. In: its sealed columns, its wrapped keys, and how far it is resealed (`VaultRow`). */
 export const vaultRow = (
   vault: Vault,
   { name, description }: VaultTexts,
@@ -182,12 +191,7 @@ export const vaultRow = (
 ): VaultRow => ({
   id: vault.id,
   root_key_id: keys.rootKeyId,
-  data_key_id: keys.dataKeyId,
-  data_key: keys.dataKey,
-  index_key: keys.indexKey,
-  previous_data_key_id: keys.previous?.dataKeyId ?? null,
-  previous_data_key: keys.previous?.dataKey ?? null,
-  previous_index_key: keys.previous?.indexKey ?? null,
+  keys: keys.list,
   resealed,
   name,
   description,
@@ -208,13 +212,4 @@ export const vaultRow = (
   quota_file_bytes: vault.quota.fileBytes,
 });
 
-export const wrappedKeys = (row: KeyRow): WrappedKeys => ({
-  rootKeyId: row.root_key_id,
-  dataKeyId: row.data_key_id,
-  dataKey: row.data_key,
-  indexKey: row.index_key,
-  previous: previousKeys(row),
-});
-
-const previousKeys = ({ previous_data_key_id: dataKeyId, previous_data_key: dataKey, previous_index_key: indexKey }: KeyRow) =>
-  dataKeyId && dataKey && indexKey ? { dataKeyId, dataKey, indexKey } : undefined;
+export const wrappedKeys = ({ root_key_id, keys }: KeyRow): WrappedKeys => ({ rootKeyId: root_key_id, list: keys });

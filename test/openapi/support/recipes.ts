@@ -3,7 +3,8 @@ import { formatCursors } from "../../../src/model/cursors.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { rebindCoordinator, wrapDatabase } from "../../support/bindings.ts";
 import { COOKIE } from "../../support/console.ts";
-import { admin, type Reply, type Request_ } from "../../support/service.ts";
+import { dataKeyOf, giveLastKey } from "../../support/sealed-columns.ts";
+import { admin, makeVault, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { ask, BUNDLE, REFUSING, type Row, type Target, USED_KEY, type World } from "./targets.ts";
 
@@ -110,6 +111,11 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
     const { vault } = given.target.ids;
     await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "Newer" } });
     return changed({ body: { vault, dryRun: true } })(given);
+  },
+  "resealVault 409": async (given) => {
+    const vault = await makeVault();
+    await giveLastKey(vault);
+    return changed({ ids: { vault }, body: { dataKey: await dataKeyOf(vault) } })(given);
   },
   "restoreBackup 422": changed({ env: { ROOT_KEYS: OTHER_KEYS } }),
   "restoreBackup 507": (given) => changed({ body: { vault: given.target.ids["vault"], overwrite: true }, env: fullD1() })(given),

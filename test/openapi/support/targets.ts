@@ -104,7 +104,9 @@ async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
   if (path.endsWith("/restores")) return { vault: await backedUpVault() };
   if (path.endsWith("/object")) await env.BACKUPS.put(OBJECT, "object");
   // The id of the keys that a reseal replaces.
-  const dataKey = await env.DB.prepare("SELECT data_key_id FROM vaults WHERE id = ?").bind(vault).first<string>("data_key_id");
+  const dataKey = await env.DB.prepare("SELECT substr(keys, 1, 36) AS id FROM vaults WHERE id = ?")
+    .bind(vault)
+    .first<string>("id");
   return { vault, token, person, webhook, dataKey: dataKey ?? "" };
 }
 

@@ -1,0 +1,44 @@
+/**
+ * The list of the keys of a vault, as the column `vaults.keys` has it: one line for each key, the newest first,
+ *
+ *     <id: a UUID, 36> <number: 3 digits> <data key, wrapped> <index key, wrapped>
+ *
+ * so that SQL compares the newest key by the first characters of the text, also of a damaged one (store/vaults/rows.ts).
+ */
+
+export interface WrappedKey {
+  /** A canonical UUID. */
+  readonly id: string;
+  /** From 1 on; each new key has the next one, so that no number is used twice. */
+  readonly number: number;
+  /** Both wrapped under the root key of the row (crypto/vault-keys.ts). */
+  readonly data: string;
+  readonly index: string;
+}
+
+/** The last number of a key: it has one byte in the header of sealed texts. */
+export const KEY_NUMBER_MAX = 255;
+
+/** The characters of the id of the newest key, with which the list begins. */
+export const KEY_ID_LENGTH = 36;
+
+/** The characters of its number, with the blanks around it. */
+export const KEY_NUMBER_LENGTH = 5;
+
+/** The id of the newest key; of a damaged list any text. */
+export const newestKeyId = (list: string): string => list.slice(0, KEY_ID_LENGTH);
+
+const LINE = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}) (\d{3}) ([\w+/=]+) ([\w+/=]+)$/;
+
+/** Parses a list. Out: no keys when it is damaged. */
+export function parseKeyList(list: string): readonly WrappedKey[] {
+  const keys = list.split("\n").map((line): WrappedKey | undefined => {
+    const [, id, number, data, index] = LINE.exec(line) ?? [];
+    return id && data && index ? { id, number: Number(number), data, index } : undefined;
+  });
+  const isOrdered = keys.every((key, at) => key && (at === 0 || key.number < keys[at - 1]!.number));
+  return isOrdered ? (keys as WrappedKey[]) : [];
+}
+
+export const formatKeyList = (keys: readonly WrappedKey[]): string =>
+  keys.map(({ id, number, data, index }) => `${id} ${String(number).padStart(3, "0")} ${data} ${index}`).join("\n");
