@@ -3,7 +3,7 @@ import type { Change } from "../../model/operation.ts";
 import { type Page, parsePage, writeCursor } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/items/deleted-items.ts";
-import { nextPage } from "../next-page.ts";
+import { nextPage } from "../headers.ts";
 import { presentItem } from "../present.ts";
 import { presentDeletedItem, presentDeletedSummary } from "../present-history.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";

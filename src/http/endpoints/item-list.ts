@@ -7,7 +7,7 @@ import { logFailure } from "../../log.ts";
 import { loadSlice, type Slice } from "../../store/items/list.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { pump } from "../../streams.ts";
-import { nextPage } from "../next-page.ts";
+import { nextPage } from "../headers.ts";
 import { presentBroken, presentSummary, presentWithUsername } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { reportName } from "./items.ts";

@@ -10,7 +10,7 @@ import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
-/** Endpoints 2 to 6: an Item. */
+/** Endpoints 2 to 6 and 17: an Item. */
 
 export async function getItem(call: Call): Promise<Result<Reply>> {
   const { store, dialect, claims: token, vault, item: id } = call;
@@ -88,3 +88,12 @@ export const deleteItem = {
   parse: ({ item, ifMatch }: ParseCall): Result<Change> => ok({ kind: "delete-item", item, ifMatch }),
   handle: writeItem(presentItem),
 };
+
+/** An archived Item is left out of lists (contract 14.14). */
+const setState = (kind: "archive-item" | "unarchive-item") => ({
+  parse: ({ item, ifMatch }: ParseCall): Result<Change> => ok({ kind, item, ifMatch }),
+  handle: writeItem(presentItem, () => [kind]),
+});
+
+export const archiveItem = setState("archive-item");
+export const unarchiveItem = setState("unarchive-item");
