@@ -5,11 +5,8 @@ import { blindIndex, open } from "../../src/crypto/seal.ts";
 import { addVaultKey, unwrapVaultKeys, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import type { Vault } from "../../src/model/vault.ts";
 import type { VaultPlace } from "../../src/crypto/vault-texts.ts";
-import { filePlace } from "../../src/store/items/files.ts";
-import { itemPlace } from "../../src/store/items/items.ts";
+import { type NamedTable, tableOf, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
 import { sealVault, type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
-import { webhookPlace } from "../../src/store/events/webhook-rows.ts";
-import { recordPlace } from "../../src/store/commit/idempotency.ts";
 import { admin } from "./service.ts";
 import { unwrap } from "./versions.ts";
 
@@ -59,38 +56,20 @@ type Row = Record<string, any>;
 const name = (table: string, { item_id = "", id = "", key = "", version = "", until = "" }: Row, column: string) =>
   `${table} ${[item_id, id, key, version, until].join(" ")} ${column}`;
 
-const single = (table: string, rows: Row[], place: (id: string) => VaultPlace): SealedText[] =>
-  rows.map((one) => ({ where: name(table, one, "sealed"), place: place(one["id"]), sealed: one["sealed"] }));
-
-const versions = (vault: string, table: string, rows: Row[], idOf: (row: Row) => string): SealedText[] =>
-  rows.flatMap((one) =>
-    (["overview", "details"] as const).map((kind) => ({
-      where: name(table, one, kind),
-      place: itemPlace(kind, { vault, id: idOf(one), version: one["version"] }),
-      sealed: one[kind],
-    })),
-  );
-
-const VAULT_TEXTS = { name: "vaultName", description: "vaultDescription" } as const;
-
-/** All sealed texts of a vault, also that of its own row. */
+/** All sealed texts of a vault, also those of its own row. */
 export async function sealedTexts(vault: string): Promise<SealedText[]> {
-  const all = async (table: string) =>
-    (await env.DB.prepare(`SELECT * FROM ${table} WHERE vault_id = ?`).bind(vault).all<Row>()).results;
-  const row = await rowOf(vault);
-  return [
-    ...(["name", "description"] as const).map((column) => ({
-      where: `vaults ${column}`,
-      place: { kind: VAULT_TEXTS[column], vault, record: vault, version: row.attribute_version },
-      sealed: row[column],
-    })),
-    ...versions(vault, "items", await all("items"), ({ id }) => id),
-    ...versions(vault, "item_versions", await all("item_versions"), ({ item_id }) => item_id),
-    ...single("files", await all("files"), (id) => filePlace(vault, id)),
-    ...single("file_versions", await all("file_versions"), (id) => filePlace(vault, id)),
-    ...single("replays", await all("replays"), (id) => recordPlace(vault, id)),
-    ...single("webhooks", await all("webhooks"), (id) => webhookPlace(vault, id)),
-  ];
+  const textsOf = async (table: NamedTable): Promise<SealedText[]> => {
+    const owner = Object.values(table.owner!)[0];
+    const { results } = await env.DB.prepare(`SELECT * FROM ${table.name} WHERE ${owner} = ?`).bind(vault).all<Row>();
+    return results.flatMap((row) =>
+      Object.entries(table.associatedData ?? {}).map(([column, dataOf]) => ({
+        where: name(table.name, row, column),
+        place: dataOf(vault, row as never),
+        sealed: row[column],
+      })),
+    );
+  };
+  return (await Promise.all([tableOf("vaults")!, ...TABLES_OF_VAULT].map(textsOf))).flat();
 }
 
 /** The texts that open under this key. */

@@ -1,14 +1,12 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { KeyedFile } from "../../model/file.ts";
 import { type FileRow, openFiles } from "../items/files.ts";
+import type { RowInVault } from "../tables/tables.ts";
 import { fault, type Fault } from "./fault.ts";
 
 /** Checks rows of Files, of D1 or of a backup. */
 
-export interface EndedRow extends FileRow {
-  readonly since: number;
-  readonly until: number;
-}
+export type EndedRow = RowInVault<"file_versions">;
 
 const namedFile = (vault: string, row: FileRow | EndedRow) => ({
   vault,

@@ -1,23 +1,18 @@
 import type { VaultKey, VaultKeys } from "../../crypto/vault-keys.ts";
 import { blindIndex } from "../../crypto/seal.ts";
-import { type DeletionColumns, wrongDeletionColumns } from "../items/deleted-items.ts";
+import { wrongDeletionColumns } from "../items/deleted-items.ts";
 import type { FileRow } from "../items/files.ts";
 import { foldedIndex } from "../items/folded-index.ts";
 import { type ItemRow, openItem, openSummary } from "../items/items.ts";
+import type { RowInVault } from "../tables/tables.ts";
 import { checkFile, checkRanges, type EndedRow } from "./files.ts";
 import { fault, type Fault } from "./fault.ts";
 
 /** Checks all rows of one Item against each other. The rows are those of one moment, of D1 or of a backup. */
 
-export interface IndexedRow extends ItemRow {
-  readonly title_index: string;
-  readonly folded_index: string | null;
-}
+export type IndexedRow = RowInVault<"items">;
 
-export interface DeletedRow extends DeletionColumns {
-  readonly id: string;
-  readonly version: number;
-}
+export type DeletedRow = RowInVault<"deleted_items">;
 
 /** The rows of one Item. */
 export interface ItemRows {

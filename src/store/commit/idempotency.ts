@@ -1,10 +1,11 @@
 import type { Take } from "../d1/calls.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-texts.ts";
 import type { Answer, Change, Idempotency } from "../../model/operation.ts";
 import { firstIdAt } from "../../model/ids.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
+import { type RowInVault, TABLES } from "../tables/tables.ts";
 import { deleteExpired } from "../d1/expiry.ts";
 
 /**
@@ -33,22 +34,12 @@ export interface Effect {
   readonly file?: string | undefined;
 }
 
-export interface RecordRow {
-  key: string;
-  id: string;
-  sealed: string;
-}
+export type RecordRow = RowInVault<"replays">;
 
 /** The first operation id of a day ago. Older records are ignored, and deleted by the cron trigger. */
 export const oldestRecord = (now: number): string => firstIdAt(now - DAY);
 
-/** The place of the text of a record. In: the operation's id. */
-export const recordPlace = (vault: string, id: string): VaultPlace => ({
-  kind: "idempotencyRecord",
-  vault,
-  record: id,
-  version: 0,
-});
+const { associatedData } = TABLES.replays;
 
 /**
  * Seals a record: the effect, the hash of the request and the key. The empty answer is for a Worker of release 0.1.0 after a
@@ -56,12 +47,12 @@ export const recordPlace = (vault: string, id: string): VaultPlace => ({
  */
 export const sealRecord = (keys: VaultKeys, vault: string, record: IdempotencyRecord): Promise<string> => {
   const { id, key, request, effect, answer = {} } = record;
-  return sealText(keys, recordPlace(vault, id), JSON.stringify({ key, request, effect, answer }));
+  return sealText(keys, associatedData.sealed(vault, { id }), JSON.stringify({ key, request, effect, answer }));
 };
 
 /** Errors: `integrity`. */
 export async function openRecord(keys: VaultKeys, vault: string, row: RecordRow): Promise<Result<IdempotencyRecord>> {
-  const text = await openText(keys, recordPlace(vault, row.id), row.sealed);
+  const text = await openText(keys, associatedData.sealed(vault, row), row.sealed);
   if (!text.ok) return text;
   const record = { ...(JSON.parse(text.value) as Omit<IdempotencyRecord, "id">), id: row.id };
   // The key covers the token: an answer must not move to the record of another token.

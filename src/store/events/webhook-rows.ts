@@ -1,11 +1,12 @@
 import { newestKeyId } from "../../crypto/key-list.ts";
-import { open, type Place, seal } from "../../crypto/seal.ts";
+import { open, seal } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-texts.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isTime, possibleTime } from "../../model/time.ts";
 import { runBatch, type Store } from "../d1/database.ts";
+import { type RowInVault, TABLES } from "../tables/tables.ts";
 import { HEAD_COLUMNS, KEY_COLUMNS, type KeyRow, openKeys } from "../vaults/rows.ts";
 
 /** The rows of webhooks: what the admin has defined, sealed under the key of the vault. commit/webhooks.ts writes them. */
@@ -50,11 +51,7 @@ const SQL = {
   webhooks: "SELECT id, sealed, created_at FROM webhooks WHERE vault_id = ?1 ORDER BY created_at, id",
 };
 
-export interface WebhookRow {
-  readonly id: string;
-  readonly sealed: string;
-  readonly created_at: number;
-}
+export type WebhookRow = RowInVault<"webhooks">;
 
 /** Loads the webhooks of a vault, in one D1 call. Errors: `vault_not_found`, `unavailable`, those of opening the vault's keys. */
 export async function loadWebhooks(store: Store, vault: string): Promise<Result<VaultWebhooks>> {
@@ -74,11 +71,10 @@ export async function loadWebhooks(store: Store, vault: string): Promise<Result<
   return ok({ keys: keys.value, dataKeyId: newestKeyId(found.keys), head: { sequence, at }, webhooks });
 }
 
-/** The place of the text of a webhook. */
-export const webhookPlace = (vault: string, id: string): VaultPlace => ({ kind: "webhook", vault, record: id, version: 1 });
+const { associatedData } = TABLES.webhooks;
 
-/** That of a deletion notice, under a root key. */
-const noticePlace = (vault: string, id: string, key: string): Place => ({ ...webhookPlace(vault, id), key });
+/** The associated data of a deletion notice: as of the row of the webhook, under a root key. */
+const dataOfNotice = (vault: string, id: string, key: string) => ({ ...associatedData.sealed(vault, { id }), key });
 
 /** Opens a row. Without a definition in it, the row does not open. */
 export async function openWebhook(
@@ -86,14 +82,14 @@ export async function openWebhook(
   vault: string,
   { id, sealed, created_at }: WebhookRow,
 ): Promise<StoredWebhook> {
-  const text = await openText(keys, webhookPlace(vault, id), sealed);
+  const text = await openText(keys, associatedData.sealed(vault, { id }), sealed);
   const definition = text.ok && isTime(created_at) ? (JSON.parse(text.value) as WebhookDefinition) : undefined;
   return { id, createdAt: possibleTime(created_at), definition, sealed };
 }
 
 /** Seals a definition for its row. */
 export const sealWebhook = (keys: VaultKeys, vault: string, id: string, definition: WebhookDefinition): Promise<string> =>
-  sealText(keys, webhookPlace(vault, id), JSON.stringify(definition));
+  sealText(keys, associatedData.sealed(vault, { id }), JSON.stringify(definition));
 
 /** Where the last message to a webhook goes, and what signs it. */
 export type DeletionNotice = Pick<WebhookDefinition, "url" | "secret" | "previous">;
@@ -102,7 +98,7 @@ export type DeletionNotice = Pick<WebhookDefinition, "url" | "secret" | "previou
 export async function sealDeletionNotice({ keyring }: Store, vault: string, id: string, notice: DeletionNotice): Promise<string> {
   const root = keyring.active;
   const { url, secret, previous } = notice;
-  return `${root.id} ${await seal(root.registry, noticePlace(vault, id, root.id), JSON.stringify({ url, secret, previous }))}`;
+  return `${root.id} ${await seal(root.registry, dataOfNotice(vault, id, root.id), JSON.stringify({ url, secret, previous }))}`;
 }
 
 /** Errors: `misconfigured` (the root key is missing), `integrity`. */
@@ -115,6 +111,6 @@ export async function openDeletionNotice(
   const [key = "", sealed = ""] = text.split(" ");
   const root = keyring.keys.get(key);
   if (!root) return fail("misconfigured", "a root key is missing");
-  const opened = await open(root.registry, noticePlace(vault, id, key), sealed);
+  const opened = await open(root.registry, dataOfNotice(vault, id, key), sealed);
   return opened.ok ? ok(JSON.parse(opened.value) as DeletionNotice) : opened;
 }

@@ -1,27 +1,20 @@
 import { sealedLength } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-texts.ts";
 import type { File, KeyedFile } from "../../model/file.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
+import { columnsInVault } from "../tables/slices.ts";
+import { type RowInVault, TABLES } from "../tables/tables.ts";
 import { joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 
 /** The rows of Files: name, size and the key of the content. The contents are in contents/. */
 
-export interface FileRow {
-  item_id: string;
-  id: string;
-  generation: string;
-  size: number;
-  sealed: string;
-  /** The Item's first version with this row; null counts as 0. */
-  since: number | null;
-}
+export type FileRow = RowInVault<"files">;
 
-export const FILE_COLUMNS = "item_id, id, generation, size, sealed, since";
+export const FILE_COLUMNS = columnsInVault(TABLES.files).join(", ");
 
-/** The place of the text of a File. */
-export const filePlace = (vault: string, id: string): VaultPlace => ({ kind: "file", vault, record: id, version: 0 });
+const { associatedData } = TABLES.files;
 
 type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"> & { item: string };
 
@@ -30,7 +23,7 @@ type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"
  * does not open.
  */
 export function sealFile(keys: VaultKeys, vault: string, item: string, file: KeyedFile): Promise<string> {
-  return sealText(keys, filePlace(vault, file.id), textOf(item, file));
+  return sealText(keys, associatedData.sealed(vault, file), textOf(item, file));
 }
 
 const textOf = (item: string, { name, section, key, generation, size }: Omit<KeyedFile, "id">): string =>
@@ -45,7 +38,7 @@ export const sealedFileSize = (item: string, file: File | undefined): number =>
 
 /** Opens a row. Errors: `integrity`. */
 async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {
-  const text = await openText(keys, filePlace(vault, row.id), row.sealed);
+  const text = await openText(keys, associatedData.sealed(vault, row), row.sealed);
   if (!text.ok) return text;
   const { item, ...file } = JSON.parse(text.value) as Sealed;
   const same = item === row.item_id && file.generation === row.generation && file.size === row.size;

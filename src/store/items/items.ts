@@ -1,40 +1,28 @@
 import { blindIndex, noncePrefix, sealedLength } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { openText, sealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import { openText, sealText } from "../../crypto/vault-texts.ts";
 import type { BrokenItem, Item, OfVault, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
+import { type RowInVault, type RowOf, TABLES } from "../tables/tables.ts";
 import { foldedIndex } from "./folded-index.ts";
 import { type FileRow, FILES_OF_ITEM, openFiles } from "./files.ts";
 import { type FromVault, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 
 /** The rows of Items, two sealed texts each, and how they are loaded. commit/commit.ts writes them. */
 
-export interface ItemRow {
-  id: string;
-  version: number;
-  overview: string;
-  details: string;
-}
+export type ItemRow = Pick<RowOf<"items">, "id" | "version" | "overview" | "details">;
 
-export type SealedItem = ItemRow & { title_index: string; folded_index: string };
+export type SealedItem = RowInVault<"items">;
 
-type ItemVersion = Pick<Summary, "id" | "vault" | "version">;
-
-/** The place of a text of a version of an Item. */
-export const itemPlace = (kind: "overview" | "details", { vault, id, version }: ItemVersion): VaultPlace => ({
-  kind,
-  vault,
-  record: id,
-  version,
-});
+const { associatedData } = TABLES.items;
 
 /** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */
 export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem> {
   const [summary, secrets] = textsOf(item);
   const [overview, details, title_index, folded] = await Promise.all([
-    sealText(keys, itemPlace("overview", item), summary),
-    sealText(keys, itemPlace("details", item), secrets, Uint8Array.fromHex(item.nonce)),
+    sealText(keys, associatedData.overview(item.vault, item), summary),
+    sealText(keys, associatedData.details(item.vault, item), secrets, Uint8Array.fromHex(item.nonce)),
     blindIndex(keys.newest.index, item.title),
     foldedIndex(keys.newest, item.title),
   ]);
@@ -67,7 +55,7 @@ const usernameOf = (fields: Item["fields"]): string | undefined =>
 /** Opens the summary of a row of this vault. Errors: `integrity`. */
 export async function openSummary(keys: VaultKeys, vault: string, row: Omit<ItemRow, "details">): Promise<Result<Summary>> {
   const { id, version } = row;
-  const text = await openText(keys, itemPlace("overview", { id, vault, version }), row.overview);
+  const text = await openText(keys, associatedData.overview(vault, row), row.overview);
   return text.ok ? ok({ ...(JSON.parse(text.value) as Summary), id, vault, version }) : text;
 }
 
@@ -86,10 +74,9 @@ export async function openItem(
   row: ItemRow,
   fileRows: readonly FileRow[],
 ): Promise<Result<Item>> {
-  const { id, version } = row;
   const [summary, text, keyed] = await Promise.all([
     openSummary(keys, vault, row),
-    openText(keys, itemPlace("details", { id, vault, version }), row.details),
+    openText(keys, associatedData.details(vault, row), row.details),
     openFiles(keys, vault, fileRows),
   ]);
   if (!summary.ok) return summary;

@@ -1,10 +1,11 @@
 import { createCache } from "../../crypto/cache.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
-import { NOWHERE, open, type Place, seal } from "../../crypto/seal.ts";
+import { open, seal } from "../../crypto/seal.ts";
 import { echo } from "../../model/failure.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { runBatch, type Store } from "../d1/database.ts";
+import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /** Proofs of the root keys: a known text, sealed under each root key that this database was sealed with. */
 
@@ -17,17 +18,13 @@ const SQL = {
 };
 
 /** A row of `root_keys`. */
-export interface ProofRow {
-  readonly id: string;
-  readonly proof: string;
-  readonly fingerprint: string;
-}
+export type ProofRow = RowOf<"root_keys">;
 
-const place = (key: string): Place => ({ kind: "proof", vault: NOWHERE, record: NOWHERE, version: 1, key });
+const associatedData = (key: string) => ({ ...TABLES.root_keys.associatedData.proof(), key });
 
 /** The statement that stores the proof of a root key, for each batch that may be the first to use the key for a vault or token. */
 export async function proofStatement(db: D1Database, root: RootKey): Promise<D1PreparedStatement> {
-  return db.prepare(SQL.insert).bind(root.id, await seal(root.registry, place(root.id), KNOWN), root.fingerprint);
+  return db.prepare(SQL.insert).bind(root.id, await seal(root.registry, associatedData(root.id), KNOWN), root.fingerprint);
 }
 
 /** The statement that reads the proofs. */
@@ -35,7 +32,7 @@ export const proofsStatement = (db: D1Database): D1PreparedStatement => db.prepa
 
 /** Whether a proof was sealed under this root key. */
 export async function openProof(root: RootKey, proof: string): Promise<boolean> {
-  const text = await open(root.registry, place(root.id), proof);
+  const text = await open(root.registry, associatedData(root.id), proof);
   return text.ok && text.value === KNOWN;
 }
 

@@ -1,10 +1,7 @@
 import { HEADER_LENGTH } from "../../crypto/seal.ts";
 import type { VaultPlace } from "../../crypto/vault-texts.ts";
 import { RESEAL_STAGES, type ResealStage } from "../../model/reseal.ts";
-import { filePlace } from "../items/files.ts";
-import { itemPlace } from "../items/items.ts";
-import { webhookPlace } from "../events/webhook-rows.ts";
-import { recordPlace } from "../commit/idempotency.ts";
+import { type TableName, tableOf } from "../tables/tables.ts";
 
 /** The tables with texts of a vault, as a reseal passes them: in the order of their stages, and each in the order of its primary key. */
 
@@ -26,41 +23,35 @@ export interface ResealTable {
   readonly compares?: true;
 }
 
-const id = (row: Columns, column = "id"): string => String(row[column]);
-
-const ofItem =
-  (kind: "overview" | "details", column: string) =>
-  (vault: string, row: Columns): VaultPlace =>
-    itemPlace(kind, { vault, id: id(row, column), version: Number(row["version"]) });
-
-const ofFile = (vault: string, row: Columns): VaultPlace => filePlace(vault, id(row));
+const textsOf = (name: TableName): ResealTable["texts"] =>
+  tableOf(name)!.associatedData as Readonly<Record<string, (vault: string, row: never) => VaultPlace>> as ResealTable["texts"];
 
 export const RESEAL_TABLES: Readonly<Record<ResealStage, ResealTable>> = {
   webhooks: {
     name: "webhooks",
     key: { id: "" },
-    texts: { sealed: (vault, row) => webhookPlace(vault, id(row)) },
+    texts: textsOf("webhooks"),
     compares: true,
   },
   records: {
     name: "replays",
     key: { key: "" },
-    texts: { sealed: (vault, row) => recordPlace(vault, id(row)) },
+    texts: textsOf("replays"),
     also: ["id"],
   },
   items: {
     name: "items",
     key: { id: "" },
-    texts: { overview: ofItem("overview", "id"), details: ofItem("details", "id") },
+    texts: textsOf("items"),
     also: ["version", "title_index", "folded_index"],
   },
   versions: {
     name: "item_versions",
     key: { item_id: "", version: -1 },
-    texts: { overview: ofItem("overview", "item_id"), details: ofItem("details", "item_id") },
+    texts: textsOf("item_versions"),
   },
-  files: { name: "files", key: { item_id: "", id: "" }, texts: { sealed: ofFile } },
-  file_versions: { name: "file_versions", key: { item_id: "", id: "", until: -1 }, texts: { sealed: ofFile } },
+  files: { name: "files", key: { item_id: "", id: "" }, texts: textsOf("files") },
+  file_versions: { name: "file_versions", key: { item_id: "", id: "", until: -1 }, texts: textsOf("file_versions") },
 };
 
 /** The stages from this one on. */

@@ -25,6 +25,9 @@ export type RowOf<Name extends TableName> = {
   >;
 };
 
+/** A row of a table whose rows belong to a vault or log, without the id of that. */
+export type RowInVault<Name extends TableName> = Omit<RowOf<Name>, "vault_id">;
+
 export interface NamedTable extends Table {
   readonly name: TableName;
 }

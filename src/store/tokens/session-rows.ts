@@ -1,8 +1,9 @@
 import { type Keyring, type RootKey } from "../../crypto/keyring.ts";
-import { open, type Place, seal } from "../../crypto/seal.ts";
+import { open, seal } from "../../crypto/seal.ts";
 import { isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Permission } from "../../model/permission.ts";
 import type { Store } from "../d1/database.ts";
+import { TABLES } from "../tables/tables.ts";
 
 /**
  * The rows of sessions and of one-time codes. What a row grants is sealed and bound to the row's id, so whoever writes to D1 can
@@ -40,25 +41,21 @@ export interface Lifetime {
 
 type Kind = "session" | "signInCode";
 
-/** The id has the length of two UUIDs. */
-const place = (kind: Kind, id: string, key: string): Place => ({
+/** A code does not open as a session. */
+const associatedData = (kind: Kind, id: string, key: string) => ({
+  ...TABLES.sessions.associatedData.sealed("", { id }),
   kind,
-  vault: uuid(id.slice(0, 32)),
-  record: uuid(id.slice(32)),
-  version: 1,
   key,
 });
 
-const uuid = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-
 /** Seals what a row grants. In: its kind and its id. */
 export const sealGrants = (root: RootKey, kind: Kind, id: string, grants: Grants & Lifetime): Promise<string> =>
-  seal(root.registry, place(kind, id, root.id), JSON.stringify(grants));
+  seal(root.registry, associatedData(kind, id, root.id), JSON.stringify(grants));
 
 /** Opens a row. Out: `undefined` for a row that does not open, whatever the fault: then there is no session. */
 async function openGrants({ keys }: Keyring, kind: Kind, row: SessionRow): Promise<(Grants & Lifetime) | undefined> {
   const root = keys.get(row.root_key_id);
-  const text = root && (await open(root.registry, place(kind, row.id, root.id), row.sealed));
+  const text = root && (await open(root.registry, associatedData(kind, row.id, root.id), row.sealed));
   return text?.ok ? (JSON.parse(text.value) as Grants & Lifetime) : undefined;
 }
 

@@ -1,42 +1,30 @@
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
-import { NOWHERE, open, type Place, seal } from "../../crypto/seal.ts";
+import { open, seal } from "../../crypto/seal.ts";
 import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { isTime } from "../../model/time.ts";
+import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /**
  * The rows of tokens. Names, dialects and scopes are sealed under the registry key of a root key: the one that signed the token, until
  * the row is sealed again under another one (rewrap.ts).
  */
 
-export interface TokenRow {
-  id: string;
-  root_key_id: string;
-  sealed: string;
-  /** Unix milliseconds. */
-  created_at: number;
-  expires_at: number;
-  /** The hash of the token. */
-  claims: string;
-  /** The root key that signed the token. */
-  signed_by: string;
-  /** The blind index of a person's email (crypto/email-index.ts); NULL in the row of a token. */
-  person: string | null;
-}
+export type TokenRow = RowOf<"tokens">;
 
-const place = (id: string, key: string): Place => ({ kind: "token", vault: NOWHERE, record: id, version: 1, key });
+const associatedData = (id: string, key: string) => ({ ...TABLES.tokens.associatedData.sealed("", { id }), key });
 
 /** Seals what the row of a token holds besides its plaintext columns. */
 export const sealToken = (root: RootKey, claims: Claims): Promise<string> => {
   const { id, name, dialect, vaults, binding, person, since } = claims;
-  return seal(root.registry, place(id, root.id), JSON.stringify({ name, dialect, vaults, binding, person, since }));
+  return seal(root.registry, associatedData(id, root.id), JSON.stringify({ name, dialect, vaults, binding, person, since }));
 };
 
 /** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */
 export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Result<Claims>> {
   const root = keys.get(row.root_key_id);
   if (!root) return fail("misconfigured", "a root key is missing");
-  const text = await open(root.registry, place(row.id, root.id), row.sealed);
+  const text = await open(root.registry, associatedData(row.id, root.id), row.sealed);
   if (!text.ok) return text;
   if (!isTime(row.created_at) || !isTime(row.expires_at)) return fail("integrity");
   const typed = JSON.parse(text.value) as Omit<Claims, "id" | "issuedAt" | "expiresAt">;

@@ -8,7 +8,7 @@ import { isTime, possibleTime } from "../../model/time.ts";
 import type { Vault } from "../../model/vault.ts";
 import type { Store } from "../d1/database.ts";
 import { refuseMissingKey } from "../keys/root-keys.ts";
-import { TABLES } from "../tables/tables.ts";
+import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /** The rows of vaults: their columns, and how a row is opened and sealed. commit/commit.ts writes them. */
 
@@ -26,45 +26,17 @@ export const NAME_COLUMNS = "vaults.name, vaults.attribute_version";
 /** The position after the newest write of a vault: a `Cursor`. */
 export const HEAD_COLUMNS = "vaults.content_version + vaults.attribute_version AS sequence, vaults.updated_at AS at";
 
+/** A row of `vaults`, without what only SQL reads and writes. */
+export type VaultRow = Omit<RowOf<"vaults">, "versions_kept" | "fold">;
+
 /** The wrapped keys of a vault. */
-export interface KeyRow {
-  id: string;
-  root_key_id: string;
-  /** The list of its keys (crypto/key-list.ts). */
-  keys: string;
-}
+export type KeyRow = Pick<VaultRow, "id" | "root_key_id" | "keys">;
 
 /** The columns of `NAME_COLUMNS`, and the id of the vault. */
-export interface NameRow {
-  id: string;
-  /** Sealed. */
-  name: string;
-  attribute_version: number;
-}
+export type NameRow = Pick<VaultRow, "id" | "name" | "attribute_version">;
 
 /** The sealed columns. Each is sealed again with each change of `attribute_version`. */
 export type VaultTexts = Pick<VaultRow, "name" | "description">;
-
-export interface VaultRow extends KeyRow, NameRow {
-  /** While the vault has several keys: how far its rows are sealed again under the newest (model/reseal.ts); null: from the start. */
-  resealed: string | null;
-  /** Sealed. */
-  description: string;
-  content_version: number;
-  items: number;
-  created: number;
-  deleted: number;
-  restored: number;
-  destroyed: number;
-  files: number;
-  file_bytes: number;
-  created_at: number;
-  updated_at: number;
-  sealed_bytes: number | null;
-  quota_items: number | null;
-  quota_bytes: number | null;
-  quota_file_bytes: number | null;
-}
 
 /** A vault with its keys. */
 export interface OpenVault {
