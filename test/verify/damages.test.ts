@@ -358,6 +358,8 @@ describe("a row with an impossible value", () => {
     ["content_version", "vaults", -1, "content_version is no number of the service"],
     ["deleted_at", "deleted_items", -1, "deleted_at is no time"],
     ["deleted_by", "deleted_items", "", "deleted_by is no id of a token"],
+    ["name", "vaults", "", "name does not open"],
+    ["description", "vaults", "", "description does not open"],
   ])("is named with its column: %s of %s", async (column, table, value, detail) => {
     const { vault } = await plantVault();
     const restore = await copyStorage();

@@ -1,6 +1,7 @@
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Store } from "../d1/database.ts";
 import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
-import { openKeys, openVault, type VaultRow, wrongVaultColumns } from "../vaults/rows.ts";
+import { openDescription, openKeys, openName, openVault, type VaultRow, wrongVaultColumns } from "../vaults/rows.ts";
 import { type Fault, fault } from "./fault.ts";
 
 /** Checks the row of a vault, its keys and its webhooks, of D1 or of a backup. */
@@ -18,14 +19,17 @@ export async function checkVaultRow(store: Store, row: VaultRow, webhooks: reado
     webhooks.map(async (webhook) => ({ id: webhook.id, open: (await openWebhook(keys.value, vault, webhook)).definition })),
   );
   return [
-    ...(opened.ok ? [] : whyClosed(row).map((why) => fault("row_unreadable", named, why))),
+    ...(opened.ok ? [] : await whyClosed(keys.value, row)).map((why) => fault("row_unreadable", named, why)),
     ...closed
       .filter(({ open }) => open === undefined)
       .map(({ id }) => fault("row_unreadable", { vault, table: "webhooks", id }, "the webhook does not open")),
   ];
 }
 
-function whyClosed(row: VaultRow): readonly string[] {
+async function whyClosed(keys: VaultKeys, row: VaultRow): Promise<readonly string[]> {
   const wrong = wrongVaultColumns(row);
-  return wrong.length > 0 ? wrong : ["name and description do not open"];
+  if (wrong.length > 0) return wrong;
+  const [name, description] = [await openName(keys, row), await openDescription(keys, row)];
+  const closed = [...(name.ok ? [] : ["name"]), ...(description.ok ? [] : ["description"])];
+  return [`${closed.join(" and ")} ${closed.length > 1 ? "do" : "does"} not open`];
 }

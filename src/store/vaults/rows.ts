@@ -79,11 +79,12 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
 export const openName = (keys: VaultKeys, row: NameRow): Promise<Result<string>> =>
   openText(keys, associatedData.name(row.id, row), row.name);
 
+/** Opens the description of a vault. Errors: `integrity`. */
+export const openDescription = (keys: VaultKeys, row: VaultRow): Promise<Result<string>> =>
+  openText(keys, associatedData.description(row.id, row), row.description);
+
 async function openTexts(keys: VaultKeys, row: VaultRow): Promise<Result<Pick<Vault, "name" | "description">>> {
-  const [name, description] = await Promise.all([
-    openName(keys, row),
-    openText(keys, associatedData.description(row.id, row), row.description),
-  ]);
+  const [name, description] = await Promise.all([openName(keys, row), openDescription(keys, row)]);
   if (!name.ok) return name;
   return description.ok ? ok({ name: name.value, description: description.value }) : description;
 }
