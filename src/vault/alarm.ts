@@ -8,7 +8,7 @@ import { MOST_CALLS, shareCalls } from "../store/d1/calls.ts";
 import { deleteRows } from "../store/commit/deleted-vaults.ts";
 import { webhookPorts } from "./ports.ts";
 import type { Turns } from "./queue.ts";
-import { postponeAll, runWebhooks } from "./webhooks/delivery.ts";
+import { postponeAll, runWebhooks } from "./webhooks/task.ts";
 import { filesOf } from "../store/buckets/r2.ts";
 
 /** The alarm of a coordinator: what it does without a request. A coordinator has one alarm, for the task that is due first. */
@@ -84,13 +84,9 @@ function sweepContents({ storage: { sql }, env, sweepTurn }: AlarmContext): Prom
 }
 
 async function trySweep(env: Env, records: readonly pending.PendingRecord[]): Promise<readonly Swept[]> {
-  try {
-    const store = await openStore(env, Date.now());
-    const swept = store.ok ? await sweep(store.value, filesOf(env), records) : store;
-    if (swept.ok) return swept.value;
-  } catch (error) {
-    logFailure("R2", error);
-  }
+  const store = await openStore(env, Date.now());
+  const swept = store.ok ? await sweep(store.value, filesOf(env), records) : store;
+  if (swept.ok) return swept.value;
   const until = Date.now() + HOUR;
   return records.map((record) => ({ record, next: pending.postponed(record, until) }));
 }

@@ -1,15 +1,13 @@
 import * as z from "zod";
-import { concat } from "../../crypto/bytes.ts";
 import type { Claims } from "../../crypto/token.ts";
-import { logFailure } from "../../log.ts";
 import { emailInput } from "../../model/email.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { scope } from "../../model/scope.ts";
 import { explain } from "../../model/text.ts";
 import { deletePerson, insertPerson, loadPeople, loadPerson, updatePerson } from "../../store/tokens/people.ts";
 import { requireRoom } from "../../store/health/room.ts";
-import { pump } from "../../streams.ts";
 import { adminEntry } from "../audit.ts";
+import { streamList } from "../json-list.ts";
 import { newId } from "../new-id.ts";
 import { presentPerson } from "../present-person.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
@@ -31,29 +29,15 @@ const NEVER = 253_402_300_799;
 const PERSON = { resource: "PERSON" } as const;
 
 export async function listPeople({ c, store }: Call): Promise<Result<Reply>> {
-  const people = await loadPeople(store, (person) => encoder.encode(`,${JSON.stringify(presentPerson(person))}`));
-  if (!people.ok) return people;
-  if (c.req.method === "HEAD") return ok({ response: c.body(null, 200, JSON_TYPE) });
-  const { readable, writable } = new IdentityTransformStream();
-  pump(writeList(people.value), writable).catch((error: unknown) => logFailure("A list", error));
-  return ok({ response: c.body(readable, 200, JSON_TYPE) });
+  const people = await loadPeople(store, (person) => JSON.stringify(presentPerson(person)));
+  return people.ok ? ok({ response: streamList(c, groupsOf(people.value)) }) : people;
 }
 
-const JSON_TYPE = { "Content-Type": "application/json" };
-
-const encoder = new TextEncoder();
-
 /** People of a piece of the answer. */
-const pieceRows = 10;
+const PIECE_ROWS = 10;
 
-/** A JSON list in pieces. In: the texts of its elements, each with a comma before it. */
-async function* writeList(texts: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
-  yield encoder.encode("[");
-  for (let from = 0; from < texts.length; from += pieceRows) {
-    const piece = concat(...texts.slice(from, from + pieceRows));
-    yield from === 0 ? piece.subarray(1) : piece;
-  }
-  yield encoder.encode("]");
+function* groupsOf(texts: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < texts.length; from += PIECE_ROWS) yield texts.slice(from, from + PIECE_ROWS);
 }
 
 export async function getPerson({ c, store, person: id }: Call): Promise<Result<Reply>> {

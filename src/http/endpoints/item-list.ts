@@ -3,14 +3,12 @@ import { type Filter, parseFilter, titleOf } from "../../model/filter.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { type Page, parseBoolean, parsePage, writeCursor } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { logFailure } from "../../log.ts";
 import { loadSlice, type Slice } from "../../store/items/list.ts";
 import { recordDamage } from "../../store/health/damages.ts";
-import { pump } from "../../streams.ts";
-import { nextPage } from "../headers.ts";
+import { streamList } from "../json-list.ts";
+import { nextPage } from "../next-page.ts";
 import { presentBroken, presentSummary, presentWithUsername } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
-import { reportName } from "./items.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
 
@@ -51,11 +49,9 @@ export const listItems = {
   },
 };
 
-async function load(call: Call, readings: readonly Filter[], after: string, most?: number): Promise<Result<Slice>> {
+function load(call: Call, readings: readonly Filter[], after: string, most?: number): Promise<Result<Slice>> {
   const { store, claims: token, vault } = call;
-  const slice = await loadSlice(store, { token, vault }, readings, after, most, hasArchived(call));
-  if (slice.ok) reportName(call, slice.value);
-  return slice;
+  return loadSlice(store, { token, vault }, readings, after, most, hasArchived(call));
 }
 
 /**
@@ -86,11 +82,11 @@ interface Entry {
 }
 
 /** The entries of a slice. A row that does not open has one in the dialects whose clients can read it (contract 11.10). */
-function present({ items, vaultName }: Slice, { dialect }: Call, { withUsername }: ListInput): Entry[] {
+function present({ items }: Slice, { dialect }: Call, { withUsername }: ListInput): Entry[] {
   const presentOne = withUsername ? presentWithUsername : presentSummary;
   return items.map((item): Entry => {
     const { id } = item;
-    if (!("broken" in item)) return { id, text: JSON.stringify(presentOne({ ...item, vaultName }, dialect)), broken: false };
+    if (!("broken" in item)) return { id, text: JSON.stringify(presentOne(item, dialect)), broken: false };
     return { id, text: DIALECTS[dialect].listsBroken ? JSON.stringify(presentBroken(item, dialect)) : undefined, broken: true };
   });
 }
@@ -114,30 +110,21 @@ async function sendAll(call: Call, list: ListInput): Promise<Result<Response>> {
   const entries = present(first.value, call, list);
   const counted = countBroken(call, entries);
   if (first.value.next === undefined) return ok(c.body(`[${textsOf(entries).join()}]`, 200, { ...JSON_TYPE, ...counted }));
-  if (c.req.method === "HEAD") return ok(c.body(null, 200, JSON_TYPE));
-  const { readable, writable } = new IdentityTransformStream();
-  pump(streamList(call, list, first.value), writable).catch((error: unknown) => logFailure("A list", error));
-  return ok(c.body(readable, 200, JSON_TYPE));
+  return ok(streamList(c, textsOfSlices(call, list, first.value)));
 }
 
-async function* streamList(call: Call, list: ListInput, first: Slice): AsyncGenerator<Uint8Array, void> {
-  const encoder = new TextEncoder();
+/** The texts of the entries of all slices, by slice. Throws when a slice fails. */
+async function* textsOfSlices(call: Call, list: ListInput, first: Slice): AsyncGenerator<readonly string[], void> {
   let slice = first;
-  let separator = "[";
   for (;;) {
     const entries = present(slice, call, list);
     if (slice !== first) countBroken(call, entries);
-    const texts = textsOf(entries);
-    if (texts.length > 0) {
-      yield encoder.encode(separator + texts.join());
-      separator = ",";
-    }
-    if (slice.next === undefined) break;
+    yield textsOf(entries);
+    if (slice.next === undefined) return;
     const following = await load(call, list.readings, slice.next);
     if (!following.ok) throw new Error(following.failure.kind);
     slice = following.value;
   }
-  yield encoder.encode(separator === "[" ? "[]" : "]");
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Keyring } from "../../crypto/keyring.ts";
 import { type Manifest, type Part, type PartRef, REGISTRY } from "../../model/backup.ts";
 import { isId } from "../../model/ids.ts";
-import { fail, type Result } from "../../model/result.ts";
+import type { Skipped } from "../../model/restore.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { type OpenManifest, parseManifest } from "./manifest.ts";
 import { parsePart, type PartOwner } from "./part.ts";
 import { FOLDERS, folderOf, manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
@@ -74,3 +75,21 @@ export const listFolders = (bucket: Bucket, after: string, limit: number): Promi
     }
     return { vaults: [], next: undefined };
   });
+
+/**
+ * The newest of some snapshots that opens. In: their numbers, the oldest first, and what opens one. Out: also those after it, which do not
+ * open, the newest first. Errors: `unavailable`.
+ */
+export async function findOpen<T>(
+  numbers: readonly number[],
+  open: (number: number) => Promise<Result<T>>,
+): Promise<Result<{ readonly newest: T | undefined; readonly skipped: readonly Skipped[] }>> {
+  const skipped: Skipped[] = [];
+  for (const snapshot of numbers.toReversed()) {
+    const opened = await open(snapshot);
+    if (opened.ok) return ok({ newest: opened.value, skipped });
+    if (opened.failure.kind === "unavailable") return opened;
+    skipped.push({ snapshot, reason: opened.failure.detail ?? "it is missing" });
+  }
+  return ok({ newest: undefined, skipped });
+}

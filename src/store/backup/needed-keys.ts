@@ -2,7 +2,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import { type Cell, REGISTRY, type TableRows } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { tableOf } from "../tables/tables.ts";
-import { listSnapshots, loadManifest } from "./load.ts";
+import { findOpen, listSnapshots, loadManifest } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
@@ -30,10 +30,6 @@ export async function loadNeededKeys(backups: Bucket | undefined, keyring: Keyri
   if (!backups) return ok(new Set());
   const numbers = await listSnapshots(backups, REGISTRY);
   if (!numbers.ok) return numbers;
-  for (const number of numbers.value.toReversed()) {
-    const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
-    if (open.ok) return ok(new Set(keysOfRegistry(open.value)));
-    if (open.failure.kind === "unavailable") return open;
-  }
-  return ok(new Set());
+  const found = await findOpen(numbers.value, (number) => loadManifest(backups, keyring, { vault: REGISTRY, number }));
+  return found.ok ? ok(new Set(found.value.newest ? keysOfRegistry(found.value.newest) : [])) : found;
 }

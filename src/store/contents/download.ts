@@ -9,7 +9,6 @@ import {
   sealedFileSize,
 } from "../../crypto/chunked.ts";
 import { openStream, type Reader } from "../../crypto/pieces.ts";
-import { logFailure } from "../../log.ts";
 import type { ContentPlace, KeyedFile } from "../../model/file.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { contentKey, contextOf } from "./object-keys.ts";
@@ -36,20 +35,27 @@ export async function openContent(
   file: KeyedFile,
   range?: ByteRange,
 ): Promise<Result<AsyncGenerator<Uint8Array>>> {
-  try {
-    const found = await (range ? readSome(bucket, place, range) : readAll(bucket, place));
-    if (!found) return fail("integrity");
-    if (found.size !== sealedFileSize(file.size)) return await closeDamaged(found);
-    const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(place), found.header);
-    if (!cipher.ok) return await closeDamaged(found);
-    return await withFirstOpened(openRange(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
-  } catch (error) {
-    logFailure("A download", error);
-    // A range beyond the object throws: then the object does not match the row.
-    const object = await tryBucket(() => bucket.head(contentKey(place)));
-    const damaged = object.ok && object.value?.size !== sealedFileSize(file.size);
-    return fail(damaged ? "integrity" : "unavailable");
-  }
+  const opened = await tryBucket(() => openFound(bucket, place, file, range));
+  if (opened.ok) return opened.value;
+  // A range beyond the object throws: then the object does not match the row.
+  const object = await tryBucket(() => bucket.head(contentKey(place)));
+  const damaged = object.ok && object.value?.size !== sealedFileSize(file.size);
+  return fail(damaged ? "integrity" : "unavailable");
+}
+
+/** Throws when the bucket fails. */
+async function openFound(
+  bucket: Bucket,
+  place: ContentPlace,
+  file: KeyedFile,
+  range: ByteRange | undefined,
+): Promise<Result<AsyncGenerator<Uint8Array>>> {
+  const found = await (range ? readSome(bucket, place, range) : readAll(bucket, place));
+  if (!found) return fail("integrity");
+  if (found.size !== sealedFileSize(file.size)) return closeDamaged(found);
+  const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(place), found.header);
+  if (!cipher.ok) return closeDamaged(found);
+  return withFirstOpened(openRange(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
 }
 
 async function closeDamaged({ reader }: Found): Promise<Refusal> {

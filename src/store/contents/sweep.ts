@@ -7,7 +7,7 @@ import { knownVaults } from "./known-vaults.ts";
 import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
 import { referencedStatement } from "./without-row.ts";
 import type { Bucket } from "../buckets/bucket.ts";
-import { deleteWhere } from "../buckets/calls.ts";
+import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 
 /**
  * The sweep of pending contents. D1 may be a database that was restored, perhaps only for a while, or an empty one. So a
@@ -37,8 +37,7 @@ const SQL = {
 };
 
 /**
- * Deletes the objects that have had no row for the retention. Out: what becomes of each record.
- * Errors: `unavailable`, when D1 does not answer. Throws what the bucket throws.
+ * Deletes the objects that have had no row for the retention. Out: what becomes of each record. Errors: `unavailable`.
  */
 export async function sweep(store: Store, bucket: Bucket, records: readonly PendingRecord[]): Promise<Result<Swept[]>> {
   const keys = records.map(({ key, item }) => {
@@ -63,7 +62,9 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
     if (!next) deleted.push(record);
     return { record, next };
   });
-  await countDeleted(store.db, await deleteObjects(bucket, deleted));
+  const count = await tryBucket(() => deleteObjects(bucket, deleted));
+  if (!count.ok) return count;
+  await countDeleted(store.db, count.value);
   return ok(swept);
 }
 

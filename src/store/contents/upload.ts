@@ -1,8 +1,7 @@
 import { createCipher, sealedFileSize } from "../../crypto/chunked.ts";
 import { PIECE, type Reader, readPieces, sealPieces } from "../../crypto/pieces.ts";
-import { logFailure } from "../../log.ts";
 import type { ContentPlace } from "../../model/file.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
 import { putPieces, type UploadPieces } from "./objects.ts";
 import { contentKey, contextOf } from "./object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -26,9 +25,6 @@ export async function putContent<R>(
     const cipher = await createCipher(key, contextOf(place));
     const sealed = sealPieces(cipher, check(bodyPieces(reader)));
     return await putPieces(bucket, contentKey(place), sealed, length === undefined ? undefined : sealedFileSize(length));
-  } catch (error) {
-    logFailure("An upload", error);
-    return fail("unavailable");
   } finally {
     await reader.cancel().catch(() => undefined); // after a refusal the rest of the body is not read
   }

@@ -2,7 +2,7 @@ import { newestKeyId } from "../../crypto/key-list.ts";
 import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Existing, Skipped } from "../../model/restore.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
-import { listSnapshots, loadManifest, loadNewest } from "../backup/load.ts";
+import { findOpen, listSnapshots, loadManifest, loadNewest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import type { Store } from "../d1/database.ts";
 import { SCHEMA } from "../d1/schema.ts";
@@ -55,14 +55,14 @@ async function findRegistry(
   backups: Bucket,
   numbers: readonly number[],
 ): Promise<Result<{ readonly number: number | undefined; readonly skipped: readonly Skipped[] }>> {
-  const skipped: Skipped[] = [];
-  for (const number of numbers.toReversed()) {
+  const found = await findOpen(numbers, async (number) => {
     const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
-    if (!open.ok && open.failure.kind === "unavailable") return open;
-    if (open.ok && (open.value.manifest.snapshots?.length ?? 0) > 0) return ok({ number, skipped });
-    skipped.push({ snapshot: number, reason: open.ok ? "it has no vaults" : (open.failure.detail ?? "it is missing") });
-  }
-  return ok({ number: numbers.at(-1), skipped: [] });
+    if (!open.ok) return open;
+    return (open.value.manifest.snapshots?.length ?? 0) > 0 ? ok(number) : fail("backup_damaged", "it has no vaults");
+  });
+  if (!found.ok) return found;
+  const { newest, skipped } = found.value;
+  return ok(newest === undefined ? { number: numbers.at(-1), skipped: [] } : { number: newest, skipped });
 }
 
 async function compareWithRegistry(

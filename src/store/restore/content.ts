@@ -3,7 +3,6 @@ import { readPieces, type Reader } from "../../crypto/pieces.ts";
 import type { ContentPlace, KeyedFile } from "../../model/file.ts";
 import type { Finding } from "../../model/finding.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { logFailure } from "../../log.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
 import type { BackupStore } from "../backup/ports.ts";
 import { putPieces, type UploadPieces } from "../contents/objects.ts";
@@ -11,6 +10,7 @@ import { contentKey, contextOf } from "../contents/object-keys.ts";
 import { fault, findingOf } from "../checks/fault.ts";
 import type { PartFile } from "./files.ts";
 import type { Bucket } from "../buckets/bucket.ts";
+import { tryBucket } from "../buckets/calls.ts";
 
 /** Copies contents from a backup to FILES. Every chunk is authenticated on the way, and nothing is stored when one does not open. */
 
@@ -43,28 +43,41 @@ async function readContent(
   from: Bucket,
   key: string,
   to: Bucket | undefined,
-  { place, file }: PartFile,
+  wanted: PartFile,
 ): Promise<Result<Damage | undefined>> {
-  const found = (kind: Damage["kind"], what: string) => ok({ kind, detail: `the content ${contentKey(place)} ${what}` });
-  try {
-    const object = await from.get(key);
-    if (!object) return found("content_missing", "is missing");
-    const reader = object.body.getReader({ mode: "byob" });
-    try {
-      if (object.size !== sealedFileSize(file.size)) return found("content_damaged", "has another size than its File");
-      const header = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
-      const cipher = await recoverCipher(keyOf(file), contextOf(place), header.value ?? new Uint8Array());
-      if (!cipher.ok) return found("content_damaged", "is not that of its File");
-      const pieces = authentic(cipher.value, reader);
-      const read = await (to ? putPieces(to, contentKey(place), pieces, object.size) : readAll(pieces));
-      return read.ok ? ok(undefined) : found("content_damaged", "is not that of its File");
-    } finally {
-      await reader.cancel().catch(() => undefined);
-    }
-  } catch (error) {
-    logFailure("The copy of a content", error);
-    return fail("unavailable");
-  }
+  const opened = await tryBucket(() => from.get(key));
+  if (!opened.ok) return opened;
+  if (!opened.value) return ok(damageOf("content_missing", wanted, "is missing"));
+  const { size, body } = opened.value;
+  const reader = body.getReader({ mode: "byob" });
+  const read = await tryBucket(async () => {
+    if (size !== sealedFileSize(wanted.file.size))
+      return ok(damageOf("content_damaged", wanted, "has another size than its File"));
+    const copied = await copyAuthentic(reader, size, to, wanted);
+    if (copied.ok || copied.failure.kind !== "integrity") return copied;
+    return ok(damageOf("content_damaged", wanted, "is not that of its File"));
+  });
+  await reader.cancel().catch(() => undefined);
+  return read.ok ? read.value : read;
+}
+
+const damageOf = (kind: Damage["kind"], { place }: PartFile, what: string): Damage => ({
+  kind,
+  detail: `the content ${contentKey(place)} ${what}`,
+});
+
+/** Errors: `integrity`, at the first byte that is not authentic; `unavailable`. Throws when the reader fails. */
+async function copyAuthentic(
+  reader: Reader,
+  size: number,
+  to: Bucket | undefined,
+  { place, file }: PartFile,
+): Promise<Result<undefined>> {
+  const header = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
+  const cipher = await recoverCipher(keyOf(file), contextOf(place), header.value ?? new Uint8Array());
+  if (!cipher.ok) return fail("integrity");
+  const pieces = authentic(cipher.value, reader);
+  return to ? putPieces(to, contentKey(place), pieces, size) : readAll(pieces);
 }
 
 export interface ContentOptions {

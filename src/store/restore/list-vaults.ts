@@ -1,6 +1,6 @@
 import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { listFolders, listSnapshots, loadManifest } from "../backup/load.ts";
+import { findOpen, listFolders, listSnapshots, loadManifest } from "../backup/load.ts";
 import type { BackupStore } from "../backup/ports.ts";
 import { isCount, openKeys, openName } from "../vaults/rows.ts";
 import { openSnapshot } from "./choose.ts";
@@ -51,14 +51,8 @@ export async function listVaults(store: BackupStore, after: string): Promise<Res
 async function findNamed(store: BackupStore, id: string): Promise<Result<BackedUpVault>> {
   const numbers = await listSnapshots(store.backups, id);
   if (!numbers.ok) return numbers;
-  const skipped: Skipped[] = [];
-  for (const number of numbers.value.slice(-triedSnapshotsMax).toReversed()) {
-    const named = await openNamed(store, id, number);
-    if (named.ok) return ok({ id, newest: named.value, skipped });
-    if (named.failure.kind === "unavailable") return named;
-    skipped.push({ snapshot: number, reason: named.failure.detail ?? "it is missing" });
-  }
-  return ok({ id, newest: undefined, skipped });
+  const found = await findOpen(numbers.value.slice(-triedSnapshotsMax), (number) => openNamed(store, id, number));
+  return found.ok ? ok({ id, ...found.value }) : found;
 }
 
 /**
