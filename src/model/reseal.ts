@@ -9,7 +9,7 @@ export type ResealStage = (typeof RESEAL_STAGES)[number];
 export interface ResealPosition {
   readonly stage: ResealStage;
   /** The key of the last row that was passed, without the vault; empty at the begin of a stage. */
-  readonly after: readonly (string | number)[];
+  readonly after: readonly (string | number | null)[];
   /** In the first pass, of all rows, `null`; in the next ones, of the rows that are not under it, the number of the newest key. */
   readonly notUnder: number | null;
   /**

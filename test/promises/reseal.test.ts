@@ -3,6 +3,9 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { parseKeyList } from "../../src/crypto/key-list.ts";
 import { headerOf } from "../../src/crypto/seal.ts";
+import { RESEAL_STAGES } from "../../src/model/reseal.ts";
+import { tableOfStage } from "../../src/store/rotation/reseal-rows.ts";
+import { columnsOfKind, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
 import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { everythingIn, type FullVault, fullVault } from "../support/full-vault.ts";
 import { SEALED_BYTES } from "../support/faults.ts";
@@ -151,6 +154,11 @@ describe("while a vault is resealed", () => {
     expect(texts).toHaveLength(2);
     expect(await openUnder(old, texts)).toEqual([]);
   });
+});
+
+it("the stages of a reseal are the tables with texts under the keys of vaults", () => {
+  const sealed = TABLES_OF_VAULT.filter((table) => columnsOfKind(table, "sealed").length > 0);
+  expect(RESEAL_STAGES.map((stage) => tableOfStage(stage).name).toSorted()).toEqual(sealed.map(({ name }) => name).toSorted());
 });
 
 describe("a large vault", () => {

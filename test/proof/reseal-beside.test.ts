@@ -1,7 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SLICE } from "../../src/store/rotation/reseal-tables.ts";
+import { SLICE } from "../../src/store/rotation/reseal-rows.ts";
 import { RUN } from "../../src/vault/reseal.ts";
 import { rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { everythingIn, fullVault, type FullVault, passwordTo } from "../support/full-vault.ts";

@@ -1,11 +1,54 @@
-import { blindIndex } from "../../crypto/seal.ts";
+import { blindIndex, HEADER_AND_NONCE_LENGTH, HEADER_LENGTH, headerOf } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { resealText } from "../../crypto/vault-texts.ts";
+import { resealText, type VaultPlace } from "../../crypto/vault-texts.ts";
+import type { ResealStage } from "../../model/reseal.ts";
 import { foldedIndex } from "../items/folded-index.ts";
 import { openSummary } from "../items/items.ts";
-import { type Columns, type ResealTable, writeSql } from "./reseal-tables.ts";
+import { firstKey, keyInVault, type KeyValue, sliceOfVault } from "../tables/slices.ts";
+import { columnsOfKind, type NamedTable, tableOf } from "../tables/tables.ts";
 
-/** Seals rows again, and makes the statements that write them. */
+/** Reads slices of the tables with texts under the keys of a vault, seals their rows again, and makes the statements that write them. */
+
+/** At most so many rows of a table, and about so many bytes of their texts, are sealed again in one batch. */
+export const SLICE = { rows: 250, bytes: 1024 * 1024 };
+
+/** The columns of a row. */
+export type Columns = Readonly<Record<string, KeyValue>>;
+
+const TABLE_OF_STAGE: Readonly<Record<ResealStage, NamedTable["name"]>> = {
+  webhooks: "webhooks",
+  records: "replays",
+  items: "items",
+  versions: "item_versions",
+  files: "files",
+  file_versions: "file_versions",
+};
+
+/** The table of a stage. `test/promises/reseal.test.ts` requires a stage for each table with texts under the keys of vaults. */
+export const tableOfStage = (stage: ResealStage): NamedTable => tableOf(TABLE_OF_STAGE[stage])!;
+
+/** SQL: whether a text of the row is not under the newest key, whose header is ?2. */
+const isUnderAnother = (table: NamedTable): string =>
+  `(${columnsOfKind(table, "sealed")
+    .map((column) => `substr(${column}, 1, ${HEADER_LENGTH}) <> ?2`)
+    .join(" OR ")})`;
+
+/**
+ * The statement that reads the next rows of a table. In: the key after which they begin, empty for the first ones; `notUnder`, the number
+ * of the newest key, when only rows with a text under another key are read.
+ */
+export function readRows(
+  db: D1Database,
+  vault: string,
+  table: NamedTable,
+  after: readonly KeyValue[],
+  notUnder: number | null,
+): D1PreparedStatement {
+  const key = after.length > 0 ? after : firstKey(table);
+  if (notUnder === null) return db.prepare(sliceOfVault(table, SLICE)).bind(vault, ...key);
+  const sql = sliceOfVault(table, SLICE, { where: isUnderAnother(table), keyParameter: 3 });
+  return db.prepare(sql).bind(vault, headerOf(notUnder), ...key);
+}
 
 export interface ResealedRow {
   /** The columns of the key and those that change; absent when the row stays as it is. */
@@ -14,24 +57,30 @@ export interface ResealedRow {
   readonly unreadable: boolean;
 }
 
+/** The column in the parameters of `writeSql` with header and nonce of the first sealed column, as they were read. */
+const BEFORE = "before";
+
 /** Seals the texts of a row under the newest key, and makes the blind indexes of an Item under the newest index key. */
-export async function resealRow(keys: VaultKeys, vault: string, table: ResealTable, row: Columns): Promise<ResealedRow> {
+export async function resealRow(keys: VaultKeys, vault: string, table: NamedTable, row: Columns): Promise<ResealedRow> {
+  const sealed = columnsOfKind(table, "sealed");
   let unreadable = false;
   const changes: Record<string, string> = {};
-  for (const [column, place] of Object.entries(table.texts)) {
+  for (const column of sealed) {
     const text = String(row[column]);
+    const place: VaultPlace = table.associatedData![column]!(vault, row as never);
     // The nonce of `details` makes the entity tag of the version, which does not change.
-    const sealed = await resealText(keys, place(vault, row), text, column === "details");
-    if (!sealed.ok) unreadable = true;
-    else if (sealed.value !== text) changes[column] = sealed.value;
+    const resealed = await resealText(keys, place, text, column === "details");
+    if (!resealed.ok) unreadable = true;
+    else if (resealed.value !== text) changes[column] = resealed.value;
   }
-  if (table.name === "items") Object.assign(changes, await indexesOf(keys, vault, { ...row, ...changes }, row));
+  if (table.derived) Object.assign(changes, await indexesOf(keys, vault, { ...row, ...changes }, row));
   if (Object.keys(changes).length === 0) return { changed: undefined, unreadable };
-  const key = Object.fromEntries(Object.keys(table.key).map((column) => [column, row[column]!]));
-  return { changed: { ...key, ...changes, ...(table.compares ? { before: row["sealed"]! } : {}) }, unreadable };
+  const key = Object.fromEntries(keyInVault(table).map((column) => [column, row[column]!]));
+  const before = String(row[sealed[0]!]).slice(0, HEADER_AND_NONCE_LENGTH);
+  return { changed: { ...key, ...changes, [BEFORE]: before }, unreadable };
 }
 
-/** The blind indexes that differ from those of the row. In: the row with its new texts, and as it was read. */
+/** The blind indexes of an Item that differ from those of the row. In: the row with its new texts, and as it was read. */
 async function indexesOf(keys: VaultKeys, vault: string, row: Columns, read: Columns): Promise<Record<string, string>> {
   const { id, version, overview } = row as Columns & { id: string; version: number; overview: string };
   const summary = await openSummary(keys, vault, { id, version, overview });
@@ -41,17 +90,28 @@ async function indexesOf(keys: VaultKeys, vault: string, row: Columns, read: Col
   return title_index === read["title_index"] && folded_index === read["folded_index"] ? {} : { title_index, folded_index };
 }
 
+const value = (column: string): string => `new.value ->> '${column}'`;
+
+/**
+ * Writes rows, each while its text is the one that was read: idempotency records and webhooks are written without a change of the versions
+ * of the vault. In: ?1, the vault, and ?2, the columns of each row. The vault is an expression of the list, because SQLite would else go
+ * through the list for each row of the vault.
+ */
+function writeSql(table: NamedTable, columns: readonly string[]): string {
+  const [compared] = columnsOfKind(table, "sealed");
+  const key = keyInVault(table).map((column) => `AND ${table.name}.${column} = ${value(column)}`);
+  return `
+    UPDATE ${table.name} SET ${columns.map((column) => `${column} = ${value(column)}`).join(", ")}
+    FROM json_each(?2) AS new WHERE ${table.name}.vault_id = coalesce(?1, new.key) ${key.join(" ")}
+      AND substr(${table.name}.${compared}, 1, ${HEADER_AND_NONCE_LENGTH}) = ${value(BEFORE)}`;
+}
+
 /** D1 takes texts of at most 2 MB as a parameter, in bytes; so many characters of JSON go into one. */
-const PARAMETER = 1024 * 1024;
+const PARAMETER_CHARACTERS_MAX = 1024 * 1024;
 
 /** The statements that write rows: those that change the same columns together. */
-export function resealStatements(
-  db: D1Database,
-  vault: string,
-  table: ResealTable,
-  rows: readonly Columns[],
-): D1PreparedStatement[] {
-  const keys = new Set([...Object.keys(table.key), "before"]);
+export function writeRows(db: D1Database, vault: string, table: NamedTable, rows: readonly Columns[]): D1PreparedStatement[] {
+  const keys = new Set([...keyInVault(table), BEFORE]);
   const columnsOf = (row: Columns): string[] => Object.keys(row).filter((column) => !keys.has(column));
   const alike = Map.groupBy(rows, (row) => columnsOf(row).join());
   return [...alike.values()].flatMap((group) => {
@@ -65,7 +125,7 @@ function parametersOf(rows: readonly Columns[]): string[] {
   const lists: string[][] = [];
   let size = Infinity;
   for (const row of rows.map((one) => JSON.stringify(one))) {
-    if (size + row.length > PARAMETER) {
+    if (size + row.length > PARAMETER_CHARACTERS_MAX) {
       lists.push([]);
       size = 0;
     }

@@ -1,12 +1,11 @@
 import { newestKeyId } from "../../crypto/key-list.ts";
-import { headerOf } from "../../crypto/seal.ts";
-import { formatPosition, type ResealPosition, type ResealStage, START } from "../../model/reseal.ts";
+import { formatPosition, RESEAL_STAGES, type ResealPosition, type ResealStage, START } from "../../model/reseal.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Vault } from "../../model/vault.ts";
+import { keyOfNextSlice } from "../tables/slices.ts";
 import { type BatchOutcome, runBatch, type Store, tryBatch } from "../d1/database.ts";
 import { NEWEST_KEY_ID, type OpenVault, openVault, type VaultRow } from "../vaults/rows.ts";
-import { resealRow, resealStatements } from "./reseal-rows.ts";
-import { type Columns, RESEAL_TABLES, type ResealTable, readSql, SLICE, stagesFrom } from "./reseal-tables.ts";
+import { type Columns, readRows, resealRow, SLICE, tableOfStage, writeRows } from "./reseal-rows.ts";
 
 /**
  * The slices of a reseal. A slice reads the row of the vault with the next rows, in one D1 call, and writes them with the new
@@ -84,15 +83,13 @@ const FAILURES: Readonly<Record<Exclude<BatchOutcome, "committed" | "stale">, "i
 };
 
 /** The stages that a slice reads: at the begin of one all that follow, so that a small vault takes one slice. */
-const stagesOf = ({ stage, after }: ResealPosition): readonly ResealStage[] => (after.length > 0 ? [stage] : stagesFrom(stage));
+const stagesOf = ({ stage, after }: ResealPosition): readonly ResealStage[] =>
+  after.length > 0 ? [stage] : RESEAL_STAGES.slice(RESEAL_STAGES.indexOf(stage));
 
+/** Reads the next rows of a stage: those after the position, and of a later stage the first ones. */
 function readStage(db: D1Database, vault: string, stage: ResealStage, position: ResealPosition): D1PreparedStatement {
-  const table = RESEAL_TABLES[stage];
-  const begins = stage !== position.stage || position.after.length === 0;
-  const { notUnder } = position;
-  const header = notUnder === null ? "" : headerOf(notUnder);
-  const after = begins ? Object.values(table.key) : position.after;
-  return db.prepare(readSql(table, notUnder === null)).bind(vault, header, ...after);
+  const after = stage === position.stage ? position.after : START.after;
+  return readRows(db, vault, tableOfStage(stage), after, position.notUnder);
 }
 
 function moveStatements(db: D1Database, row: VaultRow, next: ResealPosition | undefined): D1PreparedStatement[] {
@@ -120,35 +117,25 @@ async function resealStages(
   const { notUnder } = from;
   let position = from;
   for (const [index, stage] of stages.entries()) {
-    const [table, rows] = [RESEAL_TABLES[stage], read[index]!];
+    const [table, rows] = [tableOfStage(stage), read[index]!];
     const resealed = await Promise.all(rows.map((row) => resealRow(keys, vault.id, table, row)));
     const changed = resealed.flatMap((row) => (row.changed ? [row.changed] : []));
-    statements.push(...resealStatements(db, vault.id, table, changed));
-    const last = rows.at(-1);
-    const after = last ? Object.keys(table.key).map((column) => last[column]!) : [];
+    statements.push(...writeRows(db, vault.id, table, changed));
+    const left = keyOfNextSlice(table, SLICE, rows);
     const counted = notUnder === null ? resealed : [];
     position = {
       stage,
-      after,
+      after: left ?? START.after,
       notUnder,
       since,
       items: position.items + (stage === "items" ? counted.length : 0),
       rows: position.rows + counted.length,
       unreadable: position.unreadable + counted.filter(({ unreadable }) => unreadable).length,
     };
-    if (!isLast(table, rows)) return { statements, next: position, reached: position };
+    if (left) return { statements, next: position, reached: position };
   }
-  const [, stage] = stagesFrom(position.stage);
-  if (stage) return { statements, next: { ...position, stage, after: START.after }, reached: position };
-  const again = { ...position, stage: START.stage, after: START.after, since: null, notUnder: keys.newest.number };
+  const stage = RESEAL_STAGES[RESEAL_STAGES.indexOf(position.stage) + 1];
+  if (stage) return { statements, next: { ...position, stage }, reached: position };
+  const again = { ...position, stage: START.stage, since: null, notUnder: keys.newest.number };
   return { statements, next: since === sequence ? undefined : again, reached: position };
-}
-
-/** Whether no rows of the table are left. */
-function isLast({ texts }: ResealTable, rows: readonly Columns[]): boolean {
-  const characters = rows.reduce(
-    (sum, row) => sum + Object.keys(texts).reduce((size, name) => size + String(row[name]).length, 0),
-    0,
-  );
-  return rows.length < SLICE.rows && characters < SLICE.characters;
 }

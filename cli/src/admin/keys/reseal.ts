@@ -63,7 +63,7 @@ export async function run({ io, options, admin: connect }: KeysCall, names: read
     table: (columns) => tableOf(HEADINGS, rows, columns),
   });
   const unreadable = done.reduce((sum, { resealed }) => sum + resealed.unreadable, 0);
-  if (unreadable > 0) await tell(io, `Do not open, and left as they are: ${plural(unreadable, "record")}`);
+  if (unreadable > 0) await tell(io, `Opened under neither key, and left as they are: ${plural(unreadable, "record")}`);
   return unreadable > 0 || opening.length < due.length ? 1 : undefined;
 }
 
