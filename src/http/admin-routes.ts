@@ -16,7 +16,7 @@ import { putBackupObject } from "./endpoints/admin-backup-objects.ts";
 import { addPerson, changePerson, getPerson, listPeople, removePerson } from "./endpoints/admin-people.ts";
 import { restore } from "./endpoints/admin-restores.ts";
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from "./endpoints/admin-webhooks.ts";
-import { createAdminCode } from "./endpoints/sign-in-codes.ts";
+import { createAdminCode } from "./endpoints/sign-in.ts";
 import { verify } from "./endpoints/verify.ts";
 import { type Access, parse, type Route, row } from "./route.ts";
 

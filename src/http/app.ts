@@ -1,11 +1,10 @@
 import { Hono } from "hono";
 import { logFailure } from "../log.ts";
 import { fail } from "../model/result.ts";
-import type { App } from "./context.ts";
-import { plainPath } from "./path.ts";
+import { type App, setRequestId } from "./context.ts";
+import { plainPath } from "./parts.ts";
 import { serve } from "./pipeline.ts";
 import { refuse } from "./refuse.ts";
-import { setRequestId } from "./request-id.ts";
 import { OPEN_ROUTES, ROUTES } from "./routes.ts";
 
 /** The service as a Hono application. */

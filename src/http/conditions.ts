@@ -1,6 +1,5 @@
-import { entityTag, type Item } from "../model/item.ts";
+import { entityTag, fulfils, type Item, type Precondition } from "../model/item.ts";
 import type { AnsweredItem } from "../model/operation.ts";
-import { fulfils, type Precondition } from "../model/precondition.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 
 /** The entity tags of Items in headers (RFC 9110 section 8.8.3). */

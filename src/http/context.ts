@@ -1,4 +1,5 @@
 import type { Context as HonoContext } from "hono";
+import { createRequestId } from "../requests/request-id.ts";
 
 /** What Hono carries through a request. `requestId` is set before any handler runs. */
 export type App = { Bindings: Env; Variables: { requestId: string } };
@@ -11,3 +12,11 @@ const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
 /** Whether the request came to this machine: the service runs in `npm start` or `wrangler dev`. */
 export const isLocal = (c: Context): boolean => LOCAL.has(new URL(c.req.url).hostname);
+
+/** Gives a request a new id. It has to happen before the response exists. */
+export function setRequestId(c: Context): string {
+  const id = createRequestId(Date.now());
+  c.set("requestId", id);
+  c.header("Request-Id", id);
+  return id;
+}

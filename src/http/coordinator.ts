@@ -8,7 +8,7 @@ import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import { isWebhookWrite, type Webhook, type WebhookRequest } from "../model/webhook.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { originOf } from "./audit.ts";
-import { setRequestId } from "./request-id.ts";
+import { setRequestId } from "./context.ts";
 import { callCoordinator, type Tried, tryCoordinator } from "./retry.ts";
 import type { Call } from "./route.ts";
 

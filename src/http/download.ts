@@ -1,12 +1,11 @@
 import { create as createDisposition } from "content-disposition";
 import type { ContentPlace, KeyedFile } from "../model/file.ts";
-import { ok, type Result } from "../model/result.ts";
+import { fail, ok, type Result } from "../model/result.ts";
 import { logFailure } from "../log.ts";
-import { openContent } from "../store/contents/download.ts";
+import { type ByteRange, openContent } from "../store/contents/download.ts";
 import { hasTag } from "./conditions.ts";
 import type { Context } from "./context.ts";
 import { pump } from "../streams.ts";
-import { parseRange } from "./range.ts";
 import { filesOf } from "../store/buckets/r2.ts";
 
 /** Sends a content, whole or in part (RFC 9110 section 14), opened while it is streamed. */
@@ -38,3 +37,21 @@ export async function sendContent(c: Context, place: ContentPlace, file: KeyedFi
   pump(content.value, writable).catch((error: unknown) => logFailure("A download", error));
   return ok(c.body(readable, status, { ...headers, ...lengths }));
 }
+
+/**
+ * Parses a `Range` header (RFC 9110 section 14.2).
+ * Out: the requested bytes; `undefined`, for all bytes, without a header or with one that may be ignored: another unit,
+ * several ranges, a malformed range. Errors: `range`, when it begins beyond the `size` bytes.
+ */
+export function parseRange(header: string | undefined, size: number): Result<ByteRange | undefined> {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
+  if (first === "" && last === "") return ok(undefined);
+  if (first === "" && Number(last) === 0) return beyond(size);
+  // The last bytes of nothing are all of it.
+  if (first === "") return ok(size === 0 ? undefined : { start: Math.max(0, size - Number(last)), end: size - 1 });
+  if (last !== "" && Number(last) < Number(first)) return ok(undefined);
+  if (Number(first) >= size) return beyond(size);
+  return ok({ start: Number(first), end: last === "" ? size - 1 : Math.min(Number(last), size - 1) });
+}
+
+const beyond = (size: number) => fail("range", String(size));

@@ -5,8 +5,8 @@ import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { parseBody } from "./body.ts";
 import { parseIfMatch } from "./conditions.ts";
 import type { Context } from "./context.ts";
-import { rawQuery } from "./path.ts";
 import type { Call, Caller, Route, Target } from "./route.ts";
+import { getPath } from "hono/utils/url";
 
 /** Parses the parts of a request that every route has in common. */
 
@@ -71,4 +71,17 @@ function parseIdempotencyKey(key: string | undefined): Result<string | undefined
   return key === undefined || (/^[\x21-\x7e]+$/.test(key) && key.length <= LIMITS.idempotencyKey)
     ? ok(key)
     : invalid(`Idempotency-Key: is not 1 to ${LIMITS.idempotencyKey} visible ASCII characters`);
+}
+
+/** The path to route by: a doubled `//` and a trailing slash are served as the plain path (contract 1), never redirected. */
+export function plainPath(request: Request): string {
+  const path = getPath(request).replace(/\/{2,}/g, "/");
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/** The query as the client wrote it, undecoded. */
+function rawQuery(url: string): string {
+  const [beforeFragment = ""] = url.split("#", 1);
+  const start = beforeFragment.indexOf("?");
+  return start < 0 ? "" : beforeFragment.slice(start + 1);
 }

@@ -23,7 +23,7 @@ const presentDeletion = ({ deletedAt, deletedBy }: Deletion, dialect: Dialect) =
   deletedBy: writeId(deletedBy, dialect),
 });
 
-export function presentDeletedSummary(item: ((Summary & OfVault) | BrokenItem) & Deletion, dialect: Dialect): object {
+export function presentDeletedSummary(item: (Summary | BrokenItem) & OfVault & Deletion, dialect: Dialect): object {
   if (!("broken" in item)) return { ...presentSummary(item, dialect), ...presentDeletion(item, dialect) };
   const deletedAt = isTime(item.deletedAt) ? presentTime(item.deletedAt) : undefined;
   return { ...presentBroken(item, dialect), state: "DELETED", deletedAt, deletedBy: writeId(item.deletedBy, dialect) };

@@ -1,7 +1,7 @@
 import type { VerifiedClaims } from "../crypto/token.ts";
 import type { Action, AdminResource } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
-import type { Precondition } from "../model/precondition.ts";
+import type { Precondition } from "../model/item.ts";
 import type { Permission } from "../model/permission.ts";
 import type { Query } from "../model/query.ts";
 import { ok, type Result } from "../model/result.ts";

@@ -1,7 +1,19 @@
-import { isDate, isMonthYear } from "./dates.ts";
 import { parseTotp } from "./totp-parameters.ts";
 
 /** The types of fields (contract 2): what each accepts, and how it is written. The page of the console loads this file too. */
+
+/** `YYYY-MM-DD`, a day of the Gregorian calendar (RFC 3339 full-date); or Unix seconds. */
+export function isDate(value: string): boolean {
+  if (/^-?\d{1,12}$/.test(value)) return true;
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value)?.map(Number) ?? [];
+  if (year === undefined || month === undefined || day === undefined) return false;
+  const date = new Date(Date.UTC(2000, month - 1, day));
+  date.setUTCFullYear(year, month - 1, day); // Date.UTC reads the years 0–99 as 1900–1999
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** `YYYYMM` or `YYYY/MM`. */
+export const isMonthYear = (value: string): boolean => /^\d{4}\/?(0[1-9]|1[0-2])$/.test(value);
 
 interface Rules {
   /** Other names of the type in requests. */

@@ -1,9 +1,8 @@
 import type { Origin } from "./activity.ts";
 import type { KeyedFile } from "./file.ts";
-import type { Item } from "./item.ts";
+import type { Item, Precondition } from "./item.ts";
 import type { ItemInput } from "./item-input.ts";
 import type { PatchOperation } from "./patch-input.ts";
-import type { Precondition } from "./precondition.ts";
 import type { QuotaChange } from "./quota.ts";
 import type { Vault } from "./vault.ts";
 

@@ -14,7 +14,7 @@ export interface Reference {
   readonly attribute: Attribute;
 }
 
-/** What `?attribute=` may ask for; reference-attributes.ts says what it is of a field. */
+/** What `?attribute=` may ask for; store/references/search.ts says what it is of a field. */
 const ATTRIBUTES = ["value", "type", "label", "otp"] as const;
 
 export type Attribute = (typeof ATTRIBUTES)[number];

@@ -1,18 +1,19 @@
 import * as z from "zod";
 import type { VerifiedClaims } from "../crypto/token.ts";
 import { writeId } from "../model/dialect.ts";
-import { type Description, describe } from "../model/failure.ts";
-import type { KeyedFile } from "../model/file.ts";
+import { describe, type Description } from "../model/failure.ts";
+import { type KeyedFile, placeOf } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { readableVaults } from "../model/permission.ts";
 import { parseReference, type Reference } from "../model/reference.ts";
-import { invalid, ok, type Result } from "../model/result.ts";
+import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { explain, text } from "../model/text.ts";
 import type { Store } from "../store/d1/database.ts";
 import { idIn, type Resolved } from "../store/references/search.ts";
 import { resolveReferences } from "../store/references/resolve.ts";
 import type { Entry } from "./entries.ts";
-import { createInliner, type InlineContent } from "./inline-contents.ts";
+import { filesOf } from "../store/buckets/r2.ts";
+import { loadContent } from "../store/contents/download.ts";
 
 /** References and their values (contract 16), for `POST /resolve` and for service bindings (contract 18). */
 
@@ -118,4 +119,45 @@ function denialsOf(claims: VerifiedClaims, answers: readonly Answered[]): Entry[
   const readable = readableVaults(claims);
   const ids = answers.flatMap(({ parsed, resolved }) => (parsed.ok && !resolved.ok ? (idIn(parsed.value.vault) ?? []) : []));
   return [...new Set(ids)].filter((id) => !readable.includes(id)).map((vault) => ({ vault, result: "DENY", items: [] }));
+}
+
+/** The contents of Files in the answer to references (contract 16.8). */
+
+/** A content as a JSON string. */
+interface InlineContent {
+  readonly value: string;
+  /** Absent: the value is the text itself. */
+  readonly encoding?: "base64";
+}
+
+/**
+ * Loads contents, each once, within the limits of one answer. Out: a function that is called for one File after the other.
+ * Errors: `too_large_to_inline`, and those of loading a content.
+ */
+function createInliner({
+  env,
+  store,
+}: {
+  readonly env: Env;
+  readonly store: Store;
+}): (vault: string, item: string, file: KeyedFile) => Promise<Result<InlineContent>> {
+  const contents = new Map<string, Promise<Result<Uint8Array>>>();
+  let sum = 0;
+  return async (vault, item, file) => {
+    // Before the first await: the Files are counted in the order of the calls.
+    if (file.size > store.settings.inlineLimit || sum + file.size > LIMITS.inlined) return fail("too_large_to_inline");
+    sum += file.size;
+    const content = contents.get(file.generation) ?? loadContent(filesOf(env), placeOf(vault, item, file), file);
+    contents.set(file.generation, content);
+    const loaded = await content;
+    return loaded.ok ? ok(toText(loaded.value)) : loaded;
+  };
+}
+
+function toText(bytes: Uint8Array): InlineContent {
+  try {
+    return { value: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch {
+    return { value: bytes.toBase64(), encoding: "base64" };
+  }
 }

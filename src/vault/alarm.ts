@@ -8,7 +8,7 @@ import { MOST_CALLS, shareCalls } from "../store/d1/calls.ts";
 import { deleteRows } from "../store/commit/deleted-vaults.ts";
 import { webhookPorts } from "./ports.ts";
 import type { Turns } from "./queue.ts";
-import { postponeAll, runWebhooks } from "./webhooks/task.ts";
+import { postponeAll, runWebhooks } from "./webhooks/delivery.ts";
 import { filesOf } from "../store/buckets/r2.ts";
 
 /** The alarm of a coordinator: what it does without a request. A coordinator has one alarm, for the task that is due first. */

@@ -8,7 +8,7 @@ import { commitGroup } from "./group.ts";
 import { notifyListeners } from "./listeners.ts";
 import { committedContents, databasePorts, webhookPorts } from "./ports.ts";
 import { prepareDeletionNotices } from "./webhooks/deletion-notice.ts";
-import { announceCommit } from "./webhooks/task.ts";
+import { announceCommit } from "./webhooks/delivery.ts";
 
 /** What a commit needs of its coordinator. */
 export interface CommitContext {

@@ -20,8 +20,7 @@ import { acceptListener } from "./listeners.ts";
 import { drawRandom, resealPorts, webhookPorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
 import { type ResealRequest, resealVault } from "./reseal.ts";
-import { prepareRestore } from "./restore.ts";
-import { answerVerify } from "./verify.ts";
+import { answerVerify, prepareRestore } from "./maintenance.ts";
 import { answerWebhooks } from "./webhooks/admin.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
@@ -91,7 +90,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     return recorded;
   }
 
-  /** Makes ready for a step of a restore, also of this vault's first one: see restore.ts. Errors: `misconfigured`. */
+  /** Makes ready for a step of a restore, also of this vault's first one: see maintenance.ts. Errors: `misconfigured`. */
   prepareRestore(contents: RestoreContents): Promise<Result<undefined>> {
     this.#cache.update(undefined);
     return prepareRestore(this.#alarmContext(), contents, clock);
@@ -117,7 +116,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     return this.#withStore((store) => resealVault(resealPorts(store, this.#turn, write, clock), request));
   }
 
-  /** Answers `verify`: see verify.ts. */
+  /** Answers `verify`: see maintenance.ts. */
   verify(vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> {
     const write = (operation: Operation) => this.write(operation);
     const context = { storage: this.ctx.storage, cache: this.#cache, turn: this.#turn, write };

@@ -1,5 +1,5 @@
 import { SERVICE } from "../model/operation.ts";
-import type { Precondition } from "../model/precondition.ts";
+import type { Precondition } from "../model/item.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { isTime } from "../model/time.ts";
 import type { StoredItem } from "../model/stored.ts";

@@ -1,6 +1,6 @@
 import type { ItemInput } from "../model/item-input.ts";
 import type { LostItem } from "../model/operation.ts";
-import type { Precondition } from "../model/precondition.ts";
+import type { Precondition } from "../model/item.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { StoredItem } from "../model/stored.ts";
 import type { CountChange } from "../model/vault.ts";

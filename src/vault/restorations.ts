@@ -1,5 +1,4 @@
-import type { Item } from "../model/item.ts";
-import { fulfils, type Precondition } from "../model/precondition.ts";
+import { fulfils, type Item, type Precondition } from "../model/item.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import type { CountChange } from "../model/vault.ts";
 import { versionKey } from "../store/commit/snapshot.ts";

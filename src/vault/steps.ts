@@ -1,10 +1,9 @@
 import { NONCE_PREFIX } from "../crypto/seal.ts";
 import type { Action } from "../model/activity.ts";
 import type { KeyedFile } from "../model/file.ts";
-import type { Item } from "../model/item.ts";
+import { fulfils, type Item, type Precondition } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
 import { editorOf } from "../model/editor.ts";
-import { fulfils, type Precondition } from "../model/precondition.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { NOTHING_STORED, type StoredFile } from "../model/stored.ts";
 import type { Vault } from "../model/vault.ts";

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { etagHeader, isCurrent, parseIfMatch } from "../../src/http/conditions.ts";
-import type { Item } from "../../src/model/item.ts";
+import { fulfils, type Item } from "../../src/model/item.ts";
 import type { AnsweredItem } from "../../src/model/operation.ts";
-import { fulfils } from "../../src/model/precondition.ts";
 
 /** Contract 10.1 to 10.4: entity tags and the headers that compare them (RFC 9110 sections 8.8.3, 13.1.1 and 13.1.2). */
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isDate, isMonthYear } from "../../src/model/dates.ts";
+import { isDate, isMonthYear } from "../../src/model/field-types.ts";
 
 /**
  * Contract 2.10: a DATE is `YYYY-MM-DD` or Unix seconds, a MONTH_YEAR is `YYYYMM` or `YYYY/MM`.

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Field } from "../../src/model/item.ts";
 import { fieldFinder, findFile } from "../../src/model/named.ts";
-import { attributeOf } from "../../src/model/reference-attributes.ts";
+import { attributeOf } from "../../src/store/references/search.ts";
 import { parseReference, type Reference } from "../../src/model/reference.ts";
 import { CHARACTER } from "../support/characters.ts";
 

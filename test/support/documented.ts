@@ -1,7 +1,7 @@
 import { dereference, type OutputUnit, type Schema as JsonSchema, validate } from "@cfworker/json-schema";
 import { document } from "../../openapi/document.ts";
 import type { Header, Method, Operation, Reference, Response as Described, Schema } from "../../openapi/types.ts";
-import { plainPath } from "../../src/http/path.ts";
+import { plainPath } from "../../src/http/parts.ts";
 import { fulfils } from "./fulfils.ts";
 
 /**

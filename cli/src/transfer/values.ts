@@ -1,4 +1,4 @@
-import { isDate, isMonthYear } from "../../../src/model/dates.ts";
+import { isDate, isMonthYear } from "../../../src/model/field-types.ts";
 import { parseTotp } from "../../../src/model/totp-parameters.ts";
 import type { TransferField } from "./model.ts";
 

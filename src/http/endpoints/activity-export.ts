@@ -6,7 +6,7 @@ import { parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
 import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
-import { nextPage } from "../next-page.ts";
+import { nextPage } from "../headers.ts";
 import { presentExported } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 

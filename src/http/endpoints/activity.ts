@@ -1,18 +1,17 @@
 import { NOWHERE } from "../../crypto/seal.ts";
-import { isId, timeOf } from "../../model/ids.ts";
+import { isId, parseId, timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { ADMIN } from "../../model/operation.ts";
+import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
 import { readableVaults } from "../../model/permission.ts";
 import { parseCount, parseIdCursor, writeCursor } from "../../model/query.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { NEWEST } from "../../store/activity/merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity/page.ts";
-import { nextPage } from "../next-page.ts";
+import { nextPage, uncompressed } from "../headers.ts";
 import { presentTime } from "../present.ts";
 import { presentActivity } from "../present-activity.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
-import { uncompressed } from "../uncompressed.ts";
-import { type Filtered, parseFilter } from "./activity-filter.ts";
+import { ACTIONS, type ActivityFilter, RESULTS } from "../../model/activity.ts";
 
 /** The activity logs, newest entry first: endpoint 11 and the admin's. Reading a log is not logged. */
 
@@ -90,4 +89,45 @@ function present(
   const presented = activities.map((activity) => presentActivity(activity, dialect));
   const gap: Record<string, string> = dropped === undefined ? {} : { "Item-Vault-Log-Gap": presentTime(timeOf(dropped)) };
   return ok({ response: c.json(presented, 200, { ...uncompressed(c), ...headers, ...link, ...gap }) });
+}
+
+/** The filters of the activity logs (contract 13.25). */
+
+const idOf = (text: string): string | undefined => {
+  const id = parseId(text);
+  return id !== undefined && isId(id) ? id : undefined;
+};
+
+const wordOf =
+  (words: readonly string[]) =>
+  (text: string): string | undefined =>
+    words.includes(text) ? text : undefined;
+
+/** Each parameter: what it has to be, and its value; `undefined` for a malformed one. */
+const FILTERS: Readonly<Record<keyof ActivityFilter, readonly [what: string, (text: string) => string | undefined]>> = {
+  vault: ["is not the id of a vault", idOf],
+  actor: ["is not the id of an actor", (text) => (WITHOUT_TOKEN.has(text) ? text : idOf(text))],
+  item: ["is not the id of an Item", idOf],
+  action: [`is not one of ${ACTIONS.join(", ")}`, wordOf(ACTIONS)],
+  result: [`is not one of ${RESULTS.join(", ")}`, wordOf(RESULTS)],
+};
+
+/** A filter, and its part of the query of the next page, which begins with `&`. */
+interface Filtered {
+  readonly filter: ActivityFilter;
+  readonly query: string;
+}
+
+/** Out: `undefined` without any filter. Errors: 400, for a malformed one. */
+function parseFilter(rest: URLSearchParams): Result<Filtered | undefined> {
+  const filter: Record<string, string> = {};
+  for (const [name, [what, parseValue]] of Object.entries(FILTERS)) {
+    const text = rest.get(name);
+    if (text === null) continue;
+    const value = parseValue(text);
+    if (value === undefined) return invalid(`${name}: ${what}`);
+    filter[name] = value;
+  }
+  const query = Object.entries(filter).map(([name, value]) => `&${name}=${value}`);
+  return ok(query.length === 0 ? undefined : { filter, query: query.join("") });
 }

@@ -5,7 +5,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { oneOf, scope } from "../../model/scope.ts";
 import { explain, optional, text } from "../../model/text.ts";
-import { endToken } from "../../store/tokens/end-token.ts";
+import { endToken } from "../../store/tokens/ended-tokens.ts";
 import { insertToken, loadToken, loadTokens } from "../../store/tokens/tokens.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";

@@ -3,12 +3,12 @@ import type { Change } from "../../model/operation.ts";
 import { type Page, parsePage, writeCursor } from "../../model/query.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/items/deleted-items.ts";
-import { nextPage } from "../next-page.ts";
+import { nextPage } from "../headers.ts";
 import { presentItem } from "../present.ts";
 import { presentDeletedItem, presentDeletedSummary } from "../present-history.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 import { sendFile } from "./files.ts";
-import { sendItem, writeItem } from "./items.ts";
+import { reportName, sendItem, writeItem } from "./items.ts";
 
 /** Endpoint 16: the deleted Items of a vault (contract 14). */
 
@@ -18,9 +18,10 @@ export const listDeletedItems = {
     const { c, store, dialect, claims: token, vault } = call;
     const page = await loadDeletedItems(store, { token, vault }, after, limit);
     if (!page.ok) return page;
-    const { items, next } = page.value;
+    const { items, vaultName, next } = page.value;
+    reportName(call, page.value);
     const link = nextPage(c, next && `limit=${limit}&cursor=${writeCursor(next, dialect)}`);
-    const presented = items.map((item) => presentDeletedSummary(item, dialect));
+    const presented = items.map((item) => presentDeletedSummary({ ...item, vaultName }, dialect));
     return ok({ response: c.json(presented, 200, link) });
   },
 };

@@ -11,7 +11,7 @@ import { streamNews } from "../events/stream.ts";
 import { waitForNews } from "../events/wait.ts";
 import { presentEvent, presentVaultId } from "../present-event.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
-import { uncompressed } from "../uncompressed.ts";
+import { uncompressed } from "../headers.ts";
 
 /** The events of a vault: endpoint 18 (contract 15). Reading them is not logged, because a reader asks again and again. */
 

@@ -5,10 +5,11 @@ import { type Page, parseBoolean, parsePage, writeCursor } from "../../model/que
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadSlice, type Slice } from "../../store/items/list.ts";
 import { recordDamage } from "../../store/health/damages.ts";
+import { nextPage } from "../headers.ts";
 import { streamList } from "../json-list.ts";
-import { nextPage } from "../next-page.ts";
 import { presentBroken, presentSummary, presentWithUsername } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
+import { reportName } from "./items.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
 
@@ -49,9 +50,11 @@ export const listItems = {
   },
 };
 
-function load(call: Call, readings: readonly Filter[], after: string, most?: number): Promise<Result<Slice>> {
+async function load(call: Call, readings: readonly Filter[], after: string, most?: number): Promise<Result<Slice>> {
   const { store, claims: token, vault } = call;
-  return loadSlice(store, { token, vault }, readings, after, most, hasArchived(call));
+  const slice = await loadSlice(store, { token, vault }, readings, after, most, hasArchived(call));
+  if (slice.ok) reportName(call, slice.value);
+  return slice;
 }
 
 /**
@@ -82,11 +85,11 @@ interface Entry {
 }
 
 /** The entries of a slice. A row that does not open has one in the dialects whose clients can read it (contract 11.10). */
-function present({ items }: Slice, { dialect }: Call, { withUsername }: ListInput): Entry[] {
+function present({ items, vaultName }: Slice, { dialect }: Call, { withUsername }: ListInput): Entry[] {
   const presentOne = withUsername ? presentWithUsername : presentSummary;
   return items.map((item): Entry => {
     const { id } = item;
-    if (!("broken" in item)) return { id, text: JSON.stringify(presentOne(item, dialect)), broken: false };
+    if (!("broken" in item)) return { id, text: JSON.stringify(presentOne({ ...item, vaultName }, dialect)), broken: false };
     return { id, text: DIALECTS[dialect].listsBroken ? JSON.stringify(presentBroken(item, dialect)) : undefined, broken: true };
   });
 }

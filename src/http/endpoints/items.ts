@@ -1,15 +1,16 @@
 import { parseItem } from "../../model/item-input.ts";
-import type { Item } from "../../model/item.ts";
+import type { Item, OfVault } from "../../model/item.ts";
 import type { Change } from "../../model/operation.ts";
 import { parsePatch } from "../../model/patch-input.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { recordDamage } from "../../store/health/damages.ts";
 import { loadItem } from "../../store/items/items.ts";
 import { etagHeader, isCurrent } from "../conditions.ts";
 import { sendChange } from "../coordinator.ts";
 import { presentItem, presentReplaced } from "../present.ts";
 import type { Call, ParseCall, Reply } from "../route.ts";
 
-/** Endpoints 2 to 6: an Item. */
+/** Endpoints 2 to 6 and 17: an Item. */
 
 export async function getItem(call: Call): Promise<Result<Reply>> {
   const { store, dialect, claims: token, vault, item: id } = call;
@@ -17,8 +18,15 @@ export async function getItem(call: Call): Promise<Result<Reply>> {
   return item.ok ? sendItem(call, item.value, () => presentItem(item.value, dialect, store.now)) : item;
 }
 
+/** Records a vault whose name does not open: its Items are answered without it (contract 2.23, 13.3). */
+export function reportName({ c, store, vault }: Call, { vaultName }: OfVault): void {
+  if (vaultName === undefined) c.executionCtx.waitUntil(recordDamage(store, vault, []));
+}
+
 /** Sends an Item, or a 304 when the client has it already (contract 10.4). */
-export function sendItem({ c }: Call, item: Item, present: () => object): Result<Reply> {
+export function sendItem(call: Call, item: Item & OfVault, present: () => object): Result<Reply> {
+  const { c } = call;
+  reportName(call, item);
   const headers = etagHeader(item);
   const current = isCurrent(c.req.header("If-None-Match"), item);
   const response = current ? c.body(null, 304, headers) : c.json(present(), 200, headers);
@@ -80,3 +88,12 @@ export const deleteItem = {
   parse: ({ item, ifMatch }: ParseCall): Result<Change> => ok({ kind: "delete-item", item, ifMatch }),
   handle: writeItem(presentItem),
 };
+
+/** An archived Item is left out of lists (contract 14.14). */
+const setState = (kind: "archive-item" | "unarchive-item") => ({
+  parse: ({ item, ifMatch }: ParseCall): Result<Change> => ok({ kind, item, ifMatch }),
+  handle: writeItem(presentItem, () => [kind]),
+});
+
+export const archiveItem = setState("archive-item");
+export const unarchiveItem = setState("unarchive-item");

@@ -9,9 +9,7 @@ import { type ConsoleSession, deleteSession, insertSession } from "../../store/t
 import { adminFingerprint, requireConsole, requireSession, sessionIdOf, sessionOfId, setCookie } from "../console-session.ts";
 import type { Context } from "../context.ts";
 import { presentSession } from "../present-session.ts";
-import { openedEntry, signInEntry } from "./refused-sign-in.ts";
-import type { Granted } from "./sign-in-access.ts";
-import { authenticateSignIn } from "./sign-in.ts";
+import { authenticateSignIn, type Granted, openedEntry, signInEntry } from "./sign-in.ts";
 
 /** /console/session: the session of the console (contract 24). Only the console sends these requests, so they have no row of a token. */
 

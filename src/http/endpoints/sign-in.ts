@@ -2,22 +2,33 @@ import * as z from "zod";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import { verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, ok, type Refusal, type Result } from "../../model/result.ts";
 import { scope } from "../../model/scope.ts";
 import { explain, optional } from "../../model/text.ts";
-import { limitToken } from "../../requests/rate-limit.ts";
+import { countFailure, limitToken } from "../../requests/rate-limit.ts";
 import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
 import { loadForToken } from "../../store/vaults/authorized.ts";
 import type { Store } from "../../store/d1/database.ts";
 import { explainFailure } from "../../store/keys/root-keys.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
-import { takeCode } from "../../store/tokens/sessions.ts";
+import { insertCode, takeCode } from "../../store/tokens/sessions.ts";
 import { parseBody } from "../body.ts";
 import { adminFingerprint } from "../console-session.ts";
-import type { Context } from "../context.ts";
+import { addressOf, type Context } from "../context.ts";
 import { sameText } from "../secret.ts";
-import { refuseSignIn } from "./refused-sign-in.ts";
-import { type Granted, signInWithAccess } from "./sign-in-access.ts";
+import type { Activity } from "../../model/activity.ts";
+import type { Failure } from "../../model/failure.ts";
+import { ADMIN } from "../../model/operation.ts";
+import { sendEntry } from "../../requests/entries.ts";
+import { adminEntry } from "../audit.ts";
+import { verifyAccessToken } from "../../crypto/access-token.ts";
+import { emailIndex } from "../../crypto/email-index.ts";
+import { logFailure } from "../../log.ts";
+import { SECOND } from "../../model/time.ts";
+import type { Grants } from "../../store/tokens/session-rows.ts";
+import { loadPersonByEmail } from "../../store/tokens/sign-in-person.ts";
+import { presentTime } from "../present.ts";
+import type { Call, Reply } from "../route.ts";
 
 /**
  * What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, or else Cloudflare Access. With vaults, nobody signs
@@ -72,4 +83,82 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
   const inUse = isKnownRefused(store, claims.value) ? fail("unauthorized") : await loadForToken<[]>(store, claims.value);
   if (!inUse.ok && inUse.failure.kind === "unauthorized") rememberRefusal(store, claims.value);
   return inUse.ok ? ok({ token: claims.value }) : refuseSignIn(c, store, inUse, claims.value.id);
+}
+
+/** The refusals of somebody who may not sign in; all others are of a request or of the service. */
+const LOGGED: ReadonlySet<Failure["kind"]> = new Set(["unauthorized", "not_invited"]);
+
+/** The entry of a sign-in in the log of the admin (contract 24.11). In: the id of the token that has signed in, or was refused; absent for the admin, and for somebody who is not known. */
+export const signInEntry = (c: Context, result: Activity["result"], token?: string): Activity => ({
+  ...adminEntry({ resource: "SESSION" }, c, "CREATE", token ?? null, result),
+  actor: token ?? ADMIN,
+});
+
+/** The entry of vaults that the admin has opened (contract 24.12). In: the id of the session's token or person, and those of the vaults. */
+export const openedEntry = (c: Context, token: string, vaults: readonly string[]): Activity => ({
+  ...adminEntry({ resource: "SESSION" }, c, "UPDATE", token),
+  items: vaults,
+});
+
+/**
+ * Counts a refused sign-in for the address, and logs it. The entry has nothing of what was sent: that may be most of a secret. Out: the
+ * refusal, or `rate`.
+ */
+export async function refuseSignIn(c: Context, store: Store, refusal: Refusal, token?: string): Promise<Refusal> {
+  const counted = await countFailure(c.env, addressOf(c), refusal);
+  if (LOGGED.has(counted.failure.kind)) c.executionCtx.waitUntil(sendEntry(c.env, store, signInEntry(c, "DENY", token)));
+  return counted;
+}
+
+/** What a request signs in as. */
+export interface Granted extends Grants {
+  /** When what has signed in ends, in Unix milliseconds: the session lasts no longer. */
+  readonly until?: number;
+}
+
+/** Cloudflare Access sets it on each request to its application. The cookie with the same token is not read: it needs no such request. */
+const HEADER = "Cf-Access-Jwt-Assertion";
+
+const reportKeys = (error: unknown) => logFailure("The fetch of the keys of Cloudflare Access", error);
+
+/**
+ * Signs in the person whom Cloudflare Access has authenticated (contract 25.6). Errors: `unauthorized`, without an Access application or
+ * its token, and for every fault of the token; `access_unavailable`; `rate`; `schema`, `not_invited`, `misconfigured`, `unavailable`.
+ */
+async function signInWithAccess(c: Context, store: Store): Promise<Result<Granted>> {
+  const { access } = store.settings;
+  const token = c.req.header(HEADER);
+  // No failed authentication: the console asks so at its start, also where there is no Access.
+  if (!access || !token) return fail("unauthorized");
+  const identity = await verifyAccessToken(access, token, store.now, reportKeys);
+  if (!identity.ok) return refuseSignIn(c, store, identity);
+  const { email, expiresAt } = identity.value;
+  // Before the look-up, because Access also lets people through whom nobody has invited.
+  const limited = await limitToken(c.env, await emailIndex(store.keyring.active, email), store.now, LIMITS.signInCost);
+  if (limited) return limited;
+  const schema = await checkSchema(store.db);
+  if (!schema.ok) return schema;
+  const person = await loadPersonByEmail(store, email);
+  return person.ok ? ok({ token: person.value, until: expiresAt * SECOND }) : refuseSignIn(c, store, person);
+}
+
+/** Makes a one-time code (contract 24). Like that of the admin, it grants what the request that makes it was authenticated with. */
+export async function createOwnCode(call: Call): Promise<Result<Reply>> {
+  const { c, store, actor } = call;
+  // The request has counted as one already.
+  const limited = await limitToken(c.env, actor, store.now, LIMITS.signInCost - 1);
+  if (limited) return limited;
+  const inUse = await loadForToken<[]>(store, call.claims);
+  return inUse.ok ? answerCode(call, { token: call.claims }) : inUse;
+}
+
+export async function createAdminCode(call: Call): Promise<Result<Reply>> {
+  return answerCode(call, { admin: await adminFingerprint(call.c) });
+}
+
+async function answerCode({ c, store }: Call, grants: Grants): Promise<Result<Reply>> {
+  const made = await insertCode(store, grants);
+  if (!made.ok) return made;
+  const { text, expiresAt } = made.value;
+  return ok({ response: c.json({ code: text, expiresAt: presentTime(expiresAt) }) });
 }

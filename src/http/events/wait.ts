@@ -1,6 +1,6 @@
 import { SECOND } from "../../model/time.ts";
 import type { Channel, Listener } from "./channel.ts";
-import { connect, isUnconnected } from "./push.ts";
+import { connect, isUnconnected } from "./connection.ts";
 import { check, checkAll, checkSome, isCheckDue, isReadable, readChannel } from "./reads.ts";
 import { channelsOf, joinHub, type News, type Session, takeNews } from "./session.ts";
 

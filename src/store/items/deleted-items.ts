@@ -12,9 +12,9 @@ import { brokenItem, type ItemRow, openAnswered, openSummary } from "./items.ts"
 
 /** Loads deleted Items: the row in `deleted_items`, and the last version of the Item, which is in `item_versions`. */
 
-export interface DeletedPage {
+export interface DeletedPage extends OfVault {
   /** In the order of their ids. */
-  readonly items: readonly (((Summary & OfVault) | BrokenItem) & Deletion)[];
+  readonly items: readonly ((Summary | BrokenItem) & Deletion)[];
   /** The id after which the next page begins; absent when this is the last page. */
   readonly next: string | undefined;
 }
@@ -67,12 +67,12 @@ export async function loadDeletedItems(
   const found = read.value.rows[0];
   const rows = found.slice(0, fitting(found, limit));
   const vaultName = await read.value.openName();
-  const items: (((Summary & OfVault) | BrokenItem) & Deletion)[] = [];
+  const items: ((Summary | BrokenItem) & Deletion)[] = [];
   for (const row of rows) {
     const opened = isDeletion(row) ? await openSummary(read.value.keys, access.vault, row) : fail("integrity");
-    items.push({ ...(opened.ok ? { ...opened.value, vaultName } : brokenItem(access.vault, row)), ...deletionOf(row) });
+    items.push({ ...(opened.ok ? opened.value : brokenItem(access.vault, row)), ...deletionOf(row) });
   }
-  return ok({ items, next: rows.length < found.length ? rows.at(-1)!.id : undefined });
+  return ok({ items, vaultName, next: rows.length < found.length ? rows.at(-1)!.id : undefined });
 }
 
 /** Joins a deleted Item, with columns of its row `deleted` and of its last version `last`. */

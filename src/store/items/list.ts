@@ -17,9 +17,9 @@ export const OCTETS = 4 * 1024 * 1024;
 const FEW = 8;
 
 /** Part of a list. */
-export interface Slice {
+export interface Slice extends OfVault {
   /** Those that pass, and the rows that do not open, in the order of their ids. */
-  readonly items: readonly ((Summary & OfVault) | BrokenItem)[];
+  readonly items: readonly (Summary | BrokenItem)[];
   /** The number of Items that were looked at. */
   readonly rows: number;
   /** The id after which the next slice begins; absent when this is the last. */
@@ -77,14 +77,13 @@ export async function loadSlice(
   const { keys, openName, rows: tables } = found.value;
   const rows = tables[0].slice(0, fitting(tables[0], limit));
   const [vaultName, ...opened] = await Promise.all([openName(), ...rows.map((row) => openSummary(keys, access.vault, row))]);
-  const items: ((Summary & OfVault) | BrokenItem)[] = [];
+  const items: (Summary | BrokenItem)[] = [];
   for (const [index, summary] of opened.entries()) {
     if (!summary.ok && title !== undefined) return summary;
     if (!summary.ok) items.push(brokenItem(access.vault, rows[index]!));
-    else if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(readings, summary.value))
-      items.push({ ...summary.value, vaultName });
+    else if ((archived || summary.value.state !== "ARCHIVED") && itemPasses(readings, summary.value)) items.push(summary.value);
   }
-  return ok({ items, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
+  return ok({ items, vaultName, rows: rows.length, next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined });
 }
 
 /** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */

@@ -1,14 +1,15 @@
 import type { KeyedFile } from "../../model/file.ts";
 import { fold } from "../../model/fold.ts";
 import { isId, parseId } from "../../model/ids.ts";
-import type { Item } from "../../model/item.ts";
+import type { Field, Item } from "../../model/item.ts";
 import { fieldFinder, type FoundField } from "../../model/named.ts";
-import { attributeOf, type ReferenceContext } from "../../model/reference-attributes.ts";
-import { namesNone, namesSeveral, type Reference } from "../../model/reference.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { type Attribute, namesNone, namesSeveral, type Reference } from "../../model/reference.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { openItem } from "../items/items.ts";
 import { type FoundRow, SAME_TITLE, type Wanted } from "./rows.ts";
 import type { ReferencedVault } from "./vaults.ts";
+import { type Dialect, DIALECTS } from "../../model/dialect.ts";
+import { codeOfField } from "../../model/totp.ts";
 
 /** Which Item a reference names (contract 16.5), and what it says of the field. */
 
@@ -104,4 +105,27 @@ export function concludeSearch({ byId, byTitle, incomplete }: Search, titled: nu
   if (titled >= SAME_TITLE || byTitle.length > 1) return namesSeveral("Items of the vault");
   if (incomplete) return fail("unindexed");
   return byTitle[0] ?? namesNone("Item of the vault");
+}
+
+/** What a reference says of a field, by its attribute (contract 16.7). */
+
+/** What the answer to a reference depends on besides the field. */
+interface ReferenceContext {
+  readonly dialect: Dialect;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** Out: `undefined` when the field has no such attribute. */
+const ATTRIBUTES: Readonly<Record<Attribute, (field: Field, context: ReferenceContext) => string | undefined>> = {
+  value: ({ type, value }, { dialect }) => DIALECTS[dialect].fieldValue(type, value),
+  type: ({ type }) => type,
+  label: ({ label }) => label,
+  otp: (field, { now }) => codeOfField(field, now),
+};
+
+/** The attribute of a field that a reference asks for. Errors: 400, for the one-time password of a field that has none. */
+export function attributeOf(field: Field, { attribute }: Reference, context: ReferenceContext): Result<string> {
+  const value = ATTRIBUTES[attribute](field, context);
+  return value === undefined ? invalid("the field has no one-time password") : ok(value);
 }

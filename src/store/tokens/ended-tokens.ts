@@ -1,8 +1,42 @@
-import { must } from "../../model/result.ts";
+import { fail, must, ok, type Result } from "../../model/result.ts";
 import type { Take } from "../d1/calls.ts";
-import { runBatch } from "../d1/database.ts";
+import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
+import type { Activity } from "../../model/activity.ts";
+import { adminEntryStatement } from "../activity/admin-entry.ts";
 
-const SQL = {
+/** The end of tokens and people: revoked or removed, when the next request finds no row, or expired. */
+
+const REVOKED = {
+  // A token that has expired already ended then.
+  end: `
+    INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
+    SELECT id, root_key_id, sealed, created_at, expires_at, min(expires_at, ?2), signed_by FROM tokens WHERE id = ?1
+    ON CONFLICT (id) DO NOTHING`,
+  delete: "DELETE FROM tokens WHERE id = ?1 RETURNING id",
+  ended: "SELECT id FROM ended_tokens WHERE id = ?1",
+};
+
+/**
+ * Revokes a token, or removes a person. The row moves to the ended tokens, unless D1 has no room for it: then its name is lost, and the
+ * entry of the log is that of the queue. What has ended stays as it is. In: the entry of the admin's log.
+ * Errors: `token_not_found`, those of `refusalOfWrite`.
+ */
+export async function endToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
+  const { db, now } = store;
+  const done = await runBatch<[never, unknown, unknown, { id: string }]>(
+    db,
+    await adminEntryStatement(store, entry, { id }),
+    db.prepare(REVOKED.end).bind(id, now),
+    db.prepare(REVOKED.delete).bind(id),
+    db.prepare(REVOKED.ended).bind(id),
+  );
+  const full = !done.ok && done.failure.kind === "database_full";
+  const ended = full ? await runBatch<[{ id: string }]>(db, db.prepare(REVOKED.delete).bind(id)) : done;
+  if (!ended.ok) return refusalOfWrite(ended);
+  return ended.value.at(-1)!.length > 0 ? ok(undefined) : fail("token_not_found");
+}
+
+const EXPIRED = {
   /** The same rows as `remove` deletes: both run in one transaction. */
   end: `
     INSERT INTO ended_tokens (id, root_key_id, sealed, created_at, expires_at, ended_at, signed_by)
@@ -24,7 +58,10 @@ export async function moveExpiredTokens(db: D1Database, now: number, take: Take)
   while (take(1)) {
     const moved = await runBatch<[unknown, { id: string }]>(
       db,
-      ...([SQL.end, SQL.remove].map((sql) => db.prepare(sql).bind(after, now)) as [D1PreparedStatement, D1PreparedStatement]),
+      ...([EXPIRED.end, EXPIRED.remove].map((sql) => db.prepare(sql).bind(after, now)) as [
+        D1PreparedStatement,
+        D1PreparedStatement,
+      ]),
     );
     const ids = must("move expired tokens", moved)[1].map(({ id }) => id);
     if (ids.length === 0) break;

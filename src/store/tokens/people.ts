@@ -5,7 +5,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
-import { endToken } from "./end-token.ts";
+import { endToken } from "./ended-tokens.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { openToken, sealToken, type TokenRow } from "./token-rows.ts";
 import { listTokens, type ListedToken } from "./tokens.ts";

@@ -1,15 +1,21 @@
 import { createWebhookSecret } from "../../crypto/webhook-signature.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { DAY } from "../../model/time.ts";
-import type { Webhook, WebhookRequest } from "../../model/webhook.ts";
-import { findProgress, insertProgress, replaceProgress } from "../../store/events/webhook-progress.ts";
-import { loadWebhooks, sealWebhook, type StoredWebhook, type VaultWebhooks } from "../../store/events/webhook-rows.ts";
+import { DAY, SECOND } from "../../model/time.ts";
+import type { Webhook, WebhookChange, WebhookRequest } from "../../model/webhook.ts";
+import { findProgress, insertProgress, type Progress, replaceProgress } from "../../store/events/webhook-progress.ts";
+import {
+  loadWebhooks,
+  sealWebhook,
+  type StoredWebhook,
+  type VaultWebhooks,
+  type WebhookDefinition,
+} from "../../store/events/webhook-rows.ts";
 import { deleteWebhook, insertWebhook, replaceWebhook } from "../../store/commit/webhooks.ts";
-import { changeDefinition, changeProgress } from "./changes.ts";
 import type { WebhookPorts } from "./ports.ts";
 import { idle } from "./schedule.ts";
-import { newProgress, reconcile } from "./task.ts";
+import { newProgress, reconcile } from "./delivery.ts";
+import type { Cursor } from "../../model/cursor.ts";
 
 /** The admin's requests about webhooks. Only the coordinator of the vault answers them, because the progress is in its storage. */
 
@@ -132,4 +138,29 @@ async function remove(ports: WebhookPorts, vault: string, loaded: VaultWebhooks,
   const ended = { state: "DELETED", due: ports.clock() + DAY, deletionNotice: null } as const;
   if (progress) replaceProgress(ports.sql, progress, { ...progress, ...ended, revision: progress.revision + 1 });
   return ok([]);
+}
+
+/** What a change by the admin makes of a webhook. Pure but for the new secret; times are Unix milliseconds. */
+
+/** Out: the definition itself when nothing of it changes, also when the request has made its secret already. */
+function changeDefinition(
+  definition: WebhookDefinition,
+  { url = definition.url, rotateSecret }: WebhookChange,
+  request: string,
+  now: number,
+): WebhookDefinition {
+  const rotates = rotateSecret !== undefined && definition.rotation !== request;
+  if (!rotates) return url === definition.url ? definition : { ...definition, url };
+  const previous = rotateSecret > 0 ? { secret: definition.secret, until: now + rotateSecret * SECOND } : undefined;
+  return { ...definition, url, secret: createWebhookSecret(), previous, rotation: request };
+}
+
+/** The progress after a change by the admin. In: the newest position of the vault. */
+function changeProgress(progress: Progress, change: WebhookChange, head: Cursor, now: number): Progress {
+  const { url, enabled, resume } = change;
+  const revived = resume !== undefined || (enabled === true && progress.state === "DISABLED");
+  const state = enabled === false ? "DISABLED" : revived ? "ACTIVE" : (progress.state as Webhook["state"]);
+  const retried = revived || url !== undefined ? { failures: 0, failingSince: null, due: now } : {};
+  const { sequence, at } = resume === "latest" ? head : progress;
+  return { ...progress, ...retried, sequence, at, state, revision: progress.revision + 1 };
 }

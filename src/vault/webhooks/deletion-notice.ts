@@ -9,10 +9,9 @@ import {
 } from "../../store/events/webhook-progress.ts";
 import { type DeletionNotice, loadWebhooks, openDeletionNotice, sealDeletionNotice } from "../../store/events/webhook-rows.ts";
 import { deletionMessage } from "./message.ts";
-import { inParallel } from "./parallel.ts";
+import { inParallel, sendMessage } from "./send.ts";
 import type { WebhookPorts } from "./ports.ts";
 import { failed } from "./schedule.ts";
-import { sendMessage } from "./send.ts";
 
 /**
  * The event `vault.deleted`. The deletion of a vault deletes its keys and the rows of its webhooks, so the coordinator keeps

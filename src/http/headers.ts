@@ -1,6 +1,17 @@
 import { type Context, isLocal } from "./context.ts";
 
 /**
+ * The header `Link` with the URL of the next page (RFC 8288): the path of the request, with another query. In: that query; absent
+ * on the last page, which has no such header.
+ */
+export function nextPage(c: Context, query: string | undefined): Record<string, string> {
+  if (query === undefined) return {};
+  const url = new URL(c.req.url);
+  url.search = query;
+  return { Link: `<${url.href}>; rel="next"` };
+}
+
+/**
  * The headers of an answer that nothing on the way may compress (contract 1.7): net/http of Ruby does not decompress an answer with a
  * `Content-Range`, and a stream must not be held back. The local server compresses in spite of `no-transform` (RFC 9111 section 5.2.2.6),
  * unless the answer names an encoding.
