@@ -91,7 +91,7 @@ CREATE TABLE IF NOT EXISTS vaults (
   file_bytes        INTEGER NOT NULL, -- of their contents, before sealing
   created_at        INTEGER NOT NULL,
   updated_at        INTEGER NOT NULL,
-  sealed_bytes      INTEGER,          -- of the sealed columns of its Items and Files; NULL: not yet counted
+  sealed_bytes      INTEGER NOT NULL, -- of the sealed columns of its Items and Files
   quota_items       INTEGER,          -- the vault's own quotas; NULL: the default
   quota_bytes       INTEGER,
   quota_file_bytes  INTEGER,
@@ -99,7 +99,6 @@ CREATE TABLE IF NOT EXISTS vaults (
   restored          INTEGER NOT NULL DEFAULT 0, -- deleted Items that were ever restored
   destroyed         INTEGER NOT NULL DEFAULT 0, -- writes that destroyed versions or deleted Items
   versions_kept     INTEGER NOT NULL DEFAULT 0, -- no Item keeps more earlier versions
-  fold              INTEGER NOT NULL DEFAULT 0, -- all Items have a folded_index of this version of the fold; 0: not all have one
   resealed          TEXT              -- of a vault with several keys: how far its rows are sealed again under the newest; NULL: from the start
 ) STRICT, WITHOUT ROWID;
 
@@ -122,15 +121,12 @@ CREATE TABLE IF NOT EXISTS items (
   title_index TEXT    NOT NULL,
   overview    TEXT    NOT NULL, -- sealed: the summary
   details     TEXT    NOT NULL, -- sealed: sections and fields
-  folded_index TEXT,            -- the blind index of the folded title, and title_index as it was then; NULL: not known
+  folded_index TEXT   NOT NULL, -- the blind index of the folded title
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX IF NOT EXISTS items_by_title ON items (vault_id, title_index);
--- The expression is NULL while folded_index is missing or is that of an earlier title, so a release that does not know the
--- column keeps the index right (docs/decisions, 0021).
-CREATE INDEX IF NOT EXISTS items_by_folded_title
-  ON items (vault_id, CASE WHEN substr(folded_index, 25) = title_index THEN substr(folded_index, 1, 24) END);
+CREATE INDEX IF NOT EXISTS items_by_folded_title ON items (vault_id, folded_index);
 
 -- The earlier versions of Items, and all versions of deleted Items, sealed as they were in items.
 CREATE TABLE IF NOT EXISTS item_versions (
@@ -162,7 +158,7 @@ CREATE TABLE IF NOT EXISTS files (
   generation TEXT    NOT NULL,
   size       INTEGER NOT NULL, -- bytes, before sealing
   sealed     TEXT    NOT NULL, -- name, section, the content's key
-  since      INTEGER,          -- the Item's first version with this row; NULL: of a release before the column, counts as 0
+  since      INTEGER NOT NULL, -- the Item's first version with this row
   PRIMARY KEY (vault_id, item_id, id)
 ) STRICT, WITHOUT ROWID;
 

@@ -17,23 +17,21 @@ import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
 import { recordRootKeys } from "./store/keys/root-keys.ts";
 import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
 import { deleteRowsOfDeletedVaults } from "./store/commit/deleted-vaults.ts";
-import { foldVaults } from "./store/commit/folded-titles.ts";
 import { deleteOldRecords } from "./store/commit/idempotency.ts";
-import { countSealedBytes } from "./store/commit/sealed-bytes.ts";
 import type { Expired, Expiry } from "./vault/expiry.ts";
 import { filesOf } from "./store/buckets/r2.ts";
 
 /**
  * The D1 calls that no part takes from the shared ones, because they do not depend on how much is due: of the logs 2, of the archive 1, of
- * deleted vaults 1, of sealed bytes 1, of due vaults 1, of root keys 2, of titles 1, of contents 2, of the newest backup 2, of damages
+ * deleted vaults 1, of due vaults 1, of root keys 2, of contents 2, of the newest backup 2, of damages
  * 1, of the counts 1.
  */
-const UNSHARED_CALLS = 15;
+const UNSHARED_CALLS = 13;
 
 /**
  * The hourly task of the cron trigger: archives or deletes what is past its retention, and deletes the rows of deleted vaults; ends expired
- * tokens, sessions and codes; counts the sealed bytes of vaults that are not counted yet; lets coordinators expire deleted Items and
- * versions, index titles that are not indexed yet, and watch contents without a row; stores the proof of the active root key; begins the
+ * tokens, sessions and codes; lets coordinators expire deleted Items and
+ * versions, and watch contents without a row; stores the proof of the active root key; begins the
  * nightly backup, and looks for the newest one. In: Unix milliseconds. Each part runs even when another one fails; throws when one failed,
  * so that the run shows as failed. A malformed setting fails the part that needs a setting. The parts share the D1 calls of the invocation;
  * the next run continues.
@@ -47,13 +45,11 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     moveExpiredTokens(env.DB, now, take).then((count) => ({ token: count })),
     deleteExpiredSessions(env.DB, now, take).then((count) => ({ session: count })),
     deleteRowsOfDeletedVaults(env.DB, now, take),
-    countSealedBytes(env.DB, take),
     expireVaults(env, now),
     recordKeys(env, now),
     startBackups(env, now),
     checkNewestBackup(env, now),
     forgetDamages(env.DB, now),
-    foldVaults(env.DB, (vault) => env.COORDINATOR.getByName(vault).foldTitles(vault)),
     watchContents(env, now),
   ]);
   await recordCounts(env.DB, Object.assign({}, ...parts.map((part) => (part.status === "fulfilled" ? part.value : {}))));

@@ -406,8 +406,8 @@ export interface Quota {
 export interface Usage {
   /** Items, deleted ones included. */
   items: number;
-  /** Bytes; `null` in a vault of release 0.1.0 that is not counted yet (contract 13.24). */
-  bytes: number | null;
+  /** Bytes of the encrypted form of Items and of the rows of Files. */
+  bytes: number;
   /** Bytes of contents. */
   fileBytes: number;
 }
@@ -1333,7 +1333,6 @@ export type ErrorKind =
   | "access_unavailable"
   | "version_skew"
   | "schema"
-  | "unindexed"
   | "database_full"
   | "quota"
   | "misconfigured";

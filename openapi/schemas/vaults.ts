@@ -59,10 +59,7 @@ export const vaultSchemas: Readonly<Record<string, Schema>> = {
   }),
   Usage: closed("What a vault uses of its quotas.", {
     items: integer("Items, deleted ones included.", 0),
-    bytes: {
-      type: ["integer", "null"],
-      description: "Bytes; `null` in a vault of release 0.1.0 that is not counted yet (contract 13.24).",
-    },
+    bytes: integer("Bytes of the encrypted form of Items and of the rows of Files.", 0),
     fileBytes: integer("Bytes of contents.", 0),
   }),
   QuotaInput: open("The quotas that change (contract 13.23).", {

@@ -99,7 +99,6 @@ const failures = {
     text("The database has an older schema than this release serves: run `npx wrangler d1 migrations apply DB --remote`"),
     60,
   ],
-  unindexed: [503, text("The titles of the vault are being indexed: use the id of the Item, or try again later")],
   database_full: [507, text("The database is nearly full: reads, deletions and writes that make an Item smaller are accepted")],
   quota: [507, ({ vault }, quota) => `The ${vault ? "vault" : "service"} has reached its quota of ${quota}`],
   misconfigured: [503, (_, fault) => `The service is not configured rightly: see /health${fault && ` (${fault})`}`, 60],

@@ -24,7 +24,6 @@ export const LIMITS = {
   references: 100, // of one request
   reference: 4 * 1024,
   referencePairs: 1_000, // references by name × vaults that are looked up in one D1 call
-  unindexedTitles: 1_500, // Items whose titles are not indexed that references look at
   referencedFiles: 2_000, // Files of the Items of references without a field
   idempotencyKey: 255,
   vaultItems: 100_000, // the default quotas of a vault

@@ -9,24 +9,22 @@ export type QuotaChange = { readonly [K in keyof Quota]?: number | null | undefi
 
 export const DEFAULT_QUOTA: OwnQuota = { items: null, bytes: null, fileBytes: null };
 
-/** What a vault uses, its default quota, and the unit of the message. A usage that is not known yet is not bounded. */
-const QUOTAS: { readonly [K in keyof Quota]: readonly [usage: (vault: Vault) => number | null, standard: number, unit: string] } =
-  {
-    // An answer of a coordinator of release 0.2.0 has no number of deleted Items.
-    items: [({ items, deleted }) => items + (deleted ?? 0), LIMITS.vaultItems, "Items"],
-    bytes: [({ sealedBytes }) => sealedBytes, LIMITS.vaultBytes, "bytes of Items"],
-    fileBytes: [({ fileBytes }) => fileBytes, LIMITS.vaultFileBytes, "bytes of Files"],
-  };
+/** What a vault uses, its default quota, and the unit of the message. */
+const QUOTAS: { readonly [K in keyof Quota]: readonly [usage: (vault: Vault) => number, standard: number, unit: string] } = {
+  items: [({ items, deleted }) => items + deleted, LIMITS.vaultItems, "Items"],
+  bytes: [({ sealedBytes }) => sealedBytes, LIMITS.vaultBytes, "bytes of Items"],
+  fileBytes: [({ fileBytes }) => fileBytes, LIMITS.vaultFileBytes, "bytes of Files"],
+};
 
 const QUOTA_NAMES = Object.keys(QUOTAS) as (keyof Quota)[];
 
-/** The quotas that hold for a vault. A coordinator of release 0.1.0 answers without them. */
-export const quotaOf = ({ quota }: Partial<Vault>): Quota =>
-  Object.fromEntries(QUOTA_NAMES.map((name) => [name, quota?.[name] ?? QUOTAS[name][1]])) as unknown as Quota;
+/** The quotas that hold for a vault. */
+export const quotaOf = ({ quota }: Vault): Quota =>
+  Object.fromEntries(QUOTA_NAMES.map((name) => [name, quota[name] ?? QUOTAS[name][1]])) as unknown as Quota;
 
-/** What a vault uses of each quota; `null` where that is not known yet. */
-export const usageOf = (vault: Vault): OwnQuota =>
-  Object.fromEntries(QUOTA_NAMES.map((name) => [name, QUOTAS[name][0](vault) ?? null])) as unknown as OwnQuota;
+/** What a vault uses of each quota. */
+export const usageOf = (vault: Vault): Quota =>
+  Object.fromEntries(QUOTA_NAMES.map((name) => [name, QUOTAS[name][0](vault)])) as unknown as Quota;
 
 export const changeQuota = (before: OwnQuota, change: QuotaChange): OwnQuota =>
   Object.fromEntries(
@@ -36,6 +34,6 @@ export const changeQuota = (before: OwnQuota, change: QuotaChange): OwnQuota =>
 /** Refuses a write by which a vault would use more than before, and more than a quota. Out: `quota`, or nothing. */
 export function checkQuota(before: Vault, after: Vault): Refusal | undefined {
   const [was, is, quota] = [usageOf(before), usageOf(after), quotaOf(after)];
-  const exceeded = QUOTA_NAMES.find((name) => is[name]! > was[name]! && is[name]! > quota[name]);
+  const exceeded = QUOTA_NAMES.find((name) => is[name] > was[name] && is[name] > quota[name]);
   return exceeded && fail("quota", `${quota[exceeded]} ${QUOTAS[exceeded][2]}`);
 }

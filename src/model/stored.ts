@@ -42,9 +42,9 @@ export interface StoredItem {
 
 export const NOTHING_STORED: StoredItem = { current: undefined, versions: [], files: [], ended: [], deleted: undefined };
 
-/** Whether a row of a File belongs to a version. A row of a release without versions has no `since`, which counts as 0. */
-export const isInVersion = (row: { readonly since: number | null; readonly until?: number }, version: number): boolean =>
-  (row.since ?? 0) <= version && version < (row.until ?? Infinity);
+/** Whether a row of a File belongs to a version. */
+export const isInVersion = (row: { readonly since: number; readonly until?: number }, version: number): boolean =>
+  row.since <= version && version < (row.until ?? Infinity);
 
 /** The contents that rows reference, each of them once: several rows may share one. */
 export const contentsOf = ({ files, ended }: StoredItem): ReadonlyMap<string, FileRecord> =>

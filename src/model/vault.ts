@@ -21,8 +21,8 @@ export interface Vault {
   readonly files: number;
   /** Bytes of the contents, also of those that only earlier versions and deleted Items have. */
   readonly fileBytes: number;
-  /** Bytes of the sealed texts of its Items, their versions and Files; `null`: not counted yet, because release 0.1.0 created the vault. */
-  readonly sealedBytes: number | null;
+  /** Bytes of the sealed texts of its Items, their versions and Files. */
+  readonly sealedBytes: number;
   readonly quota: OwnQuota;
   /** Unix milliseconds. */
   readonly createdAt: number;
@@ -78,7 +78,7 @@ export function countWrite(vault: Vault, now: number, change: CountChange): Vaul
     destroyed: vault.destroyed + destroyed,
     files: vault.files + files,
     fileBytes: vault.fileBytes + fileBytes,
-    sealedBytes: vault.sealedBytes === null ? null : vault.sealedBytes + sealedBytes,
+    sealedBytes: vault.sealedBytes + sealedBytes,
     updatedAt: Math.max(now, vault.updatedAt),
   };
 }

@@ -12,7 +12,6 @@ import { migrateCoordinator } from "../store/d1/coordinator-schema.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { createRowCache } from "../store/commit/cache.ts";
-import { foldTitles } from "../store/commit/folded-titles.ts";
 import { type AlarmContext, runAlarm, setAlarm } from "./alarm.ts";
 import { commitOperations } from "./commit.ts";
 import { type Expired, type Expiry, expireItems } from "./expiry.ts";
@@ -103,11 +102,6 @@ export class VaultCoordinator extends DurableObject<Env> {
       await setAlarm(this.ctx.storage);
       return answer;
     });
-  }
-
-  /** Indexes a slice of the titles of the vault. Out: whether titles are left. Errors: those of `foldTitles`. */
-  foldTitles(vault: string): Promise<Result<boolean>> {
-    return this.#withStore((store) => foldTitles(store, vault));
   }
 
   /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { setVariables } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
@@ -124,14 +123,6 @@ describe("a vault at its quota of bytes", () => {
     expect((await call("PATCH", path, value("z".repeat(6000)))).status).toBe(507);
     expect((await rowsOf(vault, other.split("/").at(-1)!)).versions).toEqual([1]);
     expect((await call("DELETE", path)).status).toBe(204);
-  });
-
-  it("is not enforced while the bytes are not counted", async () => {
-    const { vault, items, call } = await freshVault();
-    await setQuota(vault, { bytes: 1 });
-    await env.DB.prepare("UPDATE vaults SET sealed_bytes = NULL, updated_at = updated_at + 1 WHERE id = ?").bind(vault).run();
-    expect((await seen(vault)).usage.bytes).toBe(null);
-    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
   });
 });
 

@@ -166,7 +166,7 @@ it("a File with a damaged first version that replaced another one is restored fr
 const COUNTS = ["items", "created", "deleted", "files", "file_bytes", "sealed_bytes", "versions_kept"];
 const NUMBERS: readonly (readonly [string, unknown?])[] = [
   ...[...COUNTS, "content_version", "attribute_version"].map((column) => [column] as const),
-  ...["restored", "destroyed", "fold"].map((column) => [column, 0] as const),
+  ...["restored", "destroyed"].map((column) => [column, 0] as const),
   ...["quota_items", "quota_bytes", "quota_file_bytes"].map((column) => [column, null] as const),
 ];
 

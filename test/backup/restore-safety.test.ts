@@ -115,7 +115,6 @@ describe("a restore without room for the rows of its snapshot", () => {
 
 describe("a restore of rows that the database has already", () => {
   it.each([
-    ["are not counted", "UPDATE vaults SET sealed_bytes = NULL WHERE id = ?"],
     ["are counted wrong", "UPDATE vaults SET sealed_bytes = -1 WHERE id = ?"],
     ["have lost the row of their vault", "DELETE FROM vaults WHERE id = ?"],
   ])("has room when the database is nearly full, also when they %s", async (_, damage) => {

@@ -112,7 +112,6 @@ describe("a vault is read wholly again", () => {
       },
     ],
     ["its rows are sealed again under another key", addKeyInDatabase],
-    ["the index of its titles has become another", async (vault) => run("UPDATE vaults SET fold = fold + 1 WHERE id = ?", vault)],
   ])("when %s (21.2)", async (_, change) => {
     const { vault, post: write } = await backedUp();
     await change(vault, write);

@@ -145,7 +145,6 @@ describe("a run", () => {
     const COORDINATOR = {
       getByName: (vault: string) => ({
         expire: async () => ({ ok: true, value: undefined }),
-        foldTitles: async () => ({ ok: true, value: false }),
         watchContents: async (keys: string[]) => {
           if (vault === lost[0]!.at.vault) throw new Error("reset");
           return env.COORDINATOR.getByName(vault).watchContents(keys);

@@ -206,16 +206,6 @@ describe("destroying a version", () => {
   });
 });
 
-describe("release 0.2.0 beside this one", () => {
-  it("adds a File without a first version: it counts as a File of all versions", async () => {
-    const { vault, item, file, patch, apply } = await withFile();
-    await patch();
-    await env.DB.prepare("UPDATE files SET since = NULL WHERE vault_id = ?").bind(vault).run();
-    await evictDurableObject(env.COORDINATOR.getByName(vault));
-    expect((await apply({ kind: "restore-version", item, version: 1 })).item).toMatchObject({ files: [{ id: file }] });
-  });
-});
-
 it("an Item whose row does not open is kept when it is deleted, and does not hinder writes to others", async () => {
   const { vault, call, items, item, path, rows, apply } = await withFile();
   await env.DB.prepare("UPDATE items SET details = overview WHERE vault_id = ?").bind(vault).run();

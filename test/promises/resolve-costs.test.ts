@@ -33,9 +33,6 @@ async function vaultOf(name: string, items: number, value = (index: number) => `
 const references = (vault: string, count: number) => times(count, (index) => `op://${vault}/ITEM ${index}/password`);
 const expected = (count: number) => times(count, (index) => `value ${index}`);
 
-const forget = (vault: string, condition = "true") =>
-  env.DB.prepare(`UPDATE items SET folded_index = NULL WHERE vault_id = ? AND ${condition}`).bind(vault).run();
-
 /** As in a new isolate: the cache of vault keys belongs to a keyring. */
 async function forgetKeys(): Promise<void> {
   const other = JSON.parse(env.ROOT_KEYS) as { keys: Record<string, string> };
@@ -65,100 +62,12 @@ describe("100 references to 100 Items of a vault", () => {
     expect(await resolve(token, references("production", 100))).toMatchObject({ values: expected(100), calls: 1 });
   });
 
-  it("take two D1 calls more while titles are not indexed, and find every Item", async () => {
-    await forget(vault, "id < '8'");
-    expect(await resolve(token, references("production", 100))).toMatchObject({ values: expected(100), calls: 3 });
-    await forget(vault);
-    const { values, calls, rowsRead } = await resolve(token, references("production", 100));
-    expect([values, calls]).toEqual([expected(100), 3]);
-    expect(rowsRead).toBeLessThan(3_000);
-  });
-
   it("that do not exist take one D1 call, and one for the Files when a field does not exist", async () => {
-    await env.COORDINATOR.getByName(vault).foldTitles(vault);
     const missing = times(100, (index) => `op://production/nothing ${index}/password`);
     expect(await resolve(token, missing)).toMatchObject({ values: missing.map(() => 404), calls: 1 });
     expect(await resolve(token, ["op://production/item 1/x", "op://production/item 2/y"])).toMatchObject({
       values: [404, 404],
       calls: 2,
     });
-  });
-});
-
-describe("a title that is not indexed", () => {
-  it("that equals an indexed one makes a reference ambiguous", async () => {
-    const { vault, token } = await vaultOf("Half", 1);
-    await seedItems(env, vault, [login(vault, "ITEM 0", { fields: [field("other")] })]);
-    await forget(vault, "id = (SELECT max(id) FROM items AS other WHERE other.vault_id = items.vault_id)");
-    expect((await resolve(token, references("Half", 1))).values).toEqual([409]);
-  });
-
-  it("is found among 1,500, and a reference by title is a 503 when there are more, but not one by id", async () => {
-    const { vault, token } = await vaultOf("Old", 1_500);
-    await forget(vault);
-    const { values, rowsRead, calls } = await resolve(token, references("Old", 2));
-    expect([values, calls]).toEqual([expected(2), 3]);
-    expect(rowsRead).toBeLessThan(10_000);
-    const one = login(vault, "Last", { fields: [field("last")] });
-    await seedItems(env, vault, [one]);
-    await forget(vault);
-    const more = await resolve(token, [...references("Old", 1), `op://Old/${one.id}/password`]);
-    expect(more.values).toEqual([503, "last"]);
-    expect(more.rowsRead).toBeLessThan(10_000);
-  });
-});
-
-/** References by name to an Item of each vault. */
-const named = (count: number) => times(count, (index) => `op://VAULT ${index}/same/password`);
-
-describe("references to many vaults", () => {
-  let vaults: string[];
-  let token: string;
-  beforeAll(async () => {
-    vaults = await Promise.all(times(100, (index) => makeVault(`Vault ${index}`)));
-    for (const vault of vaults) await seedItems(env, vault, [login(vault, "Same", { fields: [field(vault)] })]);
-    token = (await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "r"])))).token;
-    await resolve(token, ["op://vault 0/x/y"]);
-  });
-
-  it("take one D1 call up to 1,000 references × vaults, and two beyond", async () => {
-    for (const [count, expectedCalls] of [
-      [10, 1],
-      [11, 2],
-      [100, 2],
-    ] as const) {
-      const { values, calls, rowsRead } = await resolve(token, named(count));
-      expect([values, calls]).toEqual([vaults.slice(0, count), expectedCalls]);
-      expect(rowsRead).toBeLessThan(5_000);
-      console.log(`${count} references × 100 vaults: ${calls} calls, ${rowsRead} rows read`);
-    }
-  });
-
-  it("take one D1 call when the vaults are given by their ids", async () => {
-    const { values, calls } = await resolve(
-      token,
-      vaults.map((vault) => `op://${vault}/same/password`),
-    );
-    expect([values, calls]).toEqual([vaults, 1]);
-  });
-
-  it("read as many rows for a vault that the token does not name as for one that does not exist", async () => {
-    const hidden = await makeVault("Hidden");
-    await seedItems(env, hidden, [login(hidden, "Same")]);
-    const costs = [`op://${hidden}/same/x`, `op://${crypto.randomUUID()}/same/x`, "op://hidden/same/x", "op://missing/same/x"];
-    const [first, ...others] = await Promise.all(costs.map((reference) => resolve(token, [reference])));
-    for (const one of others) expect(one).toEqual(first);
-    expect(first!.values).toEqual([404]);
-  });
-});
-
-describe("references to large Items", () => {
-  it("take one D1 call more for each 4 MiB", async () => {
-    const { vault, token } = await vaultOf("Large", 20, (index) => `value ${index} ${"x".repeat(370_000)}`);
-    await resolve(token, references(vault, 1));
-    const { values, calls } = await resolve(token, references("Large", 20));
-    expect(values.map((value: string) => value.split(" ", 2).join(" "))).toEqual(expected(20));
-    const sizes = 20 * 370_000 * (4 / 3);
-    expect(calls).toBe(1 + Math.ceil(sizes / (4 * 1024 * 1024)));
   });
 });

@@ -6,7 +6,8 @@ import { cleanUp } from "../../src/scheduled.ts";
 import { SEALED_BYTES } from "../support/faults.ts";
 import { freshItem, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
-import { admin, client, freshVault, LOGIN } from "../support/service.ts";
+import { flipped } from "../verify/support/vault.ts";
+import { freshVault, LOGIN } from "../support/service.ts";
 
 /** `vaults.sealed_bytes`: the bytes of the sealed texts of a vault, which its quota bounds (contract 12.6). */
 
@@ -23,9 +24,6 @@ async function expectExact(vault: string): Promise<void> {
   expect(counted).toBe(stored);
 }
 
-/** A row that release 0.1.0 wrote is not counted. The coordinator's cache still has the sum. */
-const forget = (vault: string) => env.DB.prepare("UPDATE vaults SET sealed_bytes = NULL WHERE id = ?").bind(vault).run();
-
 const anyText = fc.string({ unit: "grapheme", maxLength: 60 });
 
 const write = fc.oneof(
@@ -35,15 +33,12 @@ const write = fc.oneof(
   fc.record({ kind: fc.constant("replace"), item: fc.nat(3), size: fc.nat(200_000) }),
   fc.record({ kind: fc.constant("delete file"), item: fc.nat(3) }),
   fc.record({ kind: fc.constant("delete"), item: fc.nat(3) }),
-  fc.record({ kind: fc.constant("forget and count") }),
 );
 
 /** Writes at the same time, and whether the coordinator then loses its cache. */
 const group = fc.record({ writes: fc.array(write, { maxLength: 4 }), evict: fc.boolean() });
 
 type Write = { kind: string; item?: number; text?: string; size?: number };
-
-const uncounted = async () => Number(/_uncounted (\d+)/.exec((await client(env.METRICS_TOKEN)("GET", "/metrics")).text)![1]);
 
 describe("the counter of sealed bytes", () => {
   it("is 0 for a new vault", async () => {
@@ -56,7 +51,6 @@ describe("the counter of sealed bytes", () => {
       const { vault, items, call } = await freshVault();
       const apply = async ({ kind, item = 0, text = "", size = 0 }: Write): Promise<unknown> => {
         if (kind === "create") return call("POST", items, { body: { ...LOGIN, title: text } });
-        if (kind === "forget and count") return forget(vault).then(() => cleanUp(env, Date.now()));
         const path = `${items}/${(await call("GET", items)).body[item]?.id}`;
         const files = `${path}/files`;
         if (kind === "patch") return call("PATCH", path, { body: [{ op: "add", path: "/fields", value: { value: text } }] });
@@ -82,51 +76,12 @@ describe("the counter of sealed bytes", () => {
   it("stays exact when an Item that does not open is deleted", async () => {
     const { vault, path, call, upload } = await freshItem();
     await upload(pattern(10));
-    await env.DB.prepare("UPDATE items SET details = substr(details, 9) || '=' WHERE vault_id = ?").bind(vault).run();
-    await forget(vault);
-    await cleanUp(env, Date.now());
+    await env.DB.prepare(`UPDATE items SET details = ${flipped("details")} WHERE vault_id = ?`)
+      .bind(vault)
+      .run();
     await evictDurableObject(env.COORDINATOR.getByName(vault));
     expect((await call("DELETE", path)).status).toBe(204);
     expect((await bytesOf(vault)).counted).toBeGreaterThan(0);
     await expectExact(vault);
-  });
-
-  it("is not known for a vault of release 0.1.0: a write leaves it so, and the cron trigger counts it", async () => {
-    const { vault, items, call } = await freshVault();
-    await call("POST", items, { body: LOGIN });
-    await forget(vault);
-    await call("POST", items, { body: LOGIN });
-    expect((await bytesOf(vault)).counted).toBe(null);
-    expect((await client(env.METRICS_TOKEN)("GET", "/metrics")).text).toMatch(/\nitem_vault_vaults_uncounted [1-9]/);
-    await cleanUp(env, Date.now());
-    await expectExact(vault);
-    await call("POST", items, { body: LOGIN });
-    await expectExact(vault);
-  });
-
-  it("is counted for ten vaults per run, with one D1 call each", async () => {
-    const vaults = await Promise.all(Array.from({ length: 12 }, () => freshVault()));
-    for (const { vault } of vaults) await forget(vault);
-    const before = await uncounted();
-    await cleanUp(env, Date.now());
-    expect(await uncounted()).toBe(before - 10);
-    await cleanUp(env, Date.now());
-    expect(await uncounted()).toBe(Math.max(before - 20, 0));
-  });
-
-  it("reads each row of the vault once when it is counted", async () => {
-    const { vault, items, call, upload } = await freshItem();
-    await Promise.all(Array.from({ length: 9 }, () => call("POST", items, { body: LOGIN })));
-    await upload(pattern(1));
-    const { meta } = await env.DB.prepare(
-      `UPDATE vaults SET sealed_bytes =
-        (SELECT coalesce(sum(octet_length(overview) + octet_length(details)), 0) FROM items WHERE vault_id = ?1)
-        + (SELECT coalesce(sum(octet_length(sealed)), 0) FROM files WHERE vault_id = ?1) WHERE id = ?1`,
-    )
-      .bind(vault)
-      .run();
-    // SQLite also reads the entry after the last row of a range, and the row of the vault twice.
-    expect(meta.rows_read).toBeLessThanOrEqual(10 + 1 + 4);
-    await admin("DELETE", `/v1/admin/vaults/${vault}`);
   });
 });

@@ -52,7 +52,7 @@ describe("the row cache", () => {
 
   it("does not add an updated Item whose entry was removed for lack of space, because its Files are unknown", () => {
     const cache = createRowCache(1000);
-    const file = { item_id: "a", id: "f", generation: "g", size: 1, sealed: "x", since: null };
+    const file = { item_id: "a", id: "f", generation: "g", size: 1, sealed: "x", since: 1 };
     cache.put({ vault: vaultAt(1), items: [sealedItem("a"), sealedItem("b")], filesOf: new Map([["a", [file]]]), kept });
     const larger = { ...sealedItem("b", 2), details: "x".repeat(940) };
     cache.update({ vault: vaultAt(2), items: [larger, sealedItem("a", 2)], kept, created: [], unknown: [] });

@@ -70,7 +70,7 @@ const ofItems: Readonly<Record<string, Damage>> = {
     repairable: true,
   },
   "a wrong folded_index": {
-    plant: ({ other }) => run("UPDATE items SET folded_index = 'AAAAAAAAAAAAAAAAAAAAAA==' || title_index WHERE id = ?1", other),
+    plant: ({ other }) => run("UPDATE items SET folded_index = 'AAAAAAAAAAAAAAAAAAAAAA==' WHERE id = ?1", other),
     found: ({ vault, other }) => [{ kind: "index_wrong", vault, item: other, version: 1, table: "items" }],
     repairable: true,
   },

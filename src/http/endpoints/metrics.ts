@@ -50,13 +50,6 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
     ({ fileBytes }) => [["", fileBytes]],
   ],
   ["tokens", "gauge", "Tokens that are neither revoked nor expired.", ({ tokens }) => [["", tokens]]],
-  ["vaults_uncounted", "gauge", "Vaults whose quota of bytes is not enforced yet.", ({ uncounted }) => [["", uncounted]]],
-  [
-    "vaults_unindexed",
-    "gauge",
-    "Vaults whose titles are not all indexed for references yet.",
-    ({ unindexed }) => [["", unindexed]],
-  ],
   ["vaults_deleting", "gauge", "Deleted vaults that still have rows.", ({ deleting }) => [["", deleting]]],
   ["database_bytes", "gauge", "Size of the database.", ({ size }) => optional(size)],
   ["database_limit_bytes", "gauge", "Limit of the database, DATABASE_LIMIT_MB.", ({ limit }) => optional(limit)],

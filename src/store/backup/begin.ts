@@ -70,12 +70,11 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
 }
 
 /**
- * Which keys the vault has, and which index of titles is complete: no entry of the log tells these changes. A row may be read before it is
+ * Which keys the vault has: no entry of the log tells this. A row may be read before it is
  * sealed again, and opens all the same: the manifest has the list of keys as it was when the last row was read, and this state shows that
  * no key has gone since the first one.
  */
-export const stateOfKeys = ({ keys, fold = null }: Slice["row"]): string =>
-  JSON.stringify([parseKeyList(String(keys)).map(({ id }) => id), fold]);
+export const stateOfKeys = ({ keys }: Slice["row"]): string => JSON.stringify(parseKeyList(String(keys)).map(({ id }) => id));
 
 /**
  * Whether the vault is as its newest snapshot has it, and that one is authenticated by the active root key: else another key would be

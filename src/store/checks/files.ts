@@ -30,14 +30,14 @@ export async function openFileRow(
 /** Also whether the row is for versions that the Item has. In: the last version of the Item. */
 export async function checkFile(keys: VaultKeys, vault: string, last: number, row: FileRow | EndedRow): Promise<Fault[]> {
   const { faults } = await openFileRow(keys, vault, row);
-  const [first, end] = [row.since ?? 0, "until" in row ? row.until : last + 1];
+  const [first, end] = [row.since, "until" in row ? row.until : last + 1];
   if (0 <= first && first < end && end <= last + 1) return faults;
   return [...faults, fault("version_wrong", namedFile(vault, row), `the row is for versions ${first} to ${end - 1} of ${last}`)];
 }
 
 /** At any version a File has at most one row (file-versions.ts). In: all rows of the Files of an Item. */
 export function checkRanges(vault: string, item: string, files: readonly FileRow[], ended: readonly EndedRow[]): Fault[] {
-  const ranges = [...ended, ...files.map((row) => ({ id: row.id, since: row.since ?? 0, until: Infinity }))];
+  const ranges = [...ended, ...files.map((row) => ({ id: row.id, since: row.since, until: Infinity }))];
   return [...Map.groupBy(ranges, ({ id }) => id)].flatMap(([file, rows]) => {
     const sorted = rows.toSorted((a, b) => a.since - b.since);
     const overlaps = sorted.some(({ since }, index) => index > 0 && since < sorted[index - 1]!.until);

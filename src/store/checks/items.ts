@@ -67,19 +67,15 @@ export async function checkCurrent(keys: VaultKeys, vault: string, row: IndexedR
   const accepted = await Promise.all(keys.all.map((key) => indexesOf(key, opened.value.title)));
   const wrong = [
     ...(accepted.some(({ title_index }) => row.title_index === title_index) ? [] : ["title_index"]),
-    // Beside another title_index it counts as missing: the cron trigger indexes the title (folded-index.ts).
-    ...(isMissing(row) || accepted.some(({ folded_index }) => row.folded_index === folded_index) ? [] : ["folded_index"]),
+    ...(accepted.some(({ folded_index }) => row.folded_index === folded_index) ? [] : ["folded_index"]),
   ];
   const indexes = accepted[0]!;
   return wrong.map((column) => Object.assign(fault("index_wrong", named, `${column} is not that of the title`), { indexes }));
 }
 
 async function indexesOf(key: VaultKey, title: string): Promise<Indexes> {
-  const title_index = await blindIndex(key.index, title);
-  return { title_index, folded_index: (await foldedIndex(key, title)) + title_index };
+  return { title_index: await blindIndex(key.index, title), folded_index: await foldedIndex(key, title) };
 }
-
-const isMissing = ({ title_index, folded_index }: IndexedRow): boolean => folded_index?.slice(24) !== title_index;
 
 const closedPart = async (keys: VaultKeys, vault: string, row: ItemRow): Promise<string> =>
   (await openSummary(keys, vault, row)).ok ? "details" : "overview";

@@ -29,7 +29,7 @@ const SQL = {
   // A row that is in the way is of a version that was lost, as in `item_versions` (version-rows.ts): it is replaced.
   end: `
     INSERT OR REPLACE INTO file_versions (vault_id, item_id, id, until, since, generation, size, sealed)
-    SELECT vault_id, item_id, id, ?4, coalesce(since, 0), generation, size, sealed FROM files
+    SELECT vault_id, item_id, id, ?4, since, generation, size, sealed FROM files
     WHERE vault_id = ?1 AND item_id = ?2 AND id IN ${IDS}`,
   remove: `DELETE FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id IN ${IDS}`,
   return: `

@@ -14,7 +14,7 @@ export function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string
   return new Map(
     [...ids].map((id) => {
       const files = (filesOf.get(id) ?? []).map(({ id: file, generation, size, since, sealed }) => {
-        return { id: file, generation, size, since: since ?? 0, bytes: sealed.length };
+        return { id: file, generation, size, since, bytes: sealed.length };
       });
       return [id, { current: current.get(id), ...(kept.get(id) ?? NOTHING_KEPT), files, deleted: deleted.get(id) }];
     }),

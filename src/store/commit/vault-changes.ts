@@ -1,4 +1,3 @@
-import { FOLD_VERSION } from "../../model/fold.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 
 /** The statements that write the row of a vault. Only commit.ts runs them, behind the fence. */
@@ -10,10 +9,10 @@ const SQL = {
   insertVault: `
     INSERT INTO vaults (id, name, description, attribute_version, content_version, items, created, files, file_bytes, updated_at,
                         quota_items, quota_bytes, quota_file_bytes, deleted, restored, destroyed, sealed_bytes, versions_kept,
-                        created_at, root_key_id, keys, fold)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ${FOLD_VERSION})`,
+                        created_at, root_key_id, keys)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)`,
   // Neither the sealed bytes nor `versions_kept` are part of the fence: other statements may have changed them since the row was
-  // read (sealed-bytes.ts). Sealed bytes that are not counted stay NULL.
+  // read (repairs.ts, due-items.ts).
   updateVault: `
     UPDATE vaults SET name = ?2, description = ?3, attribute_version = ?4, content_version = ?5, items = ?6, created = ?7,
       files = ?8, file_bytes = ?9, updated_at = ?10, quota_items = ?11, quota_bytes = ?12, quota_file_bytes = ?13,

@@ -1,4 +1,3 @@
-import { FOLD_VERSION } from "../../model/fold.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
@@ -17,10 +16,6 @@ export interface Metrics {
   readonly files: number;
   /** Bytes of the contents, before sealing. */
   readonly fileBytes: number;
-  /** Vaults whose sealed bytes are not counted yet. */
-  readonly uncounted: number;
-  /** Vaults whose titles are not all indexed for references yet. */
-  readonly unindexed: number;
   /** Deleted vaults that still have rows. */
   readonly deleting: number;
   /** Neither revoked nor expired. */
@@ -45,8 +40,7 @@ const SQL = {
   vaults: `
     SELECT count(*) AS vaults, total(items) AS items, total(created) AS created, total(content_version) AS contentVersion,
       total(deleted) AS deleted, total(restored) AS restored, total(destroyed) AS destroyed,
-      total(files) AS files, total(file_bytes) AS fileBytes, count(*) - count(sealed_bytes) AS uncounted,
-      total(fold <> ${FOLD_VERSION}) AS unindexed,
+      total(files) AS files, total(file_bytes) AS fileBytes,
       (SELECT count(*) FROM deleted_vaults) AS deleting
     FROM vaults`,
   // The clean-up moves expired tokens, so their number does not add to the rows that this reads.
@@ -71,7 +65,7 @@ interface TokenCounts {
 export async function loadMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
   const read = await runBatch<
     [
-      Counted & { vaults: number; uncounted: number; unindexed: number; deleting: number },
+      Counted & { vaults: number; deleting: number },
       TokenCounts,
       { action: string; writes: number },
       FigureRow,
@@ -92,11 +86,11 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
   const cleaned = new Map(counts.map(({ kind, value }) => [kind, value]));
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
-  const { vaults, items, deleted, files, fileBytes, uncounted, unindexed, deleting } = counted!;
+  const { vaults, items, deleted, files, fileBytes, deleting } = counted!;
   const { tokens, next, soon, later, latest } = row!;
   const expiring = [soon, later, latest].map((count, index) => [DAYS[index]!, count] as const);
   const nextExpiry = next === null ? undefined : next / 1000;
-  const ofVaults = { vaults, items, deleted, files, fileBytes, uncounted, unindexed, deleting };
+  const ofVaults = { vaults, items, deleted, files, fileBytes, deleting };
   return ok({
     ...ofVaults,
     tokens,

@@ -2,7 +2,7 @@ import { FILE_COLUMNS } from "./files.ts";
 
 /**
  * The Files of one version n of an Item: the rows of `files` with since <= n, and those of `file_versions` with
- * since <= n < until. NULL in `files.since` counts as 0. At any version a File has at most one row.
+ * since <= n < until. At any version a File has at most one row.
  */
 
 /** A column of `file_versions`, the table being called `f`. */
@@ -23,13 +23,13 @@ export const filesOfVersion = (version: string): string => `
     UNION ALL
     SELECT (SELECT min(id) FROM file_versions WHERE vault_id = ?1 AND item_id = ?2 AND id > ended.id)
     FROM ended WHERE ended.id IS NOT NULL)
-  SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 AND coalesce(since, 0) <= ${version}
+  SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 AND since <= ${version}
   UNION ALL
   SELECT ${COLUMNS} FROM ended CROSS JOIN file_versions AS f ON ${ended(version, "ended.id")}
   ORDER BY id`;
 
 /** The row of one File of a version. In: as `filesOfVersion`; the parameter ?4 is the id of the File. */
 export const fileOfVersion = (version: string): string => `
-  SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id = ?4 AND coalesce(since, 0) <= ${version}
+  SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 AND id = ?4 AND since <= ${version}
   UNION ALL
   SELECT ${COLUMNS} FROM file_versions AS f WHERE ${ended(version, "?4")}`;

@@ -20,13 +20,13 @@ const { associatedData } = TABLES.items;
 /** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */
 export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem> {
   const [summary, secrets] = textsOf(item);
-  const [overview, details, title_index, folded] = await Promise.all([
+  const [overview, details, title_index, folded_index] = await Promise.all([
     sealText(keys, associatedData.overview(item.vault, item), summary),
     sealText(keys, associatedData.details(item.vault, item), secrets, Uint8Array.fromHex(item.nonce)),
     blindIndex(keys.newest.index, item.title),
     foldedIndex(keys.newest, item.title),
   ]);
-  return { id: item.id, version: item.version, overview, details, title_index, folded_index: folded + title_index };
+  return { id: item.id, version: item.version, overview, details, title_index, folded_index };
 }
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + sealedLength(text), 0);

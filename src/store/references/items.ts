@@ -1,9 +1,7 @@
 import type { Dialect } from "../../model/dialect.ts";
-import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { type FoundRow, loadWanted, type Reader, type Wanted } from "./rows.ts";
-import { searchUnindexed } from "./unindexed.ts";
 import { readItem, type Search, searchesFor, wantedBy } from "./search.ts";
 
 /** Loads and reads the Items of references. */
@@ -14,26 +12,14 @@ export interface Reading extends Reader {
 
 export const nameOf = (one: Wanted): string => [one.vault, one.item, one.folded].join("/");
 
-/** Loads the Items that were not asked for, and those of titles that are not indexed. Errors: as `loadWanted`. */
+/** Loads the Items that were not asked for. Errors: as `loadWanted`. */
 export async function loadMissing(
   store: Store,
   reading: Reading,
   searches: readonly Search[],
-  rows: readonly FoundRow[],
   asked: ReadonlyMap<string, Wanted>,
 ): Promise<Result<FoundRow[]>> {
-  const found = new Set(rows.map(({ vault_id, id }) => `${vault_id}/${id}`));
   const wanted = searches.flatMap(wantedBy).filter((one) => !asked.has(nameOf(one)));
-  let left: number = LIMITS.unindexedTitles;
-  for (const [vault, inVault] of Map.groupBy(searches, (search) => search.vault)) {
-    const byTitle = inVault.filter(({ item }) => item === undefined || !found.has(`${vault.id}/${item}`));
-    if (!vault.unindexed || byTitle.length === 0) continue;
-    const searched = await searchUnindexed(store, reading, vault, new Set(byTitle.map(({ title }) => title)), Math.max(left, 0));
-    if (!searched.ok) return searched;
-    left = searched.value.left;
-    for (const search of inVault) search.incomplete = left < 0;
-    wanted.push(...searched.value.ids.map((item) => ({ vault: vault.id, item, folded: null })));
-  }
   return wanted.length > 0 ? loadWanted(store, reading, wanted) : ok([]);
 }
 

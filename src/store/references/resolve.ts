@@ -17,8 +17,7 @@ import { findVault, openVaults } from "./vaults.ts";
  * - when references by name × vaults are more than `LIMITS.referencePairs`, or the keys of a vault are not in the cache of the
  *   isolate, which the blind indexes need;
  * - for each 4 MiB of Items that are larger than 20 KiB;
- * and one for the Files, when a reference names no field; and until the titles of a vault are indexed, one for each 2,000 of
- * its Items (decision 0021).
+ * and one for the Files, when a reference names no field.
  */
 
 /** Computes the blind indexes of a name once for each vault. */
@@ -37,7 +36,7 @@ const TRIES = 3;
 
 /**
  * Out: what each reference stands for, in their order. Errors: `unauthorized` (revoked), `unavailable`; of a reference
- * `reference_not_found`, `ambiguous`, `unindexed`, `invalid`, and those of vaults, Items and Files that do not open.
+ * `reference_not_found`, `ambiguous`, `invalid`, and those of vaults, Items and Files that do not open.
  */
 export async function resolveReferences(
   store: Store,
@@ -88,7 +87,7 @@ async function resolveOnce(
     }),
   );
   const searches = begun.flatMap((search) => (search.ok ? [search.value] : []));
-  const more = await loadMissing(store, reading, searches, rows, guesses);
+  const more = await loadMissing(store, reading, searches, guesses);
   if (!more.ok) return more;
   const read = await readItems(store, reading, searches, [...rows, ...more.value]);
   if (!read.ok) return read;

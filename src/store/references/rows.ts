@@ -3,7 +3,6 @@ import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
-import { BY_FOLDED_TITLE, FOLDED } from "../items/folded-index.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
 import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow } from "../vaults/rows.ts";
 
@@ -38,33 +37,32 @@ export interface FoundRow {
   readonly vault_id: string;
   readonly id: string;
   readonly version: number;
-  /** The blind index of its folded title; null when the title is not indexed. */
-  readonly folded: string | null;
+  /** The blind index of its folded title. */
+  readonly folded: string;
   readonly overview: string | null;
   readonly details: string | null;
 }
 
-/** A vault, and whether it has titles that are not indexed. */
-export type ListedRow = KeyRow & NameRow & { unindexed: number };
+export type ListedRow = KeyRow & NameRow;
 
 /** The most characters of sealed texts that one call loads. */
 const CHARACTERS = 4 * 1024 * 1024;
 
 /**
  * So many Items are loaded by one call at most. What 100 references name is fewer than the first, except with many vaults. The second
- * one has room for all that they may name: for each an id, three Items of its title, or six while the vault gets new keys, and two
- * more whose titles are not indexed.
+ * one has room for all that they may name: for each an id, and three Items of its title, or six while the vault gets new keys.
  */
-export const MOST_ITEMS = { guessed: 200, wanted: 9 * LIMITS.references };
+export const MOST_ITEMS = { guessed: 200, wanted: 7 * LIMITS.references };
 
 /** So many Items of one title are looked at: a live one, an archived one, and one that makes the title ambiguous. */
 export const SAME_TITLE = 3;
 
+/** Without the hint SQLite takes the primary key and reads every Item. */
+const BY_FOLDED_TITLE = "items INDEXED BY items_by_folded_title";
+
 const SQL = {
   vaults: `
-    SELECT ${KEY_COLUMNS}, ${NAME_COLUMNS},
-      EXISTS (SELECT 1 FROM ${BY_FOLDED_TITLE} WHERE vault_id = vaults.id AND ${FOLDED} IS NULL) AS unindexed
-    FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
+    SELECT ${KEY_COLUMNS}, ${NAME_COLUMNS} FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
   // The sizes are added up apart from the texts, which SQLite would copy.
   items: `
     WITH wanted AS MATERIALIZED (
@@ -74,13 +72,13 @@ const SQL = {
       UNION ALL
       SELECT vault, ids.value FROM wanted CROSS JOIN json_each((
         SELECT json_group_array(id) FROM (
-          SELECT id FROM ${BY_FOLDED_TITLE} WHERE vault_id = vault AND ${FOLDED} = folded LIMIT ${SAME_TITLE}))) AS ids
+          SELECT id FROM ${BY_FOLDED_TITLE} WHERE vault_id = vault AND folded_index = folded LIMIT ${SAME_TITLE}))) AS ids
       WHERE folded IS NOT NULL
       LIMIT ?2),
     sized AS MATERIALIZED (
       SELECT vault_id, items.id, sum(octet_length(overview) + octet_length(details)) OVER (ROWS UNBOUNDED PRECEDING) AS total
       FROM found CROSS JOIN items ON vault_id = vault AND items.id = found.id)
-    SELECT items.vault_id, items.id, version, ${FOLDED} AS folded,
+    SELECT items.vault_id, items.id, version, folded_index AS folded,
       CASE WHEN total <= ${CHARACTERS} THEN overview END AS overview,
       CASE WHEN total <= ${CHARACTERS} THEN details END AS details
     FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
@@ -88,7 +86,7 @@ const SQL = {
 
 /** The columns of a row whose texts are small enough that `MOST_ITEMS.guessed` of them fit into one call. */
 const GUESSED = `
-  items.vault_id, items.id, version, ${FOLDED} AS folded,
+  items.vault_id, items.id, version, folded_index AS folded,
   iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / MOST_ITEMS.guessed}, overview, NULL) AS overview,
   iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / MOST_ITEMS.guessed}, details, NULL) AS details`;
 
@@ -98,7 +96,7 @@ const GUESSES = `
   CROSS JOIN items ON items.vault_id = substr(ids.value, 1, 36) AND items.id = substr(ids.value, 37)
   UNION ALL
   SELECT ${GUESSED} FROM json_each(?2) AS titles
-  CROSS JOIN ${BY_FOLDED_TITLE} ON items.vault_id = substr(titles.value, 1, 36) AND ${FOLDED} = substr(titles.value, 37)
+  CROSS JOIN ${BY_FOLDED_TITLE} ON items.vault_id = substr(titles.value, 1, 36) AND folded_index = substr(titles.value, 37)
   LIMIT ${MOST_ITEMS.guessed}`;
 
 const KEYS = "SELECT id, keys FROM vaults WHERE id IN (SELECT value FROM json_each(?1))";

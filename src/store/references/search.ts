@@ -4,7 +4,7 @@ import { isId, parseId } from "../../model/ids.ts";
 import type { Field, Item } from "../../model/item.ts";
 import { fieldFinder, type FoundField } from "../../model/named.ts";
 import { type Attribute, namesNone, namesSeveral, type Reference } from "../../model/reference.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
 import { openItem } from "../items/items.ts";
 import { type FoundRow, SAME_TITLE, type Wanted } from "./rows.ts";
 import type { ReferencedVault } from "./vaults.ts";
@@ -36,8 +36,6 @@ export interface Search {
   readonly folded: readonly string[];
   byId: Hit | undefined;
   readonly byTitle: Hit[];
-  /** Whether not all titles could be looked at. */
-  incomplete: boolean;
 }
 
 /** The id in a part of a reference, in either form; `undefined` when it has no such form or can name nothing. */
@@ -54,7 +52,6 @@ export const startSearch = (reference: Reference, vault: ReferencedVault, folded
   folded,
   byId: undefined,
   byTitle: [],
-  incomplete: false,
 });
 
 export const wantedBy = ({ vault, item, folded }: Search): Wanted[] => wantedIn(vault.id, item, folded);
@@ -68,7 +65,7 @@ type LoadedRow = FoundRow & { readonly overview: string; readonly details: strin
 
 /** The searches that a row may answer. In: the searches in the vault of the row. */
 export const searchesFor = (row: FoundRow, searches: readonly Search[]): Search[] =>
-  searches.filter(({ item, folded }) => item === row.id || row.folded === null || folded.includes(row.folded));
+  searches.filter(({ item, folded }) => item === row.id || folded.includes(row.folded));
 
 /** Opens an Item once, and tells each of the searches what it says. */
 export async function readItem(row: LoadedRow, searches: readonly Search[], context: ReferenceContext): Promise<void> {
@@ -79,7 +76,7 @@ export async function readItem(row: LoadedRow, searches: readonly Search[], cont
     // The index is never trusted alone.
     const named = opened.ok
       ? opened.value.state !== "ARCHIVED" && fold(opened.value.title) === search.title
-      : row.folded !== null && search.folded.includes(row.folded);
+      : search.folded.includes(row.folded);
     if (search.item === row.id) search.byId = lookUp(search.reference);
     else if (named) search.byTitle.push(lookUp(search.reference));
   }
@@ -100,10 +97,9 @@ function createLookUp(item: Item, context: ReferenceContext): (reference: Refere
 }
 
 /** The end of a search. In: how many Items have the indexed title. */
-export function concludeSearch({ byId, byTitle, incomplete }: Search, titled: number): Hit {
+export function concludeSearch({ byId, byTitle }: Search, titled: number): Hit {
   if (byId) return byId;
   if (titled >= SAME_TITLE || byTitle.length > 1) return namesSeveral("Items of the vault");
-  if (incomplete) return fail("unindexed");
   return byTitle[0] ?? namesNone("Item of the vault");
 }
 

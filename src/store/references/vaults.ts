@@ -14,8 +14,6 @@ export interface ReferencedVault {
   /** Its name, folded. */
   readonly name: string;
   readonly keys: VaultKeys;
-  /** Whether it has titles that are not indexed. */
-  readonly unindexed: boolean;
 }
 
 /** The vaults that references may name, by their ids. */
@@ -26,12 +24,12 @@ export async function openVaults(store: Store, rows: readonly ListedRow[]): Prom
   return new Map(
     await Promise.all(
       rows.map(async (row): Promise<[string, Result<ReferencedVault>]> => {
-        const { id, unindexed } = row;
+        const { id } = row;
         const keys = await openKeys(store, row);
         if (!keys.ok) return [id, keys];
         const name = await openName(keys.value, row);
         if (!name.ok) return [id, name];
-        return [id, ok({ id, name: fold(name.value), keys: keys.value, unindexed: unindexed === 1 })];
+        return [id, ok({ id, name: fold(name.value), keys: keys.value })];
       }),
     ),
   );

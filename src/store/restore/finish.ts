@@ -33,9 +33,9 @@ const SQL = {
     WHERE id = ?1`,
   /** Of a File that replaced another one, and whose first version was damaged: where the row of that one ends. */
   since: `
-    UPDATE files SET since = (
-      SELECT max(until) FROM file_versions AS ended WHERE vault_id = ?1 AND item_id = files.item_id AND id = files.id)
-    WHERE vault_id = ?1 AND since IS NULL`,
+    UPDATE files SET since = coalesce((
+      SELECT max(until) FROM file_versions AS ended WHERE vault_id = ?1 AND item_id = files.item_id AND id = files.id), 0)
+    WHERE vault_id = ?1 AND since = 0`,
   entry: `INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)`,
 };
 

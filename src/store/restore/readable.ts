@@ -60,13 +60,13 @@ const isWritten = (table: string, columns: readonly string[], row: readonly Cell
     (column, index) => holdsTime(table, column) || isSince(table, column) || !isImpossible(table, column, row[index]!),
   );
 
-/** The first version with a File: NULL counts as 0, so a damaged one costs no File. Of one that replaced another, finish.ts sets it. */
+/** The first version with a File: a damaged one becomes 0 and so costs no File. Of one that replaced another, finish.ts sets it. */
 const isSince = (table: string, column: string): boolean => table === "files" && column === "since";
 
-/** A value, or what stands for one that no row can have: NULL for a first version, else the time of the snapshot, in Unix milliseconds. */
+/** A value, or what stands for one that no row can have: 0 for a first version, else the time of the snapshot, in Unix milliseconds. */
 const possibleCell = (table: string, column: string, value: Cell, at: number): Cell => {
   if (!isImpossible(table, column, value)) return value;
-  return isSince(table, column) ? null : at;
+  return isSince(table, column) ? 0 : at;
 };
 
 const withPossibleCells = (table: string, columns: readonly string[], row: readonly Cell[], at: number): Cell[] =>

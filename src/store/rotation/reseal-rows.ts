@@ -86,7 +86,7 @@ async function indexesOf(keys: VaultKeys, vault: string, row: Columns, read: Col
   const summary = await openSummary(keys, vault, { id, version, overview });
   if (!summary.ok) return {};
   const title_index = await blindIndex(keys.newest.index, summary.value.title);
-  const folded_index = (await foldedIndex(keys.newest, summary.value.title)) + title_index;
+  const folded_index = await foldedIndex(keys.newest, summary.value.title);
   return title_index === read["title_index"] && folded_index === read["folded_index"] ? {} : { title_index, folded_index };
 }
 

@@ -45,7 +45,7 @@ export const VAULT_TABLES = {
       file_bytes: "number",
       created_at: "time",
       updated_at: "time",
-      sealed_bytes: "number?",
+      sealed_bytes: "number",
       quota_items: "number?",
       quota_bytes: "number?",
       quota_file_bytes: "number?",
@@ -53,7 +53,6 @@ export const VAULT_TABLES = {
       restored: "number",
       destroyed: "number",
       versions_kept: "number",
-      fold: "number",
       resealed: "text?",
     },
     associatedData: {
@@ -74,7 +73,7 @@ export const VAULT_TABLES = {
       title_index: "index",
       overview: "sealed",
       details: "sealed",
-      folded_index: "index?",
+      folded_index: "index",
     },
     associatedData: {
       overview: (vault: string, row: { readonly id: string; readonly version: number }) =>
@@ -122,7 +121,7 @@ export const VAULT_TABLES = {
       generation: "content",
       size: "number",
       sealed: "sealed",
-      since: "number?",
+      since: "number",
     },
     associatedData: { sealed: textOfFile },
     owner: { vault: "vault_id" },

@@ -27,7 +27,7 @@ export const NAME_COLUMNS = "vaults.name, vaults.attribute_version";
 export const HEAD_COLUMNS = "vaults.content_version + vaults.attribute_version AS sequence, vaults.updated_at AS at";
 
 /** A row of `vaults`, without what only SQL reads and writes. */
-export type VaultRow = Omit<RowOf<"vaults">, "versions_kept" | "fold">;
+export type VaultRow = Omit<RowOf<"vaults">, "versions_kept">;
 
 /** The wrapped keys of a vault. */
 export type KeyRow = Pick<VaultRow, "id" | "root_key_id" | "keys">;

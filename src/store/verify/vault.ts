@@ -77,7 +77,7 @@ type Counters = Pick<VaultRow, "items" | "deleted" | "created" | "files" | "file
 
 const NAMED = "Those that the log names are findings of their own, the others cannot be named";
 
-/** Counters that are the number of their rows. `sealed_bytes` may be NULL: not counted yet. */
+/** Counters that are the number of their rows. */
 const EXACT = ["items", "deleted", "files", "file_bytes", "sealed_bytes"] as const;
 
 /**
@@ -100,8 +100,8 @@ function checkCounters(vault: string, row: Counters, counted: Counted, repair?: 
   return [
     ...exact.map((name) =>
       missing(name)
-        ? wrong(name, row[name]!, `${counted[name]}: ${row[name]! - counted[name]} rows are missing. ${NAMED}`, loss)
-        : wrong(name, row[name]!, String(counted[name])),
+        ? wrong(name, row[name], `${counted[name]}: ${row[name] - counted[name]} rows are missing. ${NAMED}`, loss)
+        : wrong(name, row[name], String(counted[name])),
     ),
     ...(row.created < created ? [wrong("created", row.created, `at least ${created}`)] : []),
     ...(kept < counted.versions_kept ? [wrong("versions_kept", kept, `at least ${counted.versions_kept}`)] : []),

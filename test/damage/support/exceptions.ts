@@ -63,18 +63,7 @@ const EXCEPTIONS: readonly Exception[] = [
     faults: LOST,
     columns: ["vaults.quota_items", "vaults.quota_bytes", "vaults.quota_file_bytes"],
   },
-  {
-    reason: "an index that is missing or another one than that of the title: counts as not made yet",
-    faults: LOST,
-    columns: ["items.folded_index"],
-  },
-  { reason: "the version of the indexes: another one is made again", faults: ALL, columns: ["vaults.fold"] },
   { reason: "a log without a count is one that has none yet", faults: LOST, columns: ["logs.vault_id"] },
-  {
-    reason: "NULL is a value that a sound row has",
-    faults: ["emptied"],
-    columns: ["vaults.sealed_bytes"], // the bytes are not counted yet
-  },
   {
     reason: "the position of work under way: what is none of the work begins again",
     faults: ALL,

@@ -271,9 +271,6 @@ const history: readonly WorstRequest[] = [
 
 const RESOLVE = "POST /v1/resolve";
 
-/** The titles of the Items of `largeVault`, in another case. */
-const titles = times(LIMITS.references, (index) => `ITEM ${index}`);
-
 const resolving = (token: string, references: readonly string[]): Sent => ({ path: "/v1/resolve", token, body: { references } });
 
 const NAMES = times(10, (index) => `Item ${index}`);
@@ -325,18 +322,6 @@ const resolves: readonly WorstRequest[] = [
         references.push(`op://${vault}/${id}/f999`);
       }
       return resolving(token, references);
-    },
-  },
-  {
-    endpoint: RESOLVE,
-    why: "100 titles of a vault whose titles are not indexed",
-    prepare: async (world) => {
-      const { vault, token } = await largeVault(world, LIMITS.unindexedTitles);
-      await world.env.DB.prepare("UPDATE items SET folded_index = NULL WHERE vault_id = ?").bind(vault).run();
-      return resolving(
-        token,
-        titles.map((title) => `op://${vault}/${title}/x`),
-      );
     },
   },
   {
