@@ -11,7 +11,8 @@ const STARTS = 31;
 const VALUES = 100;
 const MEGABYTES = 200;
 
-const MOST = 2; // the target: a start takes at most so many times that of `node -e 0`
+/** The target: a start takes at most so many times that of `node -e 0`. */
+const START_RATIO_MAX = 2;
 
 function millisecondsOf(args: readonly string[]): number {
   const begin = performance.now();
@@ -30,7 +31,7 @@ function measureStart(): number {
   }
   const ratio = median(version) / median(nothing);
   console.log(
-    `start: ${median(version).toFixed(0)} ms, ${ratio.toFixed(2)} × node -e 0 (${median(nothing).toFixed(0)} ms; at most ${MOST})`,
+    `start: ${median(version).toFixed(0)} ms, ${ratio.toFixed(2)} × node -e 0 (${median(nothing).toFixed(0)} ms; at most ${START_RATIO_MAX})`,
   );
   return ratio;
 }
@@ -45,7 +46,7 @@ function secondsFor(use: (chunk: Uint8Array) => Uint8Array): number {
 }
 
 function measureMasking(): void {
-  const values = Array.from({ length: VALUES }, (_, place) => `s3cr3t ${place} ${"x".repeat(place % 40)}`);
+  const values = Array.from({ length: VALUES }, (_, index) => `s3cr3t ${index} ${"x".repeat(index % 40)}`);
   const masker = createMasker(values);
   const masked = secondsFor((chunk) => masker.push(chunk));
   const copied = secondsFor((chunk) => Buffer.from(chunk));
@@ -57,4 +58,4 @@ await buildPackages();
 console.log(ENVIRONMENT);
 const ratio = measureStart();
 measureMasking();
-if (ratio > MOST) process.exitCode = 1;
+if (ratio > START_RATIO_MAX) process.exitCode = 1;

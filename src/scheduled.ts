@@ -6,7 +6,7 @@ import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
 import { archiveOldActivity, forgetDays } from "./store/activity/archiving.ts";
 import { deleteOldActivity, forgetLogs } from "./store/activity/retention.ts";
-import { MOST_CALLS, shareCalls, type Take } from "./store/d1/calls.ts";
+import { INVOCATION_CALLS_MAX, shareCalls, type Take } from "./store/d1/calls.ts";
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/health/counters.ts";
 import { checkNewestBackup } from "./store/backup/check-newest.ts";
@@ -37,7 +37,7 @@ const UNSHARED_CALLS = 13;
  * the next run continues.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
-  const take = shareCalls(MOST_CALLS - UNSHARED_CALLS);
+  const take = shareCalls(INVOCATION_CALLS_MAX - UNSHARED_CALLS);
   const parts = await Promise.allSettled<Counts | void>([
     deleteOldRecords(env.DB, now, take).then((count) => ({ idempotency_record: count })),
     cleanLog(env, now, take),

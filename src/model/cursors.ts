@@ -36,18 +36,18 @@ export function parseCursors(text: string, vaults: readonly string[]): Map<strin
   const bytes = decode(text);
   if (bytes?.[0] !== VERSION) return undefined;
   const positions = new Map<string, Cursor>();
-  let place = 1;
+  let index = 1;
   const next = (): number => {
     let value = 0;
-    for (let factor = 1; place < bytes.length; factor *= 128) {
-      const byte = bytes[place++]!;
+    for (let factor = 1; index < bytes.length; factor *= 128) {
+      const byte = bytes[index++]!;
       value += (byte % 128) * factor;
       if (byte < 128) return value;
     }
     return Number.NaN;
   };
-  while (place < bytes.length) {
-    const prefix = bytes.subarray(place, (place += PREFIX / 2)).toHex();
+  while (index < bytes.length) {
+    const prefix = bytes.subarray(index, (index += PREFIX / 2)).toHex();
     const position = { sequence: next(), at: next() };
     if (!Number.isSafeInteger(position.sequence) || !Number.isSafeInteger(position.at)) return undefined;
     const vault = vaults.find((one) => prefixOf(one) === prefix && !positions.has(one));

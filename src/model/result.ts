@@ -25,5 +25,5 @@ export function must<T>(what: string, result: Result<T>): T {
   throw new Error(`could not ${what}: ${result.failure.detail ?? result.failure.kind}`);
 }
 
-/** A 400. In: the fault and its place, never a value of the client's. */
+/** A 400. In: the fault and where it is, never a value of the client's. */
 export const invalid = (message: string): Refusal => fail("invalid", message);

@@ -40,7 +40,7 @@ export const list = <S extends z.ZodType>(schema: S) =>
     .transform((value) => value ?? []);
 
 /**
- * The first fault and its place: `fields[2].type: is not a field type`. Never a value.
+ * The first fault and its path: `fields[2].type: is not a field type`. Never a value.
  * In: the error of a schema, and the name of the parsed value for an error at its root.
  */
 export function explain(error: z.ZodError, root: string): string {

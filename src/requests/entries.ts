@@ -29,11 +29,11 @@ interface Requested {
  * own: an id is in one log only. In: Unix milliseconds.
  */
 export function readEntries({ requestId, actor, origin }: Requested, entries: readonly Entry[], now: number): Activity[] {
-  return entries.map(({ vault, result, items }, place) => {
+  return entries.map(({ vault, result, items }, index) => {
     const [first] = items;
     const one = items.length === 1 && first;
     return {
-      id: place === 0 ? requestId : createRequestId(now),
+      id: index === 0 ? requestId : createRequestId(now),
       log: vault,
       action: "READ",
       result,

@@ -4,7 +4,7 @@ import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { openStore } from "../store/d1/database.ts";
 import { isDue, nextDue } from "../store/events/webhook-progress.ts";
-import { MOST_CALLS, shareCalls } from "../store/d1/calls.ts";
+import { INVOCATION_CALLS_MAX, shareCalls } from "../store/d1/calls.ts";
 import { deleteRows } from "../store/commit/deleted-vaults.ts";
 import { webhookPorts } from "./ports.ts";
 import type { Turns } from "./queue.ts";
@@ -70,7 +70,7 @@ export const startRowDeletion = (storage: DurableObjectStorage): Promise<void> =
 async function deleteVaultRows(sql: SqlStorage, { DB }: Env): Promise<number | undefined> {
   const vault = pending.deletedVault(sql);
   if (vault === undefined) return undefined;
-  const left = await deleteRows(DB, vault, shareCalls(MOST_CALLS));
+  const left = await deleteRows(DB, vault, shareCalls(INVOCATION_CALLS_MAX));
   if (!left.ok) return LATER;
   return left.value ? SOON : undefined;
 }

@@ -22,7 +22,7 @@ export type ServiceAttributes = Pick<
 /**
  * Completes an Item (contract 2 and 7): absent ids, labels and types, sections that only fields name, generated values,
  * entropy. In: `before`, the current Item: an unchanged value keeps its entropy, the section of a File stays, and so may a
- * long id of a section. Errors: 400, with the place.
+ * long id of a section. Errors: 400, with the path.
  */
 export function complete(input: ItemInput, service: ServiceAttributes, before: Item | undefined, random: Random): Result<Item> {
   const fields: Field[] = [];

@@ -20,7 +20,11 @@ export const GROWTH: Readonly<Record<DatabaseLevel, Growth>> = {
 };
 
 /** By how many bytes the sealed texts of an operation may grow. */
-const MOST: Readonly<Record<Exclude<Growth, "admitted">, number>> = { bounded: Infinity, refused: LIMITS.growth, shrinking: -1 };
+const GROWTH_BYTES_MAX: Readonly<Record<Exclude<Growth, "admitted">, number>> = {
+  bounded: Infinity,
+  refused: LIMITS.growth,
+  shrinking: -1,
+};
 
 /**
  * Refuses an operation that makes its vault too large. In: the vault before and after the operation, and by how many bytes
@@ -28,6 +32,6 @@ const MOST: Readonly<Record<Exclude<Growth, "admitted">, number>> = { bounded: I
  */
 export function refuseGrowth(growth: Growth, before: Vault, after: Vault, bytes: number): Refusal | undefined {
   if (growth === "admitted") return undefined;
-  if (bytes > MOST[growth]) return fail("database_full");
+  if (bytes > GROWTH_BYTES_MAX[growth]) return fail("database_full");
   return checkQuota(before, after);
 }

@@ -41,11 +41,11 @@ function countLine(line: string, onLoss: OnLoss): void {
 
 interface Value {
   readonly text: string;
-  /** The place of the line feed after it. */
+  /** The index of the line feed after it. */
   readonly end: number;
 }
 
-/** In: the place after the equals sign. */
+/** In: the index after the equals sign. */
 function valueAt(source: string, from: number, onLoss: OnLoss): Value {
   let start = from;
   while (isBlank(source[start])) start++;

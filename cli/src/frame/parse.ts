@@ -21,7 +21,7 @@ export interface Parsed {
 
 /** The command of a command line: the longest name of the table that the line begins with. Out: `undefined` without one. */
 export function findCommand(commands: readonly Command[], argv: readonly string[]): Command | undefined {
-  const matches = commands.filter(({ name }) => name.split(" ").every((word, place) => argv[place] === word));
+  const matches = commands.filter(({ name }) => name.split(" ").every((word, index) => argv[index] === word));
   return matches.toSorted((one, other) => other.name.length - one.name.length)[0];
 }
 
@@ -29,9 +29,9 @@ export function findCommand(commands: readonly Command[], argv: readonly string[
 export function parseLine(command: Command, argv: readonly string[]): Parsed {
   const { positionals, values, tokens } = parseStrictly(command, argv.slice(command.name.split(" ").length));
   const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? Number.POSITIVE_INFINITY;
-  const places = tokens.filter(({ kind }) => kind === "positional").map(({ index }) => index);
-  const rest = positionals.filter((_, place) => places[place]! > end);
-  const args = positionals.filter((_, place) => places[place]! < end);
+  const positions = tokens.filter(({ kind }) => kind === "positional").map(({ index }) => index);
+  const rest = positionals.filter((_, index) => positions[index]! > end);
+  const args = positionals.filter((_, index) => positions[index]! < end);
   // Without a command after it, `--` only ends the options.
   const parsed = command.rest ? { args, rest } : { args: positionals, rest: [] };
   const wanted = command.args.split(" ").filter(Boolean);

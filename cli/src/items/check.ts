@@ -14,8 +14,8 @@ export function withKnownAttributes(json: Record<string, unknown>, item: Item): 
   check(json, [...OF_ITEMS, ...Object.keys(item)], "the Item");
   const known = [...OF_FIELDS, ...item.fields.flatMap((field) => Object.keys(field))];
   const fields: unknown[] = Array.isArray(json["fields"]) ? json["fields"] : [];
-  for (const [place, field] of fields.entries())
-    if (typeof field === "object" && field !== null) check(field, known, `field ${place + 1}`);
+  for (const [index, field] of fields.entries())
+    if (typeof field === "object" && field !== null) check(field, known, `field ${index + 1}`);
   return json;
 }
 

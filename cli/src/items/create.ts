@@ -40,7 +40,7 @@ async function fromOptions(io: Io, options: Options): Promise<Record<string, unk
       hint: "Give --title, or the Item as JSON: `item create FILE`.",
     });
   const fields = (await loadFields(io, field.map(parseFieldSource))).map(newField);
-  const urls = url.map((href, place) => (place === 0 ? { href, primary: true } : { href }));
+  const urls = url.map((href, index) => (index === 0 ? { href, primary: true } : { href }));
   const user = username === undefined ? [] : [{ purpose: "USERNAME", value: username }];
   return { title, category, favorite, tags: tag, urls, fields: [...user, ...fields] };
 }

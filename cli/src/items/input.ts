@@ -29,26 +29,26 @@ export function versionOf(text: string): string {
 
 /** An Item as JSON text, from a file or with `-` from stdin. */
 export async function readJson(io: Io, path: string): Promise<Record<string, unknown>> {
-  const place = path === "-" ? "stdin" : path;
+  const name = path === "-" ? "stdin" : path;
   const bytes = path === "-" ? await readAll(io.stdin) : await readInput(path);
-  return parseItem(textOf(bytes, place), place);
+  return parseItem(textOf(bytes, name), name);
 }
 
 /** Errors: throws a CliError without a part of the text, which has values. */
-export function parseItem(text: string, place: string): Record<string, unknown> {
+export function parseItem(text: string, name: string): Record<string, unknown> {
   let item: unknown;
   try {
     item = JSON.parse(text.replace(/^\uFEFF/, "")); // a byte order mark, RFC 8259, section 8.1
   } catch (error) {
-    throw new CliError(`${place} is no JSON${placeOf(text, (error as Error).message)}`, { exit: "usage" });
+    throw new CliError(`${name} is no JSON${positionIn(text, (error as Error).message)}`, { exit: "usage" });
   }
   if (typeof item !== "object" || item === null || Array.isArray(item))
-    throw new CliError(`${place} is no Item: it has to be one JSON object`, { exit: "usage" });
+    throw new CliError(`${name} is no Item: it has to be one JSON object`, { exit: "usage" });
   return item as Record<string, unknown>;
 }
 
 /** Where the fault is, ` (line 3, column 5)`, if V8's message says so; the message itself may quote the text. */
-function placeOf(text: string, message: string): string {
+function positionIn(text: string, message: string): string {
   const [, position] = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message) ?? [];
   if (position === undefined) return "";
   const before = text.slice(0, Number(position)).split("\n");

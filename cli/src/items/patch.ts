@@ -30,7 +30,7 @@ export function operationsOf(item: Item, options: Values<typeof EDIT_OPTIONS>, f
 }
 
 const replace = (path: string, value: unknown): Operation => ({ op: "replace", path, value });
-const urlOf = (href: string, place: number) => (place === 0 ? { href, primary: true } : { href });
+const urlOf = (href: string, index: number) => (index === 0 ? { href, primary: true } : { href });
 const booleanOf = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === "true");
 
 /** An existing field keeps everything but its value, and its type where none is given. */

@@ -100,5 +100,5 @@ function variablesOf({ fields }: Item): Variable[] {
   const filled = fields.filter(({ value }) => value !== "");
   const labels = filled.map(({ label, id }) => label || id);
   const names = namesOf(labels);
-  return filled.map(({ value }, place) => ({ name: names[place]!, value, label: labels[place]! }));
+  return filled.map(({ value }, index) => ({ name: names[index]!, value, label: labels[index]! }));
 }

@@ -65,9 +65,9 @@ export async function loadFields(io: Io, sources: readonly FieldSource[]): Promi
 async function loadValue(io: Io, { label, source }: FieldSource): Promise<FieldValue> {
   if (source.from === "generate") return { generate: true, recipe: source.recipe };
   if (source.from === "prompt") return { value: await ask(io, `${label}: `, { hidden: true, instead: "Use `-` or `@FILE`." }) };
-  const place = source.from === "file" ? source.path : "stdin";
+  const name = source.from === "file" ? source.path : "stdin";
   const bytes = source.from === "file" ? await readInput(source.path) : await readAll(io.stdin);
-  return { value: textOf(bytes, place, "Store it as a File.").replace(/\r?\n$/, "") };
+  return { value: textOf(bytes, name, "Store it as a File.").replace(/\r?\n$/, "") };
 }
 
 /** The bytes of a file that the command line names. */
@@ -78,10 +78,10 @@ export async function readInput(path: string): Promise<Buffer> {
 }
 
 /** Errors: throws a CliError for bytes that are no UTF-8. */
-export function textOf(bytes: Uint8Array, place: string, hint = "Save it as UTF-8."): string {
+export function textOf(bytes: Uint8Array, name: string, hint = "Save it as UTF-8."): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new CliError(`${place} is no UTF-8 text`, { exit: "usage", hint });
+    throw new CliError(`${name} is no UTF-8 text`, { exit: "usage", hint });
   }
 }

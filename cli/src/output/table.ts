@@ -39,10 +39,10 @@ export function pairsOf(pairs: readonly (readonly [string, string])[]): string {
 }
 
 const widthsOf = (cells: readonly (readonly string[])[]): number[] =>
-  (cells[0] ?? []).map((_, place) => cells.reduce((width, row) => Math.max(width, widthOf(row[place]!)), 0));
+  (cells[0] ?? []).map((_, index) => cells.reduce((width, row) => Math.max(width, widthOf(row[index]!)), 0));
 
 function linesOf(cells: readonly (readonly string[])[], widths: readonly number[]): string {
-  const lines = cells.map((row) => row.map((cell, place) => padded(cut(cell, widths[place]!), widths[place]!)).join(GAP));
+  const lines = cells.map((row) => row.map((cell, index) => padded(cut(cell, widths[index]!), widths[index]!)).join(GAP));
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
@@ -51,10 +51,10 @@ function fit(widths: readonly number[], mayCut: readonly boolean[], room: number
   const fitted = [...widths];
   const sum = () => fitted.reduce((total, width) => total + width, 0);
   for (let over = sum() - room; over > 0; over = sum() - room) {
-    const widest = Math.max(...fitted.filter((_, place) => mayCut[place]));
+    const widest = Math.max(...fitted.filter((_, index) => mayCut[index]));
     if (widest <= LEAST) break; // also -Infinity, without such a column
-    const next = Math.max(LEAST, ...fitted.filter((width, place) => mayCut[place] && width < widest));
-    fitted[fitted.findIndex((width, place) => mayCut[place] && width === widest)] = Math.max(next, widest - over);
+    const next = Math.max(LEAST, ...fitted.filter((width, index) => mayCut[index] && width < widest));
+    fitted[fitted.findIndex((width, index) => mayCut[index] && width === widest)] = Math.max(next, widest - over);
   }
   return fitted;
 }

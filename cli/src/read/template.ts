@@ -101,19 +101,19 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
 }
 
 const malformed = (template: string, at: number) =>
-  new CliError(`The reference in ${placeOf(template, at)} is malformed`, {
+  new CliError(`The reference in ${positionOf(template, at)} is malformed`, {
     exit: "usage",
     hint: 'A reference is op://vault/item/field: names with spaces in {{ … }}, other characters by id. {{ "op://…" }} stays as it is.',
   });
 
 const unset = (template: string, at: number) =>
-  new CliError(`The variable in the reference in ${placeOf(template, at)} is not set`, {
+  new CliError(`The variable in the reference in ${positionOf(template, at)} is not set`, {
     exit: "usage",
     hint: "Set it, or give it a default: ${NAME:-default}.",
   });
 
 /** `line 3, column 7`. */
-function placeOf(template: string, at: number): string {
+function positionOf(template: string, at: number): string {
   const lines = template.slice(0, at).split("\n");
   return `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
 }

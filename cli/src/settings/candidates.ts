@@ -12,7 +12,7 @@ export function candidates(commands: readonly Command[], words: readonly string[
 }
 
 const nextWord = (name: readonly string[], before: readonly string[]): string[] =>
-  before.every((word, place) => name[place] === word) ? name.slice(before.length, before.length + 1) : [];
+  before.every((word, index) => name[index] === word) ? name.slice(before.length, before.length + 1) : [];
 
 function afterCommand({ options, rest }: Command, before: readonly string[], beginning: string): readonly string[] {
   if (rest && before.includes("--")) return [];

@@ -31,7 +31,7 @@ export function urlsOf(urls: readonly { readonly href: string; readonly label?: 
     const key = JSON.stringify([href, label]);
     return !seen.has(key) && seen.add(key);
   });
-  return unique.map(({ href, label }, place) => Object.assign({ href }, label && { label }, place === 0 && { primary: true }));
+  return unique.map(({ href, label }, index) => Object.assign({ href }, label && { label }, index === 0 && { primary: true }));
 }
 
 /** A File whose content is in memory. */

@@ -21,8 +21,8 @@ export interface Fitted {
 }
 
 /** More earlier versions than any service keeps (VERSIONS_KEPT is at most 100), and than it keeps by default. */
-const MOST_VERSIONS = 100;
-const DEFAULT_VERSIONS = 10;
+const VERSIONS_MAX = 100;
+const VERSIONS_DEFAULT = 10;
 
 export function fitTransfer({ items, losses }: Transfer): Fitted {
   const { fitted, add } = beginFit(losses);
@@ -46,15 +46,15 @@ function fitItem(item: TransferItem, losses: Losses): TransferItem | Unfit {
   const { title, files: own, history: earlier, ...whole } = item;
   const add = (what: string) => losses.add(what, title);
   const current = fitState({ title, ...whole }, add);
-  const history = earlier.slice(-MOST_VERSIONS).map((state) => fitState(state, () => undefined));
+  const history = earlier.slice(-VERSIONS_MAX).map((state) => fitState(state, () => undefined));
   const kept = new Set(current.long.map(({ text }) => text));
   const lost = new Set(history.flatMap(({ long }) => long.map(({ text }) => text)).filter((text) => !kept.has(text)));
   losses.add("values over 64 KiB that only earlier versions have", title, lost.size);
-  losses.add(`earlier versions beyond the newest ${MOST_VERSIONS}`, title, earlier.length - history.length);
+  losses.add(`earlier versions beyond the newest ${VERSIONS_MAX}`, title, earlier.length - history.length);
   losses.add(
-    `earlier versions beyond the newest ${DEFAULT_VERSIONS} (unless VERSIONS_KEPT of the service is higher)`,
+    `earlier versions beyond the newest ${VERSIONS_DEFAULT} (unless VERSIONS_KEPT of the service is higher)`,
     title,
-    Math.max(0, history.length - DEFAULT_VERSIONS),
+    Math.max(0, history.length - VERSIONS_DEFAULT),
   );
   if (item.createdAt !== undefined || item.updatedAt !== undefined)
     add("dates of creation and change (the service sets its own)");

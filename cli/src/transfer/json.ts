@@ -1,6 +1,6 @@
 import { sourceFault } from "./text.ts";
 
-/** Reads JSON of a source. Each error names the place of the fault, for example `accounts[0].vaults`, and never a value. */
+/** Reads JSON of a source. Each error names the path of the fault, for example `accounts[0].vaults`, and never a value. */
 
 /** Deeper than any of the formats. Recursive code may walk what was parsed. */
 const DEEPEST = 100;
@@ -8,12 +8,12 @@ const DEEPEST = 100;
 const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b];
 
 /** Errors: throws a CliError for a text that is no JSON, or too deep. */
-export function parseJson(text: string, place: string): JsonValue {
-  if (depthOf(text) > DEEPEST) throw sourceFault(place, `is nested deeper than ${DEEPEST} levels`);
+export function parseJson(text: string, path: string): JsonValue {
+  if (depthOf(text) > DEEPEST) throw sourceFault(path, `is nested deeper than ${DEEPEST} levels`);
   try {
-    return new JsonValue(JSON.parse(text), place);
+    return new JsonValue(JSON.parse(text), path);
   } catch {
-    throw sourceFault(place, "is no JSON, or ends too early"); // the message of JSON.parse quotes the text
+    throw sourceFault(path, "is no JSON, or ends too early"); // the message of JSON.parse quotes the text
   }
 }
 
@@ -22,9 +22,9 @@ function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
   let quoted = false;
-  for (let place = 0; place < text.length; place++) {
-    const code = text.charCodeAt(place);
-    if (quoted && code === BACKSLASH) place++;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (quoted && code === BACKSLASH) index++;
     else if (code === QUOTE) quoted = !quoted;
     else if (quoted) continue;
     else if (code === BRACKET || code === BRACE) deepest = Math.max(deepest, ++depth);
@@ -33,7 +33,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** A value with its place. `null` and an absent attribute are the same. */
+/** A value with its path. `null` and an absent attribute are the same. */
 export class JsonValue {
   readonly value: unknown;
   readonly path: string;
@@ -61,9 +61,9 @@ export class JsonValue {
 
   /** The attributes of an object. Their names may be a user's, so they are not in the path. */
   entries(): [string, JsonValue][] {
-    return Object.entries(this.object() ?? {}).map(([name, value], place) => [
+    return Object.entries(this.object() ?? {}).map(([name, value], index) => [
       name,
-      new JsonValue(value, `${this.path}{${place}}`),
+      new JsonValue(value, `${this.path}{${index}}`),
     ]);
   }
 

@@ -56,7 +56,7 @@ export interface Loss {
   /** What is lost, in words that name no value: `dates of the source`, `passkeys`. Losses with the same words are counted together. */
   readonly what: string;
   readonly count: number;
-  /** Places for a report: titles of Items, at most a few. They are printed to the user's own terminal only. */
+  /** Where it was found, for a report: titles of Items, at most a few. They are printed to the user's own terminal only. */
   readonly examples?: readonly string[];
 }
 
@@ -98,7 +98,7 @@ export interface ImportFormat {
   readonly summary: string;
   /** Whether a file is of this format. In: its first 4 KiB and its name. */
   matches(head: Uint8Array, fileName: string): boolean;
-  /** Errors: throws a CliError that names the place of the fault, never a value. Nothing has been written then. */
+  /** Errors: throws a CliError that names the path of the fault, never a value. Nothing has been written then. */
   read(bytes: Uint8Array, options: ReadOptions): Promise<Transfer>;
 }
 

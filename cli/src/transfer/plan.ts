@@ -38,7 +38,7 @@ export async function planItems(
     const [{ item, vault }] = group;
     const candidates = contents.get(vault.id)!.alike.get(keyOfItem(item)) ?? [];
     const found = await matchAlike(group, candidates, vault);
-    for (const [place, one] of group.entries()) alike.set(one, found[place]);
+    for (const [index, one] of group.entries()) alike.set(one, found[index]);
   });
   return planned.map((one) => (alike.has(one) ? Object.assign({}, one, { found: alike.get(one) }) : one));
 }

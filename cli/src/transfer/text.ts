@@ -6,23 +6,23 @@ import { CliError } from "../frame/failure.ts";
 const LONGEST = 500 * 1024 * 1024;
 
 /**
- * Decodes UTF-8, or UTF-16 with a byte order mark; the mark is dropped. `place` names the text in the error.
+ * Decodes UTF-8, or UTF-16 with a byte order mark; the mark is dropped. `path` names the text in the error.
  * Errors: throws a CliError for bytes that are no such text.
  */
-export function decodeText(bytes: Uint8Array, place: string): string {
-  if (bytes.length > LONGEST) throw sourceFault(place, `is larger than ${LONGEST / 1024 / 1024} MiB`);
+export function decodeText(bytes: Uint8Array, path: string): string {
+  if (bytes.length > LONGEST) throw sourceFault(path, `is larger than ${LONGEST / 1024 / 1024} MiB`);
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw sourceFault(place, "is not text in UTF-8");
+    throw sourceFault(path, "is not text in UTF-8");
   }
 }
 
 /** The beginning of a file as text, for the detection of its format: bytes that are no UTF-8 become U+FFFD. */
 export const headText = (head: Uint8Array): string => new TextDecoder(head[0] === 0xff ? "utf-16le" : "utf-8").decode(head);
 
-/** An error of a source: its place and the fault, without a value. */
-export const sourceFault = (place: string, fault: string): CliError =>
-  new CliError(`${place}: ${fault}`, { exit: "usage", hint: "Nothing was written." });
+/** An error of a source: its path and the fault, without a value. */
+export const sourceFault = (path: string, fault: string): CliError =>
+  new CliError(`${path}: ${fault}`, { exit: "usage", hint: "Nothing was written." });

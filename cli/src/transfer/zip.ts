@@ -38,9 +38,9 @@ function parseDirectory(bytes: Uint8Array): Entry[] {
   const { count, start } = findDirectory(data);
   if (count > LIMITS.entries) throw fault(`has more than ${LIMITS.entries} entries`);
   const rows: Row[] = [];
-  for (let place = start; rows.length < count;) {
-    const row = parseRow(data, bytes, place);
-    place = row.next;
+  for (let position = start; rows.length < count;) {
+    const row = parseRow(data, bytes, position);
+    position = row.next;
     rows.push(row);
   }
   if (new Set(rows.map(({ name }) => name)).size < rows.length) throw fault("has two entries of one name");
@@ -62,11 +62,11 @@ interface Row {
 
 /** The end record (section 4.3.16) lies in the last 64 KiB, before a comment. */
 function findDirectory(data: DataView): { count: number; start: number } {
-  for (let place = data.byteLength - 22; place >= Math.max(0, data.byteLength - 22 - 0xffff); place--) {
-    if (data.getUint32(place, true) !== 0x06054b50) continue;
-    const [count, start] = [data.getUint16(place + 10, true), data.getUint32(place + 16, true)];
+  for (let position = data.byteLength - 22; position >= Math.max(0, data.byteLength - 22 - 0xffff); position--) {
+    if (data.getUint32(position, true) !== 0x06054b50) continue;
+    const [count, start] = [data.getUint16(position + 10, true), data.getUint32(position + 16, true)];
     if (count !== 0xffff && start !== 0xffffffff) return { count, start };
-    return findLargeDirectory(data, place - 20);
+    return findLargeDirectory(data, position - 20);
   }
   throw fault("is no ZIP archive, or ends too early");
 }
@@ -80,17 +80,17 @@ function findLargeDirectory(data: DataView, locator: number): { count: number; s
 }
 
 /** One row of the directory (section 4.3.12). */
-function parseRow(data: DataView, bytes: Uint8Array, place: number): Row {
-  if (data.getUint32(place, true) !== 0x02014b50) throw fault("is damaged: its directory is incomplete");
-  const word = (at: number) => data.getUint16(place + at, true);
-  const long = (at: number) => data.getUint32(place + at, true);
-  const [nameEnd, extraEnd] = [place + 46 + word(28), place + 46 + word(28) + word(30)];
+function parseRow(data: DataView, bytes: Uint8Array, position: number): Row {
+  if (data.getUint32(position, true) !== 0x02014b50) throw fault("is damaged: its directory is incomplete");
+  const word = (at: number) => data.getUint16(position + at, true);
+  const long = (at: number) => data.getUint32(position + at, true);
+  const [nameEnd, extraEnd] = [position + 46 + word(28), position + 46 + word(28) + word(30)];
   // Sizes of 0xffffffff stand in the extra field of ZIP64, in this order (section 4.5.3).
   const large = largeValues(data, nameEnd, extraEnd);
   const [size, packed, offset] = [long(24), long(20), long(42)].map((value) =>
     value === 0xffffffff ? Number(large.shift() ?? value) : value,
   ) as [number, number, number];
-  const name = decodeText(bytes.subarray(place + 46, nameEnd), "A name in the archive");
+  const name = decodeText(bytes.subarray(position + 46, nameEnd), "A name in the archive");
   const method = (word(8) & 1) === 1 ? ENCRYPTED : word(10);
   return { name, method, crc: long(16), packed, size, offset, next: extraEnd + word(32) };
 }
@@ -98,10 +98,10 @@ function parseRow(data: DataView, bytes: Uint8Array, place: number): Row {
 const [STORED, DEFLATED, ENCRYPTED] = [0, 8, -1];
 
 function largeValues(data: DataView, from: number, to: number): bigint[] {
-  for (let place = from; place + 4 <= to; place += 4 + data.getUint16(place + 2, true)) {
-    if (data.getUint16(place, true) !== 1) continue;
-    const values = Math.floor(data.getUint16(place + 2, true) / 8);
-    return Array.from({ length: values }, (_, index) => data.getBigUint64(place + 4 + index * 8, true));
+  for (let position = from; position + 4 <= to; position += 4 + data.getUint16(position + 2, true)) {
+    if (data.getUint16(position, true) !== 1) continue;
+    const values = Math.floor(data.getUint16(position + 2, true) / 8);
+    return Array.from({ length: values }, (_, index) => data.getBigUint64(position + 4 + index * 8, true));
   }
   return [];
 }

@@ -47,7 +47,7 @@ interface Props<T> {
 /** More rows get a field that searches them. */
 const MANY = 8;
 /** A longer table is slow, and nobody reads it: it is searched. */
-const MOST = 200;
+const ROWS_MAX = 200;
 
 export function AdminList<T extends { readonly id: string }>({ title, list, empty, create, children, below, ...rest }: Props<T>) {
   const dialog = useSignal<ShowDialog | undefined>(undefined);
@@ -92,7 +92,7 @@ function Rows<T extends { readonly id: string }>({ title, noun, rows, nameOf, co
       ) : (
         <Table
           label={title}
-          rows={found.slice(0, MOST)}
+          rows={found.slice(0, ROWS_MAX)}
           keyOf={({ id }) => id}
           columns={columns}
           actions={(row) =>
@@ -115,7 +115,7 @@ function Rows<T extends { readonly id: string }>({ title, noun, rows, nameOf, co
           }
         />
       )}
-      {found.length > MOST && <p class="quiet">To see {plural(found.length - MOST, `other ${noun}`)}, search.</p>}
+      {found.length > ROWS_MAX && <p class="quiet">To see {plural(found.length - ROWS_MAX, `other ${noun}`)}, search.</p>}
     </>
   );
 }

@@ -76,7 +76,7 @@ function ProblemOf({ problem, shown }: { readonly problem: Problem; readonly sho
 
 /** A summary as the command line prints it: what it has in backticks is code. */
 const Summary = ({ text }: { readonly text: string }) => (
-  <>{text.split("`").map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part))}</>
+  <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
 );
 
 const QUESTIONS = {

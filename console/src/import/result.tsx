@@ -28,8 +28,8 @@ export function Result({ shown, result }: Props) {
       {differing.length > 0 && <TitleList summary="There with other content, and left as they are" titles={differing} />}
       {failures.length > 0 && (
         <ul class="failure" aria-label="Failed">
-          {failures.map(({ title, why }, place) => (
-            <li key={place}>
+          {failures.map(({ title, why }, index) => (
+            <li key={index}>
               “{titleOf({ title })}”: {why}
             </li>
           ))}

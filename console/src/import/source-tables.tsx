@@ -31,8 +31,8 @@ export function Unfit({ unfit, accepted }: { readonly unfit: readonly UnfitItem[
     <div class="failure">
       <p>{plural(unfit.length, "Item")} cannot be written to the service:</p>
       <ul>
-        {unfit.slice(0, SHOWN).map((item, place) => (
-          <li key={place}>
+        {unfit.slice(0, SHOWN).map((item, index) => (
+          <li key={index}>
             “{titleOf(item)}” {item.why}
           </li>
         ))}

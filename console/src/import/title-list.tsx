@@ -11,8 +11,8 @@ export function TitleList({ summary, titles }: { readonly summary: string; reado
         {summary} ({titles.length})
       </summary>
       <ul>
-        {titles.slice(0, SHOWN).map((title, place) => (
-          <li key={place}>{titleOf({ title })}</li>
+        {titles.slice(0, SHOWN).map((title, index) => (
+          <li key={index}>{titleOf({ title })}</li>
         ))}
         {titles.length > SHOWN && <li>and {titles.length - SHOWN} more</li>}
       </ul>

@@ -14,14 +14,14 @@ interface Upload {
   readonly length: number;
 }
 
-const MOST = sealedFileSize(LIMITS.file);
+const OBJECT_BYTES_MAX = sealedFileSize(LIMITS.file);
 
 export const putBackupObject = {
   parse({ c, query }: ParseCall): Result<Upload> {
     if (isEncoded(c.req.raw)) return fail("encoding");
     const declared = c.req.header("Content-Length") ?? "";
     if (!/^\d{1,15}$/.test(declared)) return invalid("Content-Length: is missing, or not a number of bytes");
-    if (Number(declared) > MOST) return fail("body_too_large", String(MOST));
+    if (Number(declared) > OBJECT_BYTES_MAX) return fail("body_too_large", String(OBJECT_BYTES_MAX));
     return ok({ key: query.rest.get("key") ?? "", length: Number(declared) });
   },
 

@@ -1,7 +1,7 @@
 /** How many D1 calls an invocation of the Worker may still make: Cloudflare refuses others. */
 
 /** The D1 calls of one invocation on the free plan. */
-export const MOST_CALLS = 50;
+export const INVOCATION_CALLS_MAX = 50;
 
 /** Takes so many calls. Out: `false`, and takes none, when so many are not left. */
 export type Take = (calls: number) => boolean;

@@ -47,9 +47,9 @@ const SQL = {
   forget: `DELETE FROM counters WHERE ${KEPT} AND value <= ?1`,
   count: `
     SELECT count(*) AS found, CASE WHEN item IS NULL THEN 'vault' ELSE 'item' END AS kind
-    FROM (SELECT substr(name, ${PREFIX.length + 1}) AS place, substr(name, ${PREFIX.length + 1}) ->> 0 AS vault,
+    FROM (SELECT substr(name, ${PREFIX.length + 1}) AS path, substr(name, ${PREFIX.length + 1}) ->> 0 AS vault,
       substr(name, ${PREFIX.length + 1}) ->> 1 AS item FROM counters WHERE ${KEPT} AND value > ?1)
-    WHERE place IN (SELECT ${NAME_OF.item} FROM items WHERE vault_id = vault AND id = item
+    WHERE path IN (SELECT ${NAME_OF.item} FROM items WHERE vault_id = vault AND id = item
       UNION ALL SELECT ${NAME_OF.vault} FROM vaults WHERE id = vault)
     GROUP BY kind`,
 };

@@ -54,7 +54,7 @@ function describe(deployment: Deployment): string {
   const lines = STEPS.flatMap(({ name, plan }) => {
     const planned = plan(deployment);
     return (planned.length > 0 ? planned : ["nothing to do"]).map(
-      (line, place) => `  ${(place ? "" : name).padEnd(WIDTH)}  ${line}`,
+      (line, index) => `  ${(index ? "" : name).padEnd(WIDTH)}  ${line}`,
     );
   });
   return [`Item Vault ${project.version} as ${project.config.name} in account ${api.account}, ${kind}`, ...lines, PLAN, ""].join(

@@ -117,6 +117,6 @@ export function resolvedConfig({ table, database }: WranglerConfig, folder: stri
     ...(main !== undefined && { main: resolve(folder, main) }),
     ...(assets?.directory !== undefined && { assets: { ...assets, directory: resolve(folder, assets.directory) } }),
     d1_databases: [{ ...first, database_id: found.databaseId, migrations_dir: resolve(folder, database.migrations) }, ...others],
-    r2_buckets: bound.map((bucket, place) => Object.assign({}, bucket, { bucket_name: found.buckets[place] })),
+    r2_buckets: bound.map((bucket, index) => Object.assign({}, bucket, { bucket_name: found.buckets[index] })),
   });
 }

@@ -71,7 +71,7 @@ function textOf(output: string): string {
   const lines = output.replaceAll(STYLE, "").split("\n");
   const error = lines.findIndex((line) => line.includes("[ERROR]"));
   return lines
-    .filter((line, place) => place >= error && !/Logs were written to|If you think this is a bug|^\s*$/.test(line))
+    .filter((line, index) => index >= error && !/Logs were written to|If you think this is a bug|^\s*$/.test(line))
     .join("\n");
 }
 

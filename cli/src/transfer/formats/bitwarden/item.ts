@@ -66,12 +66,12 @@ function readState(
     ...notesField(raw.get("notes").text()),
   ];
   const used = new Set(fields.map(({ section }) => section?.id));
-  const places = [raw.get("folderId"), ...raw.get("collectionIds").list()];
+  const containers = [raw.get("folderId"), ...raw.get("collectionIds").list()];
   return {
     title: raw.get("name").text() ?? "",
     category: shape?.category ?? "CUSTOM",
     favorite: raw.get("favorite").boolean() === true,
-    tags: places.flatMap((id) => names.get(id.text() ?? "") ?? []),
+    tags: containers.flatMap((id) => names.get(id.text() ?? "") ?? []),
     urls: type === LOGIN ? readUrls(raw.get("login").get("uris")) : [],
     sections: Object.values(SECTIONS).filter(({ id }) => used.has(id)),
     fields,

@@ -18,7 +18,7 @@ interface Keys {
 
 const [PBKDF2, ARGON2ID] = [0, 1] as const;
 /** What Bitwarden itself allows at most. A file that asks for more would keep this program busy for hours. */
-const MOST: Readonly<Record<number, Readonly<Record<string, number>>>> = {
+const KDF_MAX: Readonly<Record<number, Readonly<Record<string, number>>>> = {
   [PBKDF2]: { kdfIterations: 2_000_000 },
   [ARGON2ID]: { kdfIterations: 10, kdfMemory: 1024, kdfParallelism: 16 },
 };
@@ -52,7 +52,7 @@ export async function protect(text: string, password: string): Promise<Readonly<
 async function deriveKeys(document: JsonValue, password: string, argon2id?: Argon2id): Promise<Keys> {
   if (password === "") throw new CliError("The password is empty", { exit: "usage" });
   const type = document.get("kdfType");
-  const limits = MOST[type.number() ?? -1];
+  const limits = KDF_MAX[type.number() ?? -1];
   if (!limits) throw type.fault("is neither PBKDF2 (0) nor Argon2id (1)");
   const cost = (name: string): number => {
     const value = document.get(name).number() ?? 0;

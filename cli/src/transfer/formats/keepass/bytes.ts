@@ -1,16 +1,16 @@
 /** Reads numbers and parts from bytes, little endian. Each read throws a RangeError when the bytes end too early. */
 export class ByteReader {
   readonly bytes: Uint8Array;
-  place = 0;
+  position = 0;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }
 
   take(length: number): Uint8Array {
-    if (length < 0 || this.place + length > this.bytes.length) throw new RangeError("The bytes end too early");
-    this.place += length;
-    return this.bytes.subarray(this.place - length, this.place);
+    if (length < 0 || this.position + length > this.bytes.length) throw new RangeError("The bytes end too early");
+    this.position += length;
+    return this.bytes.subarray(this.position - length, this.position);
   }
 
   number(length: 1 | 2 | 4 | 8): number {
@@ -18,7 +18,7 @@ export class ByteReader {
   }
 
   rest(): Uint8Array {
-    return this.take(this.bytes.length - this.place);
+    return this.take(this.bytes.length - this.position);
   }
 }
 

@@ -3,24 +3,24 @@ import { sameState } from "../../compare.ts";
 import type { Losses } from "../../losses.ts";
 import type { TransferFile, TransferItem, TransferState } from "../../model.ts";
 import type { Database } from "./open.ts";
-import { readState, stringsOf, timeOf, type Place } from "./state.ts";
+import { readState, stringsOf, timeOf, type ReadContext } from "./state.ts";
 import { childOf, childrenOf, textOf, type XmlElement } from "./xml.ts";
 
 /** What an entry is read with. */
 export interface Source {
   readonly database: Database;
   readonly losses: Losses;
-  readonly resolve: Place["resolve"];
+  readonly resolve: ReadContext["resolve"];
   /** Adds an id. Out: whether it is the first of its kind. */
   readonly isNew: (id: string) => boolean;
 }
 
 /** An entry as an Item. In: the names of its groups below the root, joined. */
 export function readEntry(entry: XmlElement, groups: readonly string[], source: Source): TransferItem {
-  const place: Place = { groups, resolve: source.resolve, idOf: numbering() };
+  const context: ReadContext = { groups, resolve: source.resolve, idOf: numbering() };
   const category = categoryOf(entry);
-  const state = readState(entry, category, place);
-  const history = readHistory(entry, state, (earlier) => readState(earlier, category, place));
+  const state = readState(entry, category, context);
+  const history = readHistory(entry, state, (earlier) => readState(earlier, category, context));
   const files = childrenOf(entry, "Binary").map((binary) => readFile(binary, source.database));
   const found = files.filter((file) => file !== undefined);
   source.losses.add("attachments that the file does not have", state.title, files.length - found.length);
@@ -77,7 +77,7 @@ function readFile(binary: XmlElement, { binaries, unpack }: Database): TransferF
   return content && fileOf(textOf(childOf(binary, "Key")), content);
 }
 
-/** What an Item has no place for: for each loss, whether an entry has it. */
+/** What an Item has no field for: for each loss, whether an entry has it. */
 const LOST: Readonly<Record<string, (entry: XmlElement) => boolean>> = {
   "icons of entries": (entry) =>
     !["", "0"].includes(textOf(childOf(entry, "IconID"))) || textOf(childOf(entry, "CustomIconUUID")) !== "",

@@ -62,8 +62,8 @@ export function parseHeader(bytes: Uint8Array): Header {
   ]);
   return {
     version,
-    bytes: bytes.subarray(0, reader.place),
-    body: bytes.subarray(reader.place),
+    bytes: bytes.subarray(0, reader.position),
+    body: bytes.subarray(reader.position),
     cipher: hexOf(field("cipher")),
     compressed: numberOf(field("compression")) === 1,
     masterSeed: field("masterSeed"),

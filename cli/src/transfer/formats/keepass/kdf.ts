@@ -9,7 +9,7 @@ const AES_KDF_OF_4 = "7c02bb8279a74ac0927d114a00648238";
 const ARGON2D = "ef636ddf8c29444b91f7a9a403e30a0c";
 const ARGON2ID = "9e298b1956db4773b23dfc3ec6f0a1e6";
 
-const MOST = {
+const KDF_MAX = {
   rounds: 1_000_000_000,
   memory: 1024 ** 3, // bytes
   passes: 64 * 1024 ** 3, // bytes that all iterations write together
@@ -43,7 +43,7 @@ const ZEROS = new Uint8Array(1024 * 1024);
 
 function aes(key: Uint8Array, kdf: Kdf): Uint8Array {
   const [rounds, seed] = [numberIn(kdf, "R"), kdf.parameters.get("S")];
-  if (rounds > MOST.rounds) throw fault(`has more than ${MOST.rounds} rounds. ${LOWER}`);
+  if (rounds > KDF_MAX.rounds) throw fault(`has more than ${KDF_MAX.rounds} rounds. ${LOWER}`);
   if (rounds < 1 || seed?.length !== 32) throw fault("has no rounds or no seed");
   const halves = [key.subarray(0, 16), key.subarray(16)].map((half) => encryptRepeatedly(half, seed, rounds));
   return createHash("sha256").update(Buffer.concat(halves)).digest();
@@ -61,9 +61,9 @@ function encryptRepeatedly(block: Uint8Array, seed: Uint8Array, rounds: number):
 async function argon2(key: Uint8Array, kdf: Kdf): Promise<Uint8Array> {
   const [memory, iterations, parallelism] = [numberIn(kdf, "M"), numberIn(kdf, "I"), numberIn(kdf, "P")];
   const salt = kdf.parameters.get("S") ?? new Uint8Array();
-  if (memory > MOST.memory) throw fault(`needs more than 1 GiB of memory. ${LOWER}`);
-  if (memory * iterations > MOST.passes) throw fault(`has too many iterations. ${LOWER}`);
-  if (iterations < 1 || parallelism < 1 || parallelism > MOST.parallelism || memory < 8192 * parallelism || salt.length < 8)
+  if (memory > KDF_MAX.memory) throw fault(`needs more than 1 GiB of memory. ${LOWER}`);
+  if (memory * iterations > KDF_MAX.passes) throw fault(`has too many iterations. ${LOWER}`);
+  if (iterations < 1 || parallelism < 1 || parallelism > KDF_MAX.parallelism || memory < 8192 * parallelism || salt.length < 8)
     throw fault("has parameters that Argon2 does not define");
   if (numberIn(kdf, "V") !== 0x13 || kdf.parameters.has("K") || kdf.parameters.has("A"))
     throw fault("is a form of Argon2 that is not supported: only version 1.3 without a secret is");

@@ -10,7 +10,8 @@ const FIELDS: Readonly<Record<string, string>> = { T: "Title", U: "UserName", P:
 const DEEPEST = 10;
 
 /** A value with more references, or one that names a longer value, would grow without bounds. */
-const MOST = { references: 1_000, length: 64 * 1024 };
+const REFERENCES_MAX = 1_000;
+const VALUE_CHARACTERS_MAX = 64 * 1024;
 
 /**
  * Makes a function that replaces the references in a value by what they name, as they would be copied by hand: an Item has no
@@ -24,12 +25,12 @@ export function referenceResolver(top: XmlElement, losses: Losses): (value: stri
       const entry = by.toUpperCase() === "I" ? entries.get(text.toLowerCase()) : undefined;
       const name = FIELDS[field.toUpperCase()];
       const named = entry && name && depth < DEEPEST && left-- > 0 ? (stringsOf(entry).get(name)?.value ?? "") : undefined;
-      const found = named !== undefined && named.length <= MOST.length ? named : undefined;
+      const found = named !== undefined && named.length <= VALUE_CHARACTERS_MAX ? named : undefined;
       losses.add(`references to other entries (${found === undefined ? "kept as text" : "replaced by a copy of the value"})`);
       return found === undefined ? reference : resolve(found, depth + 1);
     });
   return (value) => {
-    left = MOST.references;
+    left = REFERENCES_MAX;
     return resolve(value, 0);
   };
 }

@@ -32,13 +32,13 @@ export function timeOf(entry: XmlElement, name: string): number | undefined {
   return Number.isFinite(time) && Math.abs(time) <= 8.64e15 ? time : undefined;
 }
 
-/** What the strings with a place of their own are. All others are custom. */
+/** What the strings with a field of their own are. All others are custom. */
 const STANDARD = new Set(["Title", "UserName", "Password", "URL", "Notes"]);
 
 /** Names under which other programs keep more URLs: `KP2A_URL`, `KP2A_URL_1`. */
 const isUrl = (name: string) => /^KP2A_URL(_\d+)?$/.test(name);
 
-export interface Place {
+export interface ReadContext {
   /** Tags for the groups of the entry. */
   readonly groups: readonly string[];
   /** Replaces references to other entries in a value. */
@@ -47,7 +47,7 @@ export interface Place {
   readonly idOf: (name: string) => string;
 }
 
-export function readState(entry: XmlElement, category: string, { groups, resolve, idOf }: Place): TransferState {
+export function readState(entry: XmlElement, category: string, { groups, resolve, idOf }: ReadContext): TransferState {
   const strings = new Map(
     [...stringsOf(entry)].map(([name, text]) => [name, Object.assign({}, text, { value: resolve(text.value) })]),
   );

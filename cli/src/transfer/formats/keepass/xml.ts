@@ -16,10 +16,10 @@ export interface XmlElement {
 const DEEPEST = 256;
 
 /** The root element. Errors: throws a CliError with the line of the fault. */
-export function parseXml(text: string, place: string): XmlElement {
+export function parseXml(text: string, path: string): XmlElement {
   const root: XmlElement = { name: "", attributes: {}, children: [], text: "" };
   const open = [root];
-  const fault = (what: string, at: number) => sourceFault(`${place}, line ${text.slice(0, at).split("\n").length}`, what);
+  const fault = (what: string, at: number) => sourceFault(`${path}, line ${text.slice(0, at).split("\n").length}`, what);
   for (let at = 0; at < text.length;) {
     const parent = open.at(-1)!;
     const next = text.indexOf("<", at);

@@ -67,15 +67,15 @@ function parseField(field: JsonValue, section: ParsedSection["section"], context
   const label = field.get("title").scalar() ?? "";
   const [[kind, value] = ["string", field.get("value").get("string")]] = field.get("value").entries();
   if (kind === "file") return addFile(value, section?.id, context);
-  const place = { ...(id ? { id } : {}), label, ...(section ? { section: { id: section.id } } : {}) };
+  const named = { ...(id ? { id } : {}), label, ...(section ? { section: { id: section.id } } : {}) };
   const known = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (known) {
     if (kind === "address" && Object.values(value.object() ?? {}).filter(Boolean).length > 1)
       context.losses.add("parts of addresses (street, city …), joined to one text", context.title);
-    return [{ ...place, type: known.type, value: known.parse(value) }];
+    return [{ ...named, type: known.type, value: known.parse(value) }];
   }
   context.losses.add("fields of a kind that the service does not have, kept as their JSON", context.title);
-  return [{ ...place, type: "CONCEALED", value: JSON.stringify(value.value ?? null) }];
+  return [{ ...named, type: "CONCEALED", value: JSON.stringify(value.value ?? null) }];
 }
 
 /** `{fileName, documentId, decryptedSize}`: the content lies at `files/<documentId>__<fileName>`. */

@@ -58,14 +58,18 @@ function readAccount(account: JsonValue, source: Source): TransferItem[] {
 
 const TRASHED = new Set(["trashed", "deleted"]);
 
-interface Place {
+interface Container {
   /** The object that may have the document in `file`. */
   readonly entry: JsonValue;
   readonly account: string;
   readonly vault: string | undefined;
 }
 
-function readItem(item: JsonValue, { entry, account, vault }: Place, { archive, losses, includeTrash }: Source): TransferItem[] {
+function readItem(
+  item: JsonValue,
+  { entry, account, vault }: Container,
+  { archive, losses, includeTrash }: Source,
+): TransferItem[] {
   const overview = item.get("overview");
   const title = overview.get("title").text() ?? "";
   const state = item.get("state").text() ?? "active";

@@ -57,8 +57,8 @@ async function presentVault(name: string, items: readonly TransferItem[], target
   return { attrs: { uuid: hashedId("vault", name), desc: "", avatar: "", name, type: "U" }, items: presented };
 }
 
-async function presentItem(item: TransferItem, place: string, { files, losses }: Target): Promise<object> {
-  const uuid = idOf(item, place);
+async function presentItem(item: TransferItem, path: string, { files, losses }: Target): Promise<object> {
+  const uuid = idOf(item, path);
   if (!CATEGORY_IDS[item.category])
     losses.add("categories that 1Password does not have (the Item becomes a secure note)", item.title);
   const [main, ...others] = item.urls.toSorted((one, other) => Number(other.primary ?? false) - Number(one.primary ?? false));
@@ -120,12 +120,12 @@ function differsBeyondPassword(one: TransferItem["history"][number], other: Tran
 }
 
 /** 1Password's form of an id. In: an Item, and a text that names it if it has no id. */
-function idOf({ id, sourceId }: TransferItem, place: string): string {
+function idOf({ id, sourceId }: TransferItem, path: string): string {
   const last = sourceId?.replace(/^.*\//s, "") ?? "";
   const uuid = id ?? parseId(last);
   return uuid !== undefined && uuid.length === 36
     ? base32(Buffer.from(uuid.replaceAll("-", ""), "hex"))
-    : last || hashedId("item", place);
+    : last || hashedId("item", path);
 }
 
 const hashedId = (kind: string, text: string): string =>

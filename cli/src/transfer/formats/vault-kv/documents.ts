@@ -45,7 +45,7 @@ function splitDocuments(text: string): string[] {
   return document.trim() === "" ? documents : [...documents, document];
 }
 
-/** The place of the closing quote. In: that of the opening one. */
+/** The index of the closing quote. In: that of the opening one. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === "\\") at++;
