@@ -2,41 +2,42 @@ import { WITHOUT_TOKEN } from "../../model/operation.ts";
 import type { Vault } from "../../model/vault.ts";
 import { ACTIVITY, type ActivityRow } from "../activity/entries.ts";
 import type { Store } from "../d1/database.ts";
+import { fencedValue } from "../d1/fence.ts";
+import { TABLES_OF_ITEM } from "../tables/tables.ts";
+import { isAsRead, valuesAsRead } from "../vaults/rows.ts";
 import { type IdempotencyRecord, oldestRecord, type RecordRow } from "./idempotency.ts";
-import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 import type { TokenHashes } from "./rows.ts";
 
 /**
- * The fence of a commit: its first statement inserts the log entries with a `vault_id` that is looked up by the versions
- * of the snapshot. When another coordinator has committed since, the look-up gives NULL, the NOT NULL column refuses it,
- * and D1 rolls the batch back. Every commit increments one of the two versions, so of all commits on one snapshot exactly
+ * The fence of a commit: its first statement inserts the log entries with a `vault_id` that is NULL unless the vault has the versions
+ * of the snapshot (d1/fence.ts). Every commit increments one of the two versions, so of all commits on one snapshot exactly
  * one succeeds. `updated_at` is compared because a restored database repeats versions. The newest key is compared because
  * rows under a key that the vault does not have would be lost; the commit that adds a key increments a version too.
  *
- * The look-up also requires that no token was revoked, that the tokens are those that were issued, and that the
+ * The fence also requires that no token was revoked, that the tokens are those that were issued, and that the
  * Idempotency-Keys are unused, and that nothing is kept of an Item whose id a client has chosen for a new one: a deleted Item
- * has its versions, and of one whose row was lost Files may be left (contract 10.23). The primary key of the log refuses an operation that took effect before. A snapshot out of the cache assumes
- * all of that.
+ * has its versions, and of one whose row was lost Files may be left (contract 10.23). The
+ * primary key of the log refuses an operation that took effect before. A snapshot out of the cache assumes all of that.
  */
-const isFreeIn = (table: string): string =>
-  `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?9)))`;
+const HOLDS = `${isAsRead()}
+  AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS actor WHERE NOT EXISTS (
+    SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND claims = actor.value ->> 1))
+  AND NOT EXISTS (SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?8)) AND replays.id >= ?9)
+  ${TABLES_OF_ITEM.filter(({ name }) => name !== "deleted_items")
+    .map(
+      ({ name, item }) =>
+        `AND NOT EXISTS (SELECT 1 FROM ${name} WHERE vault_id = ?1 AND ${item} IN (SELECT value FROM json_each(?10)))`,
+    )
+    .join(" ")}`;
 
-const FENCED_VAULT = `(
-    SELECT id FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND ${NEWEST_KEY_ID} = ?10
-      AND NOT EXISTS (SELECT 1 FROM json_each(?6) AS actor WHERE NOT EXISTS (
-        SELECT 1 FROM tokens WHERE id = actor.value ->> 0 AND claims = actor.value ->> 1))
-      AND NOT EXISTS (
-        SELECT 1 FROM replays WHERE vault_id = ?1 AND key IN (SELECT value FROM json_each(?7)) AND replays.id >= ?8)
-      AND NOT EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?9)))
-      ${["item_versions", "files", "file_versions"].map(isFreeIn).join(" ")}
-  )`;
+const FENCED_VAULT = fencedValue(HOLDS, "?1");
 
-const FENCED_ENTRIES = `INSERT INTO activity (${ACTIVITY.columns}) SELECT ${FENCED_VAULT}, ${ACTIVITY.values} FROM json_each(?5)`;
+const FENCED_ENTRIES = `INSERT INTO activity (${ACTIVITY.columns}) SELECT ${FENCED_VAULT}, ${ACTIVITY.values} FROM json_each(?6)`;
 
 /** The fence of operations that changed nothing: they have no log entries, and only their records are written. */
 const FENCED_RECORDS = `
   INSERT OR REPLACE INTO replays (vault_id, key, id, sealed)
-  SELECT ${FENCED_VAULT}, value ->> 'key', value ->> 'id', value ->> 'sealed' FROM json_each(?5)`;
+  SELECT ${FENCED_VAULT}, value ->> 'key', value ->> 'id', value ->> 'sealed' FROM json_each(?6)`;
 
 /** What the fence checks besides the state of the vault. */
 interface Assumptions {
@@ -58,21 +59,11 @@ export const fencedRecords = (store: Store, vault: Vault, assumptions: Assumptio
 function fenced(
   sql: string,
   { db, now }: Store,
-  { id, contentVersion, attributeVersion, updatedAt, dataKeyId }: Vault,
+  vault: Vault,
   { actors, records, chosen }: Assumptions,
   rows: readonly (ActivityRow | RecordRow)[],
 ): D1PreparedStatement {
   const tokens = [...actors].filter(([actor]) => !WITHOUT_TOKEN.has(actor));
   const lists = [rows, tokens, records.map(({ key }) => key)].map((list) => JSON.stringify(list));
-  const values = [
-    id,
-    contentVersion,
-    attributeVersion,
-    updatedAt,
-    ...lists,
-    oldestRecord(now),
-    JSON.stringify(chosen),
-    dataKeyId,
-  ];
-  return db.prepare(sql).bind(...values);
+  return db.prepare(sql).bind(...valuesAsRead(vault), ...lists, oldestRecord(now), JSON.stringify(chosen));
 }

@@ -2,6 +2,7 @@ import { type ContentPlace, placeOf } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { SLICE as PURGE_SLICE } from "../commit/deleted-vaults.ts";
+import { fence } from "../d1/fence.ts";
 import { deleteSliceOfVault, hasRowsOfVault, keyInVault } from "../tables/slices.ts";
 import { TABLES_OF_CONTENTS, TABLES_OF_VAULT } from "../tables/tables.ts";
 import { moveRestore, type VaultState } from "./progress.ts";
@@ -18,10 +19,7 @@ const SQL = {
   /** Refuses another state than the one that was compared with the snapshot. JavaScript has rounded a time that is none. */
   deleteVault: `
     DELETE FROM vaults WHERE id = ?1 AND content_version + attribute_version = ?2 AND CAST(updated_at AS REAL) = ?3 AND ${NEWEST_KEY_ID} = ?4`,
-  // With the row, D1 refuses the NULL and rolls the batch back.
-  requireGone: `
-    INSERT INTO restores (vault_id, number, manifest, position) SELECT NULL, 0, '', ''
-    WHERE EXISTS (SELECT 1 FROM vaults WHERE id = ?1)`,
+  isGone: fence("NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1)"),
   deleteDeletion: "DELETE FROM deleted_vaults WHERE id = ?1",
   files: TABLES_OF_CONTENTS.map(
     (table) => `
@@ -61,7 +59,7 @@ async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Left
 /** The statements that remove the row of a vault, in the state that was read, and the record of its deletion. */
 const removeVault = (db: D1Database, vault: string, state: VaultState | undefined): D1PreparedStatement[] => [
   ...(state ? [db.prepare(SQL.deleteVault).bind(vault, state.sequence, state.updated_at, state.newest_key)] : []),
-  db.prepare(SQL.requireGone).bind(vault),
+  db.prepare(SQL.isGone).bind(vault),
   db.prepare(SQL.deleteDeletion).bind(vault),
 ];
 

@@ -3,6 +3,7 @@ import { formatPosition, parsePosition, type Position } from "../../model/restor
 import { fail, ok, type Result } from "../../model/result.ts";
 import { TIME_END } from "../../model/time.ts";
 import { runBatch, tryBatch } from "../d1/database.ts";
+import { fence } from "../d1/fence.ts";
 import { IN_USE } from "../d1/deployment.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
@@ -46,11 +47,8 @@ const SQL = {
     ON CONFLICT (vault_id) DO UPDATE SET number = ?2, manifest = ?3, position = ?4`,
   // The backups of this database go on with the name that the snapshot has.
   adopt: `UPDATE deployment SET id = ?1 WHERE NOT ${IN_USE}`,
-  // Without the row the first column is NULL, which D1 refuses.
-  move: `
-    INSERT INTO restores (vault_id, number, manifest, position)
-    SELECT (SELECT vault_id FROM restores WHERE vault_id = ?1 AND manifest = ?2 AND position = ?3), 0, '', ''
-    ON CONFLICT (vault_id) DO UPDATE SET position = ?4`,
+  isAt: fence("EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1 AND manifest = ?2 AND position = ?3)"),
+  move: "UPDATE restores SET position = ?2 WHERE vault_id = ?1",
   end: "DELETE FROM restores WHERE vault_id = ?1",
 };
 
@@ -104,8 +102,9 @@ export async function moveRestore(
   to: Position,
   statements: readonly D1PreparedStatement[],
 ): Promise<Result<undefined>> {
-  const move = db.prepare(SQL.move).bind(manifest.vault, sha256, formatPosition(from), formatPosition(to));
-  const outcome = await tryBatch(db, [move, ...statements]);
+  const isAt = db.prepare(SQL.isAt).bind(manifest.vault, sha256, formatPosition(from));
+  const move = db.prepare(SQL.move).bind(manifest.vault, formatPosition(to));
+  const outcome = await tryBatch(db, [isAt, move, ...statements]);
   if (outcome === "committed") return ok(undefined);
   return fail(
     ({ stale: "busy", full: "database_full" } as Partial<Record<string, "busy" | "database_full">>)[outcome] ?? "unavailable",

@@ -1,10 +1,10 @@
-import { newestKeyId } from "../../crypto/key-list.ts";
 import { formatPosition, RESEAL_STAGES, type ResealPosition, type ResealStage, START } from "../../model/reseal.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Vault } from "../../model/vault.ts";
 import { keyOfNextSlice } from "../tables/slices.ts";
 import { type BatchOutcome, runBatch, type Store, tryBatch } from "../d1/database.ts";
-import { NEWEST_KEY_ID, type OpenVault, openVault, type VaultRow } from "../vaults/rows.ts";
+import { fence } from "../d1/fence.ts";
+import { isAsRead, type OpenVault, openVault, valuesAsRead, type VaultRow } from "../vaults/rows.ts";
 import { type Columns, readRows, resealRow, SLICE, tableOfStage, writeRows } from "./reseal-rows.ts";
 
 /**
@@ -31,14 +31,10 @@ export interface ResealState {
 const SQL = {
   vault: "SELECT * FROM vaults WHERE id = ?1",
   /**
-   * Inserts a vault without an id unless the vault is as it was read: then the NOT NULL column refuses the batch. So it does while the
-   * vault has no row, as in the middle of a restore: the rows that the restore has written must not get the texts of a slice of before.
+   * It refuses the batch also while the vault has no row, as in the middle of a restore: the rows that the restore has written must not get
+   * the texts of a slice of before.
    */
-  require: `
-    INSERT INTO vaults (id) SELECT NULL WHERE NOT EXISTS (
-      SELECT 1 FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4
-        AND ${NEWEST_KEY_ID} = ?5
-        AND resealed IS ?6)`,
+  require: fence(isAsRead("resealed IS ?6")),
   /**
    * Moves the position; without a next one the reseal ends, and the vault has its newest key alone, which is the first line of the list.
    * A rotation may have wrapped the keys again since the row was read, so the list is cut as it is.
@@ -69,7 +65,7 @@ export async function resealSlice(store: Store, id: string, expected: ResealPosi
   if (!expected || !position || formatPosition(position) !== formatPosition(expected)) return ok({ vault, position });
   if (position.notUnder !== null && position.notUnder !== vault.keyNumber) return fail("integrity");
   const slice = await resealStages(store.db, opened.value, position, stages, rows);
-  const outcome = await tryBatch(store.db, [...moveStatements(store.db, row, slice.next), ...slice.statements]);
+  const outcome = await tryBatch(store.db, [...moveStatements(store.db, opened.value, slice.next), ...slice.statements]);
   if (outcome === "stale") return ok({ vault, position });
   if (outcome !== "committed") return fail(FAILURES[outcome]);
   return ok({ vault, position: slice.next, reached: slice.reached });
@@ -92,10 +88,10 @@ function readStage(db: D1Database, vault: string, stage: ResealStage, position: 
   return readRows(db, vault, tableOfStage(stage), after, position.notUnder);
 }
 
-function moveStatements(db: D1Database, row: VaultRow, next: ResealPosition | undefined): D1PreparedStatement[] {
-  const state = [row.content_version, row.attribute_version, row.updated_at, newestKeyId(row.keys), row.resealed];
-  return [db.prepare(SQL.require).bind(row.id, ...state), db.prepare(SQL.move).bind(row.id, next ? formatPosition(next) : null)];
-}
+const moveStatements = (db: D1Database, { vault, row }: OpenVault, next: ResealPosition | undefined): D1PreparedStatement[] => [
+  db.prepare(SQL.require).bind(...valuesAsRead(vault), row.resealed),
+  db.prepare(SQL.move).bind(row.id, next ? formatPosition(next) : null),
+];
 
 interface Slice {
   readonly statements: readonly D1PreparedStatement[];

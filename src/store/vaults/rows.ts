@@ -17,6 +17,15 @@ export const KEY_COLUMNS = "vaults.id, root_key_id, vaults.keys";
 /** SQL: the id of the newest key of a row of `vaults`: what every commit compares. */
 export const NEWEST_KEY_ID = `substr(vaults.keys, 1, ${KEY_ID_LENGTH})`;
 
+/** SQL: whether the vault ?1 is as it was read, for a fence (d1/fence.ts). ?2 to ?5: `valuesAsRead`. In: a further condition on its row. */
+export const isAsRead = (also = "true"): string => `EXISTS (
+  SELECT 1 FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND ${NEWEST_KEY_ID} = ?5
+    AND ${also})`;
+
+/** ?1 to ?5 of `isAsRead`. */
+export const valuesAsRead = ({ id, contentVersion, attributeVersion, updatedAt, dataKeyId }: Vault) =>
+  [id, contentVersion, attributeVersion, updatedAt, dataKeyId] as const;
+
 /** SQL: the id and the number of that key, and the header and the nonce of its wrapped data key: they reveal nothing of it. */
 export const NEWEST_KEY_NONCE = `substr(vaults.keys, 1, ${KEY_ID_LENGTH + KEY_NUMBER_LENGTH + HEADER_AND_NONCE_LENGTH})`;
 
