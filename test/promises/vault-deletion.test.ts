@@ -27,8 +27,8 @@ async function addRows(vault: string, rows: number, bytes = 10): Promise<void> {
   const ids = JSON.stringify(Array.from({ length: rows }, (_, index) => `row ${index}`));
   const insert = (into: string) => env.DB.prepare(`INSERT INTO ${into} FROM json_each(?2)`).bind(vault, ids, "x".repeat(bytes));
   await env.DB.batch([
-    insert("items (vault_id, id, version, title_index, overview, details) SELECT ?1, value, 1, '', ?3, ''"),
-    insert("files (vault_id, item_id, id, generation, size, sealed) SELECT ?1, value, 'f', 'g', 1, ?3"),
+    insert("items (vault_id, id, version, title_index, overview, details, folded_index) SELECT ?1, value, 1, '', ?3, '', ''"),
+    insert("files (vault_id, item_id, id, generation, size, sealed, since) SELECT ?1, value, 'f', 'g', 1, ?3, 1"),
     insert("replays (vault_id, key, id, sealed) SELECT ?1, value, '', ?3"),
   ]);
 }
