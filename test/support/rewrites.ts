@@ -41,3 +41,6 @@ export const withoutFirstEvents = (sql: string): string =>
 /** The fence does not look for the Items whose ids clients have chosen (store/commit/fence.ts). */
 export const withoutChosenIds = (sql: string): string =>
   sql.replaceAll(/AND NOT EXISTS \(SELECT 1 FROM (items|item_versions) WHERE/g, "$& 0 AND");
+
+/** The earlier key of a vault goes with the first slice of a reseal (store/rotation/reseal.ts). */
+export const withEarlyRemoval = (sql: string): string => sql.replace("keys = iif(?2 IS NULL,", "keys = iif(true,");

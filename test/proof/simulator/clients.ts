@@ -54,6 +54,8 @@ export interface Admin {
   readonly revokeToken: (id: string) => Promise<void>;
   /** A commit of the same vault that changes no Item. */
   readonly renameVault: (id: string) => Promise<void>;
+  /** Gives the vault a new key, and goes on until all rows are sealed under it. */
+  readonly resealVault: (id: string) => Promise<void>;
 }
 
 /** Sends a request as a call of the history. In: the write or the read. */
@@ -189,7 +191,9 @@ export async function runClient(
       await clock.sleep(PAUSE * random());
     }
     drawShortage(world, history);
-    if (faults.draw(["vault renamed"])) await admin.renameVault(vault.id);
+    const change = faults.draw(["vault renamed", "vault resealed"]);
+    if (change === "vault renamed") await admin.renameVault(vault.id);
+    if (change === "vault resealed") await admin.resealVault(vault.id);
     // That of any client of the vault, whose requests go on meanwhile.
     if (faults.draw(["token revoked"])) await admin.revokeToken(pick([...vault.tokens.values()]).id);
   }

@@ -1,7 +1,9 @@
 import { VaultCoordinator } from "../../../src/index.ts";
 import type { ContentPlace } from "../../../src/model/file.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
+import type { ResealProgress } from "../../../src/model/reseal.ts";
 import type { Result } from "../../../src/model/result.ts";
+import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
 import { createStorage, type Storage, storageOf } from "./storage.ts";
@@ -12,6 +14,7 @@ import type { World } from "./world.ts";
 export interface Instance {
   readonly name: string;
   readonly write: (operation: Operation) => Promise<Result<Answer>>;
+  readonly reseal: (request: ResealRequest) => Promise<Result<ResealProgress>>;
   readonly expect: (place: ContentPlace) => Promise<void>;
   readonly hasEnded: () => boolean;
   readonly evict: () => void;
@@ -69,6 +72,7 @@ export function createCoordinators(world: World, bindings: Env): Coordinators {
         arrived.push(operation.id);
         return Promise.race([coordinator.write(operation), lost.promise]);
       },
+      reseal: (request) => Promise.race([coordinator.reseal(request), lost.promise]),
       expect: (place) => Promise.race([coordinator.expect(place), lost.promise]),
       hasEnded,
       evict,

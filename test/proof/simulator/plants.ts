@@ -70,6 +70,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "deleted Items: a restored one stays among them": { ...NO_PLANT, rewrite: rewrites.withoutReturn },
   "events: a write has the number of the one before it": { ...NO_PLANT, rewrite: rewrites.withEarlyNumbers },
   "events: the creations are left out": { ...NO_PLANT, rewrite: rewrites.withoutFirstEvents },
+  "keys: the earlier one goes with the first slice of a reseal": { ...NO_PLANT, rewrite: rewrites.withEarlyRemoval },
   "order: two groups at a time": { ...NO_PLANT, queue: twoGroups, seed: 2 },
   "order: groups in the reverse order": { ...NO_PLANT, queue: reversedGroups },
 };

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installGlobals } from "./globals.ts";
 import { recordDatabaseSize } from "../../../src/store/d1/size.ts";
+import { SLICE } from "../../../src/store/rotation/reseal-rows.ts";
 import { forgetSchemaVersion } from "../../../src/store/d1/schema.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
 import { checkHistory } from "./check.ts";
@@ -9,7 +10,7 @@ import { type Admin, runClient, sendCall, type Vault } from "./clients.ts";
 import { createCoordinators } from "./coordinators.ts";
 import type { FaultName } from "./faults.ts";
 import type { History, Read, Reply } from "./history.ts";
-import { checkStored, sweepContents } from "./stored.ts";
+import { checkKeys, checkStored, sweepContents } from "./stored.ts";
 import { NO_PLANT, type Plant, planted } from "./plants.ts";
 import type { Violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";
@@ -42,6 +43,9 @@ const ADMIN_TRIES = 50;
 /** Milliseconds after which nothing is on its way any more. */
 const REST = 120_000;
 
+/** Of a reseal: several for each vault, and each below the largest value of the database. */
+const RESEAL_SLICE = { rows: 30, bytes: 16 * 1024 };
+
 const ADMIN_TOKEN = "the-admin-token-of-the-simulator";
 const ROOT_KEY = Buffer.from("0123456789abcdef0123456789abcdef").toString("base64");
 
@@ -59,6 +63,7 @@ export async function runSeed(seed: number, operations: number, plant: Plant = N
   planted.plant = plant;
   forgetSchemaVersion(); // the run before this one has loaded it
   recordDatabaseSize(0);
+  Object.assign(SLICE, RESEAL_SLICE);
   try {
     const played = play(world, operations);
     const state = { over: false };
@@ -107,6 +112,11 @@ async function play(world: World, operations: number): Promise<Run> {
     issueToken: async (vault) => (await asAdmin("POST", "tokens", { name: "client", vaults: { [vault]: "rwd" } })).body,
     revokeToken: async (id) => void (await asAdmin("DELETE", `tokens/${id}`)),
     renameVault: async (id) => void (await asAdmin("PATCH", `vaults/${id}`, { name: `Renamed ${random()}` })),
+    resealVault: async (id) => {
+      const listed: { id: string; dataKey: { id: string } }[] = (await asAdmin("GET", "vaults")).body;
+      const dataKey = listed.find((vault) => vault.id === id)!.dataKey.id;
+      while (!(await asAdmin("POST", `vaults/${id}/reseal`, { dataKey })).body.done) await clock.sleep(100 * random());
+    },
   };
 
   const makeVault = async (items: number): Promise<Vault> => {
@@ -126,11 +136,12 @@ async function play(world: World, operations: number): Promise<Run> {
 
   faults.stop();
   await clock.sleep(REST);
+  for (const { id } of vaults) await admin.resealVault(id);
   await readEverything();
   const effects = database.effects();
   const arrivals = coordinators.instances.map(({ arrived }) => arrived);
   const { violations, reference } = checkHistory(history, effects, arrivals);
-  violations.push(...checkStored(world, reference));
+  violations.push(...checkStored(world, reference), ...checkKeys(world));
   violations.push(...(await sweepContents(world, coordinators)));
   for (const storage of coordinators.storages.values()) storage.close();
   const outcomes = new Map<Outcome, number>();

@@ -1,4 +1,7 @@
+import { parseKeyList } from "../../../src/crypto/key-list.ts";
+import { HEADER_LENGTH, headerOf } from "../../../src/crypto/seal.ts";
 import { contentKey } from "../../../src/store/contents/object-keys.ts";
+import { columnsOfKind, TABLES_OF_VAULT } from "../../../src/store/tables/tables.ts";
 import type { Coordinators } from "./coordinators.ts";
 import type { Reference, State } from "./reference.ts";
 import { violation, type Violation } from "./violations.ts";
@@ -66,6 +69,23 @@ export function* checkStored({ database }: World, { states, operations, applied 
   for (const name of ["items", "counters", "deleted", "versions", "log"] as const) {
     const [one, other] = [JSON.stringify(expected[name]), JSON.stringify(stored[name])];
     if (one !== other) yield violation("stored state differs", `${name}: expected ${one}, stored ${other}`);
+  }
+}
+
+/** Each vault, which was resealed in the end, has one key, and all of its texts have the number of that key. */
+export function* checkKeys({ database }: World): Iterable<Violation> {
+  for (const { id, keys } of database.query<{ id: string; keys: string }>("SELECT id, keys FROM vaults")) {
+    const [newest, ...others] = parseKeyList(keys);
+    const header = headerOf(newest!.number);
+    const texts = TABLES_OF_VAULT.flatMap((table) =>
+      columnsOfKind(table, "sealed").map((column) => [table.name, column] as const),
+    );
+    const left = texts.flatMap(([table, column]) => {
+      const sql = `SELECT count(*) AS rows FROM ${table} WHERE vault_id = ? AND substr(${column}, 1, ${HEADER_LENGTH}) <> ?`;
+      const [{ rows }] = database.query<{ rows: number }>(sql, id, header) as [{ rows: number }];
+      return rows > 0 ? [`${rows} of ${table}.${column}`] : [];
+    });
+    if (others.length + left.length > 0) yield violation("stored keys differ", `${id}: ${others.length} others, ${left.join()}`);
   }
 }
 

@@ -33,7 +33,8 @@ export type Rule =
   | "unexpected answer"
   // What is left at the end.
   | "stored state differs"
-  | "stored contents differ";
+  | "stored contents differ"
+  | "stored keys differ";
 
 export interface Violation {
   readonly rule: Rule;

@@ -1,6 +1,7 @@
 import worker from "../../../src/index.ts";
 import type { ContentPlace } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
+import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import type { Coordinators } from "./coordinators.ts";
 import type { FaultName } from "./faults.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
@@ -88,6 +89,7 @@ export function createGateway(world: World, name: string, bindings: Env, to: Coo
         return instance.write((spoil ? spoil(operation) : operation) as Operation);
       });
     },
+    reseal: (request: ResealRequest) => deliver(vault, undefined, (instance) => instance.reseal(request)),
     expect: (place: ContentPlace) => deliver(vault, undefined, (instance) => instance.expect(place)),
   });
 
