@@ -130,7 +130,7 @@ const PLACES: readonly (readonly [what: string, pattern: RegExp, allowed: RegExp
   ["D1 objects", /\b(D1Database|D1PreparedStatement)\b/, /^store\//],
   // The archive of the log follows when its objects are settled.
   ["R2 objects", /\bR2[A-Z]\w+/, /^store\/(buckets|activity)\//],
-  // rotation/rewrap-vaults.ts writes columns that no commit writes: see rotation/rewrap.ts.
+  // rotation/rewrap.ts writes columns that no commit writes.
   [
     "writes to vaults, Items and Files",
     /(INSERT INTO|UPDATE|DELETE FROM) (vaults|items|files)\b/,

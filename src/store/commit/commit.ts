@@ -1,20 +1,20 @@
-import { addVaultKey } from "../../crypto/vault-keys.ts";
+import { addVaultKey, type VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { ContentPlace } from "../../model/file.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
 import { type ActivityRow, sealActivity } from "../activity/entries.ts";
 import { type BatchOutcome, type Store, tryBatch } from "../d1/database.ts";
 import { proofStatement } from "../keys/root-keys.ts";
-import { type OpenVault, sealVault, vaultRow } from "../vaults/rows.ts";
+import { type OpenVault, sealVault, vaultRow, type VaultRow } from "../vaults/rows.ts";
 import type { RowCache, WrittenRows } from "./cache.ts";
 import { recordDeletion } from "./deleted-vaults.ts";
 import { fencedEntries, fencedRecords } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
 import type { TokenHashes } from "./rows.ts";
 import { type FileChange, fileStatement } from "./file-rows.ts";
-import { changeItem, type ItemChange } from "./row-changes.ts";
-import { insertVault, updateVault, writeKeys } from "./vault-changes.ts";
-import { versionStatements } from "./version-rows.ts";
+import { type VersionChange, versionStatements } from "./version-rows.ts";
+import type { Item } from "../../model/item.ts";
+import { type ItemRow, sealItem } from "../items/items.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
 export interface Commit {
@@ -151,3 +151,90 @@ function deleteBatch(store: Store, commit: Commit, rows: readonly ActivityRow[])
   const deletion = [recordDeletion(db, commit.vault, store.now), ...rowsOf];
   return { statements: [entries, writes, ...deletion], written: undefined };
 }
+
+interface ItemChange extends VersionChange {
+  /** The Item before; absent when it did not exist, or did not open. */
+  readonly before: Item | undefined;
+  /** The Item after; absent when it is deleted. */
+  readonly after: Item | undefined;
+}
+
+const ITEM_SQL = {
+  insertItem: `
+    INSERT INTO items (vault_id, id, version, overview, details, title_index, folded_index) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+  updateItem: "UPDATE items SET version = ?3, overview = ?4, details = ?5 WHERE vault_id = ?1 AND id = ?2",
+  // A statement of its own, because SET of an indexed column writes the index even when the value stays the same.
+  renameItem: `
+    UPDATE items SET version = ?3, overview = ?4, details = ?5, title_index = ?6, folded_index = ?7
+    WHERE vault_id = ?1 AND id = ?2`,
+  deleteItem: "DELETE FROM items WHERE vault_id = ?1 AND id = ?2",
+};
+
+/** The statements that write a row, and the row that they write. */
+interface RowChange {
+  readonly statements: readonly D1PreparedStatement[];
+  /** Absent when the Item is deleted, or only its earlier versions change. */
+  readonly row: ItemRow | undefined;
+}
+
+/** Writes the row of an Item, or deletes it. */
+async function changeItem(
+  db: D1Database,
+  vault: string,
+  keys: VaultKeys,
+  { id, before, after, stored }: ItemChange,
+): Promise<RowChange> {
+  const inVault = (sql: string, ...values: unknown[]) => db.prepare(sql).bind(vault, id, ...values);
+  const existed = stored.before?.current !== undefined;
+  if (!stored.after?.current) return { statements: existed ? [inVault(ITEM_SQL.deleteItem)] : [], row: undefined };
+  if (!after || after === before) return { statements: [], row: undefined };
+  const { title_index, folded_index, ...row } = await sealItem(keys, after);
+  const sealed = [row.version, row.overview, row.details];
+  if (!existed) return { statements: [inVault(ITEM_SQL.insertItem, ...sealed, title_index, folded_index)], row };
+  if (before?.title === after.title) return { statements: [inVault(ITEM_SQL.updateItem, ...sealed)], row };
+  return { statements: [inVault(ITEM_SQL.renameItem, ...sealed, title_index, folded_index)], row };
+}
+
+/** An impossible number counts as 0, as when it is read (vaults/rows.ts). NULL stays: not yet counted. */
+const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} THEN 0 ELSE sealed_bytes END`;
+
+const VAULT_SQL = {
+  insertVault: `
+    INSERT INTO vaults (id, name, description, attribute_version, content_version, items, created, files, file_bytes, updated_at,
+                        quota_items, quota_bytes, quota_file_bytes, deleted, restored, destroyed, sealed_bytes, versions_kept,
+                        created_at, root_key_id, keys)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)`,
+  // Neither the sealed bytes nor `versions_kept` are part of the fence: other statements may have changed them since the row was
+  // read (repairs.ts, due-items.ts).
+  updateVault: `
+    UPDATE vaults SET name = ?2, description = ?3, attribute_version = ?4, content_version = ?5, items = ?6, created = ?7,
+      files = ?8, file_bytes = ?9, updated_at = ?10, quota_items = ?11, quota_bytes = ?12, quota_file_bytes = ?13,
+      deleted = ?14, restored = ?15, destroyed = ?16, sealed_bytes = ${POSSIBLE_BYTES} + ?17, versions_kept = max(versions_kept, ?18)
+    WHERE id = ?1`,
+};
+
+const WRITE_KEYS = "UPDATE vaults SET root_key_id = ?2, keys = ?3, resealed = NULL WHERE id = ?1";
+
+const stateOf = (row: VaultRow): unknown[] => {
+  const named = [row.id, row.name, row.description];
+  const versions = [row.attribute_version, row.content_version];
+  const counts = [row.items, row.created, row.files, row.file_bytes];
+  const quotas = [row.quota_items, row.quota_bytes, row.quota_file_bytes];
+  return [...named, ...versions, ...counts, row.updated_at, ...quotas, row.deleted, row.restored, row.destroyed];
+};
+
+/** In: the row of a new vault, the bytes of its sealed texts, and the most earlier versions that one of its Items keeps. */
+function insertVault(db: D1Database, row: VaultRow, sealedBytes: number, kept: number): D1PreparedStatement {
+  return db.prepare(VAULT_SQL.insertVault).bind(...stateOf(row), sealedBytes, kept, row.created_at, row.root_key_id, row.keys);
+}
+
+/**
+ * In: the row after the commit, by how many bytes its sealed texts grow, and the most earlier versions that one of the written
+ * Items keeps.
+ */
+const updateVault = (db: D1Database, row: VaultRow, sealedGrowth: number, kept: number): D1PreparedStatement =>
+  db.prepare(VAULT_SQL.updateVault).bind(...stateOf(row), sealedGrowth, kept);
+
+/** Writes the list of keys of a vault that has a new one, in a commit that increments `attribute_version`. In: the row after the commit. */
+const writeKeys = (db: D1Database, row: VaultRow): D1PreparedStatement =>
+  db.prepare(WRITE_KEYS).bind(row.id, row.root_key_id, row.keys);

@@ -2,7 +2,7 @@ import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { File } from "../../model/file.ts";
 import type { Item } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
-import type { StoredItem } from "../../model/stored.ts";
+import { isInVersion, type StoredItem } from "../../model/stored.ts";
 import type { Store } from "../d1/database.ts";
 import { type FileRow, openFiles } from "../items/files.ts";
 import { openItem } from "../items/items.ts";
@@ -10,9 +10,8 @@ import { checkRootKeys } from "../keys/root-keys.ts";
 import { type BrokenVault, brokenVault, type OpenVault, openVault } from "../vaults/rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
-import type { VersionRef } from "./kept-rows.ts";
+import { type KeptTexts, NOTHING_KEPT, type VersionRef } from "./kept-rows.ts";
 import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
-import { fileRowsOfVersion, storedItems } from "./stored-rows.ts";
 
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
@@ -141,3 +140,27 @@ async function openEach<Row, V>(
 ): Promise<Map<string, V>> {
   return new Map(await Promise.all(rows.map(async (row) => [name(row), await open(row)] as const)));
 }
+
+/** What the rows of a snapshot tell without being opened. */
+
+/** What D1 holds of each Item that has rows, by the ids of the Items. */
+function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string, StoredItem> {
+  const current = new Map(
+    items.map(({ id, version, overview, details }) => [id, { version, bytes: overview.length + details.length }]),
+  );
+  const ids = new Set([...current.keys(), ...filesOf.keys(), ...kept.keys(), ...deleted.keys()]);
+  return new Map(
+    [...ids].map((id) => {
+      const files = (filesOf.get(id) ?? []).map(({ id: file, generation, size, since, sealed }) => {
+        return { id: file, generation, size, since, bytes: sealed.length };
+      });
+      return [id, { current: current.get(id), ...(kept.get(id) ?? NOTHING_KEPT), files, deleted: deleted.get(id) }];
+    }),
+  );
+}
+
+/** The rows of the Files of an earlier version, by their ids. */
+const fileRowsOfVersion = ({ id, version }: KeptTexts["row"], ended: readonly FileRow[], filesOf: Rows["filesOf"]): FileRow[] => {
+  const lasting = (filesOf.get(id) ?? []).filter((row) => isInVersion(row, version));
+  return [...lasting, ...ended].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+};

@@ -1,15 +1,37 @@
 import { newestKeyId } from "../../crypto/key-list.ts";
 import { cachedVaultKeys, namesOf, type VaultKeys } from "../../crypto/vault-keys.ts";
 import { LIMITS } from "../../model/limits.ts";
-import type { Reference } from "../../model/reference.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { namesNone, type Reference } from "../../model/reference.ts";
+import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { foldedIndexes } from "../items/folded-index.ts";
-import { findFiles } from "./files.ts";
-import { loadMissing, nameOf, readItems, type Reading } from "./items.ts";
-import { type KeysInUse, loadVaultsAndItems, MOST_ITEMS, type Wanted } from "./rows.ts";
-import { concludeSearch, type Hit, idIn, type Resolved, type Search, startSearch, wantedIn } from "./search.ts";
-import { findVault, openVaults } from "./vaults.ts";
+import {
+  type FoundRow,
+  type KeysInUse,
+  loadMore,
+  loadVaultsAndItems,
+  loadWanted,
+  ITEMS_MAX,
+  type Reader,
+  type Wanted,
+} from "./rows.ts";
+import {
+  concludeSearch,
+  type Hit,
+  idIn,
+  readItem,
+  type Resolved,
+  type Search,
+  searchesFor,
+  startSearch,
+  wantedBy,
+  wantedIn,
+} from "./search.ts";
+import { findVault, openVaults, type ReferencedVault } from "./vaults.ts";
+import type { Dialect } from "../../model/dialect.ts";
+import { findFile, type FoundField } from "../../model/named.ts";
+import type { KeyedFile } from "../../model/file.ts";
+import { type FileRow, openFiles } from "../items/files.ts";
 
 /**
  * Resolves references (contract 16) in one D1 call: it brings the vaults that the token reads, and the Items of these titles in
@@ -77,7 +99,7 @@ async function resolveOnce(
   if (!first.ok) return first;
   const [vaultRows, rows] = first.value;
   // There may be more: then the Items of the right vaults are asked for.
-  if (rows.length === MOST_ITEMS.guessed) guesses.clear();
+  if (rows.length === ITEMS_MAX.guessed) guesses.clear();
   const vaults = await openVaults(store, vaultRows);
   for (const { id, keys } of vaultRows) reading.keysInUse?.ids.set(id, newestKeyId(keys));
   const begun = await Promise.all(
@@ -102,8 +124,8 @@ async function withFiles(
   begun: readonly Result<Search>[],
   hits: readonly Hit[],
 ): Promise<Result<Result<Resolved>[]>> {
-  const searches = hits.flatMap((hit, place) => {
-    const search = begun[place]!;
+  const searches = hits.flatMap((hit, index) => {
+    const search = begun[index]!;
     if (hit.ok !== "file" || !search.ok) return [];
     const { reference, vault } = search.value;
     return [{ reference, vault, item: hit.item.id, within: hit.within }];
@@ -119,3 +141,104 @@ async function withFiles(
     }),
   );
 }
+
+interface Reading extends Reader {
+  readonly dialect: Dialect;
+}
+
+const nameOf = (one: Wanted): string => [one.vault, one.item, one.folded].join("/");
+
+/** Loads the Items that were not asked for. Errors: as `loadWanted`. */
+async function loadMissing(
+  store: Store,
+  reading: Reading,
+  searches: readonly Search[],
+  asked: ReadonlyMap<string, Wanted>,
+): Promise<Result<FoundRow[]>> {
+  const wanted = searches.flatMap(wantedBy).filter((one) => !asked.has(nameOf(one)));
+  return wanted.length > 0 ? loadWanted(store, reading, wanted) : ok([]);
+}
+
+/** Reads the Items, each once, and loads those of which the texts are missing. Out: how many Items have the title of a search. */
+async function readItems(
+  store: Store,
+  reading: Reading,
+  searches: readonly Search[],
+  found: readonly FoundRow[],
+): Promise<Result<(search: Search) => number>> {
+  const context = { dialect: reading.dialect, now: store.now };
+  const inVault = Map.groupBy(searches, ({ vault }) => vault.id);
+  const rows = new Map(found.map((row) => [`${row.vault_id}/${row.id}`, row]));
+  const titled = Map.groupBy(rows.values(), ({ vault_id, folded }) => `${vault_id}/${folded}`);
+  let pending = [...rows.values()];
+  while (pending.length > 0) {
+    const missing: Wanted[] = [];
+    await Promise.all(
+      pending.map(async (row) => {
+        const asking = searchesFor(row, inVault.get(row.vault_id) ?? []);
+        if (asking.length === 0) return;
+        const { overview, details } = row;
+        if (overview === null || details === null) missing.push({ vault: row.vault_id, item: row.id, folded: null });
+        else await readItem({ ...row, overview, details }, asking, context);
+      }),
+    );
+    const loaded: Result<FoundRow[]> = missing.length > 0 ? await loadWanted(store, reading, missing) : ok([]);
+    if (!loaded.ok) return loaded;
+    pending = loaded.value;
+  }
+  return ok(({ vault, folded }) => folded.reduce((sum, index) => sum + (titled.get(`${vault.id}/${index}`)?.length ?? 0), 0));
+}
+
+/** References that name no field of their Item, and therefore a File. */
+interface FileSearch {
+  readonly reference: Reference;
+  readonly vault: ReferencedVault;
+  readonly item: string;
+  readonly within: FoundField["within"];
+}
+
+const SQL = `
+  SELECT files.vault_id, item_id, files.id, generation, size, sealed
+  FROM json_each(?1) AS list CROSS JOIN files ON files.vault_id = list.value ->> 0 AND item_id = list.value ->> 1
+  LIMIT ${LIMITS.referencedFiles} + 1`;
+
+const itemName = (vault: string, item: string): string => `${vault}/${item}`;
+
+/**
+ * Finds the Files, in one D1 call, or in none when there is nothing to find. Out: the File of each search, in their order.
+ * Errors: `unauthorized` (revoked), `unavailable`; of a search `reference_not_found`, `ambiguous`, `integrity`, and 400 when
+ * the Items have too many Files together.
+ */
+async function findFiles(store: Store, reader: Reader, searches: readonly FileSearch[]): Promise<Result<Result<KeyedFile>[]>> {
+  if (searches.length === 0) return ok([]);
+  const items = new Map(searches.map(({ vault, item }) => [itemName(vault.id, item), [vault.id, item]]));
+  type Row = FileRow & { vault_id: string };
+  const wanted = [...items.values()];
+  const vaults = searches.map(({ vault }) => vault.id);
+  const read = await loadMore<Row>(store, reader, vaults, store.db.prepare(SQL).bind(JSON.stringify(wanted)));
+  if (!read.ok) return read;
+  const rows = read.value;
+  const last = rows.at(-1);
+  const rowsOf = Map.groupBy(rows, (row) => itemName(row.vault_id, row.item_id));
+  // The Files of the last Item may be incomplete, and those of other Items are missing.
+  const isCut = rows.length > LIMITS.referencedFiles;
+  const cut = isCut && last && itemName(last.vault_id, last.item_id);
+  const isComplete = (name: string): boolean => !isCut || (name !== cut && rowsOf.has(name));
+  const opened = new Map<string, Promise<Result<KeyedFile[]>>>();
+  const find = async ({ reference, vault, item, within }: FileSearch): Promise<Result<KeyedFile>> => {
+    const name = itemName(vault.id, item);
+    if (!isComplete(name)) return invalid(TOO_MANY);
+    const opening = opened.get(name) ?? openFiles(vault.keys, vault.id, rowsOf.get(name) ?? []);
+    opened.set(name, opening);
+    const files = await opening;
+    if (!files.ok) return files;
+    const found = findFile(files.value, reference, within);
+    if (!found.ok) return found;
+    return found.value ? ok(found.value) : namesNone("field or File of the Item");
+  };
+  const found: Result<KeyedFile>[] = [];
+  for (const search of searches) found.push(await find(search));
+  return ok(found);
+}
+
+const TOO_MANY = `the Items of such references have more than ${LIMITS.referencedFiles} Files together: ask for fewer at once`;

@@ -52,7 +52,7 @@ const CHARACTERS = 4 * 1024 * 1024;
  * So many Items are loaded by one call at most. What 100 references name is fewer than the first, except with many vaults. The second
  * one has room for all that they may name: for each an id, and three Items of its title, or six while the vault gets new keys.
  */
-export const MOST_ITEMS = { guessed: 200, wanted: 7 * LIMITS.references };
+export const ITEMS_MAX = { guessed: 200, wanted: 7 * LIMITS.references };
 
 /** So many Items of one title are looked at: a live one, an archived one, and one that makes the title ambiguous. */
 export const SAME_TITLE = 3;
@@ -84,11 +84,11 @@ const SQL = {
     FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
 };
 
-/** The columns of a row whose texts are small enough that `MOST_ITEMS.guessed` of them fit into one call. */
+/** The columns of a row whose texts are small enough that `ITEMS_MAX.guessed` of them fit into one call. */
 const GUESSED = `
   items.vault_id, items.id, version, folded_index AS folded,
-  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / MOST_ITEMS.guessed}, overview, NULL) AS overview,
-  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / MOST_ITEMS.guessed}, details, NULL) AS details`;
+  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / ITEMS_MAX.guessed}, overview, NULL) AS overview,
+  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / ITEMS_MAX.guessed}, details, NULL) AS details`;
 
 /** A quarter of the time of `SQL.items`, which also loads large Items. The texts of the lists begin with the id of a vault. */
 const GUESSES = `
@@ -97,7 +97,7 @@ const GUESSES = `
   UNION ALL
   SELECT ${GUESSED} FROM json_each(?2) AS titles
   CROSS JOIN ${BY_FOLDED_TITLE} ON items.vault_id = substr(titles.value, 1, 36) AND folded_index = substr(titles.value, 37)
-  LIMIT ${MOST_ITEMS.guessed}`;
+  LIMIT ${ITEMS_MAX.guessed}`;
 
 const KEYS = "SELECT id, keys FROM vaults WHERE id IN (SELECT value FROM json_each(?1))";
 
@@ -142,5 +142,5 @@ export async function loadVaultsAndItems(
 /** Loads Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
 export async function loadWanted(store: Store, reader: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
   const vaults = wanted.map(({ vault }) => vault);
-  return loadMore<FoundRow>(store, reader, vaults, store.db.prepare(SQL.items).bind(listOf(wanted), MOST_ITEMS.wanted));
+  return loadMore<FoundRow>(store, reader, vaults, store.db.prepare(SQL.items).bind(listOf(wanted), ITEMS_MAX.wanted));
 }

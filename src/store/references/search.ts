@@ -58,7 +58,7 @@ export const wantedBy = ({ vault, item, folded }: Search): Wanted[] => wantedIn(
 
 /** What is looked for. In: the id that is named, if any, and the blind indexes of the name. */
 export const wantedIn = (vault: string, item: string | undefined, indexes: readonly string[]): Wanted[] =>
-  indexes.map((folded, place) => ({ vault, item: (place === 0 && item) || null, folded }));
+  indexes.map((folded, index) => ({ vault, item: (index === 0 && item) || null, folded }));
 
 /** A row with its texts. */
 type LoadedRow = FoundRow & { readonly overview: string; readonly details: string };

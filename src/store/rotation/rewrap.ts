@@ -1,15 +1,18 @@
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
-import { REWRAPPED_ENDED_TOKENS, REWRAPPED_TOKENS } from "./rewrap-tokens.ts";
-import { REWRAPPED_VAULTS } from "./rewrap-vaults.ts";
-import type { Rewrapped } from "./rewrapped.ts";
-import { proofStatement } from "../keys/root-keys.ts";
+import { proofStatement, refuseMissingKey } from "../keys/root-keys.ts";
+import { rewrapVaultKeys } from "../../crypto/vault-keys.ts";
+import type { KeyRow } from "../vaults/rows.ts";
+import { emailIndex } from "../../crypto/email-index.ts";
+import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
+import { type Claims, hashToken, isUnheld, signToken } from "../../crypto/token.ts";
+import { openToken, sealToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 
 /**
  * Wraps the keys of vaults again, and seals the rows of tokens again, under the active root key, in slices (contract 20.3).
  *
  * No coordinator takes part. Of the row of a vault, a commit writes neither `root_key_id` nor the wrapped keys
- * (commit/vault-changes.ts), and no fence compares the wrapped texts; a slice writes nothing else. So neither can undo the other. The only
+ * (commit/commit.ts), and no fence compares the wrapped texts; a slice writes nothing else. So neither can undo the other. The only
  * commit that writes them gives the vault new keys (decision 0032): it writes all of them under one root key, so that they open whatever a
  * slice has written before. Each row is written by compare and swap: only while its root key and its wrapped or sealed texts are still
  * those that were read. A row that was deleted, or given other keys meanwhile, stays as it is. A new row is under the active key already.
@@ -20,7 +23,18 @@ import { proofStatement } from "../keys/root-keys.ts";
  * A slice that is cut off anywhere has rewrapped each row or left it, and the next call goes on.
  */
 
-const TABLES: readonly Rewrapped[] = [REWRAPPED_VAULTS, REWRAPPED_TOKENS, REWRAPPED_ENDED_TOKENS];
+/** How one table is rewrapped. A row is what its `select` gives. */
+interface Rewrapped {
+  readonly table: "vaults" | "tokens" | "ended_tokens";
+  /** The most rows of a slice. Their new texts are one parameter of a statement, which D1 limits to 2 MB. */
+  readonly rows: number;
+  /** The columns besides `id` and `root_key_id`. */
+  readonly columns: string;
+  /** In: ?1 a JSON array of what `rewrap` gives, ?2 the id of the active key. Returns the ids that were written. */
+  readonly update: string;
+  /** Errors: `misconfigured`, `integrity`: the row does not open. */
+  rewrap(store: Store, row: never): Promise<Result<object>>;
+}
 
 /** Where a slice begins: after this row of this table. */
 export interface RewrapCursor {
@@ -97,4 +111,93 @@ async function rewrapRows(store: Store, table: Rewrapped, after: string): Promis
   const update = db.prepare(table.update).bind(JSON.stringify(values), active.id);
   const written = await runBatch<[never, { id: string }]>(db, await proofStatement(db, active), update);
   return written.ok ? ok({ rewrapped: written.value[1].length, failed, last }) : written;
+}
+
+/** The rows of vaults. A row is written only while its list of keys is the one that was read. */
+const REWRAPPED_VAULTS: Rewrapped = {
+  table: "vaults",
+  rows: 100,
+  columns: "keys",
+  update: `
+    UPDATE vaults SET root_key_id = ?2, keys = new.value ->> 'new_keys'
+    FROM json_each(?1) AS new
+    WHERE vaults.id = new.value ->> 'id' AND vaults.root_key_id = new.value ->> 'root_key_id'
+      AND vaults.keys = new.value ->> 'keys'
+    RETURNING id`,
+  rewrap,
+};
+
+async function rewrap(store: Store, row: KeyRow): Promise<Result<object>> {
+  const { keys, active } = store.keyring;
+  const root = keys.get(row.root_key_id);
+  if (!root) return refuseMissingKey(store, row.root_key_id);
+  const list = await rewrapVaultKeys(root, active, row.id, row.keys);
+  return list.ok ? ok({ ...row, new_keys: list.value }) : list;
+}
+
+/** Each sealed text has its own random nonce, so header and nonce tell whether it is the one that was read. */
+const unchanged = (table: string): string => `
+  WHERE ${table}.id = new.value ->> 'id' AND root_key_id = new.value ->> 'root_key_id'
+    AND substr(sealed, 1, ${HEADER_AND_NONCE_LENGTH}) = new.value ->> 'nonce'`;
+
+const REWRAPPED_TOKENS: Rewrapped = {
+  table: "tokens",
+  rows: 50,
+  columns: "sealed, created_at, expires_at, claims, signed_by, person",
+  update: `
+    UPDATE tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed', signed_by = new.value ->> 'signed_by',
+      claims = new.value ->> 'hash', person = new.value ->> 'person'
+    FROM json_each(?1) AS new ${unchanged("tokens")} AND claims = new.value ->> 'claims' RETURNING id`,
+  rewrap: async (store, row: TokenRow) => {
+    const claims = await openRow(store, row);
+    if (!claims.ok) return claims;
+    const held = isUnheld(claims.value) ? await signByActive(store, row, claims.value) : heldBy(row);
+    const { person, name } = claims.value;
+    const index = person ? await emailIndex(store.keyring.active, name) : null;
+    return ok({ ...(await sealAgain(store, row, claims.value)), claims: row.claims, person: index, ...held });
+  },
+};
+
+const REWRAPPED_ENDED_TOKENS: Rewrapped = {
+  table: "ended_tokens",
+  rows: 50,
+  columns: "sealed, created_at, expires_at",
+  update: `
+    UPDATE ended_tokens SET root_key_id = ?2, sealed = new.value ->> 'sealed'
+    FROM json_each(?1) AS new ${unchanged("ended_tokens")} RETURNING id`,
+  rewrap: async (store, row: TokenRow) => {
+    const claims = await openRow(store, row);
+    return claims.ok ? ok(await sealAgain(store, row, claims.value)) : claims;
+  },
+};
+
+const TABLES: readonly Rewrapped[] = [REWRAPPED_VAULTS, REWRAPPED_TOKENS, REWRAPPED_ENDED_TOKENS];
+
+const openRow = (store: Store, row: TokenRow): Promise<Result<Claims>> =>
+  store.keyring.keys.has(row.root_key_id) ? openToken(store.keyring, row) : refuseMissingKey(store, row.root_key_id);
+
+const sealAgain = async ({ keyring }: Store, { id, root_key_id, sealed }: TokenRow, claims: Claims): Promise<object> => ({
+  id,
+  root_key_id,
+  nonce: sealed.slice(0, HEADER_AND_NONCE_LENGTH),
+  sealed: await sealToken(keyring.active, claims),
+});
+
+interface Held {
+  readonly signed_by: string;
+  readonly hash: string;
+}
+
+/** Somebody has the text of the token, so it keeps its signature and its hash. */
+const heldBy = ({ signed_by, claims }: TokenRow): Held => ({ signed_by, hash: claims });
+
+/**
+ * Nobody has the text of a token for service bindings or of the row of a person, so the active key signs it, and it does not depend on the
+ * old one. Only a row that its hash authenticates is signed: another one would become valid by this. That one keeps its hash, and stays
+ * refused.
+ */
+async function signByActive({ keyring }: Store, row: TokenRow, claims: Claims): Promise<Held> {
+  const signed = await signAgain(keyring, row);
+  const authentic = signed.ok && signed.value.hash === row.claims;
+  return authentic ? { signed_by: keyring.active.id, hash: await hashToken(await signToken(keyring, claims)) } : heldBy(row);
 }

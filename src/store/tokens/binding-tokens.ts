@@ -22,7 +22,7 @@ const ATTEMPTS = 3;
 /**
  * Reads with the claims of a token. They are loaded with one D1 call and cached for a minute per isolate; `read` compares their hash
  * with the row in the D1 call that it makes, as for any token. If that refuses the claims, they are loaded again, because the row may be
- * another one now: a rewrap signs the token again (rewrap-tokens.ts), also between the load and the read. Errors: those of `read`;
+ * another one now: a rewrap signs the token again (rotation/rewrap.ts), also between the load and the read. Errors: those of `read`;
  * `unauthorized`, whatever the fault of the token; `misconfigured`, `unavailable`.
  */
 export async function readWithToken<T>(
