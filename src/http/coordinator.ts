@@ -1,5 +1,5 @@
 import { fingerprint } from "../crypto/seal.ts";
-import type { ContentPlace } from "../model/file.ts";
+import type { ContentAddress } from "../model/file.ts";
 import { isMissingMethod } from "../model/missing-method.ts";
 import { type Answer, type Change, type Idempotency, formatOf, type Operation } from "../model/operation.ts";
 import type { ResealProgress } from "../model/reseal.ts";
@@ -59,9 +59,9 @@ async function bind({ c, actor, idempotencyKey }: Call, { ids, body }: Binding):
 }
 
 /** Records a content with the coordinator before its upload. Errors: `unavailable`. */
-export const recordContent = (call: Call, place: ContentPlace): Promise<Result<undefined>> =>
-  callCoordinator(connect(call, place.vault), "unavailable", async (coordinator) => {
-    await coordinator.expect(place);
+export const recordContent = (call: Call, address: ContentAddress): Promise<Result<undefined>> =>
+  callCoordinator(connect(call, address.vault), "unavailable", async (coordinator) => {
+    await coordinator.expect(address);
     return ok(undefined);
   });
 

@@ -1,5 +1,5 @@
 import { create as createDisposition } from "content-disposition";
-import type { ContentPlace, KeyedFile } from "../model/file.ts";
+import type { ContentAddress, KeyedFile } from "../model/file.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { logFailure } from "../log.ts";
 import { type ByteRange, openContent } from "../store/contents/download.ts";
@@ -11,7 +11,7 @@ import { filesOf } from "../store/buckets/r2.ts";
 /** Sends a content, whole or in part (RFC 9110 section 14), opened while it is streamed. */
 
 /** Sends the bytes of a File. Errors: `range`; `integrity`, when R2 does not hold what the row describes; `unavailable`. */
-export async function sendContent(c: Context, place: ContentPlace, file: KeyedFile): Promise<Result<Response>> {
+export async function sendContent(c: Context, address: ContentAddress, file: KeyedFile): Promise<Result<Response>> {
   const tag = `"${file.generation}"`;
   const headers = {
     "Content-Type": "application/octet-stream",
@@ -30,7 +30,7 @@ export async function sendContent(c: Context, place: ContentPlace, file: KeyedFi
   const lengths = { "Content-Length": String(size), ...partial };
   const status = range.value ? 206 : 200;
   if (head) return ok(c.body(null, status, { ...headers, ...lengths }));
-  const content = await openContent(filesOf(c.env), place, file, range.value);
+  const content = await openContent(filesOf(c.env), address, file, range.value);
   if (!content.ok) return content;
   const { readable, writable } = new FixedLengthStream(size);
   // The status can no longer change: on a failure the stream ends before the declared length.

@@ -87,11 +87,11 @@ async function copyContents(
   wanted: readonly PartFile[],
   dryRun: boolean,
 ): Promise<Result<WantedFiles>> {
-  const places = wanted.map(({ place }) => place);
+  const addresses = wanted.map(({ address }) => address);
   const prepared =
     dryRun || wanted.length === 0
       ? ok(undefined)
-      : await prepareRestore(call, places[0]!.vault, { expected: places, released: [] });
+      : await prepareRestore(call, addresses[0]!.vault, { expected: addresses, released: [] });
   if (!prepared.ok) return prepared;
   const [kept, findings]: [PartFile[], Finding[]] = [[], []];
   for (const one of wanted) {

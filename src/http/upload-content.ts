@@ -1,5 +1,5 @@
 import type { FailureKind } from "../model/failure.ts";
-import type { ContentPlace, File } from "../model/file.ts";
+import type { ContentAddress, File } from "../model/file.ts";
 import type { Answer, NewContent } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Tried } from "./retry.ts";
@@ -45,16 +45,16 @@ const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
 ]);
 
 /**
- * Stores a content and then its row: record, receive, write. In: the place of the content and its new key. Out: the File.
+ * Stores a content and then its row: record, receive, write. In: the address of the content and its new key. Out: the File.
  * Errors: those of the ports. When the row may still be committed, the content stays and the pending record decides.
  */
-export async function uploadContent(place: ContentPlace, key: Uint8Array, ports: UploadPorts): Promise<Result<File>> {
+export async function uploadContent(address: ContentAddress, key: Uint8Array, ports: UploadPorts): Promise<Result<File>> {
   const recorded = await ports.record();
   if (!recorded.ok) return recorded;
   const received = await ports.receive(key);
   if (!received.ok) return received;
   const { size, hash } = received.value;
-  const content = { id: place.file, size, generation: place.generation, key: key.toBase64() };
+  const content = { id: address.file, size, generation: address.generation, key: key.toBase64() };
   const { answer, tries } = await ports.write(content, hash);
   if (!answer.ok) {
     if (tries === 1 && NEVER_COMMITTED.has(answer.failure.kind)) await ports.discard();
@@ -62,6 +62,6 @@ export async function uploadContent(place: ContentPlace, key: Uint8Array, ports:
   }
   const file = answer.value.item!.files.find(({ id }) => id === answer.value.file)!;
   // An idempotency record has answered: the row references the content of the first request.
-  if (tries === 1 && file.generation !== place.generation) await ports.discard();
+  if (tries === 1 && file.generation !== address.generation) await ports.discard();
   return ok(file);
 }

@@ -1,6 +1,6 @@
 import { parse as parseDisposition } from "content-disposition";
 import { PIECE } from "../crypto/pieces.ts";
-import type { ContentPlace } from "../model/file.ts";
+import type { ContentAddress } from "../model/file.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import type { UploadPieces } from "../store/contents/objects.ts";
@@ -55,7 +55,7 @@ export function parseUploadHeaders(c: Context): Result<UploadHeaders> {
  */
 export function receiveContent(
   c: Context,
-  place: ContentPlace,
+  address: ContentAddress,
   key: Uint8Array,
   headers: UploadHeaders,
   hashed: boolean,
@@ -63,7 +63,7 @@ export function receiveContent(
   const { body } = c.req.raw;
   const stream = body ?? new Response(new Uint8Array()).body!;
   const length = body ? headers.length : 0;
-  return putContent(filesOf(c.env), place, key, stream, length, (pieces) => checkPieces(pieces, headers, hashed));
+  return putContent(filesOf(c.env), address, key, stream, length, (pieces) => checkPieces(pieces, headers, hashed));
 }
 
 /**

@@ -22,16 +22,16 @@ export type ContentRef = Pick<File, "id" | "generation">;
 /** The plain columns of a File's row. */
 export type FileRecord = Pick<File, "id" | "generation" | "size">;
 
-/** The place of a content: the content opens in no other place. */
-export interface ContentPlace {
+/** The ids that name a content: it opens under no others. */
+export interface ContentAddress {
   readonly vault: string;
   readonly item: string;
   readonly file: string;
   readonly generation: string;
 }
 
-/** The place of a File's content. */
-export const placeOf = (vault: string, item: string, { id, generation }: ContentRef): ContentPlace => ({
+/** The address of a File's content. */
+export const addressOf = (vault: string, item: string, { id, generation }: ContentRef): ContentAddress => ({
   vault,
   item,
   file: id,

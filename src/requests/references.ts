@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { VerifiedClaims } from "../crypto/token.ts";
 import { writeId } from "../model/dialect.ts";
 import { describe, type Description } from "../model/failure.ts";
-import { type KeyedFile, placeOf } from "../model/file.ts";
+import { type KeyedFile, addressOf } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { readableVaults } from "../model/permission.ts";
 import { parseReference, type Reference } from "../model/reference.ts";
@@ -147,7 +147,7 @@ function createInliner({
     // Before the first await: the Files are counted in the order of the calls.
     if (file.size > store.settings.inlineLimit || sum + file.size > LIMITS.inlined) return fail("too_large_to_inline");
     sum += file.size;
-    const content = contents.get(file.generation) ?? loadContent(filesOf(env), placeOf(vault, item, file), file);
+    const content = contents.get(file.generation) ?? loadContent(filesOf(env), addressOf(vault, item, file), file);
     contents.set(file.generation, content);
     const loaded = await content;
     return loaded.ok ? ok(toText(loaded.value)) : loaded;

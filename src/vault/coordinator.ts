@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { logFailure } from "../log.ts";
-import type { ContentPlace } from "../model/file.ts";
+import type { ContentAddress } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { fail, type Refusal, type Result } from "../model/result.ts";
@@ -77,8 +77,8 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /** Records a content before its upload. The commit of its row deletes the record, else the alarm sweeps it after a day. */
-  expect(place: ContentPlace): Promise<void> {
-    pending.recordUpload(this.ctx.storage.sql, place, clock());
+  expect(address: ContentAddress): Promise<void> {
+    pending.recordUpload(this.ctx.storage.sql, address, clock());
     return setAlarm(this.ctx.storage);
   }
 

@@ -53,7 +53,7 @@ export async function prepareRestore(
   if (!settings.ok) return settings;
   await sweepTurn(async () => {
     const now = clock();
-    for (const place of expected) pending.recordUpload(storage.sql, place, now);
+    for (const address of expected) pending.recordUpload(storage.sql, address, now);
     pending.recordReleased(storage.sql, released.map(pending.pendingContent), now, settings.value.fileRetention);
     pending.postponeDeletions(storage.sql, now);
   });

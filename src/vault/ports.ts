@@ -1,5 +1,5 @@
 import { logFailure } from "../log.ts";
-import { type ContentPlace, placeOf } from "../model/file.ts";
+import { type ContentAddress, addressOf } from "../model/file.ts";
 import type { Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import { databaseLevel, type DatabaseLevel } from "../store/d1/size.ts";
@@ -67,9 +67,9 @@ const backOff = (retry: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** (retry + 1), LONGEST_WAIT)));
 
 /** The contents that a row references because of the commit. A content that the commit also releases is none of them. */
-export function committedContents({ vault, files, released }: Commit): readonly ContentPlace[] {
+export function committedContents({ vault, files, released }: Commit): readonly ContentAddress[] {
   const ended = new Set(released.map(({ generation }) => generation));
-  const written = files.flatMap((change) => (change.kind === "put" ? [placeOf(vault, change.item, change.file)] : []));
+  const written = files.flatMap((change) => (change.kind === "put" ? [addressOf(vault, change.item, change.file)] : []));
   return written.filter(({ generation }) => !ended.has(generation));
 }
 

@@ -1,4 +1,4 @@
-import { type ContentRef, type KeyedFile, placeOf } from "../model/file.ts";
+import { type ContentRef, type KeyedFile, addressOf } from "../model/file.ts";
 import {
   contentBytesOf,
   contentsOf,
@@ -57,7 +57,7 @@ export function putStored(working: WorkingVault, { item, after, vault, grown }: 
   if (next.files !== before.files || next.ended !== before.ended) {
     const left = contentsOf(next);
     const released = [...contentsOf(before)].filter(([name]) => !left.has(name));
-    working.released.push(...released.map(([, row]) => placeOf(vault.id, item, row)));
+    working.released.push(...released.map(([, row]) => addressOf(vault.id, item, row)));
     if (after) working.files.push(...fileChanges(item, before, after, written));
   }
   working.vault = vault;

@@ -1,6 +1,6 @@
 import type { Action } from "../model/activity.ts";
 import type { SpecialEvent } from "../model/event.ts";
-import type { ContentPlace } from "../model/file.ts";
+import type { ContentAddress } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
 import type { Answer } from "../model/operation.ts";
 import type { Result } from "../model/result.ts";
@@ -34,7 +34,7 @@ export interface WorkingVault {
   /** By how many bytes the sealed texts of the vault have grown. It is known also when their sum is not. */
   sealedGrowth: number;
   /** Contents that no row references after the group. */
-  readonly released: ContentPlace[];
+  readonly released: ContentAddress[];
 }
 
 export function copySnapshot({

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { SLICE } from "../../src/store/backup/slice.ts";
+import { SLICE_MAX } from "../../src/store/backup/slice.ts";
 import { backUp, backUpAll, newestOf, stepOf } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
@@ -75,7 +75,7 @@ describe("a backup", () => {
     const { objects } = await env.BACKUPS.list({ prefix: `vaults/${vault}/parts/` });
     const bytes = await env.DB.prepare("SELECT sealed_bytes AS n FROM vaults WHERE id = ?").bind(vault).first<number>("n");
     const stored = objects.reduce((sum, { size }) => sum + size, 0);
-    expect([stored <= 3 * bytes!, objects.length <= 3 * Math.ceil(bytes! / SLICE.bytes)]).toEqual([true, true]);
+    expect([stored <= 3 * bytes!, objects.length <= 3 * Math.ceil(bytes! / SLICE_MAX.bytes)]).toEqual([true, true]);
   });
 
   // S3, closed by section 3.

@@ -1,4 +1,4 @@
-import type { ContentPlace } from "../../model/file.ts";
+import type { ContentAddress } from "../../model/file.ts";
 import type { Change, NewContent } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { deleteContent } from "../../store/contents/upload.ts";
@@ -68,12 +68,12 @@ async function upload(
   changeFor: (content: NewContent) => Change,
 ): Promise<Result<Reply>> {
   const { c, vault, item, dialect, idempotencyKey } = call;
-  const place: ContentPlace = { vault, item, file, generation: crypto.randomUUID() };
-  const written = await uploadContent(place, crypto.getRandomValues(new Uint8Array(32)), {
-    record: () => recordContent(call, place),
-    receive: (key) => receiveContent(c, place, key, headers, idempotencyKey !== undefined),
+  const address: ContentAddress = { vault, item, file, generation: crypto.randomUUID() };
+  const written = await uploadContent(address, crypto.getRandomValues(new Uint8Array(32)), {
+    record: () => recordContent(call, address),
+    receive: (key) => receiveContent(c, address, key, headers, idempotencyKey !== undefined),
     write: (content, hash) => tryChange(call, vault, changeFor(content), { ids, body: hash }),
-    discard: () => deleteContent(filesOf(c.env), place),
+    discard: () => deleteContent(filesOf(c.env), address),
   });
   return written.ok ? ok({ response: c.json(presentFile(written.value, { id: item, vault }, dialect)) }) : written;
 }

@@ -1,5 +1,5 @@
 import { writeId } from "../../model/dialect.ts";
-import { type KeyedFile, placeOf } from "../../model/file.ts";
+import { type KeyedFile, addressOf } from "../../model/file.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseBoolean, parseVersionOf } from "../../model/query.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -55,7 +55,7 @@ export const getContent = {
 /** Sends the content of a File that was looked for. */
 export async function sendFile({ c, vault, item }: Call, file: Result<KeyedFile>): Promise<Result<Reply>> {
   if (!file.ok) return file;
-  const response = await sendContent(c, placeOf(vault, item, file.value), file.value);
+  const response = await sendContent(c, addressOf(vault, item, file.value), file.value);
   return response.ok ? ok({ response: response.value }) : response;
 }
 
@@ -66,7 +66,7 @@ async function presentFiles(call: Call, files: readonly KeyedFile[], inline: boo
   if (large) return fail("too_large_to_inline", writeId(large.id, dialect));
   const presented: object[] = [];
   for (const file of files) {
-    const content = inline ? await loadContent(filesOf(c.env), placeOf(vault, item, file), file) : ok(undefined);
+    const content = inline ? await loadContent(filesOf(c.env), addressOf(vault, item, file), file) : ok(undefined);
     if (!content.ok) return content;
     presented.push(presentFile(file, { id: item, vault }, dialect, content.value));
   }

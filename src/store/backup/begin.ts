@@ -90,7 +90,7 @@ export async function isUnchanged({ active }: Keyring, vault: string, newest: Ne
 }
 
 /** What changes of a vault may weigh before it is read wholly again: a share of the base in bytes, and parts. */
-const MOST = { share: 0.5, parts: 60 };
+const CHANGES_MAX = { share: 0.5, parts: 60 };
 
 /** Of the texts of parts. */
 export const bytesOf = (parts: readonly PartRef[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -99,8 +99,8 @@ export const bytesOf = (parts: readonly PartRef[]): number => parts.reduce((sum,
 const isContinued = ({ parts, base, row }: Manifest, keys: string): boolean =>
   row !== undefined &&
   stateOfKeys(row) === keys &&
-  parts.length - base < MOST.parts &&
-  bytesOf(parts.slice(base)) <= MOST.share * bytesOf(parts.slice(0, base));
+  parts.length - base < CHANGES_MAX.parts &&
+  bytesOf(parts.slice(base)) <= CHANGES_MAX.share * bytesOf(parts.slice(0, base));
 
 /** The state of a new snapshot. In: whether everything is read; the row of the vault. */
 export function beginSnapshot(now: number, newest: Newest, slice: Slice, full: boolean): Running {

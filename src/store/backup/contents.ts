@@ -1,5 +1,5 @@
 import type { Part } from "../../model/backup.ts";
-import type { ContentPlace } from "../../model/file.ts";
+import type { ContentAddress } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { backupContent } from "./object-keys.ts";
@@ -12,8 +12,8 @@ import { tryBucket } from "../buckets/calls.ts";
 const NAMING: ReadonlySet<string> = new Set(["files", "file_versions"]);
 
 /** The contents that the rows of a part name, each once. */
-export function contentsOfPart(vault: string, { tables }: Part): ContentPlace[] {
-  const places = tables
+export function contentsOfPart(vault: string, { tables }: Part): ContentAddress[] {
+  const addresses = tables
     .filter(({ table }) => NAMING.has(table))
     .flatMap(({ columns, rows }) => {
       const [item, file, generation] = ["item_id", "id", "generation"].map((column) => columns.indexOf(column));
@@ -24,7 +24,7 @@ export function contentsOfPart(vault: string, { tables }: Part): ContentPlace[] 
         generation: String(row[generation!]),
       }));
     });
-  return [...new Map(places.map((place) => [contentKey(place), place])).values()];
+  return [...new Map(addresses.map((address) => [contentKey(address), address])).values()];
 }
 
 /** Whether a part has rows that name contents. */
@@ -45,7 +45,7 @@ function copyContent({ backups, files }: BackupStore, key: string): Promise<Resu
 }
 
 /** What one call copies at most: contents, and about the bytes of them; and how many at once. */
-const COPY = { contents: 100, bytes: 64 * 1024 * 1024, atOnce: 4 };
+const COPIED_MAX = { contents: 100, bytes: 64 * 1024 * 1024, atOnce: 4 };
 
 interface Copied {
   /** How many of the contents are done. */
@@ -59,8 +59,8 @@ export async function copyContents(store: BackupStore, keys: readonly string[]):
   const missing: string[] = [];
   let bytes = 0;
   let done = 0;
-  while (done < keys.length && done < COPY.contents && bytes < COPY.bytes) {
-    const group = keys.slice(done, done + COPY.atOnce);
+  while (done < keys.length && done < COPIED_MAX.contents && bytes < COPIED_MAX.bytes) {
+    const group = keys.slice(done, done + COPIED_MAX.atOnce);
     const copied = await Promise.all(group.map((key) => copyContent(store, key)));
     for (const [index, result] of copied.entries()) {
       if (!result.ok) return result;

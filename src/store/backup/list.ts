@@ -15,14 +15,14 @@ export interface ListedSnapshot {
 }
 
 /** The most snapshots of a list. */
-const LISTED = 100;
+const LISTED_SNAPSHOTS_MAX = 100;
 
 /** The newest snapshots of a vault, or of the registry, the newest first. Errors: `unavailable`. */
 export async function loadSnapshots({ backups, keyring }: BackupStore, vault: string): Promise<Result<ListedSnapshot[]>> {
   const numbers = await listSnapshots(backups, vault);
   if (!numbers.ok) return numbers;
   const listed: ListedSnapshot[] = [];
-  for (const number of numbers.value.slice(-LISTED).toReversed()) {
+  for (const number of numbers.value.slice(-LISTED_SNAPSHOTS_MAX).toReversed()) {
     const open = await loadManifest(backups, keyring, { vault, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
     listed.push({ number, manifest: open.ok ? open.value.manifest : undefined });

@@ -1,9 +1,9 @@
 import { contentKey } from "../contents/object-keys.ts";
-import type { ContentPlace } from "../../model/file.ts";
+import type { ContentAddress } from "../../model/file.ts";
 
 /** The keys of the objects of a backup, in the bucket and as paths of a folder. They consist of ids, numbers and hashes. */
 
-const NUMBER = 8;
+const NUMBER_DIGITS = 8;
 
 /** What the folders of all vaults, and of the registry, begin with. */
 export const FOLDERS = "vaults/";
@@ -13,7 +13,7 @@ export const folderOf = (vault: string): string => `${FOLDERS}${vault}`;
 
 /** Manifests sort by their numbers. */
 export const manifestKey = (vault: string, number: number): string =>
-  `${folderOf(vault)}/${String(number).padStart(NUMBER, "0")}.manifest`;
+  `${folderOf(vault)}/${String(number).padStart(NUMBER_DIGITS, "0")}.manifest`;
 
 /** The prefix of all manifests of a vault: their names begin with a digit. */
 export const manifestPrefix = (vault: string): string => `${folderOf(vault)}/0`;
@@ -24,7 +24,7 @@ export const runningKey = (vault: string): string => `running/${vault}`;
 export const partKey = (vault: string, hash: string): string => `${folderOf(vault)}/parts/${hash}`;
 
 /** A content as it lies in R2, sealed under a key that the row of its File holds. */
-export const backupContentKey = (content: ContentPlace): string => backupContent(contentKey(content));
+export const backupContentKey = (content: ContentAddress): string => backupContent(contentKey(content));
 
 /** In: the key of the content in FILES. */
 export const backupContent = (key: string): string => `contents/${key}`;

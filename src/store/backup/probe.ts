@@ -15,7 +15,7 @@ interface Report {
 }
 
 /** After so long without a backup there is a warning. */
-const LATE = 3 * DAY;
+const LATE_MILLISECONDS = 3 * DAY;
 
 const active = (message: string): Result<Report> => ok({ status: "ACTIVE", message });
 const warning = (message: string): Result<Report> => ok({ status: "WARNING", message });
@@ -48,7 +48,7 @@ export async function probeBackups(
     ...(behind > 0 ? [`of ${behind} vaults it has no snapshot or an older one`] : []),
     ...(broken > 0 ? [`${broken} of its rows did not open: run "item-vault admin backup", which names them`] : []),
   ];
-  const isLate = (at ?? oldestVault ?? now) < now - LATE;
+  const isLate = (at ?? oldestVault ?? now) < now - LATE_MILLISECONDS;
   return isLate || lacks.length > 0 ? warning([last, ...lacks].join(", and ")) : active(last);
 }
 

@@ -13,7 +13,7 @@ import { deleteWhere, tryBucket } from "../buckets/calls.ts";
  */
 
 /** Folders of one call. */
-const PAGE_FOLDERS = 20;
+const PAGE_FOLDERS_MAX = 20;
 
 /** Parts that no manifest names may belong to a snapshot that is under way. */
 const YOUNG_MILLISECONDS = DAY;
@@ -32,7 +32,7 @@ export async function prune(store: BackupStore, after: string): Promise<Result<s
   if (number === undefined || number === registries.value[0]) return ok(undefined);
   const oldest = await loadManifest(backups, keyring, { vault: REGISTRY, number });
   if (!oldest.ok) return oldest.failure.kind === "unavailable" ? oldest : ok(undefined);
-  const page = await listFolders(backups, after, PAGE_FOLDERS);
+  const page = await listFolders(backups, after, PAGE_FOLDERS_MAX);
   if (!page.ok) return page;
   const { vaults, next } = page.value;
   const firstOfVaults = firstOf(oldest.value.manifest);

@@ -20,7 +20,7 @@ import { backedUpIn, type NamedTable } from "../tables/tables.ts";
 /** Reads slices of the rows of a vault. A slice is one D1 call, so a transaction: all that it reads is of one moment. */
 
 /** The most rows of a table in a slice, and about the most bytes of their sealed texts. */
-export const SLICE = { rows: 1_000, bytes: 2 * 1024 * 1024 };
+export const SLICE_MAX = { rows: 1_000, bytes: 2 * 1024 * 1024 };
 
 const isOfVault = ({ owner, item }: NamedTable) => item === undefined && owner !== undefined && "vault" in owner;
 
@@ -34,15 +34,15 @@ const CHANGED_ITEMS = `
   WHERE vault_id = ?1 AND sequence > ?2 AND sequence <= ?3 AND item_id IS NOT NULL`;
 
 /** A slice of all rows. ?1: the vault; from ?4 on the key after which it begins. */
-const sliceOfAll = (table: NamedTable): string => sliceOfVault(table, SLICE, { keyParameter: 4 });
+const sliceOfAll = (table: NamedTable): string => sliceOfVault(table, SLICE_MAX, { keyParameter: 4 });
 
 /** A slice of the rows that writes have changed. ?1 to ?3: as `CHANGED_ITEMS`; from ?4 on the key after which it begins. */
 function sliceOfChanged(table: NamedTable): string {
   const { name, item } = table;
-  if (item === undefined) return sliceOfVault(table, SLICE, { keyParameter: 4, where: "sequence > ?2 AND sequence <= ?3" });
+  if (item === undefined) return sliceOfVault(table, SLICE_MAX, { keyParameter: 4, where: "sequence > ?2 AND sequence <= ?3" });
   const key = keyInVault(table); // its first column has the id of the Item
   const found = `(${CHANGED_ITEMS} AND item_id >= ?4) CROSS JOIN ${name} ON vault_id = ?1 AND ${item} = changed`;
-  const keys = keysOfSlice(key, textBytes(table), `${found} WHERE ${isAfterKey(key, 4)}`, SLICE);
+  const keys = keysOfSlice(key, textBytes(table), `${found} WHERE ${isAfterKey(key, 4)}`, SLICE_MAX);
   return `
     SELECT ${columnsInVault(table).join(", ")}, ${textBytes(table)} AS row_bytes
     FROM (SELECT ${key.map((column, index) => `${column} AS key${index}`).join(", ")} FROM (${keys}))
@@ -136,7 +136,7 @@ export async function readSlice(db: D1Database, vault: string, pass: Pass): Prom
   const head = headOf(row);
   const next = keys.map((key, index) => {
     const at = unread.findIndex((one) => one.index === index);
-    return at < 0 ? key : keyOfNextSlice(SLICED[index]!, SLICE, slices[at]!);
+    return at < 0 ? key : keyOfNextSlice(SLICED[index]!, SLICE_MAX, slices[at]!);
   });
   return ok({
     row,

@@ -35,7 +35,7 @@ export interface StepReport {
 }
 
 /** Slices, or groups of contents, of one step. */
-const ACTIONS = 8;
+const STEP_ACTIONS_MAX = 8;
 
 const NONE = { rows: 0, bytes: 0, contents: 0, missing: 0, findings: [] };
 
@@ -50,7 +50,7 @@ export async function backupStep(store: BackupStore, vault: string, full = false
   if (!begun.ok) return begun;
   if ("state" in begun.value) return finishStep(store, vault, loaded.value, begun.value);
   let running: Running = begun.value;
-  for (let action = 0; action < ACTIONS; action++) {
+  for (let action = 0; action < STEP_ACTIONS_MAX; action++) {
     const next = await advance(store, vault, running);
     if (!next.ok) return next;
     if (next.value === "deleted") return finishStep(store, vault, loaded.value, { state: "deleted", number: 0, ...NONE });
@@ -186,7 +186,7 @@ async function readSome(store: BackupStore, vault: string, running: Running): Pr
 }
 
 /** Contents that were missing before, and are looked for again in each snapshot. */
-const RETRIED = 100;
+const RETRIED_CONTENTS_MAX = 100;
 
 /** In: whether the pass was one slice: then all rows are of its moment. */
 async function endPass(store: BackupStore, vault: string, running: Running, slice: Slice, single: boolean): Promise<Next> {
@@ -198,7 +198,7 @@ async function endPass(store: BackupStore, vault: string, running: Running, slic
   const lastPart = await writePart(store.backups, { deployment, vault }, last);
   if (!lastPart.ok) return lastPart;
   const found = [...(await findBroken(store, row, running.number, last)), ...(await findBrokenVault(store, row))];
-  const again = await copyContents(store, running.missing.slice(0, RETRIED));
+  const again = await copyContents(store, running.missing.slice(0, RETRIED_CONTENTS_MAX));
   if (!again.ok) return again;
   const missing = [...again.value.missing, ...running.missing.slice(again.value.done)];
   const broken = [...running.broken, ...found];

@@ -1,6 +1,6 @@
 import { addVaultKey, type VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
-import type { ContentPlace } from "../../model/file.ts";
+import type { ContentAddress } from "../../model/file.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
 import { type ActivityRow, sealActivity } from "../activity/entries.ts";
 import { type BatchOutcome, type Store, tryBatch } from "../d1/database.ts";
@@ -33,7 +33,7 @@ export interface Commit {
   /** In the order of the operations: some of them change what earlier ones have written. */
   readonly files: readonly FileChange[];
   /** Contents that no row references after the commit. They are recorded as pending before it. */
-  readonly released: readonly ContentPlace[];
+  readonly released: readonly ContentAddress[];
   readonly activities: readonly Activity[];
   readonly records: readonly IdempotencyRecord[];
   /** The ids that clients have chosen for new Items: the snapshot assumed that D1 holds nothing of them. */

@@ -9,7 +9,7 @@ import {
   sealedFileSize,
 } from "../../crypto/chunked.ts";
 import { openStream, type Reader } from "../../crypto/pieces.ts";
-import type { ContentPlace, KeyedFile } from "../../model/file.ts";
+import type { ContentAddress, KeyedFile } from "../../model/file.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { contentKey, contextOf } from "./object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -31,14 +31,14 @@ export interface ByteRange {
  */
 export async function openContent(
   bucket: Bucket,
-  place: ContentPlace,
+  address: ContentAddress,
   file: KeyedFile,
   range?: ByteRange,
 ): Promise<Result<AsyncGenerator<Uint8Array>>> {
-  const opened = await tryBucket(() => openFound(bucket, place, file, range));
+  const opened = await tryBucket(() => openFound(bucket, address, file, range));
   if (opened.ok) return opened.value;
   // A range beyond the object throws: then the object does not match the row.
-  const object = await tryBucket(() => bucket.head(contentKey(place)));
+  const object = await tryBucket(() => bucket.head(contentKey(address)));
   const damaged = object.ok && object.value?.size !== sealedFileSize(file.size);
   return fail(damaged ? "integrity" : "unavailable");
 }
@@ -46,14 +46,14 @@ export async function openContent(
 /** Throws when the bucket fails. */
 async function openFound(
   bucket: Bucket,
-  place: ContentPlace,
+  address: ContentAddress,
   file: KeyedFile,
   range: ByteRange | undefined,
 ): Promise<Result<AsyncGenerator<Uint8Array>>> {
-  const found = await (range ? readSome(bucket, place, range) : readAll(bucket, place));
+  const found = await (range ? readSome(bucket, address, range) : readAll(bucket, address));
   if (!found) return fail("integrity");
   if (found.size !== sealedFileSize(file.size)) return closeDamaged(found);
-  const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(place), found.header);
+  const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(address), found.header);
   if (!cipher.ok) return closeDamaged(found);
   return withFirstOpened(openRange(cipher.value, found.reader, range ?? { start: 0, end: file.size - 1 }));
 }
@@ -64,8 +64,8 @@ async function closeDamaged({ reader }: Found): Promise<Refusal> {
 }
 
 /** A whole content, for a small one. Errors: as `openContent`. */
-export async function loadContent(bucket: Bucket, place: ContentPlace, file: KeyedFile): Promise<Result<Uint8Array>> {
-  const opened = await openContent(bucket, place, file);
+export async function loadContent(bucket: Bucket, address: ContentAddress, file: KeyedFile): Promise<Result<Uint8Array>> {
+  const opened = await openContent(bucket, address, file);
   if (!opened.ok) return opened;
   try {
     return ok(concat(...(await Array.fromAsync(opened.value))));
@@ -82,20 +82,20 @@ interface Found {
   readonly reader: Reader;
 }
 
-async function readAll(bucket: Bucket, place: ContentPlace): Promise<Found | undefined> {
-  const object = await bucket.get(contentKey(place));
+async function readAll(bucket: Bucket, address: ContentAddress): Promise<Found | undefined> {
+  const object = await bucket.get(contentKey(address));
   if (!object) return undefined;
   const reader = object.body.getReader({ mode: "byob" });
   const { value } = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
   return { size: object.size, header: value ?? new Uint8Array(), reader };
 }
 
-async function readSome(bucket: Bucket, place: ContentPlace, { start, end }: ByteRange): Promise<Found | undefined> {
+async function readSome(bucket: Bucket, address: ContentAddress, { start, end }: ByteRange): Promise<Found | undefined> {
   const [first, last] = [Math.floor(start / CHUNK), Math.floor(end / CHUNK)];
   const chunks = { offset: chunkOffset(first), length: (last - first + 1) * SEALED_CHUNK };
   const [head, object] = await Promise.all([
-    bucket.get(contentKey(place), { offset: 0, length: HEADER }),
-    bucket.get(contentKey(place), chunks),
+    bucket.get(contentKey(address), { offset: 0, length: HEADER }),
+    bucket.get(contentKey(address), chunks),
   ]);
   if (!head || !object) return undefined;
   return { size: object.size, header: new Uint8Array(await head.arrayBuffer()), reader: object.body.getReader({ mode: "byob" }) };

@@ -1,4 +1,4 @@
-import type { ContentPlace } from "../../model/file.ts";
+import type { ContentAddress } from "../../model/file.ts";
 import { DAY, MINUTE } from "../../model/time.ts";
 import { contentKey } from "./object-keys.ts";
 
@@ -21,7 +21,7 @@ export const UNKNOWN_ITEM = "unknown";
 /** Earlier releases look for the row of such a content in vain, and delete no content before it is due. */
 const NEVER = 8_640_000_000_000_000;
 
-export const pendingContent = (place: ContentPlace): Pending => ({ key: contentKey(place), item: place.item });
+export const pendingContent = (address: ContentAddress): Pending => ({ key: contentKey(address), item: address.item });
 
 export const pendingVault = (vault: string): Pending => ({ key: `${vault}/`, item: "" });
 
@@ -54,8 +54,8 @@ export interface Schedule {
 export type PendingRecord = Pending & Schedule;
 
 /** Records a content before its upload, due in a day. */
-export function recordUpload(sql: SqlStorage, place: ContentPlace, now: number): void {
-  const { key, item } = pendingContent(place);
+export function recordUpload(sql: SqlStorage, address: ContentAddress, now: number): void {
+  const { key, item } = pendingContent(address);
   sql.exec(
     "INSERT INTO watched (key, item, due) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET due = max(due, excluded.due)",
     key,
@@ -89,8 +89,8 @@ export function recordReleased(sql: SqlStorage, contents: readonly Pending[], no
 }
 
 /** Deletes the records of uploads whose rows are committed. A content that another commit releases keeps its record. */
-export function deleteCommitted(sql: SqlStorage, contents: readonly ContentPlace[]): void {
-  for (const place of contents) sql.exec("DELETE FROM watched WHERE key = ?1 AND missing_since IS NULL", contentKey(place));
+export function deleteCommitted(sql: SqlStorage, contents: readonly ContentAddress[]): void {
+  for (const address of contents) sql.exec("DELETE FROM watched WHERE key = ?1 AND missing_since IS NULL", contentKey(address));
 }
 
 /** Records contents that were found without a row, to be swept from tomorrow on. Out: how many had no record. */

@@ -1,6 +1,6 @@
 import { createCipher, sealedFileSize } from "../../crypto/chunked.ts";
 import { PIECE, type Reader, readPieces, sealPieces } from "../../crypto/pieces.ts";
-import type { ContentPlace } from "../../model/file.ts";
+import type { ContentAddress } from "../../model/file.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { putPieces, type UploadPieces } from "./objects.ts";
 import { contentKey, contextOf } from "./object-keys.ts";
@@ -14,7 +14,7 @@ import { tryBucket } from "../buckets/calls.ts";
  */
 export async function putContent<R>(
   bucket: Bucket,
-  place: ContentPlace,
+  address: ContentAddress,
   key: Uint8Array,
   stream: ReadableStream<Uint8Array>,
   length: number | undefined,
@@ -22,9 +22,9 @@ export async function putContent<R>(
 ): Promise<Result<R>> {
   const reader = stream.getReader({ mode: "byob" });
   try {
-    const cipher = await createCipher(key, contextOf(place));
+    const cipher = await createCipher(key, contextOf(address));
     const sealed = sealPieces(cipher, check(bodyPieces(reader)));
-    return await putPieces(bucket, contentKey(place), sealed, length === undefined ? undefined : sealedFileSize(length));
+    return await putPieces(bucket, contentKey(address), sealed, length === undefined ? undefined : sealedFileSize(length));
   } finally {
     await reader.cancel().catch(() => undefined); // after a refusal the rest of the body is not read
   }
@@ -40,6 +40,6 @@ async function* bodyPieces(reader: Reader): UploadPieces<undefined> {
 }
 
 /** Deletes a content that no row references. When the bucket fails, the alarm of the coordinator deletes it later. */
-export async function deleteContent(bucket: Bucket, place: ContentPlace): Promise<void> {
-  await tryBucket(() => bucket.delete([contentKey(place)]));
+export async function deleteContent(bucket: Bucket, address: ContentAddress): Promise<void> {
+  await tryBucket(() => bucket.delete([contentKey(address)]));
 }

@@ -12,10 +12,10 @@ import type { Bucket } from "../buckets/bucket.ts";
 const POSITION = "positions/contents";
 
 /** Lists per run, of a thousand objects each, and vaults whose coordinators are called. */
-const RUN = { lists: 2, vaults: 10 };
+const RUN_MAX = { lists: 2, vaults: 10 };
 
 /** A younger object may be an upload whose row is not committed yet: such an upload is swept after a day. */
-const AGE = 2 * DAY;
+const AGE_MILLISECONDS = 2 * DAY;
 
 /** Vault ids are hexadecimal, so the keys of all contents come before this one. */
 const END = "g";
@@ -47,9 +47,9 @@ export async function findContentsWithoutRow(
   watch: (vault: string, keys: readonly string[]) => Promise<number>,
 ): Promise<number> {
   let [position, found, failed] = [(await (await bucket.get(POSITION))?.text()) ?? "", 0, false];
-  for (let list = 0, vaults = RUN.vaults; list < RUN.lists && vaults > 0; list++) {
+  for (let list = 0, vaults = RUN_MAX.vaults; list < RUN_MAX.lists && vaults > 0; list++) {
     const { objects, next } = await bucket.list({ after: position });
-    const old = objects.filter(({ key, uploaded }) => CONTENT.test(key) && uploaded.getTime() <= now - AGE);
+    const old = objects.filter(({ key, uploaded }) => CONTENT.test(key) && uploaded.getTime() <= now - AGE_MILLISECONDS);
     const missing = await withoutRow(
       db,
       old.map(({ key }) => key),

@@ -1,4 +1,4 @@
-import { type ContentPlace, placeOf } from "../../model/file.ts";
+import { type ContentAddress, addressOf } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { SLICE as PURGE_SLICE } from "../commit/deleted-vaults.ts";
@@ -13,7 +13,7 @@ import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 /** Removes what D1 has of a vault before the rows of a snapshot are written. */
 
 /** Rows of Files, and entries of the log, that one step takes. */
-const SLICE = { files: 200, entries: 1_000 };
+const SLICE_ROWS_MAX = { files: 200, entries: 1_000 };
 
 const SQL = {
   /** Refuses another state than the one that was compared with the snapshot. JavaScript has rounded a time that is none. */
@@ -24,16 +24,16 @@ const SQL = {
   files: TABLES_OF_CONTENTS.map(
     (table) => `
       SELECT item_id, id, generation FROM ${table.name} WHERE vault_id = ?1
-      ORDER BY ${keyInVault(table).join(", ")} LIMIT ${SLICE.files}`,
+      ORDER BY ${keyInVault(table).join(", ")} LIMIT ${SLICE_ROWS_MAX.files}`,
   ),
   /** Of Files no row whose content was not read, and so not recorded. */
   deleteRows: TABLES_OF_VAULT.map((table) =>
-    deleteSliceOfVault(table, TABLES_OF_CONTENTS.includes(table) ? { ...PURGE_SLICE, rows: SLICE.files } : PURGE_SLICE),
+    deleteSliceOfVault(table, TABLES_OF_CONTENTS.includes(table) ? { ...PURGE_SLICE, rows: SLICE_ROWS_MAX.files } : PURGE_SLICE),
   ),
   /** The entries stay in the log. They are no events of the vault as the snapshot has it, unless the snapshot has them too. */
   unnumber: `
     UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ?1
-      AND id IN (SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL LIMIT ${SLICE.entries})`,
+      AND id IN (SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL LIMIT ${SLICE_ROWS_MAX.entries})`,
   left: `
     SELECT 1 WHERE ${hasRowsOfVault(TABLES_OF_VAULT)} OR EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL)`,
 };
@@ -43,7 +43,7 @@ interface Leftovers {
   /** Whether there is anything. */
   readonly any: boolean;
   /** The contents that the next slice of rows of Files names. */
-  readonly contents: readonly ContentPlace[];
+  readonly contents: readonly ContentAddress[];
 }
 
 /** Errors: `unavailable`. */
@@ -53,7 +53,7 @@ async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Left
   const read = await runBatch<[unknown, ...File[]]>(db, bind(SQL.left), ...SQL.files.map(bind));
   if (!read.ok) return read;
   const [left, ...rows] = read.value;
-  return ok({ any: left.length > 0, contents: rows.flat().map((row) => placeOf(vault, row.item_id, row)) });
+  return ok({ any: left.length > 0, contents: rows.flat().map((row) => addressOf(vault, row.item_id, row)) });
 }
 
 /** The statements that remove the row of a vault, in the state that was read, and the record of its deletion. */

@@ -1,6 +1,6 @@
 import { HEADER, type ChunkCipher, recoverCipher, SEALED_CHUNK, sealedFileSize } from "../../crypto/chunked.ts";
 import { readPieces, type Reader } from "../../crypto/pieces.ts";
-import type { ContentPlace, KeyedFile } from "../../model/file.ts";
+import type { ContentAddress, KeyedFile } from "../../model/file.ts";
 import type { Finding } from "../../model/finding.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
@@ -15,18 +15,18 @@ import { tryBucket } from "../buckets/calls.ts";
 /** Copies contents from a backup to FILES. Every chunk is authenticated on the way, and nothing is stored when one does not open. */
 
 /** Sealed chunks that are read at once. */
-const CHUNKS = 64;
+const READ_CHUNKS = 64;
 
 const keyOf = (file: KeyedFile): Uint8Array => Uint8Array.fromBase64(file.key);
 
-/** Whether FILES has the content: an object of its size, with the header that belongs to its key and place. Throws what R2 throws. */
-async function hasContent(files: Bucket, place: ContentPlace, file: KeyedFile): Promise<boolean> {
-  const object = await files.get(contentKey(place), { offset: 0, length: HEADER });
+/** Whether FILES has the content: an object of its size, with the header that belongs to its key and address. Throws what R2 throws. */
+async function hasContent(files: Bucket, address: ContentAddress, file: KeyedFile): Promise<boolean> {
+  const object = await files.get(contentKey(address), { offset: 0, length: HEADER });
   if (object?.size !== sealedFileSize(file.size)) {
     await object?.body.cancel();
     return false;
   }
-  return (await recoverCipher(keyOf(file), contextOf(place), new Uint8Array(await object.arrayBuffer()))).ok;
+  return (await recoverCipher(keyOf(file), contextOf(address), new Uint8Array(await object.arrayBuffer()))).ok;
 }
 
 /** What is wrong with a content. */
@@ -61,9 +61,9 @@ async function readContent(
   return read.ok ? read.value : read;
 }
 
-const damageOf = (kind: Damage["kind"], { place }: PartFile, what: string): Damage => ({
+const damageOf = (kind: Damage["kind"], { address }: PartFile, what: string): Damage => ({
   kind,
-  detail: `the content ${contentKey(place)} ${what}`,
+  detail: `the content ${contentKey(address)} ${what}`,
 });
 
 /** Errors: `integrity`, at the first byte that is not authentic; `unavailable`. Throws when the reader fails. */
@@ -71,13 +71,13 @@ async function copyAuthentic(
   reader: Reader,
   size: number,
   to: Bucket | undefined,
-  { place, file }: PartFile,
+  { address, file }: PartFile,
 ): Promise<Result<undefined>> {
   const header = await reader.readAtLeast(HEADER, new Uint8Array(HEADER));
-  const cipher = await recoverCipher(keyOf(file), contextOf(place), header.value ?? new Uint8Array());
+  const cipher = await recoverCipher(keyOf(file), contextOf(address), header.value ?? new Uint8Array());
   if (!cipher.ok) return fail("integrity");
   const pieces = authentic(cipher.value, reader);
-  return to ? putPieces(to, contentKey(place), pieces, size) : readAll(pieces);
+  return to ? putPieces(to, contentKey(address), pieces, size) : readAll(pieces);
 }
 
 export interface ContentOptions {
@@ -93,14 +93,14 @@ export async function bringContent(
   wanted: PartFile,
   { dryRun, thorough = false }: ContentOptions,
 ): Promise<Result<Finding | undefined>> {
-  const { place, file } = wanted;
-  const isThere = await hasContent(files, place, file).catch(() => false);
-  const there = isThere && thorough ? await readContent(files, contentKey(place), undefined, wanted) : ok(undefined);
+  const { address, file } = wanted;
+  const isThere = await hasContent(files, address, file).catch(() => false);
+  const there = isThere && thorough ? await readContent(files, contentKey(address), undefined, wanted) : ok(undefined);
   if (isThere && there.ok && !there.value) return ok(undefined);
-  const copied = await readContent(backups, backupContentKey(place), dryRun ? undefined : files, wanted);
+  const copied = await readContent(backups, backupContentKey(address), dryRun ? undefined : files, wanted);
   if (!copied.ok || !copied.value) return copied as Result<undefined>;
-  const { vault, item } = place;
-  return ok(findingOf(fault(copied.value.kind, { vault, item, file: file.id, id: contentKey(place) }, copied.value.detail)));
+  const { vault, item } = address;
+  return ok(findingOf(fault(copied.value.kind, { vault, item, file: file.id, id: contentKey(address) }, copied.value.detail)));
 }
 
 async function readAll(pieces: UploadPieces<undefined>): Promise<Result<undefined>> {
@@ -114,7 +114,7 @@ async function readAll(pieces: UploadPieces<undefined>): Promise<Result<undefine
 async function* authentic(cipher: ChunkCipher, reader: Reader): UploadPieces<undefined> {
   yield cipher.header;
   let index = 0;
-  for await (const piece of readPieces(reader, CHUNKS * SEALED_CHUNK)) {
+  for await (const piece of readPieces(reader, READ_CHUNKS * SEALED_CHUNK)) {
     const copy = piece.slice(); // the buffer is used again for the next piece
     for (let at = 0; at < copy.length; at += SEALED_CHUNK, index++) {
       const opened = await cipher.open(copy.slice(at, at + SEALED_CHUNK), index).catch(() => undefined);

@@ -8,9 +8,9 @@ import { replacedAfter } from "../backup/part-heads.ts";
 import { bringContent } from "./content.ts";
 import { finish } from "./finish.ts";
 import { fileRowsOf, openPartFiles, type PartFile } from "./files.ts";
-import type { Budget, RestorePorts } from "./ports.ts";
+import type { RestorePorts } from "./ports.ts";
 import { moveRestore } from "./progress.ts";
-import type { Step, Stepped } from "./step.ts";
+import type { Budget, Step, Stepped } from "./step.ts";
 
 /**
  * The first phase: every part is loaded and checked, and the contents that FILES does not have are copied. The vault is as it was. The last
@@ -18,7 +18,7 @@ import type { Step, Stepped } from "./step.ts";
  */
 
 /** Contents whose records the coordinator makes at once. */
-const RECORDED = 50;
+const RECORDED_CONTENTS_MAX = 50;
 
 /** Checks one part, and copies its contents as far as the budget goes. Errors: `backup_damaged`, `unavailable`, those of `moveRestore`. */
 export async function contentsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
@@ -75,12 +75,12 @@ export async function copyContents(
   const findings: Finding[] = [];
   const keys = await openKeys(ports.store, row);
   if (!keys.ok) return keys;
-  for (let index = from; index < rows.length; index += RECORDED) {
+  for (let index = from; index < rows.length; index += RECORDED_CONTENTS_MAX) {
     if (index > from && budget.isSpent()) return ok({ next: index, findings });
-    const group = rows.slice(index, index + RECORDED);
+    const group = rows.slice(index, index + RECORDED_CONTENTS_MAX);
     if (!dryRun) {
       budget.spend(1, 0);
-      const expected = (await openPartFiles(keys.value, manifest.vault, group)).map(({ place }) => place);
+      const expected = (await openPartFiles(keys.value, manifest.vault, group)).map(({ address }) => address);
       const prepared = await ports.prepare({ expected, released: [] });
       if (!prepared.ok) return prepared;
     }
@@ -110,5 +110,5 @@ async function restoreContent(
   // Where a later part has other Files of the Item, the snapshot does not need the content.
   const replaced = await replacedAfter(ports.backups, manifest, position.part);
   if (!replaced.ok) return replaced;
-  return ok(replaced.value.has(one.place.item) ? undefined : { ...found.value, snapshot: manifest.number });
+  return ok(replaced.value.has(one.address.item) ? undefined : { ...found.value, snapshot: manifest.number });
 }

@@ -1,12 +1,12 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Part, TableRows } from "../../model/backup.ts";
-import { type ContentPlace, type KeyedFile, placeOf } from "../../model/file.ts";
+import { type ContentAddress, type KeyedFile, addressOf } from "../../model/file.ts";
 import { type FileRow, openFiles } from "../items/files.ts";
 
 /** The Files of a part: the contents that its rows name, with their keys. */
 
 export interface PartFile {
-  readonly place: ContentPlace;
+  readonly address: ContentAddress;
   readonly file: KeyedFile;
 }
 
@@ -28,6 +28,6 @@ export function fileRowsOf(part: Part): FileRow[] {
 export async function openPartFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<PartFile[]> {
   const opened = await Promise.all(rows.map((row) => openFiles(keys, vault, [row])));
   return opened.flatMap((one, index) =>
-    one.ok ? one.value.map((file) => ({ file, place: placeOf(vault, rows[index]!.item_id, file) })) : [],
+    one.ok ? one.value.map((file) => ({ file, address: addressOf(vault, rows[index]!.item_id, file) })) : [],
   );
 }

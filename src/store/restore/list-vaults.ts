@@ -32,12 +32,12 @@ export interface VaultPage {
 }
 
 /** R2 calls of a page: one, and for each of its vaults a list and as many manifests as are tried. */
-const pageVaultsMax = 20;
-const triedSnapshotsMax = 3;
+const PAGE_VAULTS_MAX = 20;
+const TRIED_SNAPSHOTS_MAX = 3;
 
 /** A page of the vaults, in the order of their ids. In: the id after which it begins, or an empty text. Errors: `unavailable`. */
 export async function listVaults(store: BackupStore, after: string): Promise<Result<VaultPage>> {
-  const page = await listFolders(store.backups, after, pageVaultsMax);
+  const page = await listFolders(store.backups, after, PAGE_VAULTS_MAX);
   if (!page.ok) return page;
   const vaults: BackedUpVault[] = [];
   for (const id of page.value.vaults) {
@@ -51,7 +51,7 @@ export async function listVaults(store: BackupStore, after: string): Promise<Res
 async function findNamed(store: BackupStore, id: string): Promise<Result<BackedUpVault>> {
   const numbers = await listSnapshots(store.backups, id);
   if (!numbers.ok) return numbers;
-  const found = await findOpen(numbers.value.slice(-triedSnapshotsMax), (number) => openNamed(store, id, number));
+  const found = await findOpen(numbers.value.slice(-TRIED_SNAPSHOTS_MAX), (number) => openNamed(store, id, number));
   return found.ok ? ok({ id, ...found.value }) : found;
 }
 

@@ -61,7 +61,7 @@ async function askBucket(ports: RestorePorts, { position, saved, ...step }: Step
 type RowGroup = { readonly kind: "replace"; readonly items: readonly string[] } | ({ readonly kind: "insert" } & TableRows);
 
 /** The most rows of a group, and about the most characters: D1 takes a parameter of 2 MB. */
-const GROUP = { rows: 2_000, characters: 768 * 1024 };
+const GROUP_MAX = { rows: 2_000, characters: 768 * 1024 };
 
 /** The tables whose rows belong to the vault: those of the last part count. The entries of the log are in every part. */
 const OF_VAULT: ReadonlySet<string> = new Set(WHOLE.map(({ name }) => name));
@@ -85,7 +85,7 @@ function chunk<T>(list: readonly T[], size: (one: T) => number): T[][] {
   for (const one of list) {
     const last = chunks.at(-1);
     length += size(one);
-    if (last && last.length < GROUP.rows && length <= GROUP.characters) last.push(one);
+    if (last && last.length < GROUP_MAX.rows && length <= GROUP_MAX.characters) last.push(one);
     else {
       chunks.push([one]);
       length = size(one);

@@ -6,9 +6,9 @@ import { begin } from "./begin.ts";
 import { clearStep } from "./clear.ts";
 import { contentsStep } from "./contents.ts";
 import { planSlice } from "./plan.ts";
-import { newBudget, type RestorePorts } from "./ports.ts";
+import type { RestorePorts } from "./ports.ts";
 import { rowsStep } from "./rows.ts";
-import type { Step, Stepped } from "./step.ts";
+import { newBudget, type Step, type Stepped } from "./step.ts";
 
 /**
  * Restores a vault from its backup, in slices. While its rows are written the vault has no row of its own, and without that nothing

@@ -1,18 +1,17 @@
 import { ok, type Result } from "../../model/result.ts";
 import { ARCHIVE, parseArchive } from "../activity/archive.ts";
 import { checkOrigins } from "../checks/log-entries.ts";
-import { afterOf } from "./objects.ts";
 import { fault, type Fault } from "../checks/fault.ts";
-import type { Position, Slice, VerifyPorts } from "./stage.ts";
+import { afterOf, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
 /** The stage `archives`: each object of the archive of the log opens (activity/archive.ts), and each entry in it. */
 
 /** Objects of a slice: each has up to 640 entries. */
-const PAGE_OBJECTS = 25;
+const PAGE_OBJECTS_MAX = 25;
 
 export async function checkArchives({ files, store }: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
-  const page = await tryBucket(() => files.list({ prefix: ARCHIVE, limit: PAGE_OBJECTS, after: String(after ?? "") }));
+  const page = await tryBucket(() => files.list({ prefix: ARCHIVE, limit: PAGE_OBJECTS_MAX, after: String(after ?? "") }));
   if (!page.ok) return page;
   const faults: Fault[] = [];
   let [rows, bytes] = [0, 0];

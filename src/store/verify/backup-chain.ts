@@ -14,13 +14,13 @@ import type { Position, Slice, VerifyPorts } from "./stage.ts";
  */
 
 /** Manifests of a slice. */
-const MANIFESTS = 20;
+const SLICE_MANIFESTS_MAX = 20;
 
 /** The position is `[number]`: the last manifest that was checked. */
 export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0] }: Position): Promise<Result<Slice>> {
   const numbers = await listSnapshots(ports.backups, vault);
   if (!numbers.ok) return numbers;
-  const left = numbers.value.filter((number) => number > Number(after)).slice(0, MANIFESTS);
+  const left = numbers.value.filter((number) => number > Number(after)).slice(0, SLICE_MANIFESTS_MAX);
   const parts = await loadPartSizes(ports.backups, vault);
   if (!parts.ok) return parts;
   const faults: Fault[] = [];

@@ -9,10 +9,10 @@ import { fault, type Fault } from "../checks/fault.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { checkVaultRow } from "../checks/vaults.ts";
 import { sealedFileSize } from "../../crypto/chunked.ts";
-import { placeOf } from "../../model/file.ts";
+import { addressOf } from "../../model/file.ts";
 import { backupContent } from "../backup/object-keys.ts";
 import { contentKey } from "../contents/object-keys.ts";
-import { authenticateContent, CONTENT_SLICE, sizeFault } from "./content.ts";
+import { authenticateContent, CONTENT_SLICE_MAX, sizeFault } from "./content.ts";
 
 /**
  * The stage `parts` of a backup: every row of the newest snapshot that counts opens, under the keys in the row of its manifest, and every
@@ -33,7 +33,7 @@ interface Progress {
 }
 
 function progressOf(after: Position["after"]): Progress {
-  const at = (place: number) => Number(after[place] ?? 0);
+  const at = (index: number) => Number(after[index] ?? 0);
   return { part: at(0), content: at(1), chunk: at(2), items: at(3), deleted: at(4), bytes: at(5) };
 }
 
@@ -117,18 +117,18 @@ async function checkCopies(
   for (const [index, { item, file }] of files.entries()) {
     if (index < content) continue;
     const checked = { contents, bytes };
-    if (bytes >= CONTENT_SLICE.bytes || contents >= CONTENT_SLICE.contents)
+    if (bytes >= CONTENT_SLICE_MAX.bytes || contents >= CONTENT_SLICE_MAX.contents)
       return ok({ faults, checked, next: { content: index, chunk } });
-    const place = placeOf(vault, item, file);
-    const key = backupContent(contentKey(place));
+    const address = addressOf(vault, item, file);
+    const key = backupContent(contentKey(address));
     const done = quick
       ? await sizeFault(backups, key, sealedFileSize(file.size))
-      : await authenticateContent(backups, key, place, file, chunk, CONTENT_SLICE.bytes - bytes);
+      : await authenticateContent(backups, key, address, file, chunk, CONTENT_SLICE_MAX.bytes - bytes);
     if (!done.ok) return done;
     const result = done.value && "bytes" in done.value ? done.value : { bytes: 0, fault: done.value };
     bytes += result.bytes;
     if (result.fault) {
-      const known = missing.includes(contentKey(place)) ? "; it was missing already when the snapshot was made" : "";
+      const known = missing.includes(contentKey(address)) ? "; it was missing already when the snapshot was made" : "";
       const named = { ...namedSnapshot(vault, number), item, file: file.id, id: file.generation };
       faults.push(fault(result.fault.kind, named, result.fault.detail + known));
     }

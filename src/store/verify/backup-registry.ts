@@ -32,7 +32,7 @@ export async function checkRegistry(ports: VerifyPorts, { after: [after = 0] }: 
 }
 
 /** Manifests of a slice. */
-const SNAPSHOTS = 20;
+const SLICE_SNAPSHOTS_MAX = 20;
 
 /** The position is `[index]`. */
 export async function checkSnapshots(ports: VerifyPorts, { after: [after = 0] }: Position): Promise<Result<Slice>> {
@@ -42,7 +42,7 @@ export async function checkSnapshots(ports: VerifyPorts, { after: [after = 0] }:
   const { number: registry, snapshots = [] } = newest.value.manifest;
   const from = Number(after);
   const faults: Fault[] = [];
-  for (const { vault, number, sha256 } of snapshots.slice(from, from + SNAPSHOTS)) {
+  for (const { vault, number, sha256 } of snapshots.slice(from, from + SLICE_SNAPSHOTS_MAX)) {
     const open = await loadManifest(backups, store.keyring, { vault, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
     const isMissing = !open.ok && open.failure.kind === "backup_not_found";
@@ -56,6 +56,6 @@ export async function checkSnapshots(ports: VerifyPorts, { after: [after = 0] }:
     else if (open.ok && open.value.sha256 !== sha256)
       faults.push(fault("manifest_wrong", namedSnapshot(vault, number), `it is not the one that registry ${registry} names`));
   }
-  const next = from + SNAPSHOTS;
-  return ok({ faults, checked: {}, calls: SNAPSHOTS, after: next < snapshots.length ? [next] : undefined });
+  const next = from + SLICE_SNAPSHOTS_MAX;
+  return ok({ faults, checked: {}, calls: SLICE_SNAPSHOTS_MAX, after: next < snapshots.length ? [next] : undefined });
 }

@@ -1,7 +1,7 @@
 import { chunkCount, chunkOffset, HEADER, recoverCipher, SEALED_CHUNK, sealedFileSize } from "../../crypto/chunked.ts";
 import { openStream } from "../../crypto/pieces.ts";
 import type { FindingKind } from "../../model/finding.ts";
-import type { ContentPlace, KeyedFile } from "../../model/file.ts";
+import type { ContentAddress, KeyedFile } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { contextOf } from "../contents/object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -10,7 +10,7 @@ import { tryBucket } from "../buckets/calls.ts";
 /** Authenticates a content as it lies in a bucket: that of Files, or that of backups. */
 
 /** What one slice reads at most: bytes, so that it ends in time, and contents, each of which is a call of the bucket. */
-export const CONTENT_SLICE = { bytes: 32 * 1024 * 1024, contents: 200 };
+export const CONTENT_SLICE_MAX = { bytes: 32 * 1024 * 1024, contents: 200 };
 
 export interface ContentFault {
   readonly kind: Extract<FindingKind, `content_${string}`>;
@@ -41,7 +41,7 @@ export async function sizeFault(bucket: Bucket, key: string, expected: number): 
 export async function authenticateContent(
   bucket: Bucket,
   key: string,
-  place: ContentPlace,
+  address: ContentAddress,
   file: KeyedFile,
   first: number,
   most: number,
@@ -68,7 +68,7 @@ export async function authenticateContent(
   let chunk = first;
   try {
     const header = head.value ? new Uint8Array(await head.value.arrayBuffer()) : await readHeader(reader);
-    const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(place), header);
+    const cipher = await recoverCipher(Uint8Array.fromBase64(file.key), contextOf(address), header);
     if (!cipher.ok) return ok({ bytes: HEADER, fault: { kind: "content_damaged", detail: "its header does not open" } });
     for await (const piece of openStream(cipher.value, reader, first)) chunk += chunkCount(Math.max(0, piece.length - 1));
   } catch {

@@ -1,11 +1,11 @@
 import { sealedFileSize } from "../../crypto/chunked.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { type ContentPlace, type KeyedFile, placeOf } from "../../model/file.ts";
+import { type ContentAddress, type KeyedFile, addressOf } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { runBatch } from "../d1/database.ts";
 import { FILE_COLUMNS, type FileRow, openFiles } from "../items/files.ts";
-import { authenticateContent, type ContentFault, CONTENT_SLICE, sizeFault } from "./content.ts";
+import { authenticateContent, type ContentFault, CONTENT_SLICE_MAX, sizeFault } from "./content.ts";
 import { repairContent } from "./content-repair.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import { DONE, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
@@ -14,12 +14,12 @@ import { loadMoment } from "./vault-keys.ts";
 /** The stage `contents`: each content that a row names exists, has its size, and every chunk of it opens. */
 
 /** Items of a slice that have Files. */
-const ITEMS = 20;
+const SLICE_ITEMS_MAX = 20;
 
 const next = (table: string) =>
-  `SELECT item_id FROM (SELECT DISTINCT item_id FROM ${table} WHERE vault_id = ?1 AND item_id >= ?2 ORDER BY item_id LIMIT ${ITEMS})`;
+  `SELECT item_id FROM (SELECT DISTINCT item_id FROM ${table} WHERE vault_id = ?1 AND item_id >= ?2 ORDER BY item_id LIMIT ${SLICE_ITEMS_MAX})`;
 
-const LAST = `SELECT max(item_id) FROM (${next("files")} UNION ${next("file_versions")} ORDER BY item_id LIMIT ${ITEMS})`;
+const LAST = `SELECT max(item_id) FROM (${next("files")} UNION ${next("file_versions")} ORDER BY item_id LIMIT ${SLICE_ITEMS_MAX})`;
 
 const rowsIn = (table: string) =>
   `SELECT ${FILE_COLUMNS} FROM ${table} WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= (${LAST})`;
@@ -33,7 +33,7 @@ const SQL = {
 
 /** A content that is to be checked, and the chunk to begin with. */
 interface Wanted {
-  readonly place: ContentPlace;
+  readonly address: ContentAddress;
   readonly row: FileRow;
   readonly chunk: number;
 }
@@ -45,14 +45,15 @@ export async function checkContents(ports: VerifyPorts, { vault, after }: Positi
   const moment = await loadMoment<[FileRow]>(ports, vault, rows);
   if (!moment.ok) return moment;
   if (!moment.value || moment.value.rows[0].length === 0) return ok(DONE);
-  const wanted = distinct(vault, moment.value.rows[0]).filter(({ place }) => place.item > item || nameOf(place) >= name);
+  const wanted = distinct(vault, moment.value.rows[0]).filter(({ address }) => address.item > item || nameOf(address) >= name);
   if (wanted.length === 0) return ok({ ...DONE, after: [afterId(moment.value.rows[0])] });
   const first = wanted[0]!;
-  const resumed = first.place.item === item && nameOf(first.place) === name ? [{ ...first, chunk }, ...wanted.slice(1)] : wanted;
+  const resumed =
+    first.address.item === item && nameOf(first.address) === name ? [{ ...first, chunk }, ...wanted.slice(1)] : wanted;
   return checkWanted(ports, moment.value.keys, resumed);
 }
 
-const nameOf = ({ file, generation }: ContentPlace): string => `${file}/${generation}`;
+const nameOf = ({ file, generation }: ContentAddress): string => `${file}/${generation}`;
 
 /** Where the Items after these rows begin. */
 const afterId = (rows: readonly FileRow[]): string =>
@@ -63,30 +64,30 @@ function distinct(vault: string, rows: readonly FileRow[]): Wanted[] {
   const contents = new Map(rows.map((row) => [`${row.item_id}/${row.id}/${row.generation}`, row]));
   return [...contents]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, row]) => ({ place: placeOf(vault, row.item_id, row), row, chunk: 0 }));
+    .map(([, row]) => ({ address: addressOf(vault, row.item_id, row), row, chunk: 0 }));
 }
 
 async function checkWanted(ports: VerifyPorts, keys: VaultKeys, wanted: readonly Wanted[]): Promise<Result<Slice>> {
   const faults: Fault[] = [];
   let [bytes, contents, calls] = [0, 0, 1];
   for (const one of wanted) {
-    const { place } = one;
-    if (bytes >= CONTENT_SLICE.bytes || contents >= CONTENT_SLICE.contents)
-      return ok({ faults, checked: { contents, bytes }, calls, after: [place.item, nameOf(place), one.chunk] });
-    const opened = await openFiles(keys, place.vault, [one.row]);
+    const { address } = one;
+    if (bytes >= CONTENT_SLICE_MAX.bytes || contents >= CONTENT_SLICE_MAX.contents)
+      return ok({ faults, checked: { contents, bytes }, calls, after: [address.item, nameOf(address), one.chunk] });
+    const opened = await openFiles(keys, address.vault, [one.row]);
     const file = opened.ok ? opened.value[0] : undefined; // a row that does not open is a finding of the stage `items`
     if (!file) continue;
-    const checked = await checkContent(ports, place, file, one.chunk, CONTENT_SLICE.bytes - bytes);
+    const checked = await checkContent(ports, address, file, one.chunk, CONTENT_SLICE_MAX.bytes - bytes);
     if (!checked.ok) return checked;
     bytes += checked.value.bytes;
     calls += 2;
-    if (checked.value.fault) faults.push(...(await confirm(ports, place, file, checked.value.fault)));
+    if (checked.value.fault) faults.push(...(await confirm(ports, address, file, checked.value.fault)));
     const { chunk } = checked.value;
     if (chunk !== undefined)
-      return ok({ faults, checked: { contents, bytes }, calls, after: [place.item, nameOf(place), chunk] });
+      return ok({ faults, checked: { contents, bytes }, calls, after: [address.item, nameOf(address), chunk] });
     contents++;
   }
-  return ok({ faults, checked: { contents, bytes }, calls, after: [`${wanted.at(-1)!.place.item}~`] });
+  return ok({ faults, checked: { contents, bytes }, calls, after: [`${wanted.at(-1)!.address.item}~`] });
 }
 
 interface CheckedContent {
@@ -98,14 +99,14 @@ interface CheckedContent {
 
 async function checkContent(
   { files, quick }: VerifyPorts,
-  place: ContentPlace,
+  address: ContentAddress,
   file: KeyedFile,
   chunk: number,
   most: number,
 ): Promise<Result<CheckedContent>> {
-  const key = contentKey(place);
+  const key = contentKey(address);
   if (!quick) {
-    const read = () => authenticateContent(files, key, place, file, chunk, most);
+    const read = () => authenticateContent(files, key, address, file, chunk, most);
     const first = await read();
     // A connection that broke off looks the same: only what fails twice is damaged.
     return first.ok && first.value.fault?.kind === "content_damaged" ? read() : first;
@@ -115,12 +116,12 @@ async function checkContent(
 }
 
 /** A content whose row is gone was released meanwhile, and may be deleted. */
-async function confirm(ports: VerifyPorts, place: ContentPlace, file: KeyedFile, found: ContentFault): Promise<Fault[]> {
+async function confirm(ports: VerifyPorts, address: ContentAddress, file: KeyedFile, found: ContentFault): Promise<Fault[]> {
   const { store } = ports;
-  const { vault, item, file: id, generation } = place;
+  const { vault, item, file: id, generation } = address;
   const bind = (sql: string) => store.db.prepare(sql).bind(vault, item, id, generation);
   const read = await runBatch<unknown[]>(store.db, ...SQL.exists.map(bind));
   if (read.ok && read.value.flat().length === 0) return [];
-  const repair = await repairContent(ports, place, file);
+  const repair = await repairContent(ports, address, file);
   return [fault(found.kind, { vault, item, file: id, id: generation }, found.detail, repair)];
 }

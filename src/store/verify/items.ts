@@ -14,11 +14,11 @@ import { type ListsOf, loadMoment } from "./vault-keys.ts";
 /** The stage `items`: every row of Items, their versions and their Files, Item by Item. */
 
 /** The most Items of a slice, and about the most bytes of their sealed texts. */
-export const SLICE = { items: 250, bytes: 4 * 1024 * 1024 };
+export const SLICE_MAX = { items: 250, bytes: 4 * 1024 * 1024 };
 
 /** The ids of the next Items that have a row in a table. */
 const idsIn = ({ name, item }: NamedTable) =>
-  `SELECT id FROM (SELECT DISTINCT ${item} AS id FROM ${name} WHERE vault_id = ?1 AND ${item} >= ?2 ORDER BY ${item} LIMIT ${SLICE.items})`;
+  `SELECT id FROM (SELECT DISTINCT ${item} AS id FROM ${name} WHERE vault_id = ?1 AND ${item} >= ?2 ORDER BY ${item} LIMIT ${SLICE_MAX.items})`;
 
 /** The rows of the Items from ?2 to ?3. */
 const rowsIn = (name: (typeof TABLES_OF_ITEM)[number]["name"], columns = columnsInVault(TABLES[name])) => {
@@ -32,7 +32,7 @@ const SQL = {
     SELECT id,
       (SELECT coalesce(sum(${textBytes(TABLES.items)}), 0) FROM items WHERE vault_id = ?1 AND items.id = next.id)
       + (SELECT coalesce(sum(${textBytes(TABLES.item_versions)}), 0) FROM item_versions WHERE vault_id = ?1 AND item_id = next.id) AS bytes
-    FROM (${TABLES_OF_ITEM.map(idsIn).join(" UNION ")} ORDER BY id LIMIT ${SLICE.items}) AS next`,
+    FROM (${TABLES_OF_ITEM.map(idsIn).join(" UNION ")} ORDER BY id LIMIT ${SLICE_MAX.items}) AS next`,
   items: rowsIn("items"),
   deleted: rowsIn("deleted_items"),
   versions: rowsIn("item_versions", ["item_id AS id", ...columnsInVault(TABLES.item_versions).slice(1)]),
@@ -83,7 +83,7 @@ function endOf(sizes: readonly Size[]): string | undefined {
   let [sum, end] = [0, sizes[0]?.id];
   for (const { id, bytes } of sizes) {
     sum += bytes;
-    if (sum > SLICE.bytes) break;
+    if (sum > SLICE_MAX.bytes) break;
     end = id;
   }
   return end;

@@ -13,7 +13,7 @@ import { loadMoment } from "./vault-keys.ts";
 /** The stages `records` and `log` of a vault, and `logs`: the logs of the admin, of tokens and of deleted vaults. */
 
 /** Rows of a slice. */
-const ROWS = 1_000;
+const SLICE_ROWS_MAX = 1_000;
 
 const ENTRY = `
   vault_id AS log, id, action, result, actor, item_id AS item, version, root_key_id, sealed, resource, sequence, at, event`;
@@ -27,18 +27,18 @@ const NEXT = `
   SELECT log FROM others WHERE log IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vaults WHERE id = log)`;
 
 /** What is checked of the writes of a slice. */
-const SLICE = `SELECT id, item_id, version, sequence, event FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`;
+const SLICE = `SELECT id, item_id, version, sequence, event FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${SLICE_ROWS_MAX}`;
 
 const SQL = {
-  records: `SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key >= ?2 ORDER BY key LIMIT ${ROWS}`,
-  log: `SELECT ${ENTRY} FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${ROWS}`,
+  records: `SELECT key, id, sealed FROM replays WHERE vault_id = ?1 AND key >= ?2 ORDER BY key LIMIT ${SLICE_ROWS_MAX}`,
+  log: `SELECT ${ENTRY} FROM activity WHERE vault_id = ?1 AND id >= ?2 ORDER BY id LIMIT ${SLICE_ROWS_MAX}`,
   items: namedItems(SLICE),
   versions: lostVersions(SLICE),
   /** The next log that is not of a vault, with its counts. */
   next: `
     SELECT next.log, logs.vault_id AS counter, entries, ${countedEntries("next.log")} AS counted
     FROM (${NEXT}) AS next LEFT JOIN logs ON logs.vault_id IN ${countersIn("next.log")}`,
-  entriesOfNext: `SELECT ${ENTRY} FROM activity WHERE vault_id = (${NEXT}) ORDER BY id LIMIT ${ROWS}`,
+  entriesOfNext: `SELECT ${ENTRY} FROM activity WHERE vault_id = (${NEXT}) ORDER BY id LIMIT ${SLICE_ROWS_MAX}`,
 };
 
 interface LostVersion {
@@ -56,7 +56,7 @@ export async function checkRecords(ports: VerifyPorts, { vault, after: [after = 
   const faults = opened.flatMap(({ row, open }) =>
     open.ok ? [] : [fault("row_unreadable", { vault, table: "replays", id: row.id }, "the idempotency record does not open")],
   );
-  const next = rows[0].length === ROWS ? [keyAfter(rows[0].at(-1)!.key)] : undefined;
+  const next = rows[0].length === SLICE_ROWS_MAX ? [keyAfter(rows[0].at(-1)!.key)] : undefined;
   return ok({ faults, checked: { rows: rows[0].length }, calls: 1, after: next });
 }
 
@@ -90,7 +90,7 @@ async function sliceOf(store: VerifyPorts["store"], rows: readonly ActivityRow[]
     faults,
     checked: { rows: rows.length },
     calls: 1,
-    after: rows.length === ROWS ? [keyAfter(rows.at(-1)!.id)] : undefined,
+    after: rows.length === SLICE_ROWS_MAX ? [keyAfter(rows.at(-1)!.id)] : undefined,
   };
 }
 

@@ -2,8 +2,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { isId } from "../../model/ids.ts";
 import { runBatch } from "../d1/database.ts";
 import { fault } from "../checks/fault.ts";
-import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
-import type { ObjectPage } from "../buckets/bucket.ts";
+import { afterOf, DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
 /**
@@ -12,10 +11,10 @@ import { tryBucket } from "../buckets/calls.ts";
  */
 
 /** Objects of a slice. */
-const PAGE_OBJECTS = 1_000;
+const PAGE_OBJECTS_MAX = 1_000;
 
 /** Folders of a slice: each unknown one is a call of its coordinator. */
-const PAGE_FOLDERS = 30;
+const PAGE_FOLDERS_MAX = 30;
 
 /** The keys of the list ?2 that no row of the vault ?1 names. A key has no Item, so all rows of Files of the vault are read. */
 const UNNAMED = `
@@ -26,7 +25,7 @@ const UNNAMED = `
 export async function checkObjects(ports: VerifyPorts, { vault, after: [after] }: Position): Promise<Result<Slice>> {
   const { files, store, coordinators } = ports;
   const prefix = `${vault}/`;
-  const page = await tryBucket(() => files.list({ prefix, limit: PAGE_OBJECTS, after: String(after ?? "") }));
+  const page = await tryBucket(() => files.list({ prefix, limit: PAGE_OBJECTS_MAX, after: String(after ?? "") }));
   if (!page.ok) return page;
   const keys = page.value.objects.map(({ key }) => key);
   if (keys.length === 0) return ok(DONE);
@@ -65,7 +64,7 @@ async function confirmOrphans(
   const first = again.value[0];
   if (first === undefined) return ok([]);
   // One list instead of many heads: what was deleted meanwhile is not in it.
-  const now = await tryBucket(() => files.list({ prefix: `${vault}/`, limit: PAGE_OBJECTS, after: first.slice(0, -1) }));
+  const now = await tryBucket(() => files.list({ prefix: `${vault}/`, limit: PAGE_OBJECTS_MAX, after: first.slice(0, -1) }));
   if (!now.ok) return now;
   const existing = new Set(now.value.objects.map(({ key }) => key));
   return ok(again.value.filter((key) => existing.has(key)));
@@ -74,7 +73,7 @@ async function confirmOrphans(
 /** The folders of the bucket that have the form of a vault's id. The others are archives (activity/archive.ts). */
 export async function checkPrefixes(ports: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
   const { files, store, coordinators } = ports;
-  const page = await tryBucket(() => files.list({ folders: true, limit: PAGE_FOLDERS, after: String(after ?? "") }));
+  const page = await tryBucket(() => files.list({ folders: true, limit: PAGE_FOLDERS_MAX, after: String(after ?? "") }));
   if (!page.ok) return page;
   const folders = page.value.folders.filter(isId);
   const unknown = await unknownVaults(store.db, folders);
@@ -112,6 +111,3 @@ async function unknownVaults(
   );
   return read.ok ? ok(read.value[0]) : read;
 }
-
-/** Where the slice after a page of the bucket begins. */
-export const afterOf = ({ next }: ObjectPage): Slice["after"] => (next === undefined ? undefined : [next]);

@@ -10,12 +10,12 @@ import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 import { CREATE_AGAIN, loadSchema } from "../d1/schema.ts";
 import { recountUses } from "../commit/repairs.ts";
 import { fault, type Fault } from "../checks/fault.ts";
-import { keyAfter, type Position, REQUEST, type Slice, type VerifyPorts } from "./stage.ts";
+import { keyAfter, type Position, REQUEST_MAX, type Slice, type VerifyPorts } from "./stage.ts";
 
 /** The stages of what belongs to no vault: `keys`, `tokens` and `ended`. */
 
 /** Rows of a slice: each live token is signed again. */
-const ROWS = 500;
+const SLICE_ROWS_MAX = 500;
 
 const COUNTS = TABLES_BY_ROOT_KEY.map(({ name }) => name as Count);
 
@@ -28,8 +28,8 @@ const SQL = {
     LEFT JOIN root_key_uses AS uses ON uses.id = named.id`,
   tokens: `
     SELECT *, signed_by IN (SELECT id FROM root_keys) AS knowsSigner
-    FROM tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
-  ended: `SELECT * FROM ended_tokens WHERE id >= ?1 ORDER BY id LIMIT ${ROWS}`,
+    FROM tokens WHERE id >= ?1 ORDER BY id LIMIT ${SLICE_ROWS_MAX}`,
+  ended: `SELECT * FROM ended_tokens WHERE id >= ?1 ORDER BY id LIMIT ${SLICE_ROWS_MAX}`,
 };
 
 type Count = Exclude<keyof RowOf<"root_key_uses">, "id">;
@@ -45,7 +45,7 @@ export async function checkSchemaObjects({ store }: VerifyPorts): Promise<Result
   const faults = missing.map(({ type, name }) =>
     fault("schema_incomplete", { table: name }, `the ${type} is missing: ${CREATE_AGAIN}`),
   );
-  return ok({ faults, checked: {}, calls: missing.some(({ type }) => type === "table") ? REQUEST.calls : 1 });
+  return ok({ faults, checked: {}, calls: missing.some(({ type }) => type === "table") ? REQUEST_MAX.calls : 1 });
 }
 
 /** The proofs of the root keys, and the counts of their uses, at one moment. One D1 call. */
@@ -131,6 +131,6 @@ async function checkTokenRows(
     faults,
     checked: { rows: rows.length },
     calls: 1,
-    after: rows.length === ROWS ? [keyAfter(rows.at(-1)!.id)] : undefined,
+    after: rows.length === SLICE_ROWS_MAX ? [keyAfter(rows.at(-1)!.id)] : undefined,
   });
 }

@@ -2,7 +2,7 @@ import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../../m
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { type Fault, findingOf } from "../checks/fault.ts";
-import { type Position, REQUEST, type Stage, type VerifyPorts } from "./stage.ts";
+import { type Position, REQUEST_MAX, type Stage, type VerifyPorts } from "./stage.ts";
 
 /** Runs slices of stages from a position, as many as fit into one request, and repairs what they find when told to. */
 
@@ -30,7 +30,7 @@ export async function runSlices(
   let [checked, calls]: [Checked, number] = [NOTHING_CHECKED, 0];
   const findings: Finding[] = [];
   let position: Position | undefined = start;
-  while (position && calls < REQUEST.calls && checked.bytes < REQUEST.bytes) {
+  while (position && calls < REQUEST_MAX.calls && checked.bytes < REQUEST_MAX.bytes) {
     const plan = planOf(position.stage);
     const index = plan.stages.findIndex(([name]) => name === position!.stage);
     const slice = await plan.stages[index]![1](ports, position);
@@ -57,14 +57,14 @@ async function follow(
 }
 
 /** Statements of one batch: a batch of D1 has one transaction. */
-const BATCH = 100;
+const BATCH_STATEMENTS_MAX = 100;
 
 /** Out: the findings, with what became of each. A repair that fails leaves its finding: the next run finds it again. */
 async function repairAll({ store }: VerifyPorts, faults: readonly Fault[]): Promise<Finding[]> {
   const statements = faults.flatMap(({ repair }) => (repair?.by === "statement" ? [repair.statement] : []));
   let written = true;
-  for (let from = 0; from < statements.length; from += BATCH)
-    written = (await runBatch(store.db, ...statements.slice(from, from + BATCH))).ok && written;
+  for (let from = 0; from < statements.length; from += BATCH_STATEMENTS_MAX)
+    written = (await runBatch(store.db, ...statements.slice(from, from + BATCH_STATEMENTS_MAX))).ok && written;
   const calls = new Map<string, boolean>();
   for (const { repair } of faults)
     if (repair?.by === "call" && !calls.has(repair.key)) calls.set(repair.key, (await repair.run()).ok);

@@ -2,7 +2,7 @@ import type { Checked } from "../../model/finding.ts";
 import type { Result } from "../../model/result.ts";
 import type { Fault } from "../checks/fault.ts";
 import type { Store } from "../d1/database.ts";
-import type { Bucket } from "../buckets/bucket.ts";
+import type { Bucket, ObjectPage } from "../buckets/bucket.ts";
 
 /** A stage of `verify` looks at one kind of stored data in slices. stages.ts lists the stages. */
 
@@ -54,4 +54,7 @@ export type Stage = (ports: VerifyPorts, position: Position) => Promise<Result<S
 export const DONE: Slice = { faults: [], checked: {}, calls: 1 };
 
 /** D1 calls of a request, about: the free plan allows 50 in an invocation. And bytes, so that it ends in time. */
-export const REQUEST = { calls: 30, bytes: 32 * 1024 * 1024 };
+export const REQUEST_MAX = { calls: 30, bytes: 32 * 1024 * 1024 };
+
+/** Where the slice after a page of the bucket begins. */
+export const afterOf = ({ next }: ObjectPage): Slice["after"] => (next === undefined ? undefined : [next]);

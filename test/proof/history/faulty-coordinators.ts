@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import type { ContentPlace } from "../../../src/model/file.ts";
+import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import { type Hooks, rebindCoordinator, sleep } from "../../support/bindings.ts";
@@ -56,7 +56,7 @@ export function faultyCoordinators(plan: FaultPlan, names: readonly string[], re
     await startEviction(name);
   }
 
-  async function expect(name: string, random: () => number, place: ContentPlace) {
+  async function expect(name: string, random: () => number, address: ContentAddress) {
     const fault = drawFault(
       random,
       ["coordinator reset before a write", reset / 2],
@@ -65,7 +65,7 @@ export function faultyCoordinators(plan: FaultPlan, names: readonly string[], re
     const forEviction = random();
     if (fault) plan.countFault(fault);
     if (fault === "coordinator reset before a write") throw new Error("Network connection lost.");
-    await env.COORDINATOR.getByName(name).expect(place);
+    await env.COORDINATOR.getByName(name).expect(address);
     if (fault) throw new Error("Durable Object reset because its code was updated.");
     await evictDuringUpload(name, forEviction, "coordinator evicted between record and content");
   }
@@ -102,7 +102,7 @@ export function faultyCoordinators(plan: FaultPlan, names: readonly string[], re
               await evictDuringUpload(name, random(), "coordinator evicted between content and commit");
             return write(name, random, poison(operation));
           },
-          expect: (place: ContentPlace) => expect(name, random, place),
+          expect: (address: ContentAddress) => expect(name, random, address),
           async reseal(request: ResealRequest) {
             await bound.getOrInsertComputed(name, bind);
             return env.COORDINATOR.getByName(name).reseal(request);

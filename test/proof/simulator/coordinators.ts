@@ -1,5 +1,5 @@
 import { VaultCoordinator } from "../../../src/index.ts";
-import type { ContentPlace } from "../../../src/model/file.ts";
+import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import type { ResealProgress } from "../../../src/model/reseal.ts";
 import type { Result } from "../../../src/model/result.ts";
@@ -15,7 +15,7 @@ export interface Instance {
   readonly name: string;
   readonly write: (operation: Operation) => Promise<Result<Answer>>;
   readonly reseal: (request: ResealRequest) => Promise<Result<ResealProgress>>;
-  readonly expect: (place: ContentPlace) => Promise<void>;
+  readonly expect: (address: ContentAddress) => Promise<void>;
   readonly hasEnded: () => boolean;
   readonly evict: () => void;
   /** The ids of the operations in the order in which they arrived. */
@@ -73,7 +73,7 @@ export function createCoordinators(world: World, bindings: Env): Coordinators {
         return Promise.race([coordinator.write(operation), lost.promise]);
       },
       reseal: (request) => Promise.race([coordinator.reseal(request), lost.promise]),
-      expect: (place) => Promise.race([coordinator.expect(place), lost.promise]),
+      expect: (address) => Promise.race([coordinator.expect(address), lost.promise]),
       hasEnded,
       evict,
       arrived,

@@ -1,5 +1,5 @@
 import worker from "../../../src/index.ts";
-import type { ContentPlace } from "../../../src/model/file.ts";
+import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import type { Coordinators } from "./coordinators.ts";
@@ -90,7 +90,7 @@ export function createGateway(world: World, name: string, bindings: Env, to: Coo
       });
     },
     reseal: (request: ResealRequest) => deliver(vault, undefined, (instance) => instance.reseal(request)),
-    expect: (place: ContentPlace) => deliver(vault, undefined, (instance) => instance.expect(place)),
+    expect: (address: ContentAddress) => deliver(vault, undefined, (instance) => instance.expect(address)),
   });
 
   const env: Env = {

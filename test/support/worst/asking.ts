@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import type { ContentPlace } from "../../../src/model/file.ts";
+import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import type { WebhookRequest } from "../../../src/model/webhook.ts";
 import type { ResealRequest } from "../../../src/vault/reseal.ts";
@@ -33,7 +33,7 @@ export function coordinatorsWith(db: D1Database): Env["COORDINATOR"] {
     const rebound = rebindCoordinator(name, { DB: db }).then(() => env.COORDINATOR.getByName(name));
     return {
       write: async (operation: Operation) => (await rebound).write(operation),
-      expect: async (place: ContentPlace) => (await rebound).expect(place),
+      expect: async (address: ContentAddress) => (await rebound).expect(address),
       reseal: async (request: ResealRequest) => (await rebound).reseal(request),
       prepareRestore: async (contents: RestoreContents) => (await rebound).prepareRestore(contents),
       webhooks: async (vault: string, request: WebhookRequest) => (await rebound).webhooks(vault, request),
