@@ -11,8 +11,8 @@ export interface SeededFile {
 }
 
 const INSERT = `
-  INSERT INTO files (vault_id, item_id, id, generation, size, sealed)
-  SELECT ?1, ?2, value ->> 'id', value ->> 'generation', 0, value ->> 'sealed' FROM json_each(?3)`;
+  INSERT INTO files (vault_id, item_id, id, generation, size, sealed, since)
+  SELECT ?1, ?2, value ->> 'id', value ->> 'generation', 0, value ->> 'sealed', 0 FROM json_each(?3)`;
 /** Files per statement: a parameter of D1 has at most 2 MB. */
 const SLICE = 1_000;
 const COUNT = "UPDATE vaults SET files = files + ?2, content_version = content_version + 1 WHERE id = ?1";
