@@ -2,6 +2,7 @@ import type { Part } from "../../model/backup.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { contentKey } from "../contents/object-keys.ts";
+import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { backupContent } from "./object-keys.ts";
 import type { BackupStore } from "./ports.ts";
 import { tryBucket } from "../buckets/calls.ts";
@@ -9,7 +10,7 @@ import { tryBucket } from "../buckets/calls.ts";
 /** Copies contents from FILES to BACKUPS as they lie there: sealed. An object is copied once, because it is never overwritten. */
 
 /** The tables whose rows name contents. */
-const NAMING: ReadonlySet<string> = new Set(["files", "file_versions"]);
+const NAMING: ReadonlySet<string> = new Set(TABLES_OF_CONTENTS.map(({ name }) => name));
 
 /** The contents that the rows of a part name, each once. */
 export function contentsOfPart(vault: string, { tables }: Part): ContentAddress[] {

@@ -1,6 +1,7 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Item } from "../../model/item.ts";
 import { NOTHING_STORED, type StoredItem } from "../../model/stored.ts";
+import { TABLES_OF_ITEM } from "../tables/tables.ts";
 import { sealItem } from "../items/items.ts";
 
 /**
@@ -44,8 +45,9 @@ const SQL = {
     INSERT OR REPLACE INTO deleted_items (vault_id, id, version, deleted_at, deleted_by)
     SELECT ?1, value ->> 'id', value ->> 'version', value ->> 'at', value ->> 'by' FROM json_each(?2)`,
   deleteDeleted: "DELETE FROM deleted_items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
-  destroy: ["item_versions", "file_versions", "files"].map(
-    (table) => `DELETE FROM ${table} WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2))`,
+  // The rows in `items` and `deleted_items` are changed one by one.
+  destroy: TABLES_OF_ITEM.filter(({ name }) => name !== "items" && name !== "deleted_items").map(
+    ({ name }) => `DELETE FROM ${name} WHERE vault_id = ?1 AND item_id IN (SELECT value FROM json_each(?2))`,
   ),
 };
 

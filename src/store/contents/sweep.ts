@@ -2,6 +2,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { DAY, HOUR } from "../../model/time.ts";
 import { logFailure } from "../../log.ts";
 import { recordCounts } from "../health/counters.ts";
+import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { knownVaults } from "./known-vaults.ts";
 import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
@@ -22,18 +23,16 @@ export interface Swept {
   readonly next: Schedule | undefined;
 }
 
+const isReferencedBy = ({ name }: NamedTable) => `
+  OR EXISTS (
+    SELECT 1 FROM ${name}
+    WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file' AND generation = value ->> 'generation')`;
+
 const SQL = {
   referenced: `
     SELECT value ->> 'key' AS key FROM json_each(?1)
     WHERE (value ->> 'item' = '' AND EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'vault'))
-       OR EXISTS (
-         SELECT 1 FROM files
-         WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file'
-           AND generation = value ->> 'generation')
-       OR EXISTS (
-         SELECT 1 FROM file_versions
-         WHERE vault_id = value ->> 'vault' AND item_id = value ->> 'item' AND id = value ->> 'file'
-           AND generation = value ->> 'generation')`,
+       ${TABLES_OF_CONTENTS.map(isReferencedBy).join(" ")}`,
 };
 
 /**

@@ -1,5 +1,6 @@
 import { DAY } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
+import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { knownVaults } from "./known-vaults.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
@@ -23,13 +24,11 @@ const END = "g";
 const CONTENT = /^[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9a-f-]{36}$/;
 
 /** The files and earlier files of the vaults of the keys are read, because a key does not name the Item, which their keys begin with. */
-const REFERENCED = ["files", "file_versions"]
-  .map(
-    (table) => `
-      SELECT vault_id || '/' || id || '/' || generation AS key FROM ${table}
+const REFERENCED = TABLES_OF_CONTENTS.map(
+  ({ name }) => `
+      SELECT vault_id || '/' || id || '/' || generation AS key FROM ${name}
       WHERE vault_id IN (SELECT substr(value, 1, 36) FROM json_each(?1)) AND generation IN (SELECT substr(value, 75) FROM json_each(?1))`,
-  )
-  .join(" UNION ");
+).join(" UNION ");
 
 /** The statement that reads which of the keys of contents have a row: `{key}`, and maybe keys of others. */
 export const referencedStatement = (db: D1Database, keys: readonly string[]): D1PreparedStatement =>

@@ -27,7 +27,7 @@ export interface DeletionColumns {
 
 /** The last versions of the deleted Items of the vault ?1. */
 const LISTED = `
-  FROM (
+  (
     SELECT deleted.id, deleted.version, overview, deleted_at, deleted_by FROM deleted_items AS deleted
     JOIN item_versions AS last
     ON last.vault_id = deleted.vault_id AND last.item_id = deleted.id AND last.version = deleted.version

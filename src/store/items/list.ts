@@ -4,6 +4,8 @@ import { type Filter, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
+import { keysOfSlice, textBytes } from "../tables/slices.ts";
+import { TABLES } from "../tables/tables.ts";
 import { NOTHING, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 
@@ -26,28 +28,31 @@ export interface Slice extends OfVault {
   readonly next: string | undefined;
 }
 
+/** SQL: the bytes of the sealed summary of an Item. */
+export const OVERVIEW_BYTES = textBytes(TABLES.items, ["overview"]);
+
 /** All Items, or those of one title. Without the hint SQLite takes the primary key and reads every Item. */
-const ALL = "FROM items WHERE vault_id = ?1";
-const TITLED = "FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
+const ALL = "items WHERE vault_id = ?1";
+const TITLED = "items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index = ?2";
 /** Of a vault with several keys: a row has the blind index under one of them. */
 const TITLED_UNDER_SEVERAL = `
-  FROM items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index IN (SELECT value FROM json_each(?2))`;
+  items INDEXED BY items_by_title WHERE vault_id = ?1 AND title_index IN (SELECT value FROM json_each(?2))`;
 
 /** The rows after an id, and one more, which shows only that this slice is not the last. */
-const smallPage = (listed: string) => `SELECT id, version, overview ${listed} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
+const smallPage = (source: string) => `SELECT id, version, overview FROM ${source} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
 
 /**
  * The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound.
- * In: `FROM` and `WHERE`, and the columns.
+ * In: `FROM` and `WHERE` without the first word, and the columns.
  */
-export function largePage(listed: string, columns = "id, version, overview"): string {
-  const rows = `${listed} AND id > ?3 ORDER BY id LIMIT ?4`;
+export function largePage(source: string, columns = "id, version, overview"): string {
+  const rows = `${source} AND id > ?3`;
+  // With the row by which the sum exceeds the bound; and one more, as above.
+  const keys = keysOfSlice(["id"], OVERVIEW_BYTES, rows, { rows: "?4", bytes: OCTETS + 1 });
   return `
-    SELECT ${columns} ${listed} AND id > ?3 ORDER BY id LIMIT CASE
-      WHEN (SELECT sum(octets) FROM (SELECT octet_length(overview) AS octets ${rows})) <= ${OCTETS} THEN ?4 + 1
-      ELSE 2 + (SELECT count(*) FROM (
-        SELECT sum(octets) OVER (ORDER BY id) AS total FROM (SELECT id, octet_length(overview) AS octets ${rows})
-      ) WHERE total <= ${OCTETS}) END`;
+    SELECT ${columns} FROM ${rows} ORDER BY id LIMIT CASE
+      WHEN (SELECT sum(octets) FROM (SELECT ${OVERVIEW_BYTES} AS octets FROM ${rows} ORDER BY id LIMIT ?4)) <= ${OCTETS} THEN ?4 + 1
+      ELSE 1 + (SELECT count(*) FROM (${keys})) END`;
 }
 
 type Row = Omit<ItemRow, "details">;

@@ -2,7 +2,8 @@ import type { BrokenItem, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { type Joined, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
-import { OCTETS } from "./list.ts";
+import { keysOfSlice } from "../tables/slices.ts";
+import { OCTETS, OVERVIEW_BYTES } from "./list.ts";
 import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 
 /** Lists the versions of an Item, page by page. */
@@ -20,15 +21,12 @@ export interface VersionsPage {
   readonly next: number | undefined;
 }
 
-const EARLIER = "FROM item_versions WHERE vault_id = ?1 AND item_id = ?2 AND version < ?3";
+const EARLIER = "item_versions WHERE vault_id = ?1 AND item_id = ?2 AND version < ?3";
 
 /** The sizes are read first, because SQLite reads them without the texts. */
 const PAGE = `
-    SELECT version, overview ${EARLIER} AND version >= (
-      SELECT min(version) FROM (
-        SELECT version, sum(octets) OVER (ORDER BY version DESC ROWS UNBOUNDED PRECEDING) - octets AS newer
-        FROM (SELECT version, octet_length(overview) AS octets ${EARLIER} ORDER BY version DESC LIMIT ?4))
-      WHERE newer <= ${OCTETS})
+    SELECT version, overview FROM ${EARLIER} AND version >= (
+      SELECT min(version) FROM (${keysOfSlice(["version"], OVERVIEW_BYTES, EARLIER, { rows: "?4", bytes: OCTETS + 1 }, true)}))
     ORDER BY version DESC`;
 
 /** The newest version of an Item, with its summary if that belongs to the page, and the number of the oldest earlier one. */

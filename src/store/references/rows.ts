@@ -3,6 +3,8 @@ import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
+import { runningSum, textBytes } from "../tables/slices.ts";
+import { TABLES } from "../tables/tables.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
 import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow } from "../vaults/rows.ts";
 
@@ -60,6 +62,9 @@ export const SAME_TITLE = 3;
 /** Without the hint SQLite takes the primary key and reads every Item. */
 const BY_FOLDED_TITLE = "items INDEXED BY items_by_folded_title";
 
+/** SQL: the bytes of the sealed texts of an Item. */
+const BYTES = textBytes(TABLES.items);
+
 const SQL = {
   vaults: `
     SELECT ${KEY_COLUMNS}, ${NAME_COLUMNS} FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
@@ -76,7 +81,7 @@ const SQL = {
       WHERE folded IS NOT NULL
       LIMIT ?2),
     sized AS MATERIALIZED (
-      SELECT vault_id, items.id, sum(octet_length(overview) + octet_length(details)) OVER (ROWS UNBOUNDED PRECEDING) AS total
+      SELECT vault_id, items.id, ${runningSum(BYTES)} AS total
       FROM found CROSS JOIN items ON vault_id = vault AND items.id = found.id)
     SELECT items.vault_id, items.id, version, folded_index AS folded,
       CASE WHEN total <= ${CHARACTERS} THEN overview END AS overview,
@@ -87,8 +92,8 @@ const SQL = {
 /** The columns of a row whose texts are small enough that `ITEMS_MAX.guessed` of them fit into one call. */
 const GUESSED = `
   items.vault_id, items.id, version, folded_index AS folded,
-  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / ITEMS_MAX.guessed}, overview, NULL) AS overview,
-  iif(octet_length(overview) + octet_length(details) <= ${CHARACTERS / ITEMS_MAX.guessed}, details, NULL) AS details`;
+  iif(${BYTES} <= ${CHARACTERS / ITEMS_MAX.guessed}, overview, NULL) AS overview,
+  iif(${BYTES} <= ${CHARACTERS / ITEMS_MAX.guessed}, details, NULL) AS details`;
 
 /** A quarter of the time of `SQL.items`, which also loads large Items. The texts of the lists begin with the id of a vault. */
 const GUESSES = `

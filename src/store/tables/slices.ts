@@ -33,6 +33,10 @@ export const isAfterKey = (key: readonly string[], parameter: number): string =>
 /** Each column has its own DESC: else only the last one would descend. */
 const descending = (key: readonly string[]): string => key.map((column) => `${column} DESC`).join(", ");
 
+/** SQL: the sum of the bytes of a row and of all before it. In: the order; absent: as the rows are found. */
+export const runningSum = (bytes: string, order?: string): string =>
+  `sum(${bytes}) OVER (${order ? `ORDER BY ${order} ` : ""}ROWS UNBOUNDED PRECEDING)`;
+
 /**
  * SQL: the keys of the rows of a slice. In: the columns of the key; the expression of the bytes of a row; `FROM` and all of `WHERE`,
  * without those words; whether the slice begins with the last row.
@@ -47,7 +51,7 @@ export function keysOfSlice(
   const order = backwards ? descending(key) : key.join(", ");
   return `
     SELECT ${key.join(", ")} FROM (
-      SELECT ${key.join(", ")}, sum(bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - bytes AS earlier
+      SELECT ${key.join(", ")}, ${runningSum("bytes", order)} - bytes AS earlier
       FROM (SELECT ${key.join(", ")}, ${bytes} AS bytes FROM ${source} ORDER BY ${order} LIMIT ${rows}))
     WHERE earlier < ${bytesMax}`;
 }

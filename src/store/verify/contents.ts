@@ -4,6 +4,7 @@ import { type ContentAddress, type KeyedFile, addressOf } from "../../model/file
 import { ok, type Result } from "../../model/result.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { runBatch } from "../d1/database.ts";
+import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { FILE_COLUMNS, type FileRow, openFiles } from "../items/files.ts";
 import { authenticateContent, type ContentFault, CONTENT_SLICE_MAX, sizeFault } from "./content.ts";
 import { repairContent } from "./content-repair.ts";
@@ -16,18 +17,18 @@ import { loadMoment } from "./vault-keys.ts";
 /** Items of a slice that have Files. */
 const SLICE_ITEMS_MAX = 20;
 
-const next = (table: string) =>
-  `SELECT item_id FROM (SELECT DISTINCT item_id FROM ${table} WHERE vault_id = ?1 AND item_id >= ?2 ORDER BY item_id LIMIT ${SLICE_ITEMS_MAX})`;
+const next = ({ name }: NamedTable) =>
+  `SELECT item_id FROM (SELECT DISTINCT item_id FROM ${name} WHERE vault_id = ?1 AND item_id >= ?2 ORDER BY item_id LIMIT ${SLICE_ITEMS_MAX})`;
 
-const LAST = `SELECT max(item_id) FROM (${next("files")} UNION ${next("file_versions")} ORDER BY item_id LIMIT ${SLICE_ITEMS_MAX})`;
+const LAST = `SELECT max(item_id) FROM (${TABLES_OF_CONTENTS.map(next).join(" UNION ")} ORDER BY item_id LIMIT ${SLICE_ITEMS_MAX})`;
 
-const rowsIn = (table: string) =>
-  `SELECT ${FILE_COLUMNS} FROM ${table} WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= (${LAST})`;
+const rowsIn = ({ name }: NamedTable) =>
+  `SELECT ${FILE_COLUMNS} FROM ${name} WHERE vault_id = ?1 AND item_id >= ?2 AND item_id <= (${LAST})`;
 
 const SQL = {
-  rows: `${rowsIn("files")} UNION ALL ${rowsIn("file_versions")}`,
-  exists: ["files", "file_versions"].map(
-    (table) => `SELECT 1 FROM ${table} WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3 AND generation = ?4`,
+  rows: TABLES_OF_CONTENTS.map(rowsIn).join(" UNION ALL "),
+  exists: TABLES_OF_CONTENTS.map(
+    ({ name }) => `SELECT 1 FROM ${name} WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3 AND generation = ?4`,
   ),
 };
 

@@ -1,6 +1,7 @@
 import { ok, type Result } from "../../model/result.ts";
 import { isId } from "../../model/ids.ts";
 import { runBatch } from "../d1/database.ts";
+import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { fault } from "../checks/fault.ts";
 import { afterOf, DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { tryBucket } from "../buckets/calls.ts";
@@ -19,8 +20,7 @@ const PAGE_FOLDERS_MAX = 30;
 /** The keys of the list ?2 that no row of the vault ?1 names. A key has no Item, so all rows of Files of the vault are read. */
 const UNNAMED = `
   SELECT value AS key FROM json_each(?2) WHERE value NOT IN (
-    SELECT ?1 || '/' || id || '/' || generation FROM files WHERE vault_id = ?1
-    UNION ALL SELECT ?1 || '/' || id || '/' || generation FROM file_versions WHERE vault_id = ?1)`;
+    ${TABLES_OF_CONTENTS.map(({ name }) => `SELECT ?1 || '/' || id || '/' || generation FROM ${name} WHERE vault_id = ?1`).join(" UNION ALL ")})`;
 
 export async function checkObjects(ports: VerifyPorts, { vault, after: [after] }: Position): Promise<Result<Slice>> {
   const { files, store, coordinators } = ports;
