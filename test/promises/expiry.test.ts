@@ -334,7 +334,7 @@ describe("a run", () => {
     const ids = Array.from({ length: 100 }, () => crypto.randomUUID()).toSorted();
     const versions = "SELECT ?1, id.value, version.value, '', '' FROM json_each(?2) AS id, json_each('[1,2,3]') AS version";
     await env.DB.batch([
-      env.DB.prepare("INSERT INTO items SELECT ?1, value, 4, 't', '', '', ?3 || 't' FROM json_each(?2)").bind(
+      env.DB.prepare("INSERT INTO items SELECT ?1, value, 4, 't', '', '', ?3 FROM json_each(?2)").bind(
         vault,
         JSON.stringify(ids),
         "f".repeat(24),
