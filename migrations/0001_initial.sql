@@ -2,6 +2,9 @@
 -- times, key ids, the blind indexes of titles, and operation ids.
 -- Until release 1.0 this file is edited in place, and there is no other; from then on it stays as it is, and a change is a new file
 -- (docs/decisions, 0010). It can be run again: it then creates what was dropped, and changes nothing else.
+-- CHECK refuses what no number of the service is (model/time.ts, vaults/rows.ts), one column at a time: SQLite looks at those of the
+-- columns that a statement writes, so a damaged one hinders no other. Tables into which rows are copied (ended_tokens, item_versions,
+-- file_versions) have none: a damaged row is to be ended or deleted too.
 
 -- A row proves that the root key of this id is the right one: a known text, sealed under it.
 CREATE TABLE IF NOT EXISTS root_keys (
@@ -34,7 +37,7 @@ CREATE TABLE IF NOT EXISTS counters (
 -- Restores of vaults that have begun: how far each is (src/store/restore/progress.ts). That of the registry stays when it is done.
 CREATE TABLE IF NOT EXISTS restores (
   vault_id TEXT    NOT NULL PRIMARY KEY,
-  number   INTEGER NOT NULL, -- of the snapshot
+  number   INTEGER NOT NULL CHECK (number BETWEEN 0 AND 9007199254740991), -- of the snapshot
   manifest TEXT    NOT NULL, -- its SHA-256
   position TEXT    NOT NULL  -- the next step
 ) STRICT, WITHOUT ROWID;
@@ -44,8 +47,8 @@ CREATE TABLE IF NOT EXISTS tokens (
   id          TEXT    NOT NULL PRIMARY KEY,
   root_key_id TEXT    NOT NULL, -- seals the row
   sealed      TEXT    NOT NULL, -- name, dialect, vaults
-  created_at  INTEGER NOT NULL, -- Unix milliseconds
-  expires_at  INTEGER NOT NULL,
+  created_at  INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds
+  expires_at  INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
   claims      TEXT    NOT NULL, -- a hash of the token, and so of its claims
   signed_by   TEXT    NOT NULL, -- the root key that signed the token
   person      TEXT              -- of a person, whose token has a text that nobody has: the blind index of the email under root_key_id
@@ -68,7 +71,7 @@ CREATE TABLE IF NOT EXISTS ended_tokens (
 CREATE TABLE IF NOT EXISTS sessions (
   id          TEXT    NOT NULL PRIMARY KEY, -- the SHA-256 of the cookie's 32 bytes, or of the code's, in hexadecimal
   token_id    TEXT,                         -- the token that it acts as; NULL: it is of the admin alone
-  expires_at  INTEGER NOT NULL,             -- Unix milliseconds
+  expires_at  INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds
   root_key_id TEXT    NOT NULL,             -- seals the row
   sealed      TEXT    NOT NULL              -- what it grants, and when it expires
 ) STRICT, WITHOUT ROWID;
@@ -83,41 +86,41 @@ CREATE TABLE IF NOT EXISTS vaults (
   keys              TEXT    NOT NULL, -- the list of the vault's keys, the newest first (src/crypto/key-list.ts)
   name              TEXT    NOT NULL, -- sealed, apart from the description: every answer with an Item has it
   description       TEXT    NOT NULL, -- sealed
-  attribute_version INTEGER NOT NULL,
-  content_version   INTEGER NOT NULL,
-  items             INTEGER NOT NULL,
-  created           INTEGER NOT NULL, -- Items that were ever created
-  files             INTEGER NOT NULL,
-  file_bytes        INTEGER NOT NULL, -- of their contents, before sealing
-  created_at        INTEGER NOT NULL,
-  updated_at        INTEGER NOT NULL,
-  sealed_bytes      INTEGER NOT NULL, -- of the sealed columns of its Items and Files
-  quota_items       INTEGER,          -- the vault's own quotas; NULL: the default
-  quota_bytes       INTEGER,
-  quota_file_bytes  INTEGER,
-  deleted           INTEGER NOT NULL DEFAULT 0, -- deleted Items that are kept
-  restored          INTEGER NOT NULL DEFAULT 0, -- deleted Items that were ever restored
-  destroyed         INTEGER NOT NULL DEFAULT 0, -- writes that destroyed versions or deleted Items
-  versions_kept     INTEGER NOT NULL DEFAULT 0, -- no Item keeps more earlier versions
+  attribute_version INTEGER NOT NULL CHECK (attribute_version BETWEEN 0 AND 9007199254740991),
+  content_version   INTEGER NOT NULL CHECK (content_version BETWEEN 0 AND 9007199254740991),
+  items             INTEGER NOT NULL CHECK (items BETWEEN 0 AND 9007199254740991),
+  created           INTEGER NOT NULL CHECK (created BETWEEN 0 AND 9007199254740991), -- Items that were ever created
+  files             INTEGER NOT NULL CHECK (files BETWEEN 0 AND 9007199254740991),
+  file_bytes        INTEGER NOT NULL CHECK (file_bytes BETWEEN 0 AND 9007199254740991), -- of their contents, before sealing
+  created_at        INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999),
+  updated_at        INTEGER NOT NULL CHECK (updated_at BETWEEN 0 AND 253402300799999),
+  sealed_bytes      INTEGER NOT NULL CHECK (sealed_bytes BETWEEN 0 AND 9007199254740991), -- of the sealed columns of its Items and Files
+  quota_items       INTEGER CHECK (quota_items BETWEEN 0 AND 9007199254740991), -- the vault's own quotas; NULL: the default
+  quota_bytes       INTEGER CHECK (quota_bytes BETWEEN 0 AND 9007199254740991),
+  quota_file_bytes  INTEGER CHECK (quota_file_bytes BETWEEN 0 AND 9007199254740991),
+  deleted           INTEGER NOT NULL DEFAULT 0 CHECK (deleted BETWEEN 0 AND 9007199254740991), -- deleted Items that are kept
+  restored          INTEGER NOT NULL DEFAULT 0 CHECK (restored BETWEEN 0 AND 9007199254740991), -- deleted Items that were ever restored
+  destroyed         INTEGER NOT NULL DEFAULT 0 CHECK (destroyed BETWEEN 0 AND 9007199254740991), -- writes that destroyed versions or deleted Items
+  versions_kept     INTEGER NOT NULL DEFAULT 0 CHECK (versions_kept >= 0), -- no Item keeps more earlier versions
   resealed          TEXT              -- of a vault with several keys: how far its rows are sealed again under the newest; NULL: from the start
 ) STRICT, WITHOUT ROWID;
 
 -- Deleted vaults whose rows are still being deleted, in slices.
 CREATE TABLE IF NOT EXISTS deleted_vaults (
   id         TEXT    NOT NULL PRIMARY KEY,
-  deleted_at INTEGER NOT NULL -- Unix milliseconds
+  deleted_at INTEGER NOT NULL CHECK (deleted_at BETWEEN 0 AND 253402300799999) -- Unix milliseconds
 ) STRICT, WITHOUT ROWID;
 
 -- The writes to Items of vaults that were deleted, so that /metrics never counts backwards.
 CREATE TABLE IF NOT EXISTS past_writes (
   action TEXT    NOT NULL PRIMARY KEY,
-  writes INTEGER NOT NULL
+  writes INTEGER NOT NULL CHECK (writes BETWEEN 0 AND 9007199254740991)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS items (
   vault_id    TEXT    NOT NULL,
   id          TEXT    NOT NULL,
-  version     INTEGER NOT NULL,
+  version     INTEGER NOT NULL CHECK (version BETWEEN 1 AND 9007199254740991),
   title_index TEXT    NOT NULL,
   overview    TEXT    NOT NULL, -- sealed: the summary
   details     TEXT    NOT NULL, -- sealed: sections and fields
@@ -143,7 +146,7 @@ CREATE TABLE IF NOT EXISTS deleted_items (
   vault_id   TEXT    NOT NULL,
   id         TEXT    NOT NULL,
   version    INTEGER NOT NULL, -- the last one
-  deleted_at INTEGER NOT NULL, -- Unix milliseconds
+  deleted_at INTEGER NOT NULL CHECK (deleted_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds
   deleted_by TEXT    NOT NULL, -- a token's id
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
@@ -156,9 +159,9 @@ CREATE TABLE IF NOT EXISTS files (
   item_id    TEXT    NOT NULL,
   id         TEXT    NOT NULL,
   generation TEXT    NOT NULL,
-  size       INTEGER NOT NULL, -- bytes, before sealing
+  size       INTEGER NOT NULL CHECK (size BETWEEN 0 AND 9007199254740991), -- bytes, before sealing
   sealed     TEXT    NOT NULL, -- name, section, the content's key
-  since      INTEGER NOT NULL, -- the Item's first version with this row
+  since      INTEGER NOT NULL CHECK (since BETWEEN 0 AND 9007199254740991), -- the Item's first version with this row
   PRIMARY KEY (vault_id, item_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -207,7 +210,7 @@ CREATE TABLE IF NOT EXISTS logs (
 -- The archive of the log in R2: so many objects of a day (UTC, 2026-11-21) are complete, and their entries deleted from here.
 CREATE TABLE IF NOT EXISTS archived_days (
   day     TEXT    NOT NULL PRIMARY KEY,
-  objects INTEGER NOT NULL
+  objects INTEGER NOT NULL CHECK (objects BETWEEN 0 AND 9007199254740991)
 ) STRICT, WITHOUT ROWID;
 
 -- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. They are kept for a day.
@@ -226,7 +229,7 @@ CREATE TABLE IF NOT EXISTS webhooks (
   vault_id   TEXT    NOT NULL,
   id         TEXT    NOT NULL,
   sealed     TEXT    NOT NULL, -- URL and signing secrets
-  created_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999),
   PRIMARY KEY (vault_id, id)
 ) STRICT, WITHOUT ROWID;
 

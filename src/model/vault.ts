@@ -65,20 +65,23 @@ export type CountChange = Partial<
   Record<"items" | "created" | "deleted" | "restored" | "destroyed" | "files" | "fileBytes" | "sealedBytes", number>
 >;
 
+/** A count that was damaged may be too small for what a deletion takes from it. */
+const grown = (count: number, by: number): number => Math.max(count + by, 0);
+
 /** The vault after a write to an Item. In: Unix milliseconds. */
 export function countWrite(vault: Vault, now: number, change: CountChange): Vault {
   const { items = 0, created = 0, deleted = 0, restored = 0, destroyed = 0, files = 0, fileBytes = 0, sealedBytes = 0 } = change;
   return {
     ...vault,
     contentVersion: vault.contentVersion + 1,
-    items: vault.items + items,
-    created: vault.created + created,
-    deleted: vault.deleted + deleted,
-    restored: vault.restored + restored,
-    destroyed: vault.destroyed + destroyed,
-    files: vault.files + files,
-    fileBytes: vault.fileBytes + fileBytes,
-    sealedBytes: vault.sealedBytes + sealedBytes,
+    items: grown(vault.items, items),
+    created: grown(vault.created, created),
+    deleted: grown(vault.deleted, deleted),
+    restored: grown(vault.restored, restored),
+    destroyed: grown(vault.destroyed, destroyed),
+    files: grown(vault.files, files),
+    fileBytes: grown(vault.fileBytes, fileBytes),
+    sealedBytes: grown(vault.sealedBytes, sealedBytes),
     updatedAt: Math.max(now, vault.updatedAt),
   };
 }

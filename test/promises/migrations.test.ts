@@ -1,8 +1,9 @@
 import type { D1Migration } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { tryBatch } from "../../src/store/d1/database.ts";
 import { OBJECTS } from "../../src/store/d1/schema.ts";
-import { admin, fetchRaw } from "../support/service.ts";
+import { admin, fetchRaw, freshVault } from "../support/service.ts";
 
 /** The files of migrations/, and the database that they create (test/support/setup.ts). */
 
@@ -71,6 +72,19 @@ describe("the migrations", () => {
 
   it("are recorded in wrangler's table, so that the last name has the number of the schema", async () => {
     expect(await rows("SELECT name FROM d1_migrations ORDER BY id")).toEqual(MIGRATIONS.map(({ name }) => ({ name })));
+  });
+});
+
+describe("the schema", () => {
+  it.each([
+    ["items = -1", "items"],
+    ["updated_at = 253402300800000", "updated_at"],
+    ["content_version = 9007199254740992", "content_version"],
+  ])("refuses a value that no row of the service may have: %s", async (change, column) => {
+    const { vault } = await freshVault();
+    const written = env.DB.prepare(`UPDATE vaults SET ${change} WHERE id = ?`).bind(vault).run();
+    await expect(written).rejects.toThrow(`CHECK constraint failed: ${column}`);
+    expect(await tryBatch(env.DB, [env.DB.prepare(`UPDATE vaults SET ${change} WHERE id = ?`).bind(vault)])).toBe("refused");
   });
 });
 

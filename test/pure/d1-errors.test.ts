@@ -7,6 +7,7 @@ describe("an error of D1", () => {
   it.each([
     ["D1_ERROR: NOT NULL constraint failed: activity.vault_id: SQLITE_CONSTRAINT", "stale"],
     ["D1_ERROR: UNIQUE constraint failed: activity.vault_id, activity.id: SQLITE_CONSTRAINT", "stale"],
+    ["D1_ERROR: CHECK constraint failed: items >= 0: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_CHECK)", "refused"],
     ["D1_ERROR: D1 DB is overloaded. Too many requests queued.", "unavailable"],
     ["D1_ERROR: D1 DB is overloaded. Requests queued for too long.", "unavailable"],
     [

@@ -195,7 +195,7 @@ async function changeItem(
   return { statements: [inVault(ITEM_SQL.renameItem, ...sealed, title_index, folded_index)], row };
 }
 
-/** An impossible number counts as 0, as when it is read (vaults/rows.ts). NULL stays: not yet counted. */
+/** An impossible number counts as 0, as when it is read (vaults/rows.ts). */
 const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} THEN 0 ELSE sealed_bytes END`;
 
 const VAULT_SQL = {
@@ -209,7 +209,7 @@ const VAULT_SQL = {
   updateVault: `
     UPDATE vaults SET name = ?2, description = ?3, attribute_version = ?4, content_version = ?5, items = ?6, created = ?7,
       files = ?8, file_bytes = ?9, updated_at = ?10, quota_items = ?11, quota_bytes = ?12, quota_file_bytes = ?13,
-      deleted = ?14, restored = ?15, destroyed = ?16, sealed_bytes = ${POSSIBLE_BYTES} + ?17, versions_kept = max(versions_kept, ?18)
+      deleted = ?14, restored = ?15, destroyed = ?16, sealed_bytes = max(${POSSIBLE_BYTES} + ?17, 0), versions_kept = max(versions_kept, ?18)
     WHERE id = ?1`,
 };
 

@@ -22,6 +22,7 @@ export const isSchemaError = (error: unknown): boolean => SCHEMA_ERROR.test(Stri
  * resets, timeouts, internal errors, and a D1 that cannot be reached, because the request may have been delivered before.
  */
 const WORDS: readonly (readonly [RegExp, D1Failure])[] = [
+  [/CHECK constraint failed/, "refused"], // a value that no row of the service may have
   [/constraint failed/, "stale"],
   [/is overloaded|free tier daily/, "unavailable"],
   [/maximum (DB size|account storage)|database or disk is full|SQLITE_FULL\b/i, "full"],
