@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import contributing from "../../CONTRIBUTING.md?raw";
+import glossary from "../../docs/glossary.md?raw";
 import { folderOf, importsOf, sources } from "../support/sources.ts";
 
 /** The rules of the architecture (CONTRIBUTING.md), checked against the sources. */
@@ -120,6 +122,53 @@ describe("every file of the tree", () => {
     expect(sources.map(({ path }) => cycleFrom(path, [], finished)).filter((cycle) => cycle !== undefined)).toEqual([]);
     expect(finished.size).toBeGreaterThan(900);
     expect([...graph.values()].flat().filter((name) => graph.has(name)).length).toBeGreaterThan(3_000);
+  });
+});
+
+/** Tables with a file for each row. */
+const TABLES = new Set([
+  "src/store/restore/run.ts",
+  "src/store/tables/tables.ts",
+  "src/store/verify/stages.ts",
+  "src/vault/changes.ts",
+]);
+
+/** The terms of the glossary, in small letters, without the plural's s. */
+const TERMS = new Set([...glossary.matchAll(/\*\*([^*]+)\*\*/g)].map(([, term = ""]) => singular(term.toLowerCase())));
+
+function singular(noun: string): string {
+  return noun.replace(/s$/, "");
+}
+
+/** Whether a stranger can name a file: it is a noun of the glossary, or CONTRIBUTING.md says what is in it. */
+function hasName(path: string): boolean {
+  const noun = path.slice(folderOf(path).length + 1, -".ts".length).replaceAll("-", " ");
+  return TERMS.has(singular(noun)) || contributing.includes(`\`${path.replace("src/", "")}\``);
+}
+
+/** Fragments that are still to be merged. */
+const FRAGMENTS = new Set([
+  "src/store/activity/export-objects.ts",
+  "src/store/activity/export-rows.ts",
+  "src/store/activity/slices.ts",
+  "src/store/verify/content-repair.ts",
+]);
+
+const linesOf = new Map(sources.map(({ path, text }) => [path, text.split("\n").length - 1]));
+
+/** The most lines of a file (.oxlintrc.json). */
+const LINES_MAX = 300;
+
+describe("a file of the Worker whose only importer is its neighbour", () => {
+  it("has a name of its own, is a row of a table, or is too long to be a part of the other one", () => {
+    const paths = worker.map(({ path }) => `src/${path}`);
+    const fragments = paths.filter((path) => {
+      const [importer, another] = paths.filter((one) => graph.get(one)!.includes(path));
+      if (importer === undefined || another !== undefined || folderOf(importer) !== folderOf(path)) return false;
+      const isPart = linesOf.get(path)! + linesOf.get(importer)! <= LINES_MAX;
+      return isPart && !TABLES.has(importer) && !hasName(path) && !FRAGMENTS.has(path);
+    });
+    expect(fragments).toEqual([]);
   });
 });
 
