@@ -3,7 +3,7 @@ import { PIECE } from "../crypto/pieces.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { fits, LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
-import type { UploadPieces } from "../store/contents/objects.ts";
+import type { UploadPieces } from "../store/contents/pieces.ts";
 import { putContent } from "../store/contents/upload.ts";
 import { isEncoded } from "./body.ts";
 import type { Context } from "./context.ts";

@@ -140,6 +140,7 @@ export function expectBucketRules(bucketOf: () => Bucket): void {
     expect(await bucket.put(key, "first", { onlyIf: { etag: undefined } })).toBe("stored");
     expect(await bucket.put(key, "second", { onlyIf: { etag: undefined } })).toBe("refused");
     expect(await bucket.put(key, { pieces: streamOf("second"), length: 6 }, { onlyIf: { etag: undefined } })).toBe("refused");
+    expect(await bucket.put(key, { pieces: piecesOf("sec", "ond"), length: 6 }, { onlyIf: { etag: undefined } })).toBe("refused");
     const { etag } = (await bucket.head(key))!;
     expect(await bucket.put(key, "second", { onlyIf: { etag } })).toBe("stored");
     expect(await bucket.put(key, "third", { onlyIf: { etag } })).toBe("refused");

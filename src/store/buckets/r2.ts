@@ -54,12 +54,15 @@ async function putStream(
   const { readable, writable } = new FixedLengthStream(length);
   const stored = bucket.put(key, readable, options);
   const rest = new AbortController();
-  const written = pieces instanceof ReadableStream ? pieces.pipeTo(writable, { signal: rest.signal }) : pump(pieces, writable);
+  const isStream = pieces instanceof ReadableStream;
+  const written = isStream ? pieces.pipeTo(writable, { signal: rest.signal }) : pump(pieces, writable);
   written.catch(() => undefined); // when R2 fails or refuses first, nobody awaits it
   try {
     return outcomeOf(await Promise.race([stored, written.then(() => stored)]));
   } finally {
+    // What is left of the pieces is not read.
     rest.abort();
+    if (!isStream) pieces.return().catch(() => undefined);
   }
 }
 

@@ -2,7 +2,7 @@ import { createCipher, sealedFileSize } from "../../crypto/chunked.ts";
 import { PIECE, type Reader, readPieces, sealPieces } from "../../crypto/pieces.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { putPieces, type UploadPieces } from "./objects.ts";
+import { putPieces, type UploadPieces } from "./pieces.ts";
 import { contentKey, contextOf } from "./object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";

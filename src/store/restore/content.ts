@@ -5,7 +5,7 @@ import type { Finding } from "../../model/finding.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
 import type { BackupStore } from "../backup/ports.ts";
-import { putPieces, type UploadPieces } from "../contents/objects.ts";
+import { putPieces, type UploadPieces } from "../contents/pieces.ts";
 import { contentKey, contextOf } from "../contents/object-keys.ts";
 import { fault, findingOf } from "../checks/fault.ts";
 import type { PartFile } from "./files.ts";
@@ -19,7 +19,7 @@ const READ_CHUNKS = 64;
 
 const keyOf = (file: KeyedFile): Uint8Array => Uint8Array.fromBase64(file.key);
 
-/** Whether FILES has the content: an object of its size, with the header that belongs to its key and address. Throws what R2 throws. */
+/** Whether FILES has the content: an object of its size, with the header that belongs to its key and address. Throws when the bucket fails. */
 async function hasContent(files: Bucket, address: ContentAddress, file: KeyedFile): Promise<boolean> {
   const object = await files.get(contentKey(address), { offset: 0, length: HEADER });
   if (object?.size !== sealedFileSize(file.size)) {
