@@ -3,7 +3,7 @@ import { adminVault } from "../examples.ts";
 import { resealProgress } from "../operations-examples.ts";
 import { ADMIN, type Row } from "../operation.ts";
 
-/** New keys for a vault (contract 20.20 to 20.29). */
+/** New keys for a vault (contract 20.20 to 20.26). */
 export const resealRows: readonly Row[] = [
   {
     method: "post",
@@ -13,7 +13,7 @@ export const resealRows: readonly Row[] = [
     summary: "Give a vault new keys",
     description:
       "Replaces the data key and the index key of a vault, and seals its records again, some of them with each request, until " +
-      "`done`. It may be repeated after every answer (contract 20.20 to 20.29).",
+      "`done`. It may be repeated after every answer (contract 20.20 to 20.26).",
     access: ADMIN,
     json: required(json("ResealRequest", { dataKey: adminVault.dataKey.id })),
     errors: ["keys_used_up"],

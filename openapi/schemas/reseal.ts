@@ -2,7 +2,7 @@ import { RESEAL_STAGES } from "../../src/model/reseal.ts";
 import type { Schema } from "../types.ts";
 import { closed, integer, open, ref, words } from "./shapes.ts";
 
-/** The keys of a vault, and their replacement (contract 20.20 to 20.29). */
+/** The keys of a vault, and their replacement (contract 20.20 to 20.26). */
 
 const counts: Readonly<Record<string, Schema>> = {
   stage: words("The kind of records that is next.", RESEAL_STAGES),

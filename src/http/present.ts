@@ -118,15 +118,13 @@ export const presentAdminVault = (vault: Vault): object => ({
   ...presentKeys(vault),
 });
 
-/** A coordinator of an older release does not tell the keys of a vault that it answers. */
 function presentKeys({ dataKeyId, reseal, createdAt }: Vault): object {
-  if (dataKeyId === undefined) return {};
   // Keys with another id than a UUIDv7 are those that the vault was created with.
   const dataKey = {
     id: dataKeyId,
     createdAt: presentTime(isId(dataKeyId) && isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt),
   };
-  if (!reseal || !isId(reseal.previous)) return { dataKey }; // `verify` names damaged ids of keys
+  if (!reseal) return { dataKey };
   const { stage, items, rows, unreadable } = reseal.position;
   return { dataKey, reseal: { replaces: reseal.previous, stage, items, rows, unreadable } };
 }

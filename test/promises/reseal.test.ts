@@ -25,7 +25,7 @@ import { admin, freshVault, LOGIN, makeVault } from "../support/service.ts";
 import { freshWriter } from "../support/versions.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 
-/** New keys for a vault (contract 20.20 to 20.29, decision 0032). */
+/** New keys for a vault (contract 20.20 to 20.26, decision 0032). */
 
 const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<Record<string, any>>();
 
