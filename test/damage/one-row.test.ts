@@ -2,26 +2,25 @@ import { env } from "cloudflare:workers";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
 import { isId } from "../../src/model/ids.ts";
+import { ALL_TABLES, TABLES_OF_ITEM } from "../../src/store/tables/tables.ts";
 import { isLong, sample } from "../support/runs.ts";
 import { untilLogged } from "../support/activity.ts";
 import { copyStorage } from "../verify/support/restore.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 import { type Answer, backUpAgain, listProbes, type Probe, signInAgain, write } from "./support/probes.ts";
-import { type Case, chooseRow, damage, listCases, type Row } from "./support/rows.ts";
+import { type Case, CASES, chooseRow, damage, type Row } from "./support/rows.ts";
 import { UNKNOWABLE } from "./support/exceptions.ts";
 import { plantWorld, type World } from "./support/world.ts";
 
 /** One damaged row never costs more than itself: every column of every table, damaged in each way, in one row. */
 
-const all = await listCases();
-const tables = [...new Set(all.map(({ table }) => table))];
 /** In `npm test` a part of each table. */
-const chosen = tables.map(
-  (table) =>
+const chosen = ALL_TABLES.map(
+  ({ name }) =>
     [
-      table,
+      name,
       sample(
-        all.filter((one) => one.table === table),
+        CASES.filter(({ table }) => table === name),
         6,
       ),
     ] as const,
@@ -39,7 +38,7 @@ const ask = async () =>
 /** An answer that the document does not have. */
 const undocumented = (error: unknown): Answer => ({ status: 0, kind: String(error), entries: new Map() });
 
-const KEPT = ["items", "item_versions", "deleted_items", "files", "file_versions"];
+const KEPT = TABLES_OF_ITEM.map(({ name }) => name);
 const countKept = async (): Promise<Record<string, number>> => {
   const read = await env.DB.batch<{ rows: number }>(KEPT.map((table) => env.DB.prepare(`SELECT count(*) AS rows FROM ${table}`)));
   const { objects } = await env.FILES.list();
@@ -60,7 +59,7 @@ beforeAll(async () => {
   await restore();
 });
 afterAll(() => {
-  console.log(`one damaged row: ${ran} of ${all.length} cases, ${refused} without effect, ${bad} break the rule`);
+  console.log(`one damaged row: ${ran} of ${CASES.length} cases, ${refused} without effect, ${bad} break the rule`);
 });
 
 let [ran, refused, bad] = [0, 0, 0];
@@ -147,6 +146,6 @@ describe.each(chosen)("one damaged row of %s costs only itself:", (_, cases) => 
 });
 
 it("no column is excepted that does not exist, or of which the whole table shows that each damage is noticed", () => {
-  const excepted = isLong ? unnoticed : new Set(all.map(({ table, column }) => `${table}.${column}`));
+  const excepted = isLong ? unnoticed : new Set(CASES.map(({ table, column }) => `${table}.${column}`));
   expect([...UNKNOWABLE.keys()].filter((name) => !excepted.has(name))).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { type RowOf, type TableName, TABLES } from "../../../src/store/tables/tables.ts";
 import type { FaultName } from "./rows.ts";
 
 /**
@@ -5,11 +6,15 @@ import type { FaultName } from "./rows.ts";
  * they had before.
  */
 
+/** `table.column`, of the catalogue of tables. */
+type ColumnName = { [Table in TableName]: `${Table}.${keyof RowOf<Table> & string}` }[TableName];
+
+const columnsOf = (table: TableName) => Object.keys(TABLES[table].columns).map((column) => `${table}.${column}` as ColumnName);
+
 interface Exception {
   readonly reason: string;
   readonly faults: readonly FaultName[];
-  /** As `table.column`. */
-  readonly columns: readonly string[];
+  readonly columns: readonly ColumnName[];
 }
 
 /** Another text or number, which may be right. */
@@ -27,7 +32,14 @@ const EXCEPTIONS: readonly Exception[] = [
   {
     reason: "an entry of the log seals its origin only, and another one has the value or none",
     faults: LOST,
-    columns: ["item_id", "version", "root_key_id", "resource", "at", "event"].map((column) => `activity.${column}`),
+    columns: [
+      "activity.item_id",
+      "activity.version",
+      "activity.root_key_id",
+      "activity.resource",
+      "activity.at",
+      "activity.event",
+    ],
   },
   {
     reason: "a time that nothing else tells",
@@ -67,7 +79,7 @@ const EXCEPTIONS: readonly Exception[] = [
   {
     reason: "the position of work under way: what is none of the work begins again",
     faults: ALL,
-    columns: [...["vault_id", "number", "manifest", "position"].map((column) => `restores.${column}`), "vaults.resealed"],
+    columns: [...columnsOf("restores"), "vaults.resealed"],
   },
   { reason: "what is left of the vault is then found as rows of an unknown vault", faults: LOST, columns: ["deleted_vaults.id"] },
   { reason: "another id is another deployment, whose restores are refused in words", faults: LOST, columns: ["deployment.id"] },
@@ -89,7 +101,7 @@ const EXCEPTIONS: readonly Exception[] = [
   {
     reason: "a session that does not open has ended, and its person signs in again",
     faults: ALL,
-    columns: ["id", "token_id", "expires_at", "root_key_id", "sealed"].map((column) => `sessions.${column}`),
+    columns: columnsOf("sessions"),
   },
 ];
 

@@ -1,52 +1,41 @@
 import { env } from "cloudflare:workers";
 import { ignoreChecks } from "../../support/migrate.ts";
+import { ALL_TABLES, type TableName, tableOf } from "../../../src/store/tables/tables.ts";
 
 /** Every column of every table, and how one row of it is damaged. */
 
 export interface Column {
-  readonly table: string;
+  readonly table: TableName;
   readonly column: string;
-  readonly type: string;
+  readonly isNumber: boolean;
   readonly nullable: boolean;
   /** The columns of the primary key. */
   readonly key: readonly string[];
 }
 
-interface Info {
-  readonly name: string;
-  readonly type: string;
-  readonly notnull: number;
-  readonly pk: number;
-}
-
-const TABLES = `
-  SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '\\_%' ESCAPE '\\'
-    AND name <> 'd1_migrations' ORDER BY name`;
-
-/** Out: the columns of all tables, as the database has them. */
-export async function listColumns(): Promise<Column[]> {
-  const { results: tables } = await env.DB.prepare(TABLES).all<{ name: string }>();
-  const found: Column[] = [];
-  for (const { name: table } of tables) {
-    const { results } = await env.DB.prepare(`PRAGMA table_info(${table})`).all<Info>();
-    const key = results.filter(({ pk }) => pk > 0).map(({ name }) => name);
-    for (const { name, type, notnull } of results) found.push({ table, column: name, type, nullable: notnull === 0, key });
-  }
-  return found;
-}
+/** The columns of all tables: test/promises/tables.test.ts compares the catalogue with the schema. */
+const COLUMNS: readonly Column[] = ALL_TABLES.flatMap(({ name, columns, key }) =>
+  Object.entries(columns).map(([column, kind]) => ({
+    table: name,
+    column,
+    isNumber: /^(time|number)/.test(kind),
+    nullable: kind.endsWith("?"),
+    key,
+  })),
+);
 
 /** SQL of the value that a damaged column gets; `undefined` where the fault is none of this type. */
 export const FAULTS = {
-  flipped: ({ column, type }: Column) =>
-    type === "INTEGER"
+  flipped: ({ column, isNumber }: Column) =>
+    isNumber
       ? `(${column} | 1) - (${column} & 1)` // the lowest bit
       : `substr(${column}, 1, length(${column}) / 2) || CASE substr(${column}, length(${column}) / 2 + 1, 1) WHEN 'A' THEN 'B' ELSE 'A' END
          || substr(${column}, length(${column}) / 2 + 2)`,
-  emptied: ({ type, nullable }: Column) => (nullable ? "NULL" : type === "INTEGER" ? "0" : "''"),
+  emptied: ({ isNumber, nullable }: Column) => (nullable ? "NULL" : isNumber ? "0" : "''"),
   swapped: ({ table, column }: Column) =>
     `coalesce((SELECT other.${column} FROM ${table} AS other WHERE other.${column} <> ${table}.${column} LIMIT 1), ${column})`,
-  "an impossible number": ({ type }: Column) => (type === "INTEGER" ? "9223372036854775807" : undefined),
-  "a negative number": ({ type }: Column) => (type === "INTEGER" ? "-1" : undefined),
+  "an impossible number": ({ isNumber }: Column) => (isNumber ? "9223372036854775807" : undefined),
+  "a negative number": ({ isNumber }: Column) => (isNumber ? "-1" : undefined),
 };
 
 export type FaultName = keyof typeof FAULTS;
@@ -56,14 +45,13 @@ export interface Case extends Column {
   readonly sql: string;
 }
 
-export async function listCases(): Promise<Case[]> {
-  return (await listColumns()).flatMap((column) =>
-    (Object.keys(FAULTS) as FaultName[]).flatMap((fault): Case[] => {
-      const sql = FAULTS[fault](column);
-      return sql === undefined ? [] : [{ ...column, fault, sql }];
-    }),
-  );
-}
+/** Every column of every table with every fault that it can have. */
+export const CASES: readonly Case[] = COLUMNS.flatMap((column) =>
+  (Object.keys(FAULTS) as FaultName[]).flatMap((fault): Case[] => {
+    const sql = FAULTS[fault](column);
+    return sql === undefined ? [] : [{ ...column, fault, sql }];
+  }),
+);
 
 export type Row = Readonly<Record<string, string | number | null>>;
 
@@ -72,7 +60,8 @@ export async function chooseRow({ table, key, column }: Column, vault: string, s
   const { results } = await env.DB.prepare(`SELECT * FROM ${table} ORDER BY ${key.join()}`).all<Row>();
   const filled = results.filter((row) => row[column] !== null && !spared.includes(String(row["id"])));
   if (filled.length === 0) throw new Error(`${table}.${column} has no value in any row`);
-  return filled.find((row) => row["vault_id"] === vault || (table === "vaults" && row["id"] === vault)) ?? filled[0]!;
+  const [owner = ""] = Object.values(tableOf(table)!.owner ?? {});
+  return filled.find((row) => row[owner] === vault) ?? filled[0]!;
 }
 
 /** Damages the row. Out: the row as it is then; `undefined` when the database refuses it, or nothing changes. */
