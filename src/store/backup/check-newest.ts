@@ -1,5 +1,5 @@
 import { REGISTRY } from "../../model/backup.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { must, ok, type Result } from "../../model/result.ts";
 import { type BackupFigures, loadBackupFigures, recordCheck } from "../health/backup-figures.ts";
 import { listSnapshots, loadManifest } from "./load.ts";
 import { keysOfRegistry } from "./needed-keys.ts";
@@ -35,11 +35,10 @@ export async function findNewestFault(
 export async function checkNewestBackup(env: Env, now: number): Promise<void> {
   // The wrangler.toml of the release before has no such bucket.
   if (!(env as Partial<Env>).BACKUPS) return;
-  const store = await openBackupStore(env, now);
-  const figures = store.ok ? await loadBackupFigures(store.value.db) : store;
+  const store = must("open the buckets", await openBackupStore(env, now));
+  const figures = must("read the figures of backups", await loadBackupFigures(store.db));
   // Without a backup there is nothing to look for.
-  if (figures.ok && figures.value.at === undefined) return;
-  const fault = store.ok && figures.ok ? await findNewestFault(store.value, figures.value) : figures;
-  const recorded = store.ok && fault.ok ? await recordCheck(store.value, fault.value as number) : fault;
-  if (!recorded.ok) throw new Error("the newest backup could not be checked");
+  if (figures.at === undefined) return;
+  const fault = must("look for the newest backup", await findNewestFault(store, figures));
+  must("record what was found of the newest backup", await recordCheck(store, fault));
 }

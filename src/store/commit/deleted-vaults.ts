@@ -1,5 +1,5 @@
 import type { Take } from "../d1/calls.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { must, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { deleteSliceOfVault, hasRowsOfVault } from "../tables/slices.ts";
 import { TABLES_OF_VAULT } from "../tables/tables.ts";
@@ -69,10 +69,7 @@ export async function deleteRows(db: D1Database, vault: string, take: Take): Pro
  */
 export async function deleteRowsOfDeletedVaults(db: D1Database, now: number, take: Take): Promise<void> {
   const relist = db.prepare(SQL.relist).bind(...rangeOf(now), now);
-  const deleted = await runBatch<[never, { id: string }]>(db, relist, db.prepare(SQL.deleted));
-  if (!deleted.ok) throw new Error("the deleted vaults could not be read");
-  for (const { id } of deleted.value[1]) {
-    const done = await deleteRows(db, id, take);
-    if (!done.ok) throw new Error("the rows of a deleted vault could not be deleted");
-  }
+  const read = await runBatch<[never, { id: string }]>(db, relist, db.prepare(SQL.deleted));
+  const [, deleted] = must("read the deleted vaults", read);
+  for (const { id } of deleted) must("delete the rows of a deleted vault", await deleteRows(db, id, take));
 }

@@ -1,3 +1,4 @@
+import { must } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { runBatch } from "../d1/database.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
@@ -73,9 +74,9 @@ async function withoutRow(db: D1Database, keys: readonly string[]): Promise<Read
   if (keys.length === 0) return new Map();
   const vaults = [...new Set(keys.map((key) => key.slice(0, 36)))];
   const read = await runBatch<[{ key: string }, { vault: string }]>(db, referencedStatement(db, keys), knownVaults(db, vaults));
-  if (!read.ok) throw new Error("the rows of contents could not be read");
-  const referenced = new Set(read.value[0].map(({ key }) => key));
-  const known = new Set(read.value[1].map(({ vault }) => vault));
+  const [references, vaultRows] = must("read the rows of contents", read);
+  const referenced = new Set(references.map(({ key }) => key));
+  const known = new Set(vaultRows.map(({ vault }) => vault));
   const missing = keys.filter((key) => !referenced.has(key) && known.has(key.slice(0, 36)));
   return Map.groupBy(missing, (key) => key.slice(0, 36));
 }

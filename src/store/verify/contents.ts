@@ -1,16 +1,16 @@
 import { sealedFileSize } from "../../crypto/chunked.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { type ContentAddress, type KeyedFile, addressOf } from "../../model/file.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { addressOf, type ContentAddress, type KeyedFile } from "../../model/file.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { runBatch } from "../d1/database.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { FILE_COLUMNS, type FileRow, openFiles } from "../items/files.ts";
-import { authenticateContent, type ContentFault, CONTENT_SLICE_MAX, sizeFault } from "./content.ts";
-import { repairContent } from "./content-repair.ts";
-import { fault, type Fault } from "../checks/fault.ts";
+import { authenticateContent, CONTENT_SLICE_MAX, type ContentFault, sizeFault } from "./content.ts";
+import { fault, type Fault, type Repair } from "../checks/fault.ts";
 import { DONE, keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 import { loadMoment } from "./vault-keys.ts";
+import { backupContentKey } from "../backup/object-keys.ts";
 
 /** The stage `contents`: each content that a row names exists, has its size, and every chunk of it opens. */
 
@@ -125,4 +125,26 @@ async function confirm(ports: VerifyPorts, address: ContentAddress, file: KeyedF
   if (read.ok && read.value.flat().length === 0) return [];
   const repair = await repairContent(ports, address, file);
   return [fault(found.kind, { vault, item, file: id, id: generation }, found.detail, repair)];
+}
+
+/**
+ * The repair of a content that is missing or damaged: the copy of a backup, when the bucket of backups has one that opens. Out:
+ * `undefined` without one. A content is sealed under a key of its own, so the copy is the same bytes.
+ */
+async function repairContent(ports: VerifyPorts, address: ContentAddress, file: KeyedFile): Promise<Repair | undefined> {
+  const key = backupContentKey(address);
+  const copy = await authenticateContent(ports.backups, key, address, file, 0, Infinity);
+  if (!copy.ok || copy.value.fault) return undefined;
+  return { by: "call", key, run: () => copyContent(ports, address, file) };
+}
+
+async function copyContent(
+  { files, backups }: VerifyPorts,
+  address: ContentAddress,
+  file: KeyedFile,
+): Promise<Result<undefined>> {
+  const object = await backups.get(backupContentKey(address));
+  if (!object || object.size !== sealedFileSize(file.size)) return fail("backup_damaged", "the copy changed");
+  await files.put(contentKey(address), { pieces: object.body, length: object.size });
+  return ok(undefined);
 }
