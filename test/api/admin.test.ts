@@ -111,11 +111,12 @@ describe("PATCH /v1/admin/vaults/{v}", () => {
     },
   );
 
-  it("does not change the Items of the vault", async () => {
+  it("changes of the Items of the vault the name of the vault alone", async () => {
     const { vault, items, call } = await freshVault();
     const { body: item } = await call("POST", items, { body: LOGIN });
     await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "New" } });
-    expect((await call("GET", `${items}/${item.id}`)).body).toEqual(item);
+    const renamed = { ...item, vault: { ...item.vault, name: "New" } };
+    expect((await call("GET", `${items}/${item.id}`)).body).toEqual(renamed);
   });
 
   it.each([{ name: "" }, { name: 5 }, [], "x"])("refuses the body %j", async (body) => {
