@@ -2,13 +2,15 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { parseKeyList } from "../../src/crypto/key-list.ts";
+import { SLICE } from "../../src/store/rotation/reseal-rows.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { backUp, rowsInDatabase } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { type FullVault, fullVault } from "../support/full-vault.ts";
 import { restore, restoreOnce } from "../support/restores.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
-import { admin } from "../support/service.ts";
+import { login, seedItems } from "../support/seed.ts";
+import { admin, freshVault } from "../support/service.ts";
 import { dataKeyOf, newestKeyOf, openUnder, resealFully, resealOnce, sealedTexts } from "../support/sealed-columns.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 
@@ -47,6 +49,10 @@ async function visibleIn({ vault, items, call, kept, deleted, file }: FullVault)
   return answers;
 }
 
+/** The findings of `verify`, but for counts: seeded rows are not in the count of bytes. */
+const damagesIn = async (request: Parameters<typeof verifyAll>[0]) =>
+  (await verifyAll(request)).findings.filter(({ kind }) => kind !== "counter_wrong");
+
 describe("a vault in the middle of a reseal", () => {
   it("is sound for verify, and so is its backup; restored, it shows everything, and the reseal can be finished", async () => {
     const full = await fullVault();
@@ -68,6 +74,30 @@ describe("a vault in the middle of a reseal", () => {
     expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
     expect(await visibleIn(full)).toEqual(before);
     expect((await verifyAll({ vault })).findings).toEqual([]);
+  });
+
+  it("is in a backup that is written between slices of the reseal; restored, it is resealed from the start", async () => {
+    const { vault, items, call } = await freshVault();
+    const seeded = Array.from({ length: 1_500 }, (_, n) => login(vault, `Item ${n}`));
+    await seedItems(env, vault, seeded);
+    const old = await newestKeyOf(vault);
+    const dataKey = await dataKeyOf(vault);
+    const sizes = { ...SLICE };
+    SLICE.rows = 50;
+    await resealOnce(vault, dataKey);
+    let slices = 0;
+    const after = async () => void (slices++ < 4 && (await resealOnce(vault, dataKey)));
+    expect(await backUp(vault, { env: { DB: wrapDatabase(env.DB, { after }) } })).toMatchObject({ state: "done", number: 1 });
+    expect([slices > 3, await numbersOfKeys(vault)]).toEqual([true, [2, 1]]);
+    Object.assign(SLICE, sizes);
+    await resealFully(vault);
+    expect(await damagesIn({ vault, backup: true })).toEqual([]);
+    expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200, body: { state: "done" } });
+    expect([await numbersOfKeys(vault), (await rowOf(vault))!["resealed"]]).toEqual([[2, 1], null]);
+    expect(await damagesIn({ vault })).toEqual([]);
+    expect(await resealFully(vault)).toMatchObject({ done: true, items: 1_500, unreadable: 0 });
+    expect(await openUnder(old, await sealedTexts(vault))).toEqual([]);
+    expect((await call("GET", `${items}/${seeded[0]!.id}`)).status).toBe(200);
   });
 
   it("with an earlier key that does not open is a finding", async () => {
